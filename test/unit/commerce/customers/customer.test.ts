@@ -22,15 +22,15 @@ const ROW: CustomerRecord = {
 
 /** Texts long enough not to be part of a name of a field. */
 const word = fc.string({ minLength: 12, maxLength: 20 });
-const said = fc.option(fc.option(word, { nil: null }), { nil: undefined });
+const text = fc.option(fc.option(word, { nil: null }), { nil: undefined });
 const metadata = fc.option(fc.option(fc.dictionary(word, word), { nil: null }), { nil: undefined });
 const change: fc.Arbitrary<CustomerChange> = fc.record({
-  ...{ email: said, name: said, address: said, phoneNumber: said, metadata },
+  ...{ email: text, name: text, address: text, phoneNumber: text, metadata },
 });
 const row = change.map((each): CustomerRecord => ({ ...ROW, ...changedColumns(NOTHING_PERSONAL, each) }));
 
 describe("a change of a customer", () => {
-  it("takes over what is given and keeps what is absent", () => {
+  it("sets the given fields and keeps the absent ones", () => {
     fc.assert(
       fc.property(row, change, (before, each) => {
         const after = changedColumns(before, each);
@@ -44,7 +44,7 @@ describe("a change of a customer", () => {
     );
   });
 
-  it("is told to the audit log by names of fields, and by nothing that was in them", () => {
+  it("is recorded in the audit log by field names only, never by their values", () => {
     fc.assert(
       fc.property(row, row, fc.boolean(), (before, after, isDeleted) => {
         const then = isDeleted ? { ...after, ...NOTHING_PERSONAL, deletedAtMs: 2 } : after;
@@ -64,7 +64,7 @@ describe("a change of a customer", () => {
     ["customer.created", undefined, { ...ROW, name: "Ada" }, { after: { fields: ["name"] } }],
     ["customer.updated", { ...ROW, name: "Ada" }, { ...ROW, email: "a" }, { after: { fields: ["email", "name"] } }],
     ["customer.deleted", { ...ROW, name: "Ada" }, { ...ROW, deletedAtMs: 2 }, { before: { fields: ["name"] } }],
-  ] as const)("is %s", (action, before, after, facts) => {
+  ] as const)("is recorded in the audit log as %s, with the names of its fields", (action, before, after, facts) => {
     expect(customerEntry(AUDIT_ID, { before, after })).toEqual({
       ...{ id: AUDIT_ID, merchantId: ROW.merchantId, target: ROW.id, action },
       ...facts,
@@ -72,7 +72,7 @@ describe("a change of a customer", () => {
   });
 });
 
-describe("a resume", () => {
+describe("a customer's sales summary", () => {
   const sale = (currency: string, invoices: number, paidInvoices: number, paidMicros: string): Sales => ({
     ...{ currency, invoices, paidInvoices, paidMicros },
   });
@@ -84,11 +84,11 @@ describe("a resume", () => {
     [[sale("EUR", 1, 0, "0"), sale("USD", 1, 1, "1")], "0.000001", "USD", 0.5],
     [[sale("EUR", 1, 1, "2"), sale("USD", 2, 2, "1")], null, null, 1],
     [[sale("USD", 1, 1, "0")], "0.000000", "USD", 1],
-  ])("of %j has the revenue %s %s and the rate %d", (sales, revenue, currency, paidRate) => {
+  ])("of %j has the revenue %s %s and the paid rate %d", (sales, revenue, currency, paidRate) => {
     expect(salesSummaryOf(sales)).toMatchObject({ revenue, currency, paidRate });
   });
 
-  it("has a rate from 0 to 1, and the sum wherever one currency was paid", () => {
+  it("has a paid rate from 0 to 1, and a total revenue unless more than one currency was paid", () => {
     const sales = fc.uniqueArray(
       fc
         .tuple(fc.constantFrom("USD", "EUR", "BTC"), fc.nat(50), fc.nat(50), fc.bigInt({ min: 0n, max: 10n ** 30n }))

@@ -14,32 +14,38 @@ function cursor(passedMs: number, lastMovedAtMs = NOW, tickedAtMs: number | null
   return { kind: "cursor", network: "ETH", passedMs, lastMovedAtMs, tickedAtMs };
 }
 
-describe("closing", () => {
+describe("an invoice", () => {
   const stuck = (stuckPassedMs: number): NetworkWatch => ({
     ...{ kind: "cursor", network: "ETH", passedMs: NOW, lastMovedAtMs: 0, tickedAtMs: NOW },
     stuckPassedMs,
   });
   const cases: [why: string, nowMs: number, watches: NetworkWatch[], closes: boolean, stalled: boolean][] = [
-    ["no method was activated, at expiresAt", expiresAtMs, [], false, false],
-    ["no method was activated, a millisecond later", expiresAtMs + 1, [], true, false],
-    ["a network without a source: the clock decides", expiresAtMs + 1, [none], true, false],
-    ["a cursor far ahead does not close before the clock", expiresAtMs, [cursor(NOW)], false, false],
-    ["a cursor exactly at expiresAt", NOW, [cursor(expiresAtMs)], false, false],
-    ["a cursor a millisecond past it", NOW, [cursor(expiresAtMs + 1)], true, false],
-    ["one of two networks is behind", NOW, [cursor(expiresAtMs + 1), cursor(expiresAtMs)], false, false],
-    ["a network behind beside one without a source", NOW, [none, cursor(expiresAtMs)], false, false],
-    ["behind, and standing for just under six hours", NOW, [cursor(0, NOW - STALLED_AFTER_MS + 1)], false, false],
-    ["behind, and standing for six hours", NOW, [cursor(0, NOW - STALLED_AFTER_MS)], true, true],
-    ["standing for six hours, and looked at just in time", NOW, [cursor(0, 0, NOW - ASLEEP_AFTER_MS + 1)], true, true],
-    ["standing for six hours, and not looked at for long", NOW, [cursor(0, 0, NOW - ASLEEP_AFTER_MS)], false, false],
-    ["standing for six hours, and never looked at", NOW, [cursor(0, 0, null)], false, false],
-    ["past, and not looked at since", NOW, [cursor(expiresAtMs + 1, 0, null)], true, false],
-    ["one stands, another is behind and moves", NOW, [cursor(0, 0), cursor(0)], false, false],
-    ["one stands, another is past", NOW, [cursor(0, 0), cursor(expiresAtMs + 1)], true, true],
-    ["an address that is read at its own pace, exactly at expiresAt", NOW, [stuck(expiresAtMs)], false, false],
-    ["an address that is read at its own pace, a millisecond past it", NOW, [stuck(expiresAtMs + 1)], true, false],
-    ["such an address beside a network that has stood for hours", NOW, [stuck(0), cursor(0, 0)], false, false],
-    ["past, and standing since", NOW, [cursor(expiresAtMs + 1, 0)], true, false],
+    ["stays open at expiresAt when no method was activated", expiresAtMs, [], false, false],
+    ["closes a millisecond after expiresAt when no method was activated", expiresAtMs + 1, [], true, false],
+    ["closes by the clock when its network has no source", expiresAtMs + 1, [none], true, false],
+    ["stays open until expiresAt, even when the cursor is far ahead", expiresAtMs, [cursor(NOW)], false, false],
+    ["stays open while the cursor is exactly at expiresAt", NOW, [cursor(expiresAtMs)], false, false],
+    ["closes once the cursor is a millisecond past expiresAt", NOW, [cursor(expiresAtMs + 1)], true, false],
+    ["stays open while one of two networks lags", NOW, [cursor(expiresAtMs + 1), cursor(expiresAtMs)], false, false],
+    ["stays open while one network lags and the other has no source", NOW, [none, cursor(expiresAtMs)], false, false],
+    [
+      "stays open after just under 6 h of an unmoved cursor",
+      NOW,
+      [cursor(0, NOW - STALLED_AFTER_MS + 1)],
+      false,
+      false,
+    ],
+    ["closes as stalled after 6 h of an unmoved, lagging cursor", NOW, [cursor(0, NOW - STALLED_AFTER_MS)], true, true],
+    ["closes as stalled when just enough ticks were made", NOW, [cursor(0, 0, NOW - ASLEEP_AFTER_MS + 1)], true, true],
+    ["stays open when the stalled cursor was not ticked", NOW, [cursor(0, 0, NOW - ASLEEP_AFTER_MS)], false, false],
+    ["stays open when the unmoved cursor was never ticked", NOW, [cursor(0, 0, null)], false, false],
+    ["closes on a cursor past expiresAt that was never ticked", NOW, [cursor(expiresAtMs + 1, 0, null)], true, false],
+    ["stays open when one cursor is stalled and another lags but moves", NOW, [cursor(0, 0), cursor(0)], false, false],
+    ["closes as stalled when one cursor is past expiresAt", NOW, [cursor(0, 0), cursor(expiresAtMs + 1)], true, true],
+    ["stays open while an address with its own cursor is at expiresAt", NOW, [stuck(expiresAtMs)], false, false],
+    ["closes once an address with its own cursor is past expiresAt", NOW, [stuck(expiresAtMs + 1)], true, false],
+    ["stays open while an address with its own cursor lags", NOW, [stuck(0), cursor(0, 0)], false, false],
+    ["closes, not as stalled, on an unmoved cursor past expiresAt", NOW, [cursor(expiresAtMs + 1, 0)], true, false],
   ];
 
   test.each(cases)("%s", (_why, nowMs, watches, closes, isStalled) => {
@@ -47,11 +53,11 @@ describe("closing", () => {
     expect(closing).toEqual({ closedAtMs: closes ? nowMs : null, isStalled });
   });
 
-  it("waits six hours for a cursor", () => {
+  it("waits six hours for a cursor that does not move", () => {
     expect(STALLED_AFTER_MS).toBe(6 * HOUR_MS);
   });
 
-  it("keeps the moment of closing, also when a cursor walks back", () => {
+  it("keeps its time of closing when a cursor goes back", () => {
     const closing = closingOf({ expiresAtMs, closedAtMs: 1_500, watches: [cursor(0)], nowMs: NOW });
     expect(closing).toEqual({ closedAtMs: 1_500, isStalled: false });
   });

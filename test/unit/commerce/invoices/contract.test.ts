@@ -10,12 +10,12 @@ const pathsOf = (body: unknown) =>
     .error?.issues.map(({ path }) => path.map(String).join(".")) ?? [];
 
 describe("a new invoice", () => {
-  it("needs a name and an amount, and is in USD unless told otherwise", () => {
+  it("requires a name and an amount, and defaults to USD", () => {
     expect(createInvoiceBody().parse(MINIMAL)).toEqual({ name: "Order 1", rawAmount: 10_000_000n, currency: "USD" });
     expect(pathsOf({}).sort()).toEqual(["name", "rawAmount"]);
   });
 
-  it.each([[undefined], [null], [[]], ["text"], [1], [true]])("is not %j", (body) => {
+  it.each([[undefined], [null], [[]], ["text"], [1], [true]])("cannot be %j", (body) => {
     expect(createInvoiceBody().safeParse(body).success).toBe(false);
   });
 
@@ -27,15 +27,18 @@ describe("a new invoice", () => {
     ["description", 0, 1_000],
     ["externalId", 1, 200],
   ];
-  it.each(lengths)("has a %s of %d to %d code points, whatever they take in bytes or UTF-16", (field, min, max) => {
-    for (const letter of ["a", "é", "€", "😀", "\u202e", "\u0301"]) {
-      expect([letter, accepts({ [field]: letter.repeat(max) })]).toEqual([letter, true]);
-      expect([letter, accepts({ [field]: letter.repeat(max + 1) })]).toEqual([letter, false]);
-    }
-    expect(accepts({ [field]: "" })).toBe(min === 0);
-  });
+  it.each(lengths)(
+    "accepts a %s of %d to %d code points, however many bytes or UTF-16 units they take",
+    (field, min, max) => {
+      for (const letter of ["a", "é", "€", "😀", "\u202e", "\u0301"]) {
+        expect([letter, accepts({ [field]: letter.repeat(max) })]).toEqual([letter, true]);
+        expect([letter, accepts({ [field]: letter.repeat(max + 1) })]).toEqual([letter, false]);
+      }
+      expect(accepts({ [field]: "" })).toBe(min === 0);
+    },
+  );
 
-  it("keeps its texts as they were sent: no trimming, no normal form, bidi and control characters too", () => {
+  it("keeps texts exactly as sent: no trimming, no normalization, with bidi and control characters", () => {
     const name = " \u202eOrder\u0001 e\u0301 👩‍👩‍👧 ";
     expect(createInvoiceBody().parse({ ...MINIMAL, name }).name).toBe(name);
   });
@@ -51,7 +54,7 @@ describe("a new invoice", () => {
     "__proto__",
     "constructor",
     "toString",
-  ])("has no field %s", (field) => {
+  ])("refuses the unknown field %s, also in a change", (field) => {
     const body = JSON.parse(`{"name":"a","rawAmount":1,${JSON.stringify(field)}:{}}`);
     expect(createInvoiceBody().safeParse(body).success).toBe(false);
     const change = JSON.parse(`{"name":"a",${JSON.stringify(field)}:{}}`);
@@ -66,7 +69,7 @@ describe("a new invoice", () => {
     [0.1234564, 123_456n],
     [1_000_000, 1_000_000_000_000n],
   ];
-  it.each(amounts)("asks with the number %d for %d micro-units", (rawAmount, micros) => {
+  it.each(amounts)("reads the rawAmount %d as %d micro-units", (rawAmount, micros) => {
     expect(createInvoiceBody().parse({ ...MINIMAL, rawAmount }).rawAmount).toBe(micros);
   });
 
@@ -85,24 +88,24 @@ describe("a new invoice", () => {
     1_000_000.000001,
     1_000_001,
     JSON.parse("1e400"),
-  ])("cannot ask for %j", (rawAmount) => {
+  ])("refuses the rawAmount %j", (rawAmount) => {
     expect(pathsOf({ ...MINIMAL, rawAmount })).toEqual(["rawAmount"]);
   });
 });
 
 describe("the currency of an invoice", () => {
-  // decisions 4, the fiat ones.
+  // The fiat currencies of decisions 4.
   const fiat =
     "USD EUR GBP CAD AUD JPY CHF CNY HKD SGD NZD SEK NOK DKK PLN CZK HUF RON TRY ILS ZAR BRL MXN INR IDR MYR PHP THB KRW ISK".split(
       " ",
     );
-  it.each([...fiat, "BTC", "LTC", "ETH", "USDT", "USDC", "TRX"])("may be %s, in any case", (currency) => {
+  it.each([...fiat, "BTC", "LTC", "ETH", "USDT", "USDC", "TRX"])("may be %s, in upper or lower case", (currency) => {
     expect(createInvoiceBody().parse({ ...MINIMAL, currency: currency.toLowerCase() }).currency).toBe(currency);
     expect(createInvoiceBody().parse({ ...MINIMAL, currency }).currency).toBe(currency);
   });
 
   it.each(["", "US", "USDX", "XXX", "US D", "USD ", "€", "SHIB", "UNI", "toString"])(
-    "may not be %j, and the refusal names those known",
+    "may not be %j, and the error lists the known currencies",
     (currency) => {
       const parsed = createInvoiceBody().safeParse({ ...MINIMAL, currency });
       expect(parsed.error?.issues[0]?.message).toContain("USD, EUR, GBP");
@@ -117,7 +120,7 @@ describe("the metadata of an invoice", () => {
     k: letter.repeat((bytes - 8) / new TextEncoder().encode(letter).length),
   });
 
-  it("is at most 50 keys of text", () => {
+  it("has at most 50 keys", () => {
     expect([0, 1, 50, 51].map((count) => accepts({ metadata: keys(count) }))).toEqual([true, true, true, false]);
   });
 
@@ -131,19 +134,19 @@ describe("the metadata of an invoice", () => {
   });
 
   it.each([[null], [[]], ["a"], [{ a: 1 }], [{ a: null }], [{ a: ["b"] }], [{ a: { b: "c" } }], [{ a: true }]])(
-    "is not %j",
+    "cannot be %j",
     (metadata) => {
       expect(accepts({ metadata })).toBe(false);
     },
   );
 
-  it("is never stored without a key that it had", () => {
+  it("is refused or stored whole when it has a __proto__ key", () => {
     const body = JSON.parse('{"name":"a","rawAmount":1,"metadata":{"__proto__":"x","a":"b"}}');
     const parsed = createInvoiceBody().safeParse(body);
     expect(Object.keys(parsed.data?.metadata ?? body.metadata)).toEqual(["__proto__", "a"]);
   });
 
-  it("comes back with every key, whatever its name", () => {
+  it("keeps every key, whatever its name", () => {
     const text = '{"constructor":"a","toString":"b","":"c","a.b":"d","😀":"e"}';
     expect(createInvoiceBody().parse({ ...MINIMAL, metadata: JSON.parse(text) }).metadata).toEqual(JSON.parse(text));
   });
@@ -152,19 +155,19 @@ describe("the metadata of an invoice", () => {
 describe("the other fields of an invoice", () => {
   const urlOf = (length: number) => `https://shop.example/${"a".repeat(length - 21)}`;
 
-  it("are a redirect URL of at most 2,048 characters", () => {
+  it("include a redirect URL of at most 2,048 characters", () => {
     expect([urlOf(2_048).length, accepts({ redirectUrl: urlOf(2_048) })]).toEqual([2_048, true]);
     expect([urlOf(2_049).length, accepts({ redirectUrl: urlOf(2_049) })]).toEqual([2_049, false]);
     expect(accepts({ redirectUrl: "javascript:alert(1)" })).toBe(false);
     expect(accepts({ redirectUrl: "" })).toBe(false);
   });
 
-  it("count a redirect URL's length in code points too", () => {
+  it("measure the length of a redirect URL in code points", () => {
     expect(accepts({ redirectUrl: `https://shop.example/${"😀".repeat(2_027)}` })).toBe(true);
     expect(accepts({ redirectUrl: `https://shop.example/${"😀".repeat(2_028)}` })).toBe(false);
   });
 
-  it("are a lifetime of one minute to 30 days, in whole seconds", () => {
+  it("include a lifetime of one minute to 30 days, in whole seconds", () => {
     const tried = [59, 60, 3_600, 2_592_000, 2_592_001, 60.5, -60, "60"];
     expect(tried.map((expiresInSeconds) => accepts({ expiresInSeconds }))).toEqual([
       false,
@@ -178,7 +181,7 @@ describe("the other fields of an invoice", () => {
     ]);
   });
 
-  it.each(["a@b.example", "A.B+c@Shop.Example", "o'neil@shop.example"])("are an email like %s", (customerEmail) => {
+  it.each(["a@b.example", "A.B+c@Shop.Example", "o'neil@shop.example"])("accept the email %s", (customerEmail) => {
     expect(createInvoiceBody().parse({ ...MINIMAL, customerEmail }).customerEmail).toBe(customerEmail);
   });
 
@@ -191,11 +194,11 @@ describe("the other fields of an invoice", () => {
     "a@b.example\n",
     "a@b.example, c@d.example",
     `${"a".repeat(320)}@b.example`,
-  ])("are no email like %j", (customerEmail) => {
+  ])("refuse the email %j", (customerEmail) => {
     expect(accepts({ customerEmail })).toBe(false);
   });
 
-  it("are pairs of text and nothing more", () => {
+  it("include payment methods, each of exactly a cryptocurrency and a network", () => {
     const pair = { cryptocurrency: "BTC", network: "BTC" };
     expect(accepts({ paymentMethods: [] })).toBe(true);
     expect(accepts({ paymentMethods: [pair] })).toBe(true);
@@ -205,7 +208,7 @@ describe("the other fields of an invoice", () => {
     expect(accepts({ paymentMethods: pair })).toBe(false);
   });
 
-  it("may be left out, but not be null", () => {
+  it("may be left out, but may not be null", () => {
     const optional = [
       "currency",
       "customerEmail",
@@ -224,7 +227,7 @@ describe("the other fields of an invoice", () => {
 });
 
 describe("a change of an invoice", () => {
-  it("may say anything that decisions 4 lists, and may clear description and redirectUrl", () => {
+  it("may set every field that decisions 4 lists, and may clear description and redirectUrl", () => {
     const change = {
       name: "b",
       description: null,
@@ -240,13 +243,13 @@ describe("a change of an invoice", () => {
   });
 
   it.each(["rawAmount", "currency", "status", "externalId", "expiresInSeconds", "paymentMethods", "productId"])(
-    "may not touch %s",
+    "may not set %s",
     (field) => {
       expect(updateInvoiceBody().safeParse({ [field]: "USD" }).success).toBe(false);
     },
   );
 
-  it("holds to the same lengths", () => {
+  it("has the same length limits", () => {
     expect(updateInvoiceBody().safeParse({ name: "😀".repeat(200) }).success).toBe(true);
     expect(updateInvoiceBody().safeParse({ name: "😀".repeat(201) }).success).toBe(false);
     expect(updateInvoiceBody().safeParse({ name: "" }).success).toBe(false);
@@ -255,7 +258,7 @@ describe("a change of an invoice", () => {
 });
 
 describe("a list of invoices", () => {
-  it("is filtered by what decisions 4 names", () => {
+  it("can be filtered by every field that decisions 4 names", () => {
     const query = {
       status: "PAID",
       currency: "eur",
@@ -286,7 +289,7 @@ describe("a list of invoices", () => {
     ["search", ""],
     ["limit", "101"],
     ["page", "0"],
-  ])("is not filtered by %s=%s", (name, value) => {
+  ])("refuses the filter %s=%s", (name, value) => {
     expect(listInvoicesQuery().safeParse({ [name]: value }).success).toBe(false);
   });
 });

@@ -30,19 +30,19 @@ function candidates(priceUnits: bigint, { grainUnits, coarseGrainUnits }: Amount
   return [...found];
 }
 
-describe("the price", () => {
+describe("the plain price of a quote", () => {
   test.each([
-    ["a quote finer than the grain is rounded up", 1_000_000_000_000_000_001n, ether, 1_000_000_010_000_000_000n],
-    ["a quote on the grain stays", 1_000_000_010_000_000_000n, ether, 1_000_000_010_000_000_000n],
-    ["less than one grain is one", 1n, ether, 10n ** 10n],
-    ["with a grain of one unit nothing is rounded", 12_345n, bitcoin, 12_345n],
-    ["coarse grains do not round", 10_123_457n, stable, 10_123_457n],
+    ["is the quote rounded up to the grain", 1_000_000_000_000_000_001n, ether, 1_000_000_010_000_000_000n],
+    ["is the quote itself when it is on the grain", 1_000_000_010_000_000_000n, ether, 1_000_000_010_000_000_000n],
+    ["is one grain when the quote is less than one", 1n, ether, 10n ** 10n],
+    ["is the quote itself when the grain is one unit", 12_345n, bitcoin, 12_345n],
+    ["is not rounded to the coarse grains", 10_123_457n, stable, 10_123_457n],
   ])("%s", (_why, quote, asset, units) => {
     expect(plainUnits(quote, asset)).toBe(units);
   });
 });
 
-describe("the candidates of a price", () => {
+describe("the candidate amounts of a price", () => {
   it("are the plain price, then the coarsest steps below it, then finer ones", () => {
     const amounts = [0, 1, 2, 3, 9, 10, 11, 12, 19, 20, 99, 100, 101].map((salt) =>
       saltedUnits(10_123_457n, stable, salt),
@@ -66,25 +66,25 @@ describe("the candidates of a price", () => {
   });
 
   test.each([
-    ["too small for any step", 199n, bitcoin, 1],
-    ["just large enough for one", 200n, bitcoin, 2],
-    ["a price of one grain", 10n ** 10n, ether, 1],
-    ["ten thousand grains at 0.5 %", 2_000_000n, bitcoin, 10_001],
-    ["one unit below that", 1_999_999n, bitcoin, 10_000],
-    ["never more, however large", 10n ** 24n, ether, 10_001],
-    ["coarse steps are among the fine ones", 10_000_000n, stable, 10_001],
+    ["are only the price when it is too small for any step", 199n, bitcoin, 1],
+    ["are two when the price is just large enough for one step", 200n, bitcoin, 2],
+    ["are only the price when it is one grain", 10n ** 10n, ether, 1],
+    ["are 10,001 when ten thousand grains are 0.5 % of the price", 2_000_000n, bitcoin, 10_001],
+    ["are one fewer when the price is one unit lower", 1_999_999n, bitcoin, 10_000],
+    ["are at most 10,001, however large the price", 10n ** 24n, ether, 10_001],
+    ["count a coarse step that is also a fine step once", 10_000_000n, stable, 10_001],
   ])("%s", (_why, price, asset, capacity) => {
     expect(saltCapacity(price, asset)).toBe(capacity);
   });
 
-  it("there is none beyond the last, and none of a price off the grain", () => {
+  it("end with the last salt, and do not exist for a price off the grain", () => {
     expect(saltedUnits(200n, bitcoin, 1)).toBe(199n);
     expect(() => saltedUnits(200n, bitcoin, 2)).toThrow(/out of range/);
     expect(() => saltCapacity(10n ** 10n + 1n, ether)).toThrow(/multiple/);
     expect(() => saltCapacity(0n, bitcoin)).toThrow(/positive/);
   });
 
-  it("grains that are not multiples of each other are a bug", () => {
+  it("throw for grains that are not multiples of each other", () => {
     expect(() => saltedUnits(10n ** 6n, { grainUnits: 1n, coarseGrainUnits: [10n, 4n] }, 600)).toThrow(/grain/);
   });
 
@@ -115,7 +115,7 @@ describe("the candidates of a price", () => {
     }
   });
 
-  it("any two salts of any price differ in amount, within 0.5 %, on the grain and above zero", () => {
+  it("differ for any two salts, within 0.5 % of the price, on the grain and above zero", () => {
     fc.assert(
       fc.property(anyAsset, fc.bigInt(1n, 10n ** 30n), fc.nat(), fc.nat(), (asset, grains, a, b) => {
         const priceUnits = grains * asset.grainUnits;
@@ -131,8 +131,8 @@ describe("the candidates of a price", () => {
   });
 });
 
-describe("the candidates as texts", () => {
-  it("are those of the same numbers, whichever part is asked for", () => {
+describe("the candidate amounts as text", () => {
+  it("are the same numbers, whichever range is requested", () => {
     const all = candidates(10_123_457n, stable).map(String);
     expect(candidateTexts(10_123_457n, stable, { from: 0, to: all.length })).toEqual(all);
     expect(candidateTexts(10_123_457n, stable, { from: 5, to: 5 })).toEqual([]);
@@ -146,7 +146,7 @@ describe("the candidates as texts", () => {
   });
 });
 
-describe("the first salt", () => {
+describe("the first free salt", () => {
   const dense = Array.from({ length: 64 }, (_, i) => i);
   test.each<
     [
@@ -158,23 +158,23 @@ describe("the first salt", () => {
       salt: number | undefined,
     ]
   >([
-    ["nothing taken: the plain price", [], null, false, 10, 0],
-    ["the plain price is taken", [0], 0, true, 10, 1],
-    ["the plain price is taken by another price's invoice: it must be looked up", [], null, true, 10, undefined],
-    ["the same, beside amounts of this price", [1, 2], 2, true, 10, undefined],
-    ["a gap at the plain price", [1, 2], 2, false, 10, 0],
-    ["a gap between", [0, 1, 3], 3, true, 10, 2],
-    ["all of those read are taken: after the greatest", dense, 90, true, 1_000, 91],
-    ["a gap among those read, though the greatest is the last", [0, 2], 9, true, 10, 1],
-    ["all taken", [0, 1, 2], 2, true, 3, undefined],
-    ["a price with the plain amount only", [0], 0, true, 1, undefined],
-    ["taken to the end, a gap beyond those read is not seen", dense, 99, true, 100, undefined],
-    ["a greatest behind those read", [0, 1], null, true, 10, 2],
+    ["is 0, the plain price, when nothing is taken", [], null, false, 10, 0],
+    ["is 1 when the plain price is taken", [0], 0, true, 10, 1],
+    ["is not known when an invoice of another price holds the plain price", [], null, true, 10, undefined],
+    ["is not known in that case even when salts of this price are taken too", [1, 2], 2, true, 10, undefined],
+    ["is 0 when the plain price is the gap", [1, 2], 2, false, 10, 0],
+    ["is the first gap between taken salts", [0, 1, 3], 3, true, 10, 2],
+    ["follows the greatest taken salt when all those read are taken", dense, 90, true, 1_000, 91],
+    ["is the first gap among those read, even when it is below the greatest", [0, 2], 9, true, 10, 1],
+    ["does not exist when all are taken", [0, 1, 2], 2, true, 3, undefined],
+    ["does not exist when the plain price is the only candidate and is taken", [0], 0, true, 1, undefined],
+    ["is not known when all those read and the last one are taken", dense, 99, true, 100, undefined],
+    ["follows those read when the greatest is not known", [0, 1], null, true, 10, 2],
   ])("%s", (_why, takenSalts, maxSalt, isPriceTaken, capacity, salt) => {
     expect(firstSalt({ takenSalts, maxSalt, isPriceTaken }, capacity)).toBe(salt);
   });
 
-  it("is always free and a candidate, and is found whenever a look at 64 can find one", () => {
+  it("is always free and in range, and is found whenever 64 taken salts can show one", () => {
     const taken = fc.uniqueArray(fc.nat({ max: 120 }), { maxLength: 121 });
     fc.assert(
       fc.property(taken, fc.integer({ min: 1, max: 121 }), (salts, capacity) => {
@@ -188,7 +188,7 @@ describe("the first salt", () => {
     );
   });
 
-  it("reserving one after another takes every candidate once", () => {
+  it("takes every candidate once when salts are reserved one after another", () => {
     const capacity = saltCapacity(40_000n, bitcoin);
     const taken: number[] = [];
     for (;;) {
@@ -201,23 +201,23 @@ describe("the first salt", () => {
   });
 });
 
-describe("the draw among free salts", () => {
+describe("the salt drawn among free salts", () => {
   const freeSalts = [3, 5, 8, 13];
   test.each<[why: string, freeSalts: number[], lostSalts: number[], random: number, salt: number | undefined]>([
-    ["none is free", [], [], 0.5, undefined],
-    ["none is free after a collision", [], [1], 0.5, undefined],
-    ["without a collision the smallest", freeSalts, [], 0.999_999, 3],
-    ["after one the first", freeSalts, [1], 0, 3],
-    ["or one between", freeSalts, [1], 0.5, 8],
-    ["or the last", freeSalts, [1], 0.999_999, 13],
-    ["one that is free after all did not lose", freeSalts, [1, 8], 0, 8],
-    ["only the newest try tells that", freeSalts, [8, 1], 0, 3],
+    ["is none when none is free", [], [], 0.5, undefined],
+    ["is none after a collision when none is free", [], [1], 0.5, undefined],
+    ["is the smallest without a collision", freeSalts, [], 0.999_999, 3],
+    ["is the first after a collision, for the lowest random number", freeSalts, [1], 0, 3],
+    ["is one between after a collision, for a middle random number", freeSalts, [1], 0.5, 8],
+    ["is the last after a collision, for the highest random number", freeSalts, [1], 0.999_999, 13],
+    ["follows no collision when the lost salt turns out to be free", freeSalts, [1, 8], 0, 8],
+    ["considers only the newest lost salt", freeSalts, [8, 1], 0, 3],
   ])("%s", (_why, free, lostSalts, random, salt) => {
     expect(drawSalt({ freeSalts: free, lostSalts, random })).toBe(salt);
   });
 });
 
-describe("amounts run low", () => {
+describe("the mark for low amounts", () => {
   test.each([
     [1, undefined],
     [2, 2],
@@ -226,7 +226,7 @@ describe("amounts run low", () => {
     [11, 9],
     [35, 28],
     [10_001, 8_001],
-  ])("of %d at 80 %%, rounded up: at %s", (capacity, mark) => {
+  ])("of %d candidates is 80 %%, rounded up: %s", (capacity, mark) => {
     expect(amountsLowMark(capacity)).toBe(mark);
   });
 });

@@ -57,12 +57,12 @@ function invoice(of: Partial<InvoiceBody> = {}, counts: { payments?: number; ite
   };
 }
 
-interface Told {
+interface EventData {
   readonly invoice: InvoiceBody;
   readonly truncated?: readonly string[];
 }
 
-function told(body: InvoiceBody, facts: readonly InvoiceFacts[] = [{}]): Told {
+function eventData(body: InvoiceBody, facts: readonly InvoiceFacts[] = [{}]): EventData {
   return JSON.parse(invoiceEventData({ invoice: body }, facts)[0] ?? "");
 }
 
@@ -95,8 +95,8 @@ function largest(unit: string, counts: { payments: number; items: number; method
   );
 }
 
-describe("what an event carries of an invoice", () => {
-  test("is the very text that GET shows where that is short, and nothing is made of it again", () => {
+describe("the invoice in an event", () => {
+  test("is the exact text that GET returns when it is short enough, and is not serialized again", () => {
     const body = invoice({}, { payments: 2, items: 3 });
     const json = JSON.stringify(body);
     const data = invoiceEventData({ invoice: body, json: `${json} ` }, [{ previousStatus: "PAID" }, {}]);
@@ -106,9 +106,9 @@ describe("what an event carries of an invoice", () => {
     ]);
   });
 
-  test("has the newest 20 payments and timeline items, and says nothing of the older ones", () => {
+  test("has the newest 20 payments and timeline items, without listing the older ones as truncated", () => {
     const body = invoice({}, { payments: 21, items: 25 });
-    const { truncated, ...data } = told({
+    const { truncated, ...data } = eventData({
       ...body,
       payments: body.payments.map((each) => ({ ...each, fromAddress: "a", toAddress: "a", txHash: "c" })),
     });
@@ -118,15 +118,15 @@ describe("what an event carries of an invoice", () => {
   });
 
   test.each([
-    ["lists to 5", { payments: 20, items: 5, methods: 5 }, {}, ["payments"]],
-    ["methods to the active ones, and at most 5", { payments: 0, items: 1, methods: 40 }, {}, ["paymentMethods"]],
+    ["lists are cut to 5", { payments: 20, items: 5, methods: 5 }, {}, ["payments"]],
+    ["inactive payment methods go, at most 5 stay", { payments: 0, items: 1, methods: 40 }, {}, ["paymentMethods"]],
     [
-      "nothing that is not there",
+      "absent or empty members are not listed",
       { payments: 0, items: 1, methods: 0 },
       { description: "d".repeat(19_000) },
       ["description"],
     ],
-  ] as const)("is cut in order, and says what was: %s", (_, counts, more, expected) => {
+  ] as const)("is cut in order and lists what was cut: %s", (_, counts, more, expected) => {
     const body = invoice(
       {
         paymentMethods: Array.from({ length: counts.methods }, (_, n) => method(n, n % 2 ? "ACTIVE" : "UNAVAILABLE")),
@@ -134,14 +134,14 @@ describe("what an event carries of an invoice", () => {
       },
       counts,
     );
-    const cut = told({ ...body, metadata: { order: "4711" } });
+    const cut = eventData({ ...body, metadata: { order: "4711" } });
     expect(cut.truncated).toEqual(expected);
     expect(cut.invoice.metadata).toEqual({ order: "4711" });
     expect(cut.invoice.payments).toEqual(body.payments.slice(-5));
     expect(cut.invoice.paymentMethods.length).toBeLessThanOrEqual(expected[0] === "paymentMethods" ? 5 : 40);
   });
 
-  test("of the largest invoice that our contracts admit fits, whatever the event tells beside it", () => {
+  test("fits for the largest invoice that the contracts accept, whatever else the event carries", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("\u0001", "\ud800", "\u{1f600}", "\u20ac", "a"),
@@ -157,7 +157,7 @@ describe("what an event carries of an invoice", () => {
           assertEventSize(row);
           const text = eventText({ ...row, merchantId: body.merchantId, sequence: 1e9, createdAtMs: 1e12 });
           expect(bytes(text)).toBeLessThanOrEqual(MAX_EVENT_BYTES);
-          const { id, status, externalId, amountReceived } = told(body, [facts]).invoice;
+          const { id, status, externalId, amountReceived } = eventData(body, [facts]).invoice;
           expect({ id, status, externalId, amountReceived }).toEqual({
             ...{ id: body.id, status: body.status, externalId: body.externalId, amountReceived: body.amountReceived },
           });
@@ -167,7 +167,7 @@ describe("what an event carries of an invoice", () => {
     );
   });
 
-  test("of a change that tells of a hundred payments twice stays small in sum", () => {
+  test("stays small in sum for a change with 200 payment events", () => {
     const facts = Array.from({ length: 200 }, (_, n) => ({ payment: payment(n % 100) }));
     const data = invoiceEventData({ invoice: invoice({}, { payments: 100, items: 100 }) }, facts);
     expect(data.reduce((sum, text) => sum + bytes(text), 0)).toBeLessThan(2_000_000);
@@ -175,7 +175,7 @@ describe("what an event carries of an invoice", () => {
 });
 
 describe("an event that is too large", () => {
-  test("is a bug, at the byte", () => {
+  test("throws when its data is one byte too long", () => {
     const ofBytes = (count: number) => `"${"\u20ac".repeat(1_000)}${"a".repeat(count - 3_002)}"`;
     const row = { id: makeId("evt", ULID), type: "ping" };
     expect(() => assertEventSize({ ...row, data: ofBytes(MAX_DATA_BYTES) })).not.toThrow();

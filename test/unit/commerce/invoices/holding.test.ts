@@ -87,7 +87,7 @@ const anyAsk = fc
 const anyAsks = fc.array(anyAsk, { maxLength: 120, size: "max" });
 
 describe("any history of reservations at one address", () => {
-  it("serves the server of a merchant with proof until it has its part of the price", () => {
+  it("gives amounts to the server of a proven merchant until it has its part of the price", () => {
     fc.assert(
       fc.property(
         anyAsks,
@@ -110,7 +110,7 @@ describe("any history of reservations at one address", () => {
     );
   });
 
-  it("leaves everybody what they hold, as long as the price has any other amount", () => {
+  it("gives no amount that is held while the price has any other amount", () => {
     fc.assert(
       fc.property(anyAsks, (asks) => {
         const { answers } = history(asks);
@@ -125,7 +125,7 @@ describe("any history of reservations at one address", () => {
     );
   });
 
-  it("lets no two merchants of one rank hold an amount, nor one merchant hold it twice", () => {
+  it("never gives an amount to two merchants of one rank, nor twice to one merchant", () => {
     fc.assert(
       fc.property(anyAsks, (asks) => {
         const { rows } = history(asks);
@@ -136,7 +136,7 @@ describe("any history of reservations at one address", () => {
     );
   });
 
-  it("leaves three quarters of what is around any price to proof, and eight amounts to each merchant without", () => {
+  it("leaves three quarters around any price to proven merchants, and at most eight amounts to each unproven one", () => {
     fc.assert(
       fc.property(anyAsks, fc.integer({ min: 2_300, max: 2_500 }), (asks, price) => {
         const reach = Math.floor(price / 200);
@@ -152,51 +152,51 @@ describe("any history of reservations at one address", () => {
   });
 });
 
-describe("what is held where an address is shared", () => {
+describe("a holding at a shared address", () => {
   const SHARED = { isShared: true, others: 1, public: 0 };
 
   test.each<[string, Rank, bigint, Partial<Holding> & Pick<Holding, "all" | "own">, string | undefined]>([
-    // 10 USD in bitcoin: 147 amounts, of which 36 are a quarter.
-    ["the eighth of a merchant without proof", UNPROVEN, 14_706n, { all: 30, own: 7 }, undefined],
-    ["its ninth", UNPROVEN, 14_706n, { all: 30, own: 8 }, "amountsWithoutProof 8"],
-    ["the last of the quarter", UNPROVEN, 14_706n, { all: 35, own: 0 }, undefined],
-    ["one beyond the quarter", UNPROVEN, 14_706n, { all: 36, own: 0 }, "percentOfAmountsWithoutProof 25"],
-    ["one where a quarter is none", UNPROVEN, 150n, { all: 0, own: 0 }, "percentOfAmountsWithoutProof 25"],
-    ["any number of all with proof", PROVEN, 14_706n, { all: 10_000, own: 36 }, undefined],
-    ["half of one with proof", PROVEN, 14_706n, { all: 37, own: 37 }, "AMOUNTS_EXHAUSTED"],
-    ["a third of one of three with proof", PROVEN, 14_706n, { all: 25, own: 25, others: 2 }, "AMOUNTS_EXHAUSTED"],
-    ["any number of one who is alone", UNPROVEN, 14_706n, { all: 70, own: 70, isShared: false }, undefined],
+    // 10 USD in bitcoin: 147 amounts, a quarter of which is 36.
+    ["allows the eighth amount of an unproven merchant", UNPROVEN, 14_706n, { all: 30, own: 7 }, undefined],
+    ["refuses an unproven merchant its ninth amount", UNPROVEN, 14_706n, { all: 30, own: 8 }, "amountsWithoutProof 8"],
+    ["allows the last amount of the unproven quarter", UNPROVEN, 14_706n, { all: 35, own: 0 }, undefined],
+    ["refuses one more than that quarter", UNPROVEN, 14_706n, { all: 36, own: 0 }, "percentOfAmountsWithoutProof 25"],
+    ["allows none where a quarter is below one", UNPROVEN, 150n, { all: 0, own: 0 }, "percentOfAmountsWithoutProof 25"],
+    ["does not limit what proven merchants hold in sum", PROVEN, 14_706n, { all: 10_000, own: 36 }, undefined],
+    ["limits one of two proven merchants to half", PROVEN, 14_706n, { all: 37, own: 37 }, "AMOUNTS_EXHAUSTED"],
+    ["limits one of three proven to a third", PROVEN, 14_706n, { all: 25, own: 25, others: 2 }, "AMOUNTS_EXHAUSTED"],
+    ["does not limit a merchant who is alone", UNPROVEN, 14_706n, { all: 70, own: 70, isShared: false }, undefined],
   ])("%s", (_, rank, units, held, expected) => {
     const bounds = holdingBounds({ rank, isPublic: false }, units, BITCOIN);
     const refusal = holdingRefusal(rank, bounds, { ...SHARED, ...held });
-    const told = refusal?.code === "LIMIT_REACHED" ? `${refusal.name} ${refusal.limit}` : refusal?.code;
-    expect(told).toBe(expected);
+    const outcome = refusal?.code === "LIMIT_REACHED" ? `${refusal.name} ${refusal.limit}` : refusal?.code;
+    expect(outcome).toBe(expected);
   });
 
   test.each<[string, Rank, Partial<Holding> & Pick<Holding, "public">, string | undefined]>([
-    ["half of a price for browsers, of a merchant who is alone", UNPROVEN, { isShared: false, public: 36 }, undefined],
-    ["and one more", UNPROVEN, { isShared: false, public: 37 }, "percentOfAmountsForPublic 50"],
-    ["half of what a merchant without proof may have", UNPROVEN, { public: 3 }, undefined],
-    ["and one more than that", UNPROVEN, { public: 4 }, "percentOfAmountsForPublic 50"],
-    ["half of the half of one with proof", PROVEN, { public: 18 }, undefined],
-    ["and one more of it", PROVEN, { public: 19 }, "percentOfAmountsForPublic 50"],
+    ["allows browsers half of a price of a merchant alone there", UNPROVEN, { isShared: false, public: 36 }, undefined],
+    ["refuses browsers more than that half", UNPROVEN, { isShared: false, public: 37 }, "percentOfAmountsForPublic 50"],
+    ["allows browsers half of what an unproven merchant may hold", UNPROVEN, { public: 3 }, undefined],
+    ["refuses browsers more than half of what it may hold", UNPROVEN, { public: 4 }, "percentOfAmountsForPublic 50"],
+    ["allows browsers half of the half of a proven merchant", PROVEN, { public: 18 }, undefined],
+    ["refuses browsers more than half of a proven half", PROVEN, { public: 19 }, "percentOfAmountsForPublic 50"],
   ])("%s", (_, rank, held, expected) => {
     const bounds = holdingBounds({ rank, isPublic: true }, 14_706n, BITCOIN);
     const refusal = holdingRefusal(rank, bounds, { ...SHARED, all: held.public, own: held.public, ...held });
-    const told = refusal?.code === "LIMIT_REACHED" ? `${refusal.name} ${refusal.limit}` : refusal?.code;
-    expect(told).toBe(expected);
+    const outcome = refusal?.code === "LIMIT_REACHED" ? `${refusal.name} ${refusal.limit}` : refusal?.code;
+    expect(outcome).toBe(expected);
   });
 
   test.each([
-    ["one length", 9_800n, 9_990n, ["4 9800 9990"]],
-    ["two lengths", 9_900n, 10_100n, ["4 9900 9999", "5 10000 10100"]],
+    ["one length in digits", 9_800n, 9_990n, ["4 9800 9990"]],
+    ["two lengths in digits", 9_900n, 10_100n, ["4 9900 9999", "5 10000 10100"]],
     ["one amount", 7n, 7n, ["1 7 7"]],
   ])("is counted in stretches of %s", (_, fromUnits, toUnits, expected) => {
     const stretches = stretchesOf({ fromUnits, toUnits });
     expect(stretches.map(({ digits, from, to }) => `${digits} ${from} ${to}`)).toEqual(expected);
   });
 
-  it("lasts a day without proof, and never ends before the invoice does", () => {
+  it("lasts a day without proof, but never ends before the invoice expires", () => {
     const invoice = { createdAtMs: 0, expiresAtMs: 3_600_000, monitorUntilMs: 8 * DAY_MS };
     const of = { isShared: true, rank: UNPROVEN };
     expect(heldUntilMs(invoice, of)).toBe(DAY_MS);
@@ -209,18 +209,18 @@ describe("what is held where an address is shared", () => {
   });
 });
 
-describe("proof", () => {
+describe("the proof from a payment", () => {
   test.each([
-    ["an exact amount, confirmed", "CONFIRMED", "EXACT_AMOUNT", 5n, 0, 5n],
-    ["an own address, confirmed", "CONFIRMED", "ADDRESS", 5n, null, 5n],
+    ["matched by exact amount and confirmed", "CONFIRMED", "EXACT_AMOUNT", 5n, 0, 5n],
+    ["to its own address and confirmed", "CONFIRMED", "ADDRESS", 5n, null, 5n],
     ["not confirmed yet", "DETECTED", "EXACT_AMOUNT", 5n, 0, 0n],
     ["gone from the chain", "REORGED", "EXACT_AMOUNT", 5n, 0, 0n],
     ["near an amount", "CONFIRMED", "TOLERANCE", 5n, 0, 0n],
-    ["a person's word", "CONFIRMED", "MANUAL", 5n, 0, 0n],
+    ["matched by hand", "CONFIRMED", "MANUAL", 5n, 0, 0n],
     ["of unknown worth", "CONFIRMED", "EXACT_AMOUNT", null, 0, 0n],
-    ["an amount asked for just before it came", "CONFIRMED", "EXACT_AMOUNT", 5n, 1, 0n],
-    ["an amount that nobody asked for", "CONFIRMED", "EXACT_AMOUNT", 5n, null, 0n],
-  ])("is %s: %s", (_, status, matchedBy, usdMicros, askedFromMs, expected) => {
+    ["of an amount that was requested only just before it came", "CONFIRMED", "EXACT_AMOUNT", 5n, 1, 0n],
+    ["of an amount that was never requested", "CONFIRMED", "EXACT_AMOUNT", 5n, null, 0n],
+  ])("%s (%s by %s, worth %s, requested from %s) is %s", (_, status, matchedBy, usdMicros, askedFromMs, expected) => {
     expect(proofMicros({ status, matchedBy, usdMicros, receivedAtMs: 60_000 }, askedFromMs)).toBe(expected);
   });
 });

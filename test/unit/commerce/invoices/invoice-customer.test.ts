@@ -9,13 +9,13 @@ const KNOWN = newCustomer(makeId("cus", ULID), merchant.id, {
   customerEmail: "jane@example.com",
   customerName: "Jane",
 });
-const nobody = { customer: undefined };
+const noCustomer = { customer: undefined };
 
 const SECRET = { origin: "API" } as const;
 const PUBLIC = { origin: "PUBLIC_KEY" } as const;
 const PAGE = { origin: "PRODUCT_PAGE" } as const;
 
-const asked = (from: object, invoice: AskedCustomer["invoice"], facts: AskedCustomer["facts"] = nobody) =>
+const asked = (from: object, invoice: AskedCustomer["invoice"], facts: AskedCustomer["facts"] = noCustomer) =>
   ({ merchant, invoice, facts, ...from }) as AskedCustomer;
 
 describe("the customer of an invoice", () => {
@@ -23,7 +23,7 @@ describe("the customer of an invoice", () => {
     ["a secret key", SECRET],
     ["a public key", PUBLIC],
     ["a product's page", PAGE],
-  ])("is nobody where %s says nothing of one", (_, from) => {
+  ])("is none when %s names none", (_, from) => {
     expect(customerOf(asked(from, {}), ULID)).toBeUndefined();
   });
 
@@ -31,7 +31,7 @@ describe("the customer of an invoice", () => {
     ["a secret key", SECRET, true],
     ["a public key", PUBLIC, false],
     ["a product's page", PAGE, true],
-  ])("without an email, of %s, is made: %j", (_, from, isMade) => {
+  ])("without an email is created from %s: %j", (_, from, isMade) => {
     const customer = customerOf(asked(from, { customerName: "Jane" }), ULID);
     expect(customer !== undefined).toBe(isMade);
     if (isMade) expect(customer).toMatchObject({ email: null, name: "Jane" });
@@ -41,13 +41,13 @@ describe("the customer of an invoice", () => {
     ["a secret key", SECRET],
     ["a public key", PUBLIC],
     ["a product's page", PAGE],
-  ])("of a new email, of %s, is made with all that was said", (_, from) => {
+  ])("with a new email is created from %s with every given field", (_, from) => {
     const invoice = { customerEmail: "new@example.com", customerName: "Jane", customerPhoneNumber: "1" };
     const customer = customerOf(asked(from, invoice), ULID);
     expect(customer).toMatchObject({ email: "new@example.com", name: "Jane", phoneNumber: "1", address: null });
   });
 
-  it("of a known email is changed by a secret key, and by nobody else", () => {
+  it("with a known email is changed by a secret key only", () => {
     const invoice = { customerEmail: "jane@example.com", customerName: "Janet" };
     const facts = { customer: KNOWN };
     expect(customerOf(asked(SECRET, invoice, facts), ULID)).toEqual({ ...KNOWN, name: "Janet" });
@@ -59,20 +59,20 @@ describe("the metadata of an invoice", () => {
   const invoice = { customerEmail: "jane@example.com", customerName: "Janet", customerAddress: "1 Main St" };
   const facts = { customer: KNOWN };
 
-  it("has what was typed into a product's page and could not go to a customer who is known", () => {
+  it("keeps what was typed into a product's page and cannot be written to a known customer", () => {
     expect(metadataOf(asked(PAGE, invoice, facts))).toEqual({ customerName: "Janet", customerAddress: "1 Main St" });
     expect(metadataOf(asked(PAGE, { ...invoice, customerName: "Jane" }, facts))).toEqual({
       customerAddress: "1 Main St",
     });
   });
 
-  it("says nothing that the customer says already", () => {
+  it("does not repeat what the customer already has", () => {
     expect(metadataOf(asked(PAGE, invoice))).toBeUndefined();
     const same = { customerEmail: "jane@example.com", customerName: "Jane" };
     expect(metadataOf(asked(PAGE, same, facts))).toBeUndefined();
   });
 
-  it("is what a key says, and nothing more", () => {
+  it("is exactly what a key sends", () => {
     for (const from of [SECRET, PUBLIC]) expect(metadataOf(asked(from, invoice, facts))).toBeUndefined();
     const metadata = { order: "7" };
     expect(metadataOf(asked(SECRET, { ...invoice, metadata }, facts))).toBe(metadata);

@@ -4,12 +4,12 @@ import { INVOICE_STATUSES, type InvoiceStatus } from "../../../../src/platform/c
 
 function names(from: InvoiceStatus, to: InvoiceStatus): string[] {
   const moves = movesBetween({ from, to, isByMoney: true });
-  const news = { isPartiallyPaid: false, lateness: [], hasChanged: true };
-  return eventsOf({ ...news, moves }).map(({ type }) => type);
+  const change = { isPartiallyPaid: false, lateness: [], hasChanged: true };
+  return eventsOf({ ...change, moves }).map(({ type }) => type);
 }
 
-describe("moves", () => {
-  test.each(INVOICE_STATUSES)("%s to itself is no move", (status) => {
+describe("the moves between two statuses", () => {
+  test.each(INVOICE_STATUSES)("are none from %s to itself", (status) => {
     expect(movesBetween({ from: status, to: status, isByMoney: true })).toEqual([]);
   });
 
@@ -18,7 +18,7 @@ describe("moves", () => {
     ["AWAITING_PAYMENT", "OVERPAID"],
     ["EXPIRED", "PAID"],
     ["UNDERPAID", "OVERPAID"],
-  ] as const)("money that takes %s to %s steps over PENDING_CONFIRMATION and writes both", (from, to) => {
+  ] as const)("go from %s to %s by way of PENDING_CONFIRMATION when money causes the change", (from, to) => {
     const moves = movesBetween({ from, to, isByMoney: true });
     expect(moves).toEqual([
       { from, to: "PENDING_CONFIRMATION" },
@@ -35,12 +35,12 @@ describe("moves", () => {
     ["PAID", "OVERPAID"],
     ["OVERPAID", "PAID"],
     ["PAID", "AWAITING_PAYMENT"],
-  ] as const)("%s to %s is one move", (from, to) => {
+  ] as const)("from %s to %s are one move", (from, to) => {
     expect(movesBetween({ from, to, isByMoney: true })).toEqual([{ from, to }]);
   });
 });
 
-describe("events of the moves", () => {
+describe("the events of the moves", () => {
   test.each<[InvoiceStatus, InvoiceStatus, string[]]>([
     ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", ["invoice.pending_confirmation"]],
     ["PENDING_CONFIRMATION", "PAID", ["invoice.paid", "payment.paid"]],
@@ -58,11 +58,11 @@ describe("events of the moves", () => {
     ["PAID", "AWAITING_PAYMENT", ["invoice.reversed"]],
     ["PAID", "EXPIRED", ["invoice.reversed", "invoice.expired", "payment.expired"]],
     ["UNDERPAID", "EXPIRED", ["invoice.expired", "payment.expired"]],
-  ])("%s to %s", (from, to, expected) => {
+  ])("from %s to %s are listed in order", (from, to, expected) => {
     expect(names(from, to)).toEqual(expected);
   });
 
-  it("each event names the status before its own move", () => {
+  it("name the status before their own move", () => {
     const moves = movesBetween({ from: "EXPIRED", to: "PAID", isByMoney: true });
     const events = eventsOf({ moves, isPartiallyPaid: false, lateness: [], hasChanged: true });
     expect(events.map(({ previousStatus }) => previousStatus)).toEqual([
@@ -72,13 +72,13 @@ describe("events of the moves", () => {
     ]);
   });
 
-  it("a change without a name of its own is invoice.updated, and no change is silent", () => {
+  it("are invoice.updated for a change without an event of its own, and none without a change", () => {
     const nothing = { moves: [], isPartiallyPaid: false, lateness: [] };
     expect(eventsOf({ ...nothing, hasChanged: true }).map(({ type }) => type)).toEqual(["invoice.updated"]);
     expect(eventsOf({ ...nothing, hasChanged: false })).toEqual([]);
   });
 
-  it("a payment that is no longer late is not told as late", () => {
+  it("are not invoice.payment_late for a payment that is no longer late", () => {
     const lateness = [{ id: "pay_1", isLate: false }] as const;
     const events = eventsOf({ moves: [], isPartiallyPaid: false, lateness, hasChanged: true });
     expect(events.map(({ type }) => type)).toEqual(["invoice.updated"]);

@@ -16,27 +16,42 @@ const productId = COFFEE.id;
 describe("the terms of an invoice", () => {
   it.each([
     [
-      "of the request alone",
+      "the request's alone",
       { name: "Order", rawAmount: 5n },
       { name: "Order", rawAmount: 5n, currency: "USD" },
       undefined,
     ],
-    ["of the product", { productId }, { name: "Coffee", rawAmount: 19_500_000n, currency: "EUR" }, COFFEE],
-    ["with another name", { productId, name: "A" }, { name: "A", rawAmount: 19_500_000n, currency: "EUR" }, COFFEE],
-    ["with another amount", { productId, rawAmount: 5n }, { name: "Coffee", rawAmount: 5n, currency: "EUR" }, COFFEE],
-    ["with an amount of nothing", { productId, rawAmount: 0n }, { rawAmount: 0n, currency: "EUR" }, COFFEE],
-    ["with the product's own currency", { productId, currency: "EUR" }, { rawAmount: 19_500_000n }, COFFEE],
+    ["the product's", { productId }, { name: "Coffee", rawAmount: 19_500_000n, currency: "EUR" }, COFFEE],
     [
-      "with another amount in another currency",
+      "the product's with another name",
+      { productId, name: "A" },
+      { name: "A", rawAmount: 19_500_000n, currency: "EUR" },
+      COFFEE,
+    ],
+    [
+      "the product's with another amount",
+      { productId, rawAmount: 5n },
+      { name: "Coffee", rawAmount: 5n, currency: "EUR" },
+      COFFEE,
+    ],
+    ["the product's with an amount of zero", { productId, rawAmount: 0n }, { rawAmount: 0n, currency: "EUR" }, COFFEE],
+    [
+      "the product's when the request names the same currency",
+      { productId, currency: "EUR" },
+      { rawAmount: 19_500_000n },
+      COFFEE,
+    ],
+    [
+      "the product's name with another amount in another currency",
       { productId, rawAmount: 5n, currency: "USD" },
       { rawAmount: 5n, currency: "USD" },
       COFFEE,
     ],
-  ] as const)("are those %s", (_, asked: AskedTerms, terms, product) => {
+  ] as const)("are %s", (_, asked: AskedTerms, terms, product) => {
     expect(termsOf(asked, product, false)).toMatchObject({ ok: true, value: terms });
   });
 
-  it("never put the product's figure in another currency", () => {
+  it("never put the product's amount in another currency", () => {
     expect(termsOf({ productId, currency: "USD" }, COFFEE, false)).toMatchObject({
       ok: false,
       error: { code: "VALIDATION_FAILED", details: [{ path: "currency" }] },
@@ -47,7 +62,7 @@ describe("the terms of an invoice", () => {
     ["unknown", undefined, "PRODUCT_NOT_FOUND", "PRODUCT_NOT_FOUND"],
     ["deleted", { deletedAtMs: 2 }, "PRODUCT_NOT_FOUND", "PRODUCT_NOT_FOUND"],
     ["inactive", { isActive: false }, "PRODUCT_NOT_AVAILABLE", "PRODUCT_NOT_FOUND"],
-  ] as const)("are none of a product that is %s", (_, changes, forServer, forBrowser) => {
+  ] as const)("are refused for a product that is %s", (_, changes, forServer, forBrowser) => {
     const product = changes && { ...COFFEE, ...changes };
     const codes = [false, true].map((isPublicKey) => termsOf({ productId, rawAmount: 1n }, product, isPublicKey));
     expect(codes).toMatchObject([{ error: { code: forServer } }, { error: { code: forBrowser } }]);
@@ -55,14 +70,14 @@ describe("the terms of an invoice", () => {
 
   it.each([
     ["another amount", { rawAmount: 19_499_999n }],
-    ["no amount at all", { rawAmount: 0n }],
+    ["an amount of zero", { rawAmount: 0n }],
     ["another currency", { currency: "USD" }],
-    ["the price's figure in another currency", { rawAmount: 19_500_000n, currency: "USD" }],
-  ] as const)("are the product's for a browser, which is refused %s", (_, asked) => {
+    ["the same amount in another currency", { rawAmount: 19_500_000n, currency: "USD" }],
+  ] as const)("for a browser are the product's, so it is refused %s", (_, asked) => {
     expect(termsOf({ productId, ...asked }, COFFEE, true)).toEqual({ ok: false, error: { code: "PRICE_IS_FIXED" } });
   });
 
-  it("may be named by a browser where they are the product's, and chosen where its price is 0", () => {
+  it("may be repeated by a browser when they are the product's, and chosen when its price is 0", () => {
     const same = { productId, rawAmount: 19_500_000n, currency: "EUR" };
     expect(termsOf(same, COFFEE, true)).toMatchObject({ ok: true, value: { rawAmount: 19_500_000n, currency: "EUR" } });
     const donation = { ...COFFEE, priceMicros: 0n };
@@ -70,7 +85,7 @@ describe("the terms of an invoice", () => {
       expect(termsOf({ productId, ...asked }, donation, true)).toMatchObject({ ok: true });
   });
 
-  it("are what was known of them before the product was read, wherever anything was", () => {
+  it("equal those known before the product was read, when any were known", () => {
     const asked = fc.record({
       productId: fc.option(fc.constant(productId), { nil: undefined }),
       name: fc.constantFrom("Order", undefined),

@@ -14,65 +14,65 @@ import { asked, E, quoteOf } from "../../../support/invoice-facts.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const SLACK = 120_000;
-/** From the end of a lock, a millisecond too late to lengthen it. */
+/** A millisecond too long after the end of a lock to extend it. */
 const GAP = 120_001;
 
-/** The rule, and the number of the quote in the history; "market" where none may be meant. */
+/** The rule and the number of the quote in the history; "market" when no quote applies. */
 function weighedBy(quotes: readonly Quote[], amountUnits: bigint, atMs: number, slackMs = SLACK): string {
   const by = quoteFor({ amountUnits, atMs }, quotes, slackMs);
   return by === undefined ? "market" : `${by.rule} #${quotes.indexOf(by.quote) + 1}`;
 }
 
-describe("the quote that weighs a payment", () => {
-  /** Nobody looked for a long time in between. */
+describe("the quote that prices a payment", () => {
+  /** Two quotes with a long gap between them. */
   const APART = [asked(100n, 1_000_000, 2_000_000), asked(110n, 3_000_000, 4_000_000)];
-  /** The second is asked in the middle of the first. */
+  /** The second is requested in the middle of the first one's lock. */
   const CUT = [asked(100n, 1_000_000, 2_000_000), asked(120n, 1_500_000, 2_500_000)];
   const SOON_AGAIN = [asked(100n, 1_000_000, 2_000_000), asked(100n, 2_150_000, 3_000_000)];
   const THERE_AND_BACK = [...CUT, asked(100n, 1_600_000, 2_500_000)];
   const ANY_AMOUNT = [asked(null, 1_000_000, 2_000_000)];
   const OTHER = 7n;
 
-  const cases: [string, readonly Quote[], amountUnits: bigint, atMs: number, string][] = [
-    ["no quote at all", [], 100n, 1_000_000, "market"],
-    ["another amount, from its first millisecond", APART, OTHER, 1_000_000, "IN_FORCE #1"],
-    ["another amount, to the last of its lock", APART, OTHER, 2_000_000, "IN_FORCE #1"],
-    ["another amount, a millisecond after the lock", APART, OTHER, 2_000_001, "LAST_ENDED #1"],
-    ["another amount, at the end of the slack", APART, OTHER, 2_000_000 + SLACK, "LAST_ENDED #1"],
-    ["another amount, a millisecond after the slack", APART, OTHER, 2_000_001 + SLACK, "market"],
-    ["another amount, just before the next is asked", APART, OTHER, 2_999_999, "market"],
-    ["another amount, once the next is asked", APART, OTHER, 3_000_000, "IN_FORCE #2"],
-    ["another amount, long after all", APART, OTHER, 9_000_000, "market"],
-    ["another amount, before the first", APART, OTHER, 999_999, "IN_FORCE #1"],
-    ["another amount, at the beginning of time", APART, OTHER, 0, "IN_FORCE #1"],
-    ["the first amount, in its time", APART, 100n, 1_500_000, "EXACT_UNITS #1"],
-    ["the first amount, the slack before", APART, 100n, 1_000_000 - SLACK, "EXACT_UNITS #1"],
-    ["the first amount, earlier still", APART, 100n, 999_999 - SLACK, "IN_FORCE #1"],
-    ["the first amount, the slack after", APART, 100n, 2_000_000 + SLACK, "EXACT_UNITS #1"],
-    ["the first amount, later still", APART, 100n, 2_000_001 + SLACK, "market"],
-    ["the first amount, when the second is asked", APART, 100n, 3_000_000, "IN_FORCE #2"],
-    ["the second amount, the slack before", APART, 110n, 3_000_000 - SLACK, "EXACT_UNITS #2"],
-    ["the second amount, earlier still", APART, 110n, 2_999_999 - SLACK, "market"],
-    ["the second amount, when the first was asked", APART, 110n, 1_500_000, "IN_FORCE #1"],
-    ["the second amount, before the first", APART, 110n, 0, "IN_FORCE #1"],
-    ["another amount, until the next quote ends the lock", CUT, OTHER, 1_499_999, "IN_FORCE #1"],
-    ["another amount, from the next quote on", CUT, OTHER, 1_500_000, "IN_FORCE #2"],
-    ["the amount before, to the slack after it was replaced", CUT, 100n, 1_499_999 + SLACK, "EXACT_UNITS #1"],
-    ["the amount before, in what is left of its lock", CUT, 100n, 1_500_000 + SLACK, "IN_FORCE #2"],
-    ["the amount before, after both", CUT, 100n, 2_500_001, "LAST_ENDED #2"],
-    ["the next amount, the slack before it was asked", CUT, 120n, 1_500_000 - SLACK, "EXACT_UNITS #2"],
-    ["the next amount, earlier still", CUT, 120n, 1_499_999 - SLACK, "IN_FORCE #1"],
-    ["one amount twice, between: the one that ended", SOON_AGAIN, 100n, 2_100_000, "EXACT_UNITS #1"],
-    ["one amount twice, past the slack of the first", SOON_AGAIN, 100n, 2_000_001 + SLACK, "EXACT_UNITS #2"],
-    ["one amount twice, in the second", SOON_AGAIN, 100n, 2_150_000, "EXACT_UNITS #2"],
-    ["one amount before and after another", THERE_AND_BACK, 100n, 1_599_999, "EXACT_UNITS #1"],
-    ["one amount before and again in force", THERE_AND_BACK, 100n, 1_600_000, "EXACT_UNITS #3"],
-    ["any amount", ANY_AMOUNT, 100n, 1_500_000, "IN_FORCE #1"],
-    ["any amount, after the lock", ANY_AMOUNT, 100n, 2_000_000 + SLACK, "LAST_ENDED #1"],
-    ["any amount, after the slack", ANY_AMOUNT, 100n, 2_000_001 + SLACK, "market"],
+  const cases: [why: string, by: string, readonly Quote[], amountUnits: bigint, atMs: number][] = [
+    ["any amount, without any quote", "market", [], 100n, 1_000_000],
+    ["an unquoted amount, at a quote's first millisecond", "IN_FORCE #1", APART, OTHER, 1_000_000],
+    ["an unquoted amount, at the last millisecond of the lock", "IN_FORCE #1", APART, OTHER, 2_000_000],
+    ["an unquoted amount, a millisecond after the lock", "LAST_ENDED #1", APART, OTHER, 2_000_001],
+    ["an unquoted amount, at the end of the slack", "LAST_ENDED #1", APART, OTHER, 2_000_000 + SLACK],
+    ["an unquoted amount, a millisecond after the slack", "market", APART, OTHER, 2_000_001 + SLACK],
+    ["an unquoted amount, just before the next quote is requested", "market", APART, OTHER, 2_999_999],
+    ["an unquoted amount, once the next quote is requested", "IN_FORCE #2", APART, OTHER, 3_000_000],
+    ["an unquoted amount, long after all quotes", "market", APART, OTHER, 9_000_000],
+    ["an unquoted amount, just before the first quote", "IN_FORCE #1", APART, OTHER, 999_999],
+    ["an unquoted amount, at time 0", "IN_FORCE #1", APART, OTHER, 0],
+    ["the first amount, during its lock", "EXACT_UNITS #1", APART, 100n, 1_500_000],
+    ["the first amount, the slack before it was quoted", "EXACT_UNITS #1", APART, 100n, 1_000_000 - SLACK],
+    ["the first amount, earlier than that slack", "IN_FORCE #1", APART, 100n, 999_999 - SLACK],
+    ["the first amount, the slack after its lock", "EXACT_UNITS #1", APART, 100n, 2_000_000 + SLACK],
+    ["the first amount, later than that slack", "market", APART, 100n, 2_000_001 + SLACK],
+    ["the first amount, once the second is quoted", "IN_FORCE #2", APART, 100n, 3_000_000],
+    ["the second amount, the slack before it was quoted", "EXACT_UNITS #2", APART, 110n, 3_000_000 - SLACK],
+    ["the second amount, earlier than that slack", "market", APART, 110n, 2_999_999 - SLACK],
+    ["the second amount, while the first is locked", "IN_FORCE #1", APART, 110n, 1_500_000],
+    ["the second amount, before both", "IN_FORCE #1", APART, 110n, 0],
+    ["an unquoted amount, until the next quote ends the lock", "IN_FORCE #1", CUT, OTHER, 1_499_999],
+    ["an unquoted amount, from the next quote on", "IN_FORCE #2", CUT, OTHER, 1_500_000],
+    ["a replaced amount, to the end of the slack", "EXACT_UNITS #1", CUT, 100n, 1_499_999 + SLACK],
+    ["a replaced amount, after the slack but during its old lock", "IN_FORCE #2", CUT, 100n, 1_500_000 + SLACK],
+    ["a replaced amount, after both locks", "LAST_ENDED #2", CUT, 100n, 2_500_001],
+    ["the replacing amount, the slack before it was quoted", "EXACT_UNITS #2", CUT, 120n, 1_500_000 - SLACK],
+    ["the replacing amount, earlier than that slack", "IN_FORCE #1", CUT, 120n, 1_499_999 - SLACK],
+    ["an amount quoted twice, between the two locks", "EXACT_UNITS #1", SOON_AGAIN, 100n, 2_100_000],
+    ["an amount quoted twice, past the slack of the first", "EXACT_UNITS #2", SOON_AGAIN, 100n, 2_000_001 + SLACK],
+    ["an amount quoted twice, during the second lock", "EXACT_UNITS #2", SOON_AGAIN, 100n, 2_150_000],
+    ["an amount quoted again after another, just before that", "EXACT_UNITS #1", THERE_AND_BACK, 100n, 1_599_999],
+    ["an amount quoted again after another, from then on", "EXACT_UNITS #3", THERE_AND_BACK, 100n, 1_600_000],
+    ["any amount, for a quote without an amount", "IN_FORCE #1", ANY_AMOUNT, 100n, 1_500_000],
+    ["any amount, after the lock of a quote without an amount", "LAST_ENDED #1", ANY_AMOUNT, 100n, 2_000_000 + SLACK],
+    ["any amount, after the slack of a quote without an amount", "market", ANY_AMOUNT, 100n, 2_000_001 + SLACK],
   ];
 
-  test.each(cases)("%s", (_why, quotes, amountUnits, atMs, expected) => {
+  test.each(cases)("of %s is %s", (_why, expected, quotes, amountUnits, atMs) => {
     expect(weighedBy(quotes, amountUnits, atMs)).toBe(expected);
   });
 
@@ -81,7 +81,7 @@ describe("the quote that weighs a payment", () => {
     [60, 120_000],
     [61, 122_000],
     [600, 1_200_000],
-  ])("of a network with a block every %i s may be meant for %i ms around it", (blockSeconds, slackMs) => {
+  ])("applies, on a network with a block every %i s, for %i ms before and after its lock", (blockSeconds, slackMs) => {
     expect(quoteSlackMs({ blockSeconds })).toBe(slackMs);
   });
 });
@@ -96,7 +96,7 @@ const slack = fc.constantFrom(SLACK, 122_000, 1_200_000);
 
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Quotes in the order in which they were asked. `isOrdered`: none is locked for longer than a later one. */
+/** Quotes in the order of their requests. `isOrdered`: none is locked for longer than a later one. */
 function historyOf(steps: readonly Step[], isOrdered = false): readonly Quote[] {
   let askedFromMs = 2_000_000;
   let lockedUntilMs = 0;
@@ -109,7 +109,7 @@ function historyOf(steps: readonly Step[], isOrdered = false): readonly Quote[] 
 
 const steps = fc.array(step, { minLength: 1, maxLength: 6 });
 const histories = steps.map((each) => historyOf(each));
-/** Any moment, and those at which something begins or ends. */
+/** Any time, and the times at which something begins or ends. */
 function momentsOf(quotes: readonly Quote[], slackMs: number): fc.Arbitrary<number> {
   const edges = quotes.flatMap(({ askedFromMs, lockedUntilMs }) => [askedFromMs, lockedUntilMs]);
   const near = [-slackMs - 1, -slackMs, -1, 0, 1, slackMs - 1, slackMs, slackMs + 1];
@@ -142,8 +142,8 @@ function isTouched(quotes: readonly Quote[], n: number, { atMs, slackMs }: { atM
   return fromMs - slackMs <= atMs && atMs <= toMs + slackMs;
 }
 
-describe("properties of weighing", () => {
-  it("an amount of its own is honoured for the slack on both sides of its quote, and not a millisecond longer", () => {
+describe("pricing payments in any history of quotes", () => {
+  it("honours a unique amount for the slack on both sides of its quote, and not a millisecond longer", () => {
     const distinct = steps.map((all) => historyOf(all.map((each, n) => ({ ...each, amountUnits: 10n + BigInt(n) }))));
     fc.assert(
       fc.property(placesIn(distinct), fc.nat(), ({ quotes, slackMs, atMs }, pick) => {
@@ -156,7 +156,7 @@ describe("properties of weighing", () => {
     );
   });
 
-  it("an amount that nobody asked is weighed by what was asked last before it, to the slack after its lock", () => {
+  it("prices an unquoted amount by the last quote requested before it, until the slack after its lock", () => {
     fc.assert(
       fc.property(placesIn(histories), ({ quotes, slackMs, atMs }) => {
         const n = quotes.findLastIndex(({ askedFromMs }) => askedFromMs <= atMs);
@@ -169,7 +169,7 @@ describe("properties of weighing", () => {
     );
   });
 
-  it("of several quotes for one amount it is the one in force, else the last that ended, else the next", () => {
+  it("prefers, of several quotes for one amount, the one in force, then the last ended, then the next", () => {
     fc.assert(
       fc.property(placesIn(histories), ({ quotes, slackMs, atMs, amountUnits }) => {
         const meant = [...quotes.keys()].filter(
@@ -186,7 +186,7 @@ describe("properties of weighing", () => {
     );
   });
 
-  it("does not depend on what was asked later than the slack after the payment", () => {
+  it("does not depend on quotes requested later than the slack after the payment", () => {
     fc.assert(
       fc.property(placesIn(histories), ({ quotes, slackMs, atMs, amountUnits }) => {
         const known = quotes.filter(({ askedFromMs }, n) => n === 0 || askedFromMs - slackMs <= atMs);
@@ -197,7 +197,7 @@ describe("properties of weighing", () => {
     );
   });
 
-  it("depends on no quote but the first whose time, slack included, does not touch the payment's", () => {
+  it("depends only on the first quote and on those whose time, with slack, includes the payment's", () => {
     const ordered = steps.map((each) => historyOf(each, true));
     fc.assert(
       fc.property(placesIn(ordered), ({ quotes, slackMs, atMs, amountUnits }) => {
@@ -210,17 +210,17 @@ describe("properties of weighing", () => {
   });
 });
 
-describe("a quote that is asked again", () => {
+describe("a quote that is requested again", () => {
   const last = asked(100n, 1_000_000, 2_000_000);
   const again = (askedFromMs: number, changes: Partial<Quote> = {}) =>
     quoteOf({ amountUnits: 100n, askedFromMs, lockedUntilMs: askedFromMs + 1_000_000, ...changes });
 
   test.each([
-    ["within its lock", 1_500_000, {}, [[1_000_000, 2_500_000]]],
-    ["at the end of its lock", 2_000_000, {}, [[1_000_000, 3_000_000]]],
-    ["120 s after it", 2_000_000 + SLACK, {}, [[1_000_000, 3_000_000 + SLACK]]],
+    ["extends the lock, within the lock", 1_500_000, {}, [[1_000_000, 2_500_000]]],
+    ["extends the lock, at the end of the lock", 2_000_000, {}, [[1_000_000, 3_000_000]]],
+    ["extends the lock, 120 s after its end", 2_000_000 + SLACK, {}, [[1_000_000, 3_000_000 + SLACK]]],
     [
-      "a millisecond later",
+      "is a new quote, a millisecond later",
       2_000_000 + GAP,
       {},
       [
@@ -228,9 +228,9 @@ describe("a quote that is asked again", () => {
         [2_000_000 + GAP, 3_000_000 + GAP],
       ],
     ],
-    ["at another rate", 2_000_000, { rate: "2" }, [[1_000_000, 3_000_000]]],
+    ["extends the lock, at another rate", 2_000_000, { rate: "2" }, [[1_000_000, 3_000_000]]],
     [
-      "in other units",
+      "is a new quote, for another amount",
       2_000_000,
       { amountUnits: 101n },
       [
@@ -239,7 +239,7 @@ describe("a quote that is asked again", () => {
       ],
     ],
     [
-      "in no units",
+      "is a new quote, for no fixed amount",
       2_000_000,
       { amountUnits: null },
       [
@@ -248,7 +248,7 @@ describe("a quote that is asked again", () => {
       ],
     ],
     [
-      "for the rest",
+      "is a new quote, for the rest of the price",
       2_000_000,
       { forMicros: E / 2n },
       [
@@ -256,81 +256,86 @@ describe("a quote that is asked again", () => {
         [2_000_000, 3_000_000],
       ],
     ],
-    ["for a shorter time", 1_500_000, { lockedUntilMs: 1_600_000 }, [[1_000_000, 2_000_000]]],
+    [
+      "does not shorten the lock, when requested for a shorter time",
+      1_500_000,
+      { lockedUntilMs: 1_600_000 },
+      [[1_000_000, 2_000_000]],
+    ],
   ] as const)("%s", (_when, askedFromMs, changes, spans) => {
     const quotes = withQuote([last], again(askedFromMs, changes));
     expect(quotes.map((quote) => [quote.askedFromMs, quote.lockedUntilMs])).toEqual(spans);
   });
 
-  it("is compared with the last alone", () => {
+  it("is compared with the last quote only", () => {
     const rest = asked(40n, 1_200_000, 2_000_000);
     expect(withQuote([last, rest], again(1_300_000))).toEqual([last, rest, again(1_300_000)]);
     expect(withQuote([], last)).toEqual([last]);
   });
 
-  it("for an any-amount invoice, at another rate is another quote: there the rate is all that weighs", () => {
+  it("is a new quote when the rate changes on an any-amount invoice, where only the rate matters", () => {
     const before = asked(null, 1_000_000, 2_000_000);
     const after = again(2_000_000, { amountUnits: null, rate: "2" });
     expect(withQuote([before], after)).toEqual([before, after]);
     expect(withQuote([before], { ...after, rate: before.rate })).toHaveLength(1);
   });
 
-  it("lengthens what stood, or stands beside it from 120,001 ms on, whatever came before", () => {
+  it("extends the last quote, or is added as a new one from 120,001 ms after its lock, whatever came before", () => {
     const sinceMs = fc.oneof(fc.integer({ min: -300_000, max: 300_000 }), fc.constantFrom(SLACK, GAP));
     fc.assert(
       fc.property(histories, sinceMs, fc.nat({ max: 400_000 }), (quotes, since, lockMs) => {
-        const stood = quotes.at(-1) ?? quoteOf();
-        const askedFromMs = Math.max(stood.askedFromMs, stood.lockedUntilMs + since);
-        const next = { ...stood, askedFromMs, lockedUntilMs: askedFromMs + lockMs };
-        const lockedUntilMs = Math.max(stood.lockedUntilMs, next.lockedUntilMs);
-        const isLengthened = askedFromMs - stood.lockedUntilMs < GAP;
-        const expected = isLengthened ? [...quotes.slice(0, -1), { ...stood, lockedUntilMs }] : [...quotes, next];
+        const newest = quotes.at(-1) ?? quoteOf();
+        const askedFromMs = Math.max(newest.askedFromMs, newest.lockedUntilMs + since);
+        const next = { ...newest, askedFromMs, lockedUntilMs: askedFromMs + lockMs };
+        const lockedUntilMs = Math.max(newest.lockedUntilMs, next.lockedUntilMs);
+        const isLengthened = askedFromMs - newest.lockedUntilMs < GAP;
+        const expected = isLengthened ? [...quotes.slice(0, -1), { ...newest, lockedUntilMs }] : [...quotes, next];
         expect(withQuote(quotes, next)).toEqual(expected);
       }),
       { numRuns: RUNS },
     );
   });
 
-  it("weighs everything up to that moment as before: one more look changes nothing", () => {
+  it("does not change how earlier payments are priced", () => {
     fc.assert(
       fc.property(placesIn(histories), fc.nat({ max: 500_000 }), fc.nat({ max: 400_000 }), (place, after, lockMs) => {
         const { quotes, slackMs, atMs, amountUnits } = place;
-        const stood = quotes.at(-1) ?? quoteOf();
-        const askedFromMs = Math.min(stood.askedFromMs + after, stood.lockedUntilMs + SLACK);
+        const newest = quotes.at(-1) ?? quoteOf();
+        const askedFromMs = Math.min(newest.askedFromMs + after, newest.lockedUntilMs + SLACK);
         fc.pre(atMs <= askedFromMs);
-        const looked = withQuote(quotes, { ...stood, askedFromMs, lockedUntilMs: askedFromMs + lockMs });
-        const [before, since] = [quotes, looked].map((each) => quoteFor({ amountUnits, atMs }, each, slackMs));
+        const extended = withQuote(quotes, { ...newest, askedFromMs, lockedUntilMs: askedFromMs + lockMs });
+        const [before, since] = [quotes, extended].map((each) => quoteFor({ amountUnits, atMs }, each, slackMs));
         expect(since?.quote.askedFromMs).toBe(before?.quote.askedFromMs);
         expect([since?.quote.amountUnits, since?.quote.forMicros]).toEqual([
           before?.quote.amountUnits,
           before?.quote.forMicros,
         ]);
-        if (atMs <= stood.lockedUntilMs) expect(since?.rule).toBe(before?.rule);
-        if (askedFromMs + lockMs <= stood.lockedUntilMs) expect(looked).toEqual(quotes);
+        if (atMs <= newest.lockedUntilMs) expect(since?.rule).toBe(before?.rule);
+        if (askedFromMs + lockMs <= newest.lockedUntilMs) expect(extended).toEqual(quotes);
       }),
       { numRuns: RUNS },
     );
   });
 });
 
-describe("the history of a method", () => {
+describe("the quote history of a method", () => {
   const KEPT = 240;
   const many = (length: number) =>
     Array.from({ length }, (_, n) => asked(BigInt(n + 1), n * 1_000_000, n * 1_000_000 + 1));
   const next = asked(9_999n, 999_000_000, 999_000_001);
 
-  it("keeps 240 quotes: the first, which says since when anything can have been paid, and the newest", () => {
+  it("keeps 240 quotes: the first, which tells since when payments are possible, and the newest", () => {
     const [first, second, third, ...rest] = many(KEPT);
     expect(withQuote(many(KEPT - 1), next)).toHaveLength(KEPT);
     expect(withQuote(many(KEPT), next)).toEqual([first, third, ...rest, next]);
     expect(withQuote(many(KEPT), next, (quote) => quote.amountUnits === 2n)).toEqual([first, second, ...rest, next]);
   });
 
-  it("forgets no quote with money on it, even beyond the bound", () => {
+  it("forgets no quote that priced a payment, even beyond the bound", () => {
     expect(withQuote(many(300), next, () => true)).toEqual([...many(300), next]);
   });
 
-  it("stays bounded while it grows, keeps the order, the newest and what is used", () => {
+  it("stays bounded while it grows, and keeps the order, the newest and the used quotes", () => {
     const inputs = [fc.integer({ min: 200, max: 320 }), fc.uniqueArray(fc.nat({ max: 320 }))] as const;
     fc.assert(
       fc.property(...inputs, (length, numbers) => {
@@ -351,7 +356,7 @@ describe("the history of a method", () => {
   });
 });
 
-describe("a quote in its row", () => {
+describe("a stored quote", () => {
   const anyQuote: fc.Arbitrary<Quote> = fc.record({
     amountUnits: fc.option(fc.bigInt(1n, 10n ** 30n)),
     rate: fc.constantFrom("1", "68000.1", "0.00000012345"),
@@ -360,7 +365,7 @@ describe("a quote in its row", () => {
     lockedUntilMs: fc.maxSafeNat(),
   });
 
-  it("comes back as it was, alone and among others", () => {
+  it("is read back unchanged, alone and among others", () => {
     fc.assert(
       fc.property(fc.array(anyQuote, { maxLength: 5 }), (quotes) => {
         expect(parseQuotes(printQuotes(quotes))).toEqual(quotes);
@@ -370,7 +375,7 @@ describe("a quote in its row", () => {
     );
   });
 
-  it("prints the same however often it is read, and as no other: that is how a payment says which weighs it", () => {
+  it("prints the same text each time, different from any other quote's, because a payment refers to its quote by that text", () => {
     fc.assert(
       fc.property(anyQuote, anyQuote, (one, other) => {
         const [text] = parseQuotes(printQuotes([one])).map(printQuote);
@@ -384,7 +389,7 @@ describe("a quote in its row", () => {
     );
   });
 
-  it("is plain JSON, an array that may be empty", () => {
+  it("is plain JSON in an array that may be empty", () => {
     expect(parseQuotes("[]")).toEqual([]);
     expect(JSON.parse(printQuotes([asked(null, 1, 2)]))).toEqual([
       { amountUnits: null, rate: "1", forMicros: `${E}`, askedFromMs: 1, lockedUntilMs: 2 },

@@ -1,4 +1,5 @@
-// The amount reserved for what a part left due weighs who sends exactly that, and nobody else (quotes.ts). quotes.test.ts has all other quotes.
+// The quote for the remainder of a partly paid invoice prices only a payment of exactly that amount (quotes.ts). quotes.test.ts has all other
+// quotes.
 import fc from "fast-check";
 import { expect, it, test } from "vitest";
 import { parseQuotes, printQuotes, type Quote, quoteFor, withQuote } from "../../../../src/commerce/invoices/quotes.ts";
@@ -15,21 +16,21 @@ const PRICE = asked(100n, 1_000_000, 2_000_000);
 const REST = remainder(50n, 1_500_000, 2_000_000);
 
 test.each([
-  ["exactly the rest, once it was asked", [PRICE, REST], 50n, 1_500_001, "EXACT_UNITS #2"],
-  ["as much as the rest, as the part that leaves it", [PRICE, REST], 50n, 1_500_000, "IN_FORCE #1"],
-  ["as much as the rest, before it was asked", [PRICE, REST], 50n, 1_499_999, "IN_FORCE #1"],
-  ["exactly the rest, the slack after", [PRICE, REST], 50n, 2_000_000 + SLACK, "EXACT_UNITS #2"],
-  ["exactly the rest, later still", [PRICE, REST], 50n, 2_000_001 + SLACK, "market"],
-  ["another amount after the rest was asked", [PRICE, REST], 7n, 1_500_001, "IN_FORCE #1"],
-  ["another amount after the lock", [PRICE, REST], 7n, 2_000_001, "LAST_ENDED #1"],
-  ["the price, long after the rest was asked", [PRICE, REST], 100n, 1_990_000, "EXACT_UNITS #1"],
-  ["a rest of which no price is known", [REST], 50n, 1_500_000, "market"],
-] as const)("%s", (_why, quotes, amountUnits, atMs, expected) => {
+  ["exactly the remainder, once it was quoted", "EXACT_UNITS #2", [PRICE, REST], 50n, 1_500_001],
+  ["as much as the remainder, at the time of the part that leaves it", "IN_FORCE #1", [PRICE, REST], 50n, 1_500_000],
+  ["as much as the remainder, before it was quoted", "IN_FORCE #1", [PRICE, REST], 50n, 1_499_999],
+  ["exactly the remainder, the slack after the lock", "EXACT_UNITS #2", [PRICE, REST], 50n, 2_000_000 + SLACK],
+  ["exactly the remainder, after the slack", "market", [PRICE, REST], 50n, 2_000_001 + SLACK],
+  ["another amount, after the remainder was quoted", "IN_FORCE #1", [PRICE, REST], 7n, 1_500_001],
+  ["another amount, after the lock", "LAST_ENDED #1", [PRICE, REST], 7n, 2_000_001],
+  ["the full price, long after the remainder was quoted", "EXACT_UNITS #1", [PRICE, REST], 100n, 1_990_000],
+  ["a remainder when no price was quoted", "market", [REST], 50n, 1_500_000],
+] as const)("a payment of %s is priced by %s", (_why, expected, quotes, amountUnits, atMs) => {
   const by = quoteFor({ amountUnits, atMs }, quotes, SLACK);
   expect(by === undefined ? "market" : `${by.rule} #${[...quotes].indexOf(by.quote) + 1}`).toBe(expected);
 });
 
-it("a rest that is asked decides nothing about other amounts, whenever the part was read", () => {
+it("a remainder's quote never changes how payments of other amounts are priced", () => {
   const moment = fc.integer({ min: 500_000, max: 3_500_000 });
   const rests = fc.array(
     fc
@@ -48,7 +49,7 @@ it("a rest that is asked decides nothing about other amounts, whenever the part 
   );
 });
 
-it("the price asked again lengthens the price, and the rest the rest, each past the other", () => {
+it("a repeated quote extends the one it repeats, of the price or of the remainder, whichever is last", () => {
   const price = { ...PRICE, askedFromMs: 2_000_001, lockedUntilMs: 3_000_000 };
   const rest = { ...REST, askedFromMs: 2_000_001, lockedUntilMs: 3_000_000 };
   expect(withQuote([PRICE, REST], price)).toEqual([{ ...PRICE, lockedUntilMs: 3_000_000 }, REST]);
@@ -58,6 +59,6 @@ it("the price asked again lengthens the price, and the rest the rest, each past 
   expect(withQuote([PRICE, REST], same)).toEqual([PRICE, REST, same]);
 });
 
-it("comes back from its row as a rest", () => {
+it("a stored quote for a remainder is read back as one", () => {
   expect(parseQuotes(printQuotes([PRICE, REST]))).toEqual([PRICE, REST]);
 });

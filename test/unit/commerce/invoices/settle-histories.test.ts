@@ -1,10 +1,10 @@
-// What the chain did to an invoice's payments, and watchers that saw it at very different moments: however they looked, the invoice ends
-// where one that looks once, at the end, puts it. A watcher here is the two rules in the order in which the service applies them: `paymentAfter`
-// for what a look shows, then `settle`, each outcome stored.
+// However often and whenever watchers observe an invoice's payments, the invoice ends in the same state as if they were observed once, at
+// the end. A watcher here applies two rules in the service's order, and stores each outcome: `paymentAfter` to what it observed, then
+// `settle`.
 //
-// One fact is a watcher's own by definition: the *earliest* time that it saw a payment at, in a mempool or in a block that was orphaned since
-// (decisions 4, "As of the payment's time"). So a generated payment has all its moments, blocks and mempools, on one side of what its moment
-// decides: a quote that begins or ends to be meant, the expiry, the end of monitoring.
+// One fact depends on the watcher by definition: the *earliest* time at which it saw a payment, in a mempool or in a block that was orphaned
+// since (decisions 4, "As of the payment's time"). So all times of a generated payment, in blocks and mempools, are on one side of what they
+// decide: the start or end of a quote's validity, the expiry, the end of monitoring.
 import { expect, it } from "vitest";
 import { type InvoiceFacts, settle } from "../../../../src/commerce/invoices/status.ts";
 import type { PricedMethod } from "../../../../src/commerce/invoices/value.ts";
@@ -39,9 +39,9 @@ const END = 3_000_000;
 const QUOTED_AGAIN = EXPIRES / 2;
 const LOCKED_UNTIL = EXPIRES - 200_000;
 const SLACK = USDT.slackMs;
-/** The same asset at half the units first; nobody asks for a third quote when the second is over. */
+/** The same asset at half the units first; no third quote is requested when the second ends. */
 const REQUOTED = { ...USDT, quotes: [asked(E / 2n, 0, QUOTED_AGAIN), asked(E, QUOTED_AGAIN, LOCKED_UNTIL)] };
-/** What a payment's moment decides changes between these. */
+/** Between these ranges, the payment's time decides something else. */
 const SIDES = [
   [0, QUOTED_AGAIN - 1 - SLACK],
   [QUOTED_AGAIN - SLACK, QUOTED_AGAIN - 1],
@@ -52,10 +52,10 @@ const SIDES = [
   [EXPIRES + 1, MONITOR_UNTIL],
   [MONITOR_UNTIL + 1, END],
 ] as const;
-/** After all that happens: a look when everything is in, and one when nobody hopes any more for what is nowhere. */
+/** After all that happens: one observation with everything mined, and one after what is missing counts as dropped. */
 const LAST_LOOKS = [END, END + 100 * HOUR_MS];
 
-/** What the chain says of a payment from `sinceMs` on; nothing before the first. */
+/** What the chain says about a payment from `sinceMs` on; nothing before the first. */
 interface Turn {
   readonly sinceMs: number;
   readonly observation: ChainObservation;
@@ -91,7 +91,7 @@ function historyOf(dice: Dice): History {
   };
 }
 
-/** A transaction that is broadcast, mined, thrown out, mined elsewhere, replaced and forgotten, as it comes. */
+/** A transaction that is broadcast, mined, orphaned, mined elsewhere, replaced and forgotten, in any order. */
 function storyOf(dice: Dice): Story {
   const [least, most] = dice.oneOf(SIDES);
   const asset = dice.oneOf([USDT, BTC]);
@@ -104,15 +104,15 @@ function storyOf(dice: Dice): Story {
     const block = { height: dice.between(90, 100), hash: `block-${i}`, timeMs: dice.between(least, sinceMs) };
     return { sinceMs, observation: { kind: "mined", block } };
   });
-  // What is in a mempool is no longer there when its side ends, or its first sight there would be the watcher's.
+  // It leaves the mempool before its range of times ends; otherwise when it was first seen there would depend on the watcher.
   return { asset, amountUnits: asset === USDT ? dice.oneOf(SHARES) : BigInt(dice.between(1, 450_000)), turns };
 }
 
-/** One look: which payments, when, and through what kind of source. */
+/** One observation: which payments, when, and through what kind of source. */
 interface Look {
   readonly atMs: number;
   readonly stories: readonly number[];
-  /** The source says of a payment what is not so, or has a tip that lags. */
+  /** The source reports something false about a payment, or its tip lags. */
   readonly isLying?: boolean;
 }
 
@@ -136,13 +136,13 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
     [...SIDES.flat(), EXPIRES + 1, MONITOR_UNTIL + 2].map((atMs) => ({ atMs, stories: all(history).reverse() })),
 };
 
-/** What the chain says of a payment at a moment; undefined before it was broadcast. */
+/** What the chain says about a payment at a time; undefined before it was broadcast. */
 function truthAt({ turns }: Story, atMs: number): ChainObservation | undefined {
   return turns.findLast(({ sinceMs }) => sinceMs <= atMs)?.observation;
 }
 
 function lieOf(truth: ChainObservation, dice: Dice): ChainObservation {
-  // No pending: that would be a first sight in a mempool.
+  // Never pending: that would set when it was first seen in a mempool.
   const lies: readonly ChainObservation[] = [truth, { kind: "unknown" }, { kind: "replaced" }];
   return dice.oneOf(lies);
 }
@@ -182,13 +182,13 @@ function replay(history: History, looks: readonly Look[], dice: Dice) {
   const { status, receivedMicros, confirmedMicros, isLate } = facts.invoice;
   return {
     invoice: { status, receivedMicros, confirmedMicros, isLate },
-    // One that left before anybody looked is no payment; who saw it has it as gone.
+    // One that left before the first observation is no payment here; other watchers have it as gone.
     payments: payments.map((payment) => (payment === undefined || isGone(payment) ? "gone" : shownOf(payment))),
     isForReview,
   };
 }
 
-/** What was asked by then: a later quote may be meant by a payment that was read before it. */
+/** The quotes requested by then: a later quote may price a payment that was read before it. */
 function knownAt(method: PricedMethod, nowMs: number): PricedMethod {
   return { ...method, quotes: method.quotes.filter(({ askedFromMs }) => askedFromMs <= nowMs) };
 }
@@ -227,7 +227,7 @@ function seen(
       amountUnits: story.amountUnits,
       block: observation.kind === "mined" ? observation.block : null,
     }),
-    // The rate of the first sight is the watcher's own too: here it stands still, at a price of no quote.
+    // The rate when it is first seen depends on the watcher too: here it is constant, and no quote has it.
     placement: {
       kind: "CREDITED",
       invoiceId: PAID_INVOICE,
@@ -239,7 +239,7 @@ function seen(
 
 const patterns = Object.entries(PATTERNS);
 
-it(`ends where one look at the end does, in ${HISTORIES} hostile histories and ${patterns.length} patterns of looking`, () => {
+it(`ends in the same state as one observation at the end, in ${HISTORIES} hostile histories and ${patterns.length} observation patterns`, () => {
   const ends = new Map<string, number>();
   for (let seed = 1; seed <= HISTORIES; seed++) {
     const history = historyOf(new Dice(seed));
@@ -249,13 +249,13 @@ it(`ends where one look at the end does, in ${HISTORIES} hostile histories and $
       const dice = new Dice(seed * 10 + i);
       const often = replay(history, pattern(history, dice), dice);
       const isSame = text(often.invoice) === text(once.invoice) && text(often.payments) === text(once.payments);
-      // A person is asked to look at least where one look would have asked.
+      // Review is requested at least where a single observation would have requested it.
       if (isSame && (often.isForReview || !once.isForReview)) continue;
       expect(often, `seed ${seed}, looked at ${name}`).toEqual(once);
-      throw new Error(`seed ${seed}, looked at ${name}: a mark for a person was lost`);
+      throw new Error(`seed ${seed}, looked at ${name}: needsReview was lost`);
     }
   }
-  // All of the table was reached: an open invoice would be a history that has not ended.
+  // Every final status was reached; an open invoice would mean that its history has not ended.
   expect([...ends.keys()].toSorted()).toEqual(["CANCELLED", "EXPIRED", "OVERPAID", "PAID", "UNDERPAID"]);
   for (const [status, times] of ends) expect(times, status).toBeGreaterThan(HISTORIES / 50);
 }, 14_400_000);

@@ -1,5 +1,5 @@
-// What must hold of every history of an invoice, however hostile: generated ones of money that comes, confirms, drops, leaves the chain,
-// is mined again at another time, with cancellations, resolutions and a network that is read at any pace.
+// Properties of every history of an invoice, however hostile. Generated payments arrive, confirm, drop, leave the chain and are mined again
+// at another time, with cancellations, resolutions and a network that is read at any pace.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -35,7 +35,7 @@ const time = fc.oneof(
   fc.constantFrom(EXPIRES - 1, EXPIRES, EXPIRES + 1, MONITOR_UNTIL, MONITOR_UNTIL + 1),
 );
 const shares = fc.constantFrom(1n, E / 3n, E / 2n, E - TOL - 1n, E - TOL, E, E + OVER, E + OVER + 1n, 3n * E);
-/** Asked in half the units at first, and not at all for a while before the expiry. */
+/** Quoted at half the units at first, and not at all for a while before the expiry. */
 const REQUOTED = {
   ...USDT,
   quotes: [asked(E / 2n, 0, EXPIRES / 4), asked(E, EXPIRES / 2, (3 * EXPIRES) / 4), asked(2n * E, EXPIRES, END)],
@@ -96,7 +96,7 @@ describe("settle", () => {
     );
   });
 
-  it("changes and tells nothing the second time", () => {
+  it("changes nothing and emits no event the second time", () => {
     fc.assert(
       fc.property(anyFacts, anyPayments, time, (facts, payments, nowMs) => {
         const first = settle(facts, payments, nowMs);
@@ -108,7 +108,7 @@ describe("settle", () => {
     );
   });
 
-  it("does not depend on the stored status, nor on the stored sums", () => {
+  it("does not depend on the stored status or the stored sums", () => {
     fc.assert(
       fc.property(anyFacts, anyPayments, time, anyStatus, shares, (facts, payments, nowMs, status, receivedMicros) => {
         const other = {
@@ -121,7 +121,7 @@ describe("settle", () => {
     );
   });
 
-  it("leads from the stored status to the new one, and every change has an event to lock on", () => {
+  it("moves from the stored status to the new one, and emits an event for every change", () => {
     fc.assert(
       fc.property(anyFacts, anyPayments, time, (facts, payments, nowMs) => {
         const { status, moves, events, hasChanged } = settle(facts, payments, nowMs);
@@ -147,7 +147,7 @@ describe("settle", () => {
     );
   });
 
-  it("finds every move that the clock alone can make among the invoices that are due", () => {
+  it("changes an invoice by the clock alone only when the invoice is due", () => {
     fc.assert(
       fc.property(anyFacts, anyPayments, time, time, (facts, payments, a, b) => {
         const [beforeMs, nowMs] = [Math.min(a, b), Math.max(a, b)];
@@ -161,7 +161,7 @@ describe("settle", () => {
     );
   });
 
-  it("is the table of decisions 4, written out a second time", () => {
+  it("follows the table of decisions 4, implemented a second time here", () => {
     const units = fc.oneof(shares, fc.bigInt(0n, 2n * E));
     const input = fc.record({
       confirmed: fc.oneof(fc.constant(0n), units),
@@ -201,7 +201,7 @@ describe("settle", () => {
   });
 });
 
-/** What the chain did, independent of who looked when: at each moment a payment has one state, or none yet. */
+/** What the chain did, independent of when it was observed: at each time a payment has one state, or none yet. */
 interface Sighting {
   readonly atMs: number;
   readonly state: Pick<CreditedPayment, "status" | "receivedAtMs" | "reorgedAtMs">;
@@ -235,7 +235,7 @@ const history = fc.record({
 });
 type History = typeof history extends fc.Arbitrary<infer H> ? H : never;
 
-/** The facts of the chain at a moment: what a watcher that reads everything would know. */
+/** The facts of the chain at a time: what a watcher that reads everything would know. */
 function paymentsAt({ payments }: History, nowMs: number): CreditedPayment[] {
   return payments.flatMap(({ asset, amountUnits, sightings }, n) => {
     const latest = sightings
@@ -258,11 +258,11 @@ function factsAt(h: History, row: InvoiceFacts, nowMs: number): InvoiceFacts {
   };
 }
 
-/** Settles at each of the moments, storing every outcome, as the service does. */
+/** Settles at each of the times and stores every outcome, as the service does. */
 function replay(h: History, moments: readonly number[]) {
   let row = factsOf();
   const marks = new Map<string, boolean>();
-  const told: string[] = [];
+  const lateEvents: string[] = [];
   const settlements = moments.map((nowMs) => {
     const payments = paymentsAt(h, nowMs).map((payment) => ({ ...payment, isLate: marks.get(payment.id) ?? false }));
     const facts = factsAt(h, row, nowMs);
@@ -270,35 +270,35 @@ function replay(h: History, moments: readonly number[]) {
     const after = stored(facts, payments, settlement);
     row = after.facts;
     for (const { id, isLate } of after.payments) marks.set(id, isLate);
-    told.push(
+    lateEvents.push(
       ...settlement.events.flatMap(({ type, paymentId }) => (type === "invoice.payment_late" ? [`${paymentId}`] : [])),
     );
     return settlement;
   });
-  return { last: settlements.at(-1), settlements, told, row };
+  return { last: settlements.at(-1), settlements, lateEvents, row };
 }
 
-/** That it ends the same however it is looked at is `settle-histories.test.ts`. */
-describe("seeing a history", () => {
-  it("tells of every payment that is late at the end, and of none twice that did not count in between", () => {
+/** `settle-histories.test.ts` tests that the end does not depend on when it was observed. */
+describe("settling a history again and again", () => {
+  it("announces every payment that is late at the end, and again only if it counted in between", () => {
     fc.assert(
       fc.property(history, (h) => {
-        const { last, told, settlements, row } = replay(h, [...h.polls.toSorted((a, b) => a - b), END]);
+        const { last, lateEvents, settlements, row } = replay(h, [...h.polls.toSorted((a, b) => a - b), END]);
         const unmarked = settlements.flatMap(({ lateness }) =>
           lateness.filter(({ isLate }) => !isLate).map(({ id }) => id),
         );
-        for (const id of new Set(told)) {
-          const times = told.filter((other) => other === id).length;
+        for (const id of new Set(lateEvents)) {
+          const times = lateEvents.filter((other) => other === id).length;
           expect(times).toBeLessThanOrEqual(1 + unmarked.filter((other) => other === id).length);
         }
-        if (last?.isLate) expect(told.length).toBeGreaterThan(0);
+        if (last?.isLate) expect(lateEvents.length).toBeGreaterThan(0);
         expect(row.invoice.isLate).toBe(last?.isLate);
       }),
       { numRuns: RUNS },
     );
   });
 
-  it("announces every loss of a paid invoice, and no loss that was not", () => {
+  it("announces every drop from paid or overpaid as reversed, and nothing else", () => {
     fc.assert(
       fc.property(history, (h) => {
         const { settlements } = replay(h, [...h.polls.toSorted((a, b) => a - b), END]);

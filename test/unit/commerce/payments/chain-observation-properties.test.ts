@@ -1,4 +1,4 @@
-// What must hold of every history of looks at a payment, however the chain and its sources behave. chain-observation.test.ts has the cases.
+// Properties of every history of observations of a payment, however the chain and its sources behave. chain-observation.test.ts has the cases.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -11,7 +11,7 @@ import { blockAt, firstSeen, lookAt, PAID_INVOICE } from "../../../support/payme
 import { type Look, mined, PENDING, REPLACED, story, UNKNOWN } from "../../../support/payment-story.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
-describe("any history of looks", () => {
+describe("any history of observations of a payment", () => {
   const height = fc.integer({ min: 100, max: 104 });
   const anyObservation: fc.Arbitrary<ChainObservation> = fc.oneof(
     { weight: 4, arbitrary: fc.tuple(height, fc.constantFrom("", "b")).map(([h, fork]) => mined(h, fork)) },
@@ -51,14 +51,14 @@ describe("any history of looks", () => {
     });
   }
 
-  /** The times that count of what was seen: the blocks', and the first sight in a mempool. */
+  /** The observed times that count: the blocks', and when it was first seen in a mempool. */
   function timesOf(looks: readonly Look[]): readonly number[] {
     const blocks = looks.flatMap(([observation]) => (observation.kind === "mined" ? [observation.block.timeMs] : []));
     const pending = looks.find(([{ kind }]) => kind === "pending");
     return pending === undefined ? blocks : [...blocks, pending[1].nowMs];
   }
 
-  it("only ever moves its time earlier: to the earliest of the first sight in a mempool and of all its blocks", () => {
+  it("only ever moves the received time earlier: to the earliest of its blocks and when it was first seen in a mempool", () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const looks = looksOf(history);
@@ -70,7 +70,7 @@ describe("any history of looks", () => {
     );
   });
 
-  it("looks twice as well as once", () => {
+  it("changes nothing when an observation is repeated", () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const looks = looksOf(history);
@@ -84,7 +84,7 @@ describe("any history of looks", () => {
     );
   });
 
-  it("keeps what must be true of every row", () => {
+  it("keeps the invariants of a payment's row", () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const looks = looksOf(history);
@@ -112,7 +112,7 @@ describe("any history of looks", () => {
     );
   });
 
-  it("ends where the last look says, whatever came before: only the earliest time is remembered", () => {
+  it("ends as the last observation says, whatever came before, except for the earliest received time", () => {
     fc.assert(
       fc.property(anyHistory, height, (history, at) => {
         const looks = looksOf(history);
@@ -128,26 +128,26 @@ describe("any history of looks", () => {
     );
   });
 
-  it("tells a story whose end is the row", () => {
+  it("emits events whose last one agrees with the row", () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const { states, events } = story(looksOf(history), history.placement);
-        let heard: string | undefined;
+        let lastEvent: string | undefined;
         for (const [i, state] of states.entries()) {
-          for (const event of events[i] ?? []) heard = event;
-          const isOver = heard === "payment.reorged" || heard === "payment.dropped";
-          if (history.placement.kind === "IGNORED") expect(heard).toBeUndefined();
-          else if (state.invoiceId === null) expect(["payment.detected", "payment.confirmed"]).not.toContain(heard);
-          else expect(heard === "payment.confirmed").toBe(state.status === "CONFIRMED");
-          if (state.status === "DROPPED" && heard !== undefined) expect(heard).toBe("payment.dropped");
-          if (state.status === "REORGED" && heard !== undefined) expect(isOver).toBe(true);
+          for (const event of events[i] ?? []) lastEvent = event;
+          const isOver = lastEvent === "payment.reorged" || lastEvent === "payment.dropped";
+          if (history.placement.kind === "IGNORED") expect(lastEvent).toBeUndefined();
+          else if (state.invoiceId === null) expect(["payment.detected", "payment.confirmed"]).not.toContain(lastEvent);
+          else expect(lastEvent === "payment.confirmed").toBe(state.status === "CONFIRMED");
+          if (state.status === "DROPPED" && lastEvent !== undefined) expect(lastEvent).toBe("payment.dropped");
+          if (state.status === "REORGED" && lastEvent !== undefined) expect(isOver).toBe(true);
         }
       }),
       { numRuns: RUNS },
     );
   });
 
-  it("is written at most twice more while its block only grows old", () => {
+  it("writes a payment at most twice more while its block only gets older", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), fc.boolean(), (requiredConfirmations, isFinalizing) => {
         let payment = firstSeen(lookAt(100), { block: blockAt(100), requiredConfirmations });

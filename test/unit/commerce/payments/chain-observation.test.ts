@@ -25,7 +25,7 @@ test("a transfer is pending until it has a block", () => {
 });
 
 describe("a payment that is seen for the first time", () => {
-  it("has all that the transfer says, and its worth", () => {
+  it("has every fact of the transfer, and its worth", () => {
     const context = lookAt(100);
     const payment = firstSeen(context, { block: blockAt(100), usdMicros: 5n });
     expect(payment).toMatchObject({
@@ -63,7 +63,7 @@ describe("a payment that is seen for the first time", () => {
     });
   });
 
-  it.each(["UNMATCHED", "IGNORED"] as const)("is %s where nobody is credited, however deep it is", (kind) => {
+  it.each(["UNMATCHED", "IGNORED"] as const)("is %s when no invoice is credited, however deep its block is", (kind) => {
     const payment = firstSeen(lookAt(100), { block: blockAt(50), placement: { kind } });
     expect(payment).toMatchObject({
       status: kind,
@@ -77,22 +77,22 @@ describe("a payment that is seen for the first time", () => {
   });
 });
 
-describe("confirmation", () => {
+describe("a payment to be confirmed", () => {
   const cases: [
     string,
     Partial<ObservationContext> & { tip: number; finalized?: number; required?: number },
     string,
   ][] = [
-    ["at its required confirmations", { tip: 102 }, "CONFIRMED"],
-    ["one short of them", { tip: 101 }, "DETECTED"],
-    ["in a block that the chain calls final", { tip: 100, finalized: 100 }, "CONFIRMED"],
-    ["one above what the chain calls final", { tip: 101, finalized: 99 }, "DETECTED"],
-    ["deep enough, though the chain calls it not yet final", { tip: 102, finalized: 50 }, "CONFIRMED"],
-    ["above the tip of a provider that lags", { tip: 99, finalized: 100 }, "DETECTED"],
-    ["with none required, at no confirmation", { tip: 99, required: 0 }, "DETECTED"],
-    ["with none required, in a block", { tip: 100, required: 0 }, "CONFIRMED"],
-    ["while a second provider has not agreed", { tip: 110, finalized: 105, mayConfirm: false }, "DETECTED"],
-    ["once a second provider agreed", { tip: 102, mayConfirm: true }, "CONFIRMED"],
+    ["is CONFIRMED at its required confirmations", { tip: 102 }, "CONFIRMED"],
+    ["is DETECTED one short of its required confirmations", { tip: 101 }, "DETECTED"],
+    ["is CONFIRMED in a block that the chain calls final", { tip: 100, finalized: 100 }, "CONFIRMED"],
+    ["is DETECTED in a block above the final one", { tip: 101, finalized: 99 }, "DETECTED"],
+    ["is CONFIRMED when deep enough, though its block is not final yet", { tip: 102, finalized: 50 }, "CONFIRMED"],
+    ["is DETECTED above the tip of a provider that lags", { tip: 99, finalized: 100 }, "DETECTED"],
+    ["is DETECTED above the tip, even when no confirmation is required", { tip: 99, required: 0 }, "DETECTED"],
+    ["is CONFIRMED in a block when no confirmation is required", { tip: 100, required: 0 }, "CONFIRMED"],
+    ["is DETECTED while a second provider has not agreed", { tip: 110, finalized: 105, mayConfirm: false }, "DETECTED"],
+    ["is CONFIRMED once a second provider agreed", { tip: 102, mayConfirm: true }, "CONFIRMED"],
   ];
   it.each(cases)("%s", (_, { tip, required = 3, ...changes }, status) => {
     const payment = firstSeen(lookAt(tip, changes), { block: blockAt(100), requiredConfirmations: required });
@@ -100,14 +100,14 @@ describe("confirmation", () => {
     expect(payment.confirmedAtMs).toBe(status === "CONFIRMED" ? lookAt(tip).nowMs : null);
   });
 
-  it("stands for as long as its block does, whatever a provider that lags says, or that one alone may not confirm", () => {
+  it("stays confirmed in the same block, even when a provider lags or a second one no longer agrees", () => {
     const confirmed = firstSeen(lookAt(102), { block: blockAt(100) });
     for (const context of [lookAt(99), lookAt(100), lookAt(102, { mayConfirm: false })]) {
       expect(paymentAfter(confirmed, mined(100), context)).toBe(confirmed);
     }
   });
 
-  it("begins anew in another block, and is told only where it is taken back", () => {
+  it("is counted again in another block, and announces a reorg only if it is no longer confirmed", () => {
     const confirmed = firstSeen(lookAt(102), { block: blockAt(100) });
     const shallow = paymentAfter(confirmed, mined(102, "b"), lookAt(103));
     expect(shallow).toMatchObject({
@@ -123,12 +123,12 @@ describe("confirmation", () => {
   });
 });
 
-describe("the way of a payment, and what is told of it", () => {
+describe("the states and events of a payment", () => {
   const t = (tip: number, ms = 0) => lookAt(tip, { nowMs: tip * 600_000 + ms });
   const gone = DROPPED_AFTER_MS + KNOWN_EVERY_MS;
   const cases: [string, Look[], string, string[][]][] = [
     [
-      "mempool, block, confirmed",
+      "first in the mempool, then mined, then confirmed",
       [
         [PENDING, t(99)],
         [mined(100), t(100)],
@@ -137,7 +137,12 @@ describe("the way of a payment, and what is told of it", () => {
       "CONFIRMED",
       [["payment.detected"], [], ["payment.confirmed"]],
     ],
-    ["first seen confirmed", [[mined(100), t(102)]], "CONFIRMED", [["payment.detected", "payment.confirmed"]]],
+    [
+      "already confirmed when first seen",
+      [[mined(100), t(102)]],
+      "CONFIRMED",
+      [["payment.detected", "payment.confirmed"]],
+    ],
     [
       "replaced in the mempool",
       [
@@ -148,7 +153,7 @@ describe("the way of a payment, and what is told of it", () => {
       [["payment.detected"], ["payment.dropped"]],
     ],
     [
-      "replaced out of a block",
+      "replaced after it was mined",
       [
         [mined(100), t(102)],
         [REPLACED, t(103)],
@@ -160,7 +165,7 @@ describe("the way of a payment, and what is told of it", () => {
       ],
     ],
     [
-      "back into the mempool, and mined again",
+      "back in the mempool, then mined again",
       [
         [mined(100), t(102)],
         [PENDING, t(103)],
@@ -170,7 +175,7 @@ describe("the way of a payment, and what is told of it", () => {
       [["payment.detected", "payment.confirmed"], ["payment.reorged"], ["payment.confirmed"]],
     ],
     [
-      "out of the chain, and mined again",
+      "out of the chain, then mined again",
       [
         [mined(100), t(102)],
         [UNKNOWN, t(103)],
@@ -180,7 +185,7 @@ describe("the way of a payment, and what is told of it", () => {
       [["payment.detected", "payment.confirmed"], ["payment.reorged"], ["payment.detected", "payment.confirmed"]],
     ],
     [
-      "out of the chain, and back in the mempool",
+      "out of the chain, then back in the mempool",
       [
         [mined(100), t(100)],
         [UNKNOWN, t(103)],
@@ -190,7 +195,7 @@ describe("the way of a payment, and what is told of it", () => {
       [["payment.detected"], ["payment.reorged"], ["payment.detected"]],
     ],
     [
-      "out of the chain, and then replaced",
+      "out of the chain, then replaced",
       [
         [mined(100), t(100)],
         [UNKNOWN, t(103)],
@@ -200,7 +205,7 @@ describe("the way of a payment, and what is told of it", () => {
       [["payment.detected"], ["payment.reorged"], ["payment.dropped"]],
     ],
     [
-      "moved to another block before it was confirmed",
+      "mined in another block before it was confirmed",
       [
         [mined(100), t(100)],
         [mined(101, "b"), t(101)],
@@ -209,7 +214,7 @@ describe("the way of a payment, and what is told of it", () => {
       [["payment.detected"], []],
     ],
     [
-      "forgotten by a source for a while",
+      "unknown to its source for less than 72 hours",
       [
         [PENDING, t(99)],
         [UNKNOWN, t(99, DROPPED_AFTER_MS - 1)],
@@ -218,7 +223,7 @@ describe("the way of a payment, and what is told of it", () => {
       [["payment.detected"], []],
     ],
     [
-      "forgotten by all",
+      "unknown to its source for longer than 72 hours",
       [
         [PENDING, t(99)],
         [UNKNOWN, t(99, gone)],
@@ -227,7 +232,7 @@ describe("the way of a payment, and what is told of it", () => {
       [["payment.detected"], ["payment.dropped"]],
     ],
     [
-      "forgotten by all, and there after all",
+      "dropped as unknown, then back in the mempool",
       [
         [PENDING, t(99)],
         [UNKNOWN, t(99, gone)],
@@ -237,7 +242,7 @@ describe("the way of a payment, and what is told of it", () => {
       [["payment.detected"], ["payment.dropped"], ["payment.detected"]],
     ],
     [
-      "replaced, and mined after all",
+      "replaced, then mined anyway",
       [
         [PENDING, t(99)],
         [REPLACED, t(100)],
@@ -253,7 +258,7 @@ describe("the way of a payment, and what is told of it", () => {
     expect(events).toEqual(expected);
   });
 
-  it("tells that what belongs to nobody left the chain, and of what is ignored nothing", () => {
+  it("announce that an unmatched payment left the chain, and announce nothing about an ignored one", () => {
     const looks = [
       [mined(100), t(100)],
       [UNKNOWN, t(101)],
@@ -268,7 +273,7 @@ describe("the way of a payment, and what is told of it", () => {
     expect(ignored.events.flat()).toEqual([]);
   });
 
-  it("is what the chain says once somebody gives it to an invoice", () => {
+  it("follow the chain once a user assigns an unmatched payment to an invoice", () => {
     const unmatched = firstSeen(t(110), { block: blockAt(100), placement: { kind: "UNMATCHED" } });
     const given = { ...unmatched, invoiceId: PAID_INVOICE, matchedBy: "MANUAL" as const };
     const after = paymentAfter(given, mined(100), t(110));
@@ -277,8 +282,8 @@ describe("the way of a payment, and what is told of it", () => {
   });
 });
 
-describe("the end of watching", () => {
-  it("comes with a final block, or the reorg window where nothing is called final, and not before it is confirmed", () => {
+describe("the end of watching a payment", () => {
+  it("comes with a final block, or after the reorg window where blocks are never final, and only once it is confirmed", () => {
     const finalAt = (context: ObservationContext, requiredConfirmations = 1) =>
       firstSeen(context, { block: blockAt(100), requiredConfirmations }).finalAtMs;
     expect(finalAt(lookAt(104))).toBeNull();
@@ -290,14 +295,14 @@ describe("the end of watching", () => {
     expect(finalAt(lookAt(500, { mayConfirm: false }))).toBeNull();
   });
 
-  it("stands while a provider lags, and is taken back when the block is another after all", () => {
+  it("is kept while a provider lags, and undone when the block was replaced", () => {
     const final = firstSeen(lookAt(110), { block: blockAt(100) });
     expect(paymentAfter(final, mined(100), lookAt(100))).toBe(final);
     expect(paymentAfter(final, mined(109, "b"), lookAt(110))).toMatchObject({ status: "DETECTED", finalAtMs: null });
     expect(paymentAfter(final, UNKNOWN, lookAt(110))).toMatchObject({ status: "REORGED", finalAtMs: null });
   });
 
-  it("comes 72 hours after it left the chain, or later where the reorg window is longer", () => {
+  it("comes 72 hours after it left the chain, or later if the reorg window is longer", () => {
     const reorged = paymentAfter(firstSeen(lookAt(100), { block: blockAt(100) }), UNKNOWN, lookAt(101, { nowMs: 0 }));
     const slow = { ...BITCOIN, reorgWindowBlocks: 6 * 24 * 4 };
     expect(paymentAfter(reorged, UNKNOWN, lookAt(101, { nowMs: 72 * HOUR_MS }))).toBe(reorged);
@@ -308,7 +313,7 @@ describe("the end of watching", () => {
     expect(paymentAfter(reorged, UNKNOWN, lookAt(101, { network: slow, nowMs: 4 * DAY_MS }))).toBe(reorged);
   });
 
-  it("is never less than 72 hours after an unconfirmed payment was last known, and few looks are written", () => {
+  it("comes at least 72 hours after an unconfirmed payment was last known, and few observations are written", () => {
     let payment = firstSeen(lookAt(100, { nowMs: 0 }));
     let writes = 0;
     let nowMs = 0;

@@ -12,21 +12,21 @@ test.each<[NetworkName, string, bigint]>([
   ["ETH", "ETH", 1n],
   ["ETH", "USDT", 1n],
   ["TRX", "TRX", 1n],
-])("on %s the least of %s is %s base units", (name, code, units) => {
+])("on %s the dust limit of %s is %s base units", (name, code, units) => {
   expect(dustLimitUnits(network(name), code)).toBe(units);
 });
 
-describe("a transfer that a rule would credit", () => {
+describe("a transfer that would be credited, by whether it is dust", () => {
   const cases: [string, { units?: bigint; expected?: bigint; tol?: bigint; value?: bigint | null }, boolean][] = [
-    ["at the limit of the asset", { units: 546n, expected: 0n }, false],
-    ["below the limit of the asset, whatever it is worth", { units: 545n, value: 100_000_000n }, true],
-    ["at 1 % of what is expected", { value: 1_000_000n }, false],
-    ["below 1 % of what is expected", { value: 999_999n }, true],
-    ["below 1 % of what is expected, as much as may not be missing", { tol: 500_000n, value: 500_000n }, false],
-    ["below 1 % of what is expected, less than may be missing", { tol: 500_000n, value: 499_999n }, true],
-    ["of an invoice that forgives nothing, however little", { tol: 0n, value: 0n }, false],
-    ["on an any-amount invoice, however little", { expected: 0n, value: 1n }, false],
-    ["of a worth that is not known", { value: null }, false],
+    ["at the asset's dust limit: not dust", { units: 546n, expected: 0n }, false],
+    ["below the asset's dust limit: dust, whatever it is worth", { units: 545n, value: 100_000_000n }, true],
+    ["at 1 % of the expected amount: not dust", { value: 1_000_000n }, false],
+    ["below 1 % of the expected amount: dust", { value: 999_999n }, true],
+    ["below 1 % of the expected amount, worth the tolerance: not dust", { tol: 500_000n, value: 500_000n }, false],
+    ["below 1 % of the expected amount, worth less than the tolerance: dust", { tol: 500_000n, value: 499_999n }, true],
+    ["of any worth, to an invoice without tolerance: not dust", { tol: 0n, value: 0n }, false],
+    ["of any worth, to an any-amount invoice: not dust", { expected: 0n, value: 1n }, false],
+    ["of unknown worth: not dust", { value: null }, false],
   ];
   it.each(cases)(
     "%s",
@@ -39,13 +39,13 @@ describe("a transfer that a rule would credit", () => {
   );
 });
 
-describe("a transfer that no rule credits", () => {
+describe("a transfer that would not be credited, by whether it is dust", () => {
   const cases: [string, { units?: bigint; usd: bigint | null }, boolean][] = [
-    ["of ten cents", { usd: 100_000n }, false],
-    ["of less than ten cents", { usd: 99_999n }, true],
-    ["below the limit of the asset, whatever it is worth", { units: 545n, usd: 100_000_000n }, true],
-    ["of a worth that is not known", { usd: null }, false],
-    ["of a worth that is not known, below the limit", { units: 545n, usd: null }, true],
+    ["of ten cents: not dust", { usd: 100_000n }, false],
+    ["of less than ten cents: dust", { usd: 99_999n }, true],
+    ["below the asset's dust limit: dust, whatever it is worth", { units: 545n, usd: 100_000_000n }, true],
+    ["of unknown worth: not dust", { usd: null }, false],
+    ["of unknown worth, below the asset's dust limit: dust", { units: 545n, usd: null }, true],
   ];
   it.each(cases)("%s", (_, { units = 1_000n, usd }, isDust) => {
     const facts = { network: network("BTC"), cryptocurrency: "BTC", amountUnits: units };

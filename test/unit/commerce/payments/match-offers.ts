@@ -1,4 +1,4 @@
-// Offers at a shared address, and what the direct match makes of an amount among them.
+// Offers at a shared address, and the direct match of an amount among them.
 import {
   type Candidate,
   type DirectFacts,
@@ -64,7 +64,7 @@ export function isHeldAt(offer: Pick<Offer, "held">, atMs: number): boolean {
   return offer.held.some(({ fromMs, untilMs }) => fromMs <= atMs && atMs <= untilMs);
 }
 
-/** How many are open where nobody has proved anything. */
+/** How many are open when no merchant is proven. */
 export const openOf = (count: number): DirectFacts["openInvoices"] => ({ 1: 0, 2: 0, 3: count });
 
 export function match(amountUnits: bigint, offers: readonly Offer[], changes: Partial<DirectFacts> = {}): Match {

@@ -1,5 +1,5 @@
-// Whose a payment is where merchants of several ranks hold amounts at one address: the higher rank's, and what a lower one holds changes nothing for
-// it, but for an amount that it alone holds exactly.
+// Which invoice is credited where merchants of several ranks hold amounts at one address: the higher rank's. What a lower rank holds changes
+// nothing for it, except an amount that the lower rank alone holds exactly.
 import fc from "fast-check";
 import { expect, it, test } from "vitest";
 import { type Candidate, type Match, matchDirect } from "../../../../src/commerce/payments/match.ts";
@@ -40,54 +40,74 @@ const outcomeOf = (found: Match): string =>
   found.kind === "unmatched" ? "nobody" : `${Number(found.candidate.invoiceId.slice(4))} ${found.matchedBy}`;
 
 test.each<[string, number, readonly Candidate[], string]>([
-  ["an amount that both hold", 10_000, [offer(1, UNPROVEN, 10_000), offer(2, PROVEN, 10_000)], "2 EXACT_AMOUNT"],
   [
-    "an amount that one without proof asked for first",
+    "an amount that both hold is credited to the proven merchant",
+    10_000,
+    [offer(1, UNPROVEN, 10_000), offer(2, PROVEN, 10_000)],
+    "2 EXACT_AMOUNT",
+  ],
+  [
+    "an amount that an unproven merchant requested first is credited to nobody",
     10_000,
     [offer(1, UNPROVEN, 10_000, {}, 999), offer(2, PROVEN, 10_000)],
     "nobody",
   ],
-  ["an amount that a signature holds, too", 10_000, [offer(1, 1, 10_000), offer(2, PROVEN, 10_000)], "1 EXACT_AMOUNT"],
-  ["an amount that two with proof hold", 10_000, [offer(1, PROVEN, 10_000), offer(2, PROVEN, 10_000)], "nobody"],
   [
-    "an amount that two with proof and one without hold",
+    "an amount that a signature holds too is credited to the signed rank",
+    10_000,
+    [offer(1, 1, 10_000), offer(2, PROVEN, 10_000)],
+    "1 EXACT_AMOUNT",
+  ],
+  [
+    "an amount that two proven merchants hold is credited to nobody",
+    10_000,
+    [offer(1, PROVEN, 10_000), offer(2, PROVEN, 10_000)],
+    "nobody",
+  ],
+  [
+    "an amount that two proven and one unproven merchant hold is credited to nobody",
     10_000,
     [offer(1, PROVEN, 10_000), offer(2, PROVEN, 10_000), offer(3, UNPROVEN, 10_000)],
     "nobody",
   ],
   [
-    "what only a merchant without proof holds",
+    "an amount that only an unproven merchant holds is credited to it",
     9_900,
     [offer(1, UNPROVEN, 9_900), offer(2, PROVEN, 10_000)],
     "1 EXACT_AMOUNT",
   ],
-  ["near both", 9_950, [offer(1, UNPROVEN, 9_951), offer(2, PROVEN, 10_000)], "2 TOLERANCE"],
   [
-    "half of the only invoice with proof",
+    "an amount near both is credited to the proven merchant",
+    9_950,
+    [offer(1, UNPROVEN, 9_951), offer(2, PROVEN, 10_000)],
+    "2 TOLERANCE",
+  ],
+  [
+    "half of the only proven invoice is credited to it",
     5_000,
     [offer(1, UNPROVEN, 5_001), offer(2, PROVEN, 10_000)],
     "2 SOLE_CANDIDATE",
   ],
   [
-    "near one without proof, with proof far off",
+    "an amount near an unproven invoice, and far from any proven one, is credited to the unproven one",
     5_000,
     [offer(1, UNPROVEN, 5_010), offer(2, PROVEN, 90_000)],
     "1 TOLERANCE",
   ],
   [
-    "near one without proof, and not far from one with",
+    "an amount near an unproven invoice, and not far from a proven one, is credited to nobody",
     9_850,
     [offer(1, UNPROVEN, 9_851), offer(2, PROVEN, 10_000), offer(3, PROVEN, 90_000)],
     "nobody",
   ],
   [
-    "near one with proof, where a row without cannot be read",
+    "an amount near a proven invoice is credited to it, even when an unproven row cannot be read",
     9_950,
     [offer(1, UNPROVEN, 9_000, { isUnreadable: true }), offer(2, PROVEN, 10_000)],
     "2 TOLERANCE",
   ],
   [
-    "near one without proof, where a row with proof cannot be read",
+    "an amount near an unproven invoice is credited to nobody when a proven row cannot be read",
     9_950,
     [offer(1, UNPROVEN, 10_000), offer(2, PROVEN, 90_000, { isUnreadable: true })],
     "nobody",
@@ -109,7 +129,7 @@ const anyOffers = fc
   )
   .map((all) => all.map(({ n, rank, cents, isOpen, fromMs }) => offer(n, rank, cents, { isOpen }, fromMs)));
 
-it("what lower ranks hold changes nothing for a higher one, but for what they alone hold exactly, or asked for first", () => {
+it("lower ranks change nothing for a higher one, except by amounts that they alone hold exactly or requested first", () => {
   fc.assert(
     fc.property(
       anyOffers,

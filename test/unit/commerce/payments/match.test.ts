@@ -32,58 +32,58 @@ const OVER = { isOpen: false };
 
 const cases: [string, bigint, readonly Offer[], string][] = [
   // Rule 1
+  ["credits the one that quoted the amount", 99_999_998n, [offerOf(1), offerOf(2), offerOf(3)], "2 by EXACT_AMOUNT"],
   [
-    "the exact amount credits the one that asked for it",
-    99_999_998n,
-    [offerOf(1), offerOf(2), offerOf(3)],
-    "2 by EXACT_AMOUNT",
-  ],
-  [
-    "an amount asked for in an older quote is exact too",
+    "credits an amount of an older quote as exact",
     42n,
     [offerOf(1, { held: [held(42n), heldBy(1)] }), offerOf(2)],
     "1 by EXACT_AMOUNT",
   ],
   [
-    "the amount reserved for a remainder is exact too",
+    "credits the amount reserved for a remainder as exact",
     42n,
     [offerOf(1, { held: [heldBy(1), held(42n, { fromMs: 2_000 })] })],
     "1 by EXACT_AMOUNT",
   ],
   [
-    "an amount that nothing prices any more is exact too",
+    "credits an exact amount that nothing prices any more",
     99_999_999n,
     [offerOf(1, { askedUnits: null }), offerOf(2)],
     "1 by EXACT_AMOUNT",
   ],
+  ["credits an ended invoice its exact amount", 99_999_999n, [offerOf(1, OVER), offerOf(2)], "1 by EXACT_AMOUNT"],
   [
-    "an invoice whose time was over is credited its exact amount",
+    "credits an exact amount from its activation on",
     99_999_999n,
-    [offerOf(1, OVER), offerOf(2)],
+    [offerOf(1, { held: [heldBy(1, { fromMs: AT })] })],
     "1 by EXACT_AMOUNT",
   ],
-  ["exactly at activation", 99_999_999n, [offerOf(1, { held: [heldBy(1, { fromMs: AT })] })], "1 by EXACT_AMOUNT"],
   [
-    "exactly at the end of monitoring",
+    "credits an exact amount until the end of monitoring",
     99_999_999n,
     [offerOf(1, { ...OVER, held: [heldBy(1, { untilMs: AT })] })],
     "1 by EXACT_AMOUNT",
   ],
-  ["not before activation", 99_999_999n, [offerOf(1, { held: [heldBy(1, { fromMs: AT + 1 })] })], "1 OUTSIDE_WINDOW"],
   [
-    "not after the end of monitoring",
+    "credits no exact amount before its activation",
+    99_999_999n,
+    [offerOf(1, { held: [heldBy(1, { fromMs: AT + 1 })] })],
+    "1 OUTSIDE_WINDOW",
+  ],
+  [
+    "credits no exact amount after the end of monitoring",
     99_999_999n,
     [offerOf(1, { held: [heldBy(1, { untilMs: AT - 1 })] })],
     "1 OUTSIDE_WINDOW",
   ],
   [
-    "not by an amount that it held at another time only",
+    "credits no amount that the invoice held only at other times",
     42n,
     [offerOf(1, { held: [heldBy(1), held(42n, { fromMs: AT + 1 }), held(42n, { untilMs: AT - 1 })] })],
     "1 AMOUNT_DIFFERS",
   ],
   [
-    "the one that held the amount then, whoever held it before and after",
+    "credits the invoice that held the amount then, whichever held it before and after",
     42n,
     [
       offerOf(1, { held: [held(42n, { untilMs: AT - 1 })] }),
@@ -93,106 +93,106 @@ const cases: [string, bigint, readonly Offer[], string][] = [
     "2 by EXACT_AMOUNT",
   ],
   [
-    "two that held the amount within the slack of a block's time",
+    "credits neither of two invoices that both held the amount then",
     42n,
     [offerOf(1, { ...OVER, held: [held(42n)] }), offerOf(2, { held: [held(42n)] })],
     "1 AMBIGUOUS, 2 AMBIGUOUS",
   ],
   // Rule 2
-  ["the only one within tolerance, at its lower end", 99_000_000n, [offerOf(1), dearOf(2)], "1 by TOLERANCE"],
-  ["the only one within tolerance, at its upper end", 105_000_000n, [offerOf(1), dearOf(2)], "1 by TOLERANCE"],
+  ["credits the only one within tolerance, at the lower end", 99_000_000n, [offerOf(1), dearOf(2)], "1 by TOLERANCE"],
+  ["credits the only one within tolerance, at the upper end", 105_000_000n, [offerOf(1), dearOf(2)], "1 by TOLERANCE"],
   [
-    "the only one within tolerance, whose time was over",
+    "credits no ended invoice by tolerance",
     99_000_000n,
     [offerOf(1, OVER), dearOf(2)],
     "1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS",
   ],
-  ["two within tolerance", 99_500_000n, [offerOf(1), offerOf(2)], "1 AMBIGUOUS, 2 AMBIGUOUS"],
+  ["credits neither of two within tolerance", 99_500_000n, [offerOf(1), offerOf(2)], "1 AMBIGUOUS, 2 AMBIGUOUS"],
   [
-    "one within, another within twice that, below",
+    "credits nobody when a second invoice is below, within twice its tolerance",
     104_000_000n,
     [offerOf(1), pricedAt(2, 95_000_000n)],
     "1 AMBIGUOUS, 2 AMOUNT_DIFFERS",
   ],
   [
-    "one within, another within twice that, above",
+    "credits nobody when a second invoice is above, within twice its tolerance",
     99_000_000n,
     [offerOf(1), pricedAt(2, 101_000_000n)],
     "1 AMBIGUOUS, 2 AMOUNT_DIFFERS",
   ],
   [
-    "one within, another just outside twice that",
+    "credits by tolerance when a second invoice is just outside twice its tolerance",
     99_000_000n,
     [offerOf(1), pricedAt(2, 101_000_001n)],
     "1 by TOLERANCE",
   ],
   [
-    "one within, another as near whose time was over",
+    "credits by tolerance despite ended invoices that are as near",
     99_500_000n,
     [offerOf(1), offerOf(2, OVER), offerOf(3, OVER)],
     "1 by TOLERANCE",
   ],
   [
-    "one within, another as near but no longer monitored",
+    "credits by tolerance despite one that is as near but no longer monitored",
     99_500_000n,
     [offerOf(1), offerOf(2, { held: [heldBy(2, { untilMs: AT - 1 })] })],
     "1 by TOLERANCE",
   ],
   [
-    "one within, another as near but not activated yet",
+    "credits by tolerance despite one that is as near but not activated yet",
     99_500_000n,
     [offerOf(1), offerOf(2, { held: [heldBy(2, { fromMs: AT + 1 })] })],
     "1 by TOLERANCE",
   ],
   [
-    "one within, another that nothing prices",
+    "credits by tolerance despite one that nothing prices",
     99_500_000n,
     [offerOf(1), offerOf(2, { askedUnits: null })],
     "1 by TOLERANCE",
   ],
   [
-    "several reservations of one invoice are no competition",
+    "credits by tolerance when one invoice holds several reservations",
     99_500_000n,
     [offerOf(1, { held: [heldBy(1), held(7n)] }), dearOf(2)],
     "1 by TOLERANCE",
   ],
   // Rule 3
-  ["the only open one, a tenth", 10_000_000n, [offerOf(1), dearOf(2, OVER)], "1 by SOLE_CANDIDATE"],
-  ["the only open one, less than a tenth", 9_999_999n, [offerOf(1)], "1 AMOUNT_DIFFERS"],
-  ["the only open one, the double", 200_000_000n, [offerOf(1)], "1 by SOLE_CANDIDATE, for review"],
-  ["the only open one, more than the double", 200_000_001n, [offerOf(1)], "1 AMOUNT_DIFFERS"],
-  ["the only open one, just over", 105_000_001n, [offerOf(1)], "1 by SOLE_CANDIDATE, for review"],
-  ["two open ones", 50_000_000n, [offerOf(1), offerOf(2)], "1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS"],
+  ["credits the only open one a tenth of its price", 10_000_000n, [offerOf(1), dearOf(2, OVER)], "1 by SOLE_CANDIDATE"],
+  ["does not credit the only open one less than a tenth", 9_999_999n, [offerOf(1)], "1 AMOUNT_DIFFERS"],
+  ["credits the only open one double its price", 200_000_000n, [offerOf(1)], "1 by SOLE_CANDIDATE, for review"],
+  ["does not credit the only open invoice more than double its price", 200_000_001n, [offerOf(1)], "1 AMOUNT_DIFFERS"],
+  ["credits the only open one just over, for review", 105_000_001n, [offerOf(1)], "1 by SOLE_CANDIDATE, for review"],
+  ["credits neither of two open ones", 50_000_000n, [offerOf(1), offerOf(2)], "1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS"],
   [
-    "two open ones, one of which nothing prices",
+    "credits neither of two open invoices by sole candidate, when one of them has no price",
     50_000_000n,
     [offerOf(1), offerOf(2, { askedUnits: null })],
     "1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS",
   ],
-  ["the only open one, which nothing prices", 50_000_000n, [offerOf(1, { askedUnits: null })], "1 AMOUNT_DIFFERS"],
-  ["one alone, whose time was over", 50_000_000n, [offerOf(1, OVER)], "1 AMOUNT_DIFFERS"],
+  ["does not credit the only open one, unpriced", 50_000_000n, [offerOf(1, { askedUnits: null })], "1 AMOUNT_DIFFERS"],
+  ["does not credit an ended invoice as sole candidate", 50_000_000n, [offerOf(1, OVER)], "1 AMOUNT_DIFFERS"],
   [
-    "the only open one, and others within tolerance whose time was over",
+    "credits the only open invoice despite ended ones within tolerance",
     100_000_000n,
     [pricedAt(1, 150_000_000n), offerOf(2, OVER), offerOf(3, OVER)],
     "1 by SOLE_CANDIDATE",
   ],
   [
-    "the only open one, activated after the block",
+    "does not credit an invoice that was activated after the block",
     50_000_000n,
     [offerOf(1, { held: [heldBy(1, { fromMs: AT + 1 })] })],
     "1 OUTSIDE_WINDOW",
   ],
   [
-    "the only open one then, and another that was activated since",
+    "credits the only invoice open then, though another was activated since",
     50_000_000n,
     [offerOf(1), offerOf(2, { held: [heldBy(2, { fromMs: AT + 1 })] })],
     "1 by SOLE_CANDIDATE",
   ],
   // Rule 4
-  ["nobody there", 50_000_000n, [], ""],
+  ["credits nobody when there is no candidate", 50_000_000n, [], ""],
   [
-    "the likeliest first",
+    "lists the refused candidates with the likeliest first",
     99_500_000n,
     [offerOf(1, { held: [heldBy(1, { fromMs: 6_000 })] }), dearOf(2), offerOf(4), offerOf(3)],
     "3 AMBIGUOUS, 4 AMBIGUOUS, 2 AMOUNT_DIFFERS, 1 OUTSIDE_WINDOW",
@@ -204,14 +204,14 @@ describe("the direct match", () => {
     expect(outcomeOf(match(amountUnits, offers))).toBe(expected);
   });
 
-  it("credits nobody as the sole candidate where another invoice was open at the place and was not read", () => {
+  it("credits no sole candidate when another invoice was open at the address but was not read", () => {
     expect(outcomeOf(match(50_000_000n, [offerOf(1)], { openInvoices: openOf(2) }))).toBe("1 AMOUNT_DIFFERS");
     expect(outcomeOf(match(50_000_000n, [offerOf(1)], { openInvoices: openOf(0) }))).toBe("1 AMOUNT_DIFFERS");
     const two = [offerOf(1), offerOf(2)];
     expect(outcomeOf(match(50_000_000n, two, { openInvoices: openOf(1) }))).toBe("1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS");
   });
 
-  it("weighs by what was asked and not by a price: half of the units is half of the value", () => {
+  it("compares with the units that were quoted: half of the units is half of the value", () => {
     const bitcoin = { askedUnits: 147_059n, held: [held(147_059n)] };
     expect(outcomeOf(match(145_588n, [offerOf(1, bitcoin)]))).toBe("1 by SOLE_CANDIDATE");
     expect(outcomeOf(match(145_589n, [offerOf(1, bitcoin), dearOf(2)]))).toBe("1 by TOLERANCE");
@@ -243,7 +243,7 @@ describe("the direct match", () => {
     return fc.record({ offers: fc.constant(offers), amountUnits });
   });
 
-  it("does not depend on the order in which the candidates and their amounts were read", () => {
+  it("does not depend on the order of the candidates and of their amounts", () => {
     const shuffled = anyPlace.chain((place) =>
       fc.tuple(fc.constant(place), fc.shuffledSubarray(place.offers, { minLength: place.offers.length }), fc.boolean()),
     );
@@ -256,7 +256,7 @@ describe("the direct match", () => {
     );
   });
 
-  it("does not depend on what was asked after the payment's time, nor on what was no longer held", () => {
+  it("does not depend on what was requested after the payment's time or released before it", () => {
     const elsewhen = fc.record({ n: fc.integer({ min: 1, max: 8 }), isLater: fc.boolean(), isOwn: fc.boolean() });
     fc.assert(
       fc.property(anyPlace, fc.array(elsewhen, { maxLength: 6 }), ({ offers, amountUnits }, more) => {
@@ -280,7 +280,7 @@ describe("the direct match", () => {
     );
   });
 
-  it("never credits by value an invoice whose time was over, and counts none of them", () => {
+  it("never credits an ended invoice by value, and ignores ended invoices for the others", () => {
     fc.assert(
       fc.property(anyPlace, ({ offers, amountUnits }) => {
         const isExact = offers.some((offer) =>
@@ -300,7 +300,7 @@ describe("the direct match", () => {
     );
   });
 
-  it("is the four rules of decisions 5, written out a second time: no transfer pays two", () => {
+  it("follows the four rules of decisions 5, implemented a second time here, so no transfer pays two invoices", () => {
     fc.assert(
       fc.property(anyPlace, fc.boolean(), ({ offers, amountUnits }, isCrowded) => {
         const live = offers.filter((each) => isHeldAt(each, AT));

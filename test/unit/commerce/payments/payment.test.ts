@@ -1,7 +1,7 @@
 import { expect, it, test } from "vitest";
 import { isSeen, PAYMENT_STATUSES } from "../../../../src/commerce/payments/payment.ts";
 
-test.each(PAYMENT_STATUSES)("a payment %s is there only while detected or confirmed", (status) => {
+test.each(PAYMENT_STATUSES)("isSeen is true for DETECTED and CONFIRMED only: %s", (status) => {
   expect(isSeen({ status })).toBe(["DETECTED", "CONFIRMED"].includes(status));
 });
 

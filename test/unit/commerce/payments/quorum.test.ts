@@ -5,19 +5,19 @@ import { RUNS } from "../../../support/property-runs.ts";
 
 const micros = fc.bigInt({ min: 0n, max: 10n ** 15n });
 
-describe("two sources must agree on a payment", () => {
+describe("a second source must agree on a payment", () => {
   it.each([
-    ["never where the merchant set no amount", null, 10n, 10n, false],
-    ["from the amount on, by the invoice", 10n, 10n, 0n, true],
-    ["from the amount on, by the payment", 10n, 0n, 10n, true],
-    ["not below it", 10n, 9n, 9n, false],
-    ["of a payment whose worth is not known, by the invoice alone", 10n, 9n, null, false],
-    ["for a part of a large invoice", 10n, 11n, 1n, true],
+    ["never when the merchant set no threshold", null, 10n, 10n, false],
+    ["when the invoice reaches the threshold", 10n, 10n, 0n, true],
+    ["when the payment reaches the threshold", 10n, 0n, 10n, true],
+    ["not below the threshold", 10n, 9n, 9n, false],
+    ["by the invoice alone when the payment's worth is unknown", 10n, 9n, null, false],
+    ["even on a small part of a large invoice", 10n, 11n, 1n, true],
   ] as const)("%s", (_, quorumAboveMicros, askedMicros, paidMicros, needed) => {
     expect(needsSecondSource({ quorumAboveMicros, askedMicros, paidMicros })).toBe(needed);
   });
 
-  it("the more it is worth, the sooner; the higher the merchant's amount, the later", () => {
+  it("no less for a greater worth, and no more for a higher threshold", () => {
     fc.assert(
       fc.property(micros, micros, micros, micros, (quorumAboveMicros, askedMicros, paidMicros, more) => {
         const needed = needsSecondSource({ quorumAboveMicros, askedMicros, paidMicros });

@@ -1,17 +1,17 @@
-// The payment's time (decisions 4, "As of the payment's time"). That it is so after any history is in chain-observation-properties.test.ts.
+// The payment's time (decisions 4, "As of the payment's time"). chain-observation-properties.test.ts tests any history.
 import { describe, expect, it } from "vitest";
 import { MINUTE_MS } from "../../../../src/lib/time.ts";
 import { blockAt, lookAt } from "../../../support/payment-facts.ts";
 import { type Look, mined, PENDING, story, UNKNOWN } from "../../../support/payment-story.ts";
 
-describe("when a payment was received", () => {
+describe("the time at which a payment was received", () => {
   const at = (minutes: number) => lookAt(100, { nowMs: blockAt(100).timeMs + minutes * MINUTE_MS });
   const receivedAfter = (looks: readonly Look[]) =>
     (story(looks).payment.receivedAtMs - blockAt(100).timeMs) / MINUTE_MS;
   const cases: [string, Look[], number][] = [
     ["the block's time", [[mined(100), at(3)]], 0],
     [
-      "the first sight in a mempool, if that was earlier",
+      "when it was first seen in a mempool, if that is earlier",
       [
         [PENDING, at(-5)],
         [mined(100), at(3)],
@@ -19,7 +19,7 @@ describe("when a payment was received", () => {
       -5,
     ],
     [
-      "the block's time, if that was earlier than the first sight in a mempool",
+      "the block's time, if that is earlier than when it was first seen in a mempool",
       [
         [PENDING, at(5)],
         [mined(100), at(6)],
@@ -27,7 +27,7 @@ describe("when a payment was received", () => {
       0,
     ],
     [
-      "the orphaned block's time after a reorg",
+      "the orphaned block's time after it moved to a later block",
       [
         [mined(100), at(3)],
         [mined(101, "b"), at(15)],
@@ -43,7 +43,7 @@ describe("when a payment was received", () => {
       0,
     ],
     [
-      "the orphaned block's time after it was out of the chain",
+      "the orphaned block's time after it left the chain and was mined again",
       [
         [mined(100), at(3)],
         [UNKNOWN, at(4)],
@@ -60,7 +60,7 @@ describe("when a payment was received", () => {
       0,
     ],
     [
-      "the time of a block that took it for a while, though it was first seen in a mempool after that",
+      "the time of an orphaned block, even though it was seen in a mempool after that time",
       [
         [PENDING, at(5)],
         [mined(100), at(6)],
@@ -69,7 +69,7 @@ describe("when a payment was received", () => {
       0,
     ],
     [
-      "the earliest of many blocks, wherever it came",
+      "the earliest time of many blocks, in any order",
       [
         [mined(102), at(25)],
         [UNKNOWN, at(26)],
@@ -79,7 +79,7 @@ describe("when a payment was received", () => {
       0,
     ],
     [
-      "the first sight in a mempool, after a block whose maker's clock was ahead",
+      "when it was first seen in a mempool, if that is after a block whose miner's clock was ahead",
       [
         [mined(100), at(-5)],
         [PENDING, at(-3)],
@@ -88,7 +88,7 @@ describe("when a payment was received", () => {
       -3,
     ],
     [
-      "the first sight of several in a mempool",
+      "when it was first seen in a mempool, even if it went back there",
       [
         [PENDING, at(-5)],
         [mined(100), at(6)],
@@ -98,7 +98,7 @@ describe("when a payment was received", () => {
       -5,
     ],
     [
-      "what it was, while it is nowhere",
+      "unchanged while it is in neither a block nor a mempool",
       [
         [mined(100), at(3)],
         [UNKNOWN, at(4)],

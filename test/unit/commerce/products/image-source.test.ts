@@ -7,15 +7,19 @@ const NAME = "ab".repeat(32);
 const ours = { publicUrl: "https://pay.example", merchantId: "mer_01ARZ3NDEKTSV4RRFFQ69G5FAV" };
 const dataOf = (type: string, bytes: Uint8Array = png()) => `data:${type};base64,${base64.encode(bytes)}`;
 
-describe("where an image comes from", () => {
+describe("the source of a product image", () => {
   it.each([
-    ["a name", NAME, { kind: "named", name: NAME }],
+    ["an image name", NAME, { kind: "named", name: NAME }],
     ["our own address", `${ours.publicUrl}/images/${ours.merchantId}/${NAME}`, { kind: "named", name: NAME }],
-    ["bytes", dataOf("image/png"), { kind: "given", contentType: "image/png", bytes: png() }],
-    ["bytes, in capitals", dataOf("IMAGE/PNG"), { kind: "given", contentType: "image/png", bytes: png() }],
-    ["an address", "https://pictures.example/a", { kind: "remote", url: "https://pictures.example/a" }],
+    ["image bytes", dataOf("image/png"), { kind: "given", contentType: "image/png", bytes: png() }],
     [
-      "another merchant's on our origin, which is an address like any other",
+      "image bytes with the type in capitals",
+      dataOf("IMAGE/PNG"),
+      { kind: "given", contentType: "image/png", bytes: png() },
+    ],
+    ["a remote address", "https://pictures.example/a", { kind: "remote", url: "https://pictures.example/a" }],
+    [
+      "another merchant's image on our origin, which is a remote address like any other",
       `${ours.publicUrl}/images/mer_other/${NAME}`,
       { kind: "remote", url: `${ours.publicUrl}/images/mer_other/${NAME}` },
     ],
@@ -24,17 +28,17 @@ describe("where an image comes from", () => {
   });
 
   it.each([
-    ["other bytes than declared", dataOf("image/jpeg")],
-    ["no image", dataOf("image/png", new TextEncoder().encode("<svg/>"))],
+    ["bytes of another type than declared", dataOf("image/jpeg")],
+    ["bytes that are no image", dataOf("image/png", new TextEncoder().encode("<svg/>"))],
     ["an SVG", dataOf("image/svg+xml", new TextEncoder().encode("<svg/>"))],
-    ["nothing", "data:image/png;base64,"],
+    ["empty bytes", "data:image/png;base64,"],
     ["percent encoding", "data:image/png,%89PNG"],
     ["base64 that is cut off", dataOf("image/png").slice(0, -1)],
     ["a data URL with parameters", dataOf("image/png;charset=utf-8")],
     ["a name with a digit missing", NAME.slice(1)],
-    ["a file", "file:///etc/passwd"],
-    ["a host of the local network", "https://router.local/a.png"],
-  ])("is nowhere for %s", (_, text) => {
+    ["a file: URL", "file:///etc/passwd"],
+    ["a host in the local network", "https://router.local/a.png"],
+  ])("is refused for %s", (_, text) => {
     expect(imageSource(text, ours)).toMatchObject({ ok: false, error: expect.stringMatching(/^it/) });
   });
 });

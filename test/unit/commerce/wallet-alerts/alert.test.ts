@@ -53,7 +53,7 @@ function mailOf(change: ReportedChange, token: string | null = null, isIntact = 
 }
 
 describe("the mail about a change of a wallet", () => {
-  it("says what became of which wallet, by whom and when, with what it was and is", () => {
+  it("names the change, the wallet, who made it and when, and the values before and after", () => {
     const after = { ...wallet, isEnabled: false };
     const mail = mailOf({ action: "wallet.updated", before: wallet, after });
     expect([mail.to, mail.subject]).toEqual(["bob@example.com", "A wallet of Shop was changed"]);
@@ -65,7 +65,7 @@ describe("the mail about a change of a wallet", () => {
     expect(mail.text).toContain(`Now: ${ADDRESS}, fingerprint ${print}, disabled, 3 confirmations\n`);
   });
 
-  it("names old and new where one wallet takes another's place, and none where there is none", () => {
+  it('shows both wallets when one replaces another, and "none" when there is none', () => {
     const old = { ...wallet, address: "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g" };
     const { text } = mailOf({ action: "wallet.created", before: old, after: wallet });
     for (const each of [old, wallet]) expect(text).toContain(`${each.address}, fingerprint ${fingerprintOf(each)}`);
@@ -73,7 +73,7 @@ describe("the mail about a change of a wallet", () => {
     expect(mailOf({ action: "wallet.deleted", before: wallet, after: undefined }).text).toContain("Now: none\n");
   });
 
-  it("never shows an extended key in full, and no address of a row that was altered", () => {
+  it("never shows an extended key in full, nor the address of an altered row", () => {
     const change: ReportedChange = { action: "wallet.created", before: keyed, after: { ...keyed, isEnabled: false } };
     const { text, html } = mailOf(change);
     expect(text).toContain("extended key zpub6rFR...tZYs, fingerprint");
@@ -83,7 +83,7 @@ describe("the mail about a change of a wallet", () => {
     expect(altered.text).toContain("its database row was altered");
   });
 
-  it("says from when on the wallet is used, while that is to come", () => {
+  it("shows when the wallet comes into use, while that is in the future", () => {
     const change = (usableFromMs: number): ReportedChange => ({
       action: "wallet.created",
       before: undefined,
@@ -93,7 +93,7 @@ describe("the mail about a change of a wallet", () => {
     expect(mailOf(change(NOW_MS)).text).not.toContain("in use from");
   });
 
-  it("tells a reader without a link what they can still do about the wallet as it is now", () => {
+  it("tells a reader without a link what they can do about the wallet as it is now", () => {
     const advised = (after: Wallet | undefined) => mailOf({ action: "wallet.updated", before: wallet, after }).text;
     expect(advised(wallet)).toContain("sign in, disable the wallet, and check");
     expect(advised({ ...wallet, isEnabled: false })).toContain("sign in, check your wallets, and check");
@@ -101,7 +101,7 @@ describe("the mail about a change of a wallet", () => {
     expect(advised({ ...wallet, requiredConfirmations: 1 })).toMatch(/, 1 confirmation$/m);
   });
 
-  it("carries the link, its token in the fragment, for a reader who has one and a wallet that stands", () => {
+  it("has the link, with its token in the fragment, for a reader with a token and a wallet that still exists", () => {
     const link = `https://pay.example/wallets/disable#token=${TOKEN}`;
     const change: ReportedChange = { action: "wallet.updated", before: wallet, after: wallet };
     expect(mailOf(change, TOKEN).text).toContain(link);
@@ -110,7 +110,7 @@ describe("the mail about a change of a wallet", () => {
   });
 });
 
-describe("whether somebody has nothing but mail", () => {
+describe("whether a user has only mail to sign in", () => {
   const user: User = {
     id: "usr_01M7Y116S5004EM2R6G33SCWPC",
     email: "ada@example.com",
@@ -134,8 +134,8 @@ describe("whether somebody has nothing but mail", () => {
   });
 });
 
-describe("a fingerprint", () => {
-  it("is the first 16 hex digits of the SHA-256 of the address or the key, and facts hold it instead of them", () => {
+describe("a wallet's fingerprint", () => {
+  it("is the first 16 hex digits of the SHA-256 of its address or key, and the audit facts contain it instead of them", () => {
     // printf %s <text> | sha256sum
     expect(fingerprintOf(wallet)).toBe("9fccb3234066f7b5");
     expect(fingerprintOf(keyed)).toBe("e06675e6ba2f9ddd");
@@ -152,15 +152,15 @@ describe("a fingerprint", () => {
 
 describe("a wallet's delay", () => {
   it.each([
-    ["none is set", 0, 0, 0],
-    ["none is set and one was", 0, NOW_MS + 5, NOW_MS + 5],
-    ["an hour", 1, 0, NOW_MS + HOUR_MS],
-    ["an hour, and two were told before", 1, NOW_MS + 2 * HOUR_MS, NOW_MS + 2 * HOUR_MS],
-  ])("where %s ends when it should", (_, delayHours, beforeMs, endsMs) => {
+    ["no delay is set", 0, 0, 0],
+    ["no delay is set but one is still running", 0, NOW_MS + 5, NOW_MS + 5],
+    ["a delay of an hour is set", 1, 0, NOW_MS + HOUR_MS],
+    ["a delay of an hour is set and two hours are still running", 1, NOW_MS + 2 * HOUR_MS, NOW_MS + 2 * HOUR_MS],
+  ])("ends after the new delay or the running one, whichever is later, when %s", (_, delayHours, beforeMs, endsMs) => {
     expect(usableFrom({ nowMs: NOW_MS, delayHours, beforeMs })).toBe(endsMs);
   });
 
-  it("is never cut short by another change, and keeps an enabled wallet closed until its very end", () => {
+  it("is never shortened by another change, and keeps an enabled wallet closed until its end", () => {
     const time = fc.integer({ min: 0, max: 2 ** 45 });
     fc.assert(
       fc.property(

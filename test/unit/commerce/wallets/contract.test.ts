@@ -12,11 +12,11 @@ const XPUB = {
 const without = (body: object, field: string) =>
   Object.fromEntries(Object.entries(body).filter(([name]) => name !== field));
 
-describe("a registration", () => {
-  it.each([DIRECT, XPUB])("of a $walletType needs one confirmation and is enabled unless it says otherwise", (body) => {
+describe("the registration of a wallet", () => {
+  it.each([DIRECT, XPUB])("as $walletType defaults to one confirmation and enabled", (body) => {
     expect(registerWalletBody().parse(body)).toEqual({ ...body, requiredConfirmations: 1, isEnabled: true });
-    const said = { ...body, requiredConfirmations: 1_000, isEnabled: false };
-    expect(registerWalletBody().parse(said)).toEqual(said);
+    const given = { ...body, requiredConfirmations: 1_000, isEnabled: false };
+    expect(registerWalletBody().parse(given)).toEqual(given);
   });
 
   it.each([
@@ -41,9 +41,9 @@ describe("a registration", () => {
   });
 });
 
-describe("a change", () => {
+describe("a change of a wallet", () => {
   it.each([{ isEnabled: false }, { requiredConfirmations: 1 }, { isEnabled: true, requiredConfirmations: 1_000 }])(
-    "may be %j",
+    "accepts %j",
     (body) => {
       expect(updateWalletBody().parse(body)).toEqual(body);
     },
@@ -59,13 +59,13 @@ describe("a change", () => {
     { isEnabled: true, xpub: "zpub" },
     { isEnabled: true, derivationPath: "m/84'/0'/0'" },
     { isEnabled: true, lastUsedIndex: 3 },
-  ])("may not be %j", (body) => {
+  ])("refuses %j", (body) => {
     expect(updateWalletBody().safeParse(body).success).toBe(false);
   });
 });
 
 describe("a range of addresses", () => {
-  it("is the first twenty unless the query says otherwise", () => {
+  it("defaults to the first twenty", () => {
     expect(addressesQuery().parse({})).toEqual({ from: 0, count: 20 });
     expect(addressesQuery().parse({ from: "2147483647", count: "100" })).toEqual({ from: 2_147_483_647, count: 100 });
   });
@@ -80,7 +80,7 @@ describe("a range of addresses", () => {
     { count: "101" },
     { count: "x" },
     { count: "" },
-  ])("may not be %j", (query) => {
+  ])("refuses %j", (query) => {
     expect(addressesQuery().safeParse(query).success).toBe(false);
   });
 });

@@ -47,8 +47,8 @@ function encodedByLibrary(publicKey: Uint8Array, scheme: Scheme, at: Network): s
   }
 }
 
-describe("official vectors", () => {
-  test.each(accountKeys.accounts)("$derivationPath on $network gives $addresses", (account) => {
+describe("addresses of the official vectors", () => {
+  test.each(accountKeys.accounts)("derive $addresses from $derivationPath on $network", (account) => {
     const at = network(account.network as NetworkName);
     const parsed = parseExtendedKey({ ...account, network: at });
     if (!parsed.ok) throw new Error(parsed.error.reason);
@@ -56,7 +56,7 @@ describe("official vectors", () => {
     expect(account.addresses.map((_, index) => addressAt(chain, index))).toEqual(account.addresses);
   });
 
-  test("BIP32's public derivation of m/0 in its second vector gives the published key and chain code", () => {
+  test("derive the published key and chain code for m/0 of BIP32's second vector", () => {
     const [, master = ""] = bip32Vectors.pairs[6] ?? [];
     const [, child = ""] = bip32Vectors.pairs[7] ?? [];
     const payload = decodeBase58check(master) ?? new Uint8Array();
@@ -73,13 +73,13 @@ describe("official vectors", () => {
     expect(ours).toBe(encodedByLibrary(signed.publicKey ?? new Uint8Array(), "BIP44", network("BTC")));
   });
 
-  test("the first Litecoin address of the BIP39 test phrase is the one that wallets show", () => {
+  test("derive the first Litecoin address of the BIP39 test phrase that other wallets show", () => {
     const { key } = accountOf(SEED, "BIP84", network("LTC"), 0);
     expect(addressAt(receiveChain(key, network("LTC")), 0)).toBe("ltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c2rkk4wh");
   });
 });
 
-describe("an address", () => {
+describe("a derived address", () => {
   const choices = fc.record({
     seed: fc.uint8Array({ minLength: 32, maxLength: 32 }),
     scheme: fc.constantFrom<Scheme>("BIP44", "BIP49", "BIP84"),
@@ -88,7 +88,7 @@ describe("an address", () => {
     indexes: fc.array(fc.integer({ min: 0, max: LAST_INDEX }), { minLength: 10, maxLength: 10 }),
   });
 
-  test("is the one that @scure/bip32 and @scure/btc-signer derive", () => {
+  test("equals the one that @scure/bip32 and @scure/btc-signer derive", () => {
     fc.assert(
       fc.property(choices, ({ seed, scheme, at, account, indexes }) => {
         const { node, key } = accountOf(seed, scheme, at, account);
@@ -104,7 +104,7 @@ describe("an address", () => {
     );
   }, 600_000);
 
-  test("is the one that bip32 with tiny-secp256k1 derives, for indexes 0 to 199 and the last", () => {
+  test("equals the one that bip32 with tiny-secp256k1 derives, for indexes 0 to 199 and the last", () => {
     const { key } = accountOf(SEED, "BIP84", network("BTC"), 0);
     const chain = receiveChain(key, network("BTC"));
     const external = tiny.fromSeed(SEED).derivePath("m/84'/0'/0'").neutered().derive(0);
@@ -114,7 +114,7 @@ describe("an address", () => {
     }
   });
 
-  test("of one index is always the same, of another index another", () => {
+  test("is always the same for one index, and different for another", () => {
     const { key } = accountOf(SEED, "BIP84", network("BTC"), 0);
     const [one, two] = [receiveChain(key, network("BTC")), receiveChain(key, network("BTC"))];
     const forwards = Array.from({ length: 50 }, (_, index) => addressAt(one, index));
@@ -123,12 +123,12 @@ describe("an address", () => {
     expect(new Set(forwards).size).toBe(50);
   });
 
-  test.each([-1, 0.5, Number.NaN, 0x80000000, Number.POSITIVE_INFINITY])("has no index %d", (index) => {
+  test.each([-1, 0.5, Number.NaN, 0x80000000, Number.POSITIVE_INFINITY])("does not exist for index %d", (index) => {
     const { key } = accountOf(SEED, "BIP84", network("BTC"), 0);
     expect(() => addressAt(receiveChain(key, network("BTC")), index)).toThrow(/no public child/);
   });
 
-  test("is not derived where networks have none", () => {
+  test("does not exist on a network without address derivation", () => {
     const key: ExtendedKey = accountOf(SEED, "BIP84", network("BTC"), 0).key;
     expect(() => receiveChain(key, network("ETH"))).toThrow(/no address derivation/);
   });

@@ -17,12 +17,12 @@ describe("a descriptor's checksum", () => {
     expect(descriptorChecksum(descriptor)).toBe(checksum);
   });
 
-  test("changes with any character", () => {
+  test("changes when any character changes", () => {
     const checksums = ["raw(deadbeef)", "raw(deedbeef)", "raw(deadbeeF)", "raw(deadbee)", "Raw(deadbeef)", ""];
     expect(new Set(checksums.map(descriptorChecksum)).size).toBe(checksums.length);
   });
 
-  test("is not made over a character outside BIP380's set", () => {
+  test("is refused for a character outside BIP380's set", () => {
     expect(() => descriptorChecksum("raw(Ü)")).toThrow(/outside its character set/);
   });
 });
@@ -32,7 +32,7 @@ describe("the descriptor of an account", () => {
     descriptorOf(name as NetworkName, xpub, derivationPath),
   );
 
-  test("wraps the key in what its prefix means, under the version bytes of BIP32", () => {
+  test("wraps the key in the script of its prefix, with the version bytes of BIP32", () => {
     expect(bip44).toMatch(/^pkh\(xpub6Bosf[1-9A-HJ-NP-Za-km-z]{102}\/0\/\*\)#[a-z0-9]{8}$/);
     expect(bip44).toContain(accountKeys.accounts[0]?.xpub);
     expect(bip49).toMatch(/^sh\(wpkh\(xpub6[1-9A-HJ-NP-Za-km-z]{106}\/0\/\*\)\)#/);

@@ -31,14 +31,17 @@ function changed(xpub: string, change: (payload: Uint8Array, view: DataView) => 
 const withVersion = (xpub: string, version: number) => changed(xpub, (_, view) => view.setUint32(0, version));
 
 describe("the account keys of SLIP-132, BIP49 and BIP84", () => {
-  test.each(accountKeys.accounts)("$derivationPath on $network is read", ({ network: name, derivationPath, xpub }) => {
-    const parsed = parse(name as NetworkName, ` ${xpub}\n`, derivationPath);
-    const purpose = derivationPath.slice(2, 4);
-    expect(parsed).toMatchObject({ ok: true, value: { xpub, scheme: `BIP${purpose}`, account: 0, derivationPath } });
-  });
+  test.each(accountKeys.accounts)(
+    "are accepted: $derivationPath on $network",
+    ({ network: name, derivationPath, xpub }) => {
+      const parsed = parse(name as NetworkName, ` ${xpub}\n`, derivationPath);
+      const purpose = derivationPath.slice(2, 4);
+      expect(parsed).toMatchObject({ ok: true, value: { xpub, scheme: `BIP${purpose}`, account: 0, derivationPath } });
+    },
+  );
 
   test.each(accountKeys.accounts)(
-    "the private key of $derivationPath is refused",
+    "are refused in their private form: $derivationPath",
     ({ network: name, derivationPath, xprv }) => {
       expect(refusal(name as NetworkName, xprv, derivationPath)).toMatch(/^PRIVATE_KEY_REFUSED/);
     },
@@ -46,16 +49,16 @@ describe("the account keys of SLIP-132, BIP49 and BIP84", () => {
 });
 
 describe("the vectors of BIP32", () => {
-  test.each(bip32.pairs)("%s is not the key of an account of Bitcoin", (_, xpub = "", xprv = "") => {
+  test.each(bip32.pairs)("refuse %s as the key of an account of Bitcoin", (_, xpub = "", xprv = "") => {
     expect(refusal("BTC", xpub, "m/44'/0'/0'")).toMatch(/^(INVALID_XPUB: .*(depth|hardened)|DERIVATION_PATH_MISMATCH)/);
     expect(refusal("BTC", xprv, "m/44'/0'/0'")).toMatch(/^PRIVATE_KEY_REFUSED/);
   });
 
-  test.each(bip32.invalid)("%s is refused: %s", (key = "") => {
+  test.each(bip32.invalid)("refuse %s: %s", (key = "") => {
     expect(refusal("BTC", key, "m/44'/0'/0'")).toMatch(/^(INVALID_XPUB|PRIVATE_KEY_REFUSED)/);
   });
 
-  test("a key of depth 3 with a hardened child number has that account", () => {
+  test("accept a key of depth 3 with a hardened child number as that account", () => {
     const [, xpub = ""] = bip32.pairs[3] ?? [];
     expect(parse("BTC", xpub, "m/44'/0'/2'")).toMatchObject({
       ok: true,
@@ -64,9 +67,9 @@ describe("the vectors of BIP32", () => {
   });
 });
 
-describe("the path", () => {
+describe("the derivation path", () => {
   test.each(["m/84'/0'/0'", "m/84h/0h/0h", "m/84h/0'/0h", " m/84'/0'/0' "])(
-    "%s is accepted and kept with apostrophes",
+    "%s is accepted and stored with apostrophes",
     (path) => {
       expect(parse("BTC", ZPUB, path)).toMatchObject({ ok: true, value: { derivationPath: PATH } });
     },
@@ -79,7 +82,7 @@ describe("the path", () => {
     ["m/84'/1'/0'", /coin type/],
     ["m/84'/0'/1'", /the key belongs to account 0', but the path to account 1'/],
     ["m/84'/0'/2147483648'", /account/],
-  ])("%s does not agree with a zpub of Bitcoin's first account", (path, reason) => {
+  ])("%s is refused for a zpub of Bitcoin's first account", (path, reason) => {
     expect(refusal("BTC", ZPUB, path)).toMatch(/^DERIVATION_PATH_MISMATCH/);
     expect(refusal("BTC", ZPUB, path)).toMatch(reason);
   });
@@ -100,14 +103,14 @@ describe("the path", () => {
     "m/84'/0'/99999999999'",
     "m",
     "",
-  ])("%j is no path of an account", (path) => {
+  ])("%j is refused as the path of an account", (path) => {
     expect(refusal("BTC", ZPUB, path)).toMatch(
       /^DERIVATION_PATH_MISMATCH: not the path of an account: expected three hardened levels/,
     );
   });
 });
 
-describe("what is wrong with a key is named", () => {
+describe("a faulty key", () => {
   const tpub = withVersion(UPUB, 0x043587cf);
   test.each([
     ["BTC", UPUB, "m/49'/0'/0'", /a upub is a key of a test network/],
@@ -140,7 +143,7 @@ describe("what is wrong with a key is named", () => {
     ["BTC", "zpub", PATH, /not an extended public key/],
     ["BTC", "", PATH, /not an extended public key/],
     ["BTC", "z".repeat(60_000), PATH, /not an extended public key/],
-  ] as const)("on %s, %s at %s", (name, key, path, reason) => {
+  ] as const)("is refused with the fault named: on %s, %s at %s", (name, key, path, reason) => {
     expect(refusal(name, key, path)).toMatch(/^INVALID_XPUB/);
     expect(refusal(name, key, path)).toMatch(reason);
   });
@@ -149,11 +152,11 @@ describe("what is wrong with a key is named", () => {
     ["private bytes under a public prefix", withVersion(ZPRV, 0x04b24746), PATH],
     ["a secret as the path", ZPUB, ZPRV],
     ["an xprv cut short", ZPRV.slice(0, 20), PATH],
-  ])("%s is a private key", (_, key, path) => {
+  ])("is refused as a private key: %s", (_, key, path) => {
     expect(refusal("BTC", key, path)).toMatch(/^PRIVATE_KEY_REFUSED/);
   });
 
-  test("a key with any one character changed is refused", () => {
+  test("is refused when any one character was changed", () => {
     const keys = fc.constantFrom(XPUB, YPUB, ZPUB).chain((key) => mutationOf(key, BASE58));
     fc.assert(
       fc.property(keys, fc.constantFrom("44", "49", "84"), (key, purpose) => {
@@ -164,27 +167,27 @@ describe("what is wrong with a key is named", () => {
   });
 });
 
-describe("Litecoin's own spellings", () => {
+describe("Litecoin's own key prefixes", () => {
   test.each([
     ["LTC", 0x019da462, "Ltub", "m/44'/2'/0'", "BIP44"],
     ["LTC", 0x01b26ef6, "Mtub", "m/49'/2'/0'", "BIP49"],
     ["LTC_TESTNET", 0x0436f6e1, "ttub", "m/44'/1'/0'", "BIP44"],
     ["LTC_REGTEST", 0x0436f6e1, "ttub", "m/44'/1'/0'", "BIP44"],
-  ] as const)("on %s, %i is %s", (name, version, prefix, path, scheme) => {
+  ] as const)("are accepted: on %s, %i is %s", (name, version, prefix, path, scheme) => {
     const key = withVersion(ZPUB, version);
     expect(key.slice(0, 4)).toBe(prefix);
     expect(parse(name, key, path)).toMatchObject({ ok: true, value: { scheme } });
   });
 });
 
-describe("the allocator's name", () => {
+describe("the key hash that names an address allocator", () => {
   const nameOf = (name: NetworkName, key: string, path: string) => {
     const parsed = parse(name, key, path);
     if (!parsed.ok) throw new Error(parsed.error.reason);
     return parsed.value.keyHash;
   };
 
-  test("does not depend on spelling, space or parent fingerprint", () => {
+  test("does not depend on spelling, spaces or the parent fingerprint", () => {
     const ltub = withVersion(XPUB, 0x019da462);
     expect(nameOf("LTC", ltub, "m/44h/2h/0h")).toBe(nameOf("LTC", ` ${XPUB} `, "m/44'/2'/0'"));
     const orphan = changed(ZPUB, (payload) => payload.fill(1, 5, 9));
@@ -192,7 +195,7 @@ describe("the allocator's name", () => {
     expect(nameOf("BTC", ZPUB, PATH)).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test("differs with network, scheme, chain code and key", () => {
+  test("differs by network, scheme, chain code and key", () => {
     const other = changed(ZPUB, (payload) => payload.fill(9, 13, 14));
     const negated = changed(ZPUB, (payload) => payload.fill((payload[45] ?? 0) ^ 1, 45, 46));
     const names = [

@@ -20,7 +20,7 @@ const extended = (changes: Partial<Extract<NewWallet, { walletType: "XPUB_WALLET
   ...changes,
 });
 
-describe("where a new wallet would be paid", () => {
+describe("the payout target of a new wallet", () => {
   it.each([
     ["btc", "bitcoin", BECH32.toUpperCase(), "BTC", "BTC", BECH32],
     [
@@ -31,7 +31,7 @@ describe("where a new wallet would be paid", () => {
       "ETH",
       "0x52908400098527886E0F7030069857D2E4169EE7",
     ],
-  ])("%s on %s is stored in canonical spelling", (code, name, text, cryptocurrency, network, address) => {
+  ])("of %s on %s has the address in canonical spelling", (code, name, text, cryptocurrency, network, address) => {
     const target = payoutTarget(direct(code, name, text), NONE);
     expect(target).toMatchObject({
       ok: true,
@@ -39,7 +39,7 @@ describe("where a new wallet would be paid", () => {
     });
   });
 
-  it("is an account's key for an extended one", () => {
+  it("is an account's key when an extended key is given", () => {
     const target = payoutTarget(extended({ derivationPath: "m/84h/0h/0h" }), NONE);
     expect(target).toMatchObject({
       ok: true,
@@ -68,7 +68,7 @@ describe("where a new wallet would be paid", () => {
     for (const text of [zpub.xpub, zpub.xprv, BECH32, REGTEST]) expect(told).not.toContain(text);
   });
 
-  it("is a private chain only where the deployment serves that one", () => {
+  it("is on a private chain only if the deployment serves that chain", () => {
     const wanted = direct("BTC", "btc_regtest", REGTEST);
     expect(payoutTarget(wanted, (name) => name === "BTC_REGTEST").ok).toBe(true);
     expect(payoutTarget(wanted, (name) => name === "LTC_REGTEST").ok).toBe(false);

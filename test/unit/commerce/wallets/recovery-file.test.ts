@@ -44,7 +44,7 @@ function readCsv(text: string): string[][] {
 }
 
 describe("the recovery export as JSON", () => {
-  it("is one document, however its rows were cut into pages", () => {
+  it("is one valid document, however its rows were divided into pages", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(4), { maxLength: 6 }), (pageSizes) => {
         const count = pageSizes.reduce((sum, size) => sum + size, 0);
@@ -57,7 +57,7 @@ describe("the recovery export as JSON", () => {
 });
 
 describe("the recovery export as CSV", () => {
-  it("has a header, a record of the wallet, and one of each address, all of eight fields", () => {
+  it("has a header, one record for the wallet and one for each address, all with eight fields", () => {
     const records = readCsv(exported("csv", [1, 0, 2]));
     expect(records).toEqual([
       ["index", "address", "path", "invoiceId", "createdAt", "descriptor", "nextIndex", "gapLimit"],
@@ -85,7 +85,7 @@ describe("the recovery export as CSV", () => {
     expect(csvRecord([field])).toBe(`${written}\r\n`);
   });
 
-  it("gives back every field as it was, but for the apostrophe before what a spreadsheet would run", () => {
+  it("reads back as every field was, except for an apostrophe before what a spreadsheet would run", () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 8 }), (fields) => {
         const expected = fields.map((field) => (/^[=+\-@\t\r\n]/.test(field) ? `'${field}` : field));
@@ -98,7 +98,7 @@ describe("the recovery export as CSV", () => {
   });
 });
 
-describe("the form of a recovery export", () => {
+describe("the format of a recovery export", () => {
   it.each([
     [undefined, undefined, "json"],
     [undefined, "*/*", "json"],
@@ -107,11 +107,11 @@ describe("the form of a recovery export", () => {
     [undefined, "TEXT/CSV;q=0.9, */*", "csv"],
     ["json", "text/csv", "json"],
     ["csv", "application/json", "csv"],
-  ] as const)("asked for by %s and Accept %s is %s", (asked, accept, format) => {
+  ] as const)("requested as %s with Accept %s is %s", (asked, accept, format) => {
     expect(recoveryFormat(asked, accept)).toBe(format);
   });
 });
 
-it("the gap limit is the usual twenty beyond the longest run of addresses without money", () => {
+it("the gap limit is twenty more than the longest run of addresses without money", () => {
   expect([0, 1, 20, 5_000].map(gapLimitFor)).toEqual([20, 21, 40, 5_020]);
 });

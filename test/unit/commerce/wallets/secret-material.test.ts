@@ -32,7 +32,7 @@ function withVersion(extended: string, version: number): string {
   return encodeBase58check(payload);
 }
 
-/** Secrets in any text, whatever stands around them. */
+/** Secrets that are recognized in any text, whatever surrounds them. */
 const UNMISTAKABLE: readonly (readonly [string, string])[] = [
   ...bip32.pairs.map(([path = "", , xprv = ""]) => [`BIP32's xprv of ${path}`, xprv] as const),
   ...accountKeys.accounts.map(({ derivationPath, xprv }) => [`the private key of ${derivationPath}`, xprv] as const),
@@ -81,7 +81,7 @@ const BY_SHAPE: readonly (readonly [string, string])[] = [
 ];
 
 describe("a secret", () => {
-  test.each(UNMISTAKABLE)("%s is seen in any text", (_, secret) => {
+  test.each(UNMISTAKABLE)("%s is recognized in any text", (_, secret) => {
     for (const text of [
       secret,
       ` ${secret}\n`,
@@ -94,13 +94,13 @@ describe("a secret", () => {
     }
   });
 
-  test.each(BY_SHAPE)("%s is seen in a wallet's fields, and is no secret in free text", (_, secret) => {
+  test.each(BY_SHAPE)("%s is recognized in a wallet's fields, but not in free text", (_, secret) => {
     expect(looksLikeSecret(secret)).toBe(true);
     expect(looksLikeSecret(`  ${secret}\n`)).toBe(true);
     expect(looksLikeSecret(secret, FREE_TEXT)).toBe(false);
   });
 
-  test("each ambiguous shape can be asked for alone", () => {
+  test("can be searched for by each ambiguous shape alone", () => {
     const words = PHRASE.replace("about", "above");
     expect(looksLikeSecret(words, { ...FREE_TEXT, words: true })).toBe(true);
     expect(looksLikeSecret(words, { ...WALLET_FIELDS, words: false })).toBe(false);
@@ -108,7 +108,7 @@ describe("a secret", () => {
     expect(looksLikeSecret(bytesToHex(KEY), { ...WALLET_FIELDS, hex: false })).toBe(false);
   });
 
-  test("any key in wallet import format is seen", () => {
+  test("is recognized when it is any key in wallet import format", () => {
     const keys = fc.record({
       version: fc.constantFrom(0x80, 0xb0, 0xef),
       key: fc.uint8Array({ minLength: 32, maxLength: 32 }),
@@ -142,11 +142,11 @@ describe("a recovery phrase in free text", () => {
       (phrase) => phrase.replace(/[a-z]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
     ],
   ];
-  test.each(spelled)("is seen %s", (_, spell) => {
+  test.each(spelled)("is recognized %s", (_, spell) => {
     for (const phrase of PHRASES) expect(looksLikeSecret(spell(phrase), FREE_TEXT)).toBe(true);
   });
 
-  test("of any bytes is seen", () => {
+  test("is recognized for any entropy", () => {
     const entropy = fc.constantFrom(16, 20, 24, 28, 32).chain((n) => fc.uint8Array({ minLength: n, maxLength: n }));
     fc.assert(
       fc.property(entropy, (bytes) => {
@@ -157,13 +157,13 @@ describe("a recovery phrase in free text", () => {
     );
   });
 
-  test("with a wrong checksum, or with fewer words, is a sentence", () => {
+  test("is not recognized with a wrong checksum or with fewer words", () => {
     expect(looksLikeSecret(PHRASE.replace("about", "above"), FREE_TEXT)).toBe(false);
     expect(looksLikeSecret(PHRASE.replace("abandon ", ""), FREE_TEXT)).toBe(false);
     expect(looksLikeSecret(PHRASE.replace("abandon ", "abandon, and then "), FREE_TEXT)).toBe(false);
   });
 
-  test("is not looked for without end in a long row of listed words", () => {
+  test("is searched for in bounded time in a long row of listed words", () => {
     expect(looksLikeSecret("abandon ".repeat(8_000), FREE_TEXT)).toBe(true);
   });
 });
@@ -181,7 +181,7 @@ describe("a key inside other text", () => {
     ["64 digits after privateKey in JSON", `{"privateKey":"0x${HEX}"}`],
     ["64 digits after secret_key", `secret_key = '${HEX}'`],
     ["a seed", `seed hex: ${HEX}${HEX}`],
-  ])("%s is seen", (_, text) => {
+  ])("is recognized: %s", (_, text) => {
     expect(looksLikeSecret(text, FREE_TEXT)).toBe(true);
   });
 
@@ -192,16 +192,16 @@ describe("a key inside other text", () => {
     `private key: ${HEX}ff`,
     `primary key: ${HEX}`,
     `a${WIF.slice(0, -1)}e`,
-  ])("%s passes", (text) => {
+  ])("is not recognized in: %s", (text) => {
     expect(looksLikeSecret(text, FREE_TEXT)).toBe(false);
   });
 
-  test("is seen where the member's name calls the digits a key", () => {
+  test("is recognized when the member's name calls the digits a key", () => {
     expect(containsSecret({ metadata: { privateKey: HEX } }, FREE_TEXT)).toBe(true);
     expect(containsSecret({ metadata: { txHash: HEX } }, FREE_TEXT)).toBe(false);
   });
 
-  test("is not looked for in the bytes of an image, and in everything beside them", () => {
+  test("is not searched for in the bytes of an image, but everywhere else", () => {
     const data = `AAAA${ZPRV}AAAA`;
     expect(containsSecret({ contentType: "image/png", data }, IMAGE_UPLOAD)).toBe(false);
     expect(containsSecret({ contentType: ZPRV, data: "" }, IMAGE_UPLOAD)).toBe(true);
@@ -212,7 +212,7 @@ describe("a key inside other text", () => {
   });
 });
 
-describe("what is no secret", () => {
+describe("what is not a secret", () => {
   test.each([
     ...bip32.pairs.map(([, xpub = ""]) => xpub),
     ...accountKeys.accounts.flatMap(({ xpub, derivationPath, addresses }) => [xpub, derivationPath, ...addresses]),
@@ -247,7 +247,7 @@ describe("what is no secret", () => {
     );
   });
 
-  test("an address that starts like a private prefix passes because its checksum holds", () => {
+  test("an address that starts like a private prefix passes because its checksum is valid", () => {
     const lookAlike = addressStarting(/^Tprv/i, 0x41);
     expect(looksLikeSecret(lookAlike)).toBe(false);
     const [tron] = NETWORKS.filter((each) => each.name === "TRX");
@@ -272,12 +272,12 @@ describe("a parsed body", () => {
     ["in a member's name", { a: { [ZPRV]: 1 } }],
     ["in a list", [[[ZPRV]]]],
     ["as the whole", ZPRV],
-  ])("%s is seen", (_, body) => {
+  ])("with a secret %s is recognized", (_, body) => {
     expect(containsSecret(body)).toBe(true);
     expect(containsSecret(body, FREE_TEXT)).toBe(true);
   });
 
-  test("without one passes", () => {
+  test("without a secret passes", () => {
     expect(
       containsSecret({ walletType: "XPUB_WALLET", xpub: ZPUB, derivationPath: "m/84'/0'/0'", n: 1e9, t: [null] }),
     ).toBe(false);
@@ -292,15 +292,15 @@ describe("a parsed body", () => {
   });
 });
 
-/** One of some 5,000 public keys, and of as many addresses, holds letters like these by chance. */
-describe("what a private key begins with, inside something public", () => {
+/** About one public key or address in 5,000 contains letters like these by chance. */
+describe("the prefix of a private key inside public text", () => {
   test.each([
     [
       "an extended public key",
       "xpub6DRSwaGAUzFdd51R9Mg2ZrurxRuzZ2VUrDxcr2EZnKrsxD3HuLebBDcepw1ZUbyprvNqFUp7GnnKYx3VSx2TLfzZN3wUyLP8po4HmVMxWZE",
     ],
     ["an address", "bc1qedvprvr3knrv7d8wrhmax3zfcnryg2uygl8lgq"],
-  ])("is no secret: %s", (_, text) => {
+  ])("is not a secret in %s", (_, text) => {
     expect(text).toMatch(/[xyztuvYZUV]prv[1-9A-HJ-NP-Za-km-z]{16}/);
     for (const forms of [WALLET_FIELDS, FREE_TEXT]) {
       expect(looksLikeSecret(text, forms)).toBe(false);
@@ -308,11 +308,11 @@ describe("what a private key begins with, inside something public", () => {
     }
   });
 
-  test.each(["my", ZPUB.slice(1)])("is one behind letters that are nothing public: %s", (letters) => {
+  test.each(["my", ZPUB.slice(1)])("is a secret after letters that are not a public key: %s", (letters) => {
     expect(looksLikeSecret(`${letters}${ZPRV.slice(0, 24)}`, FREE_TEXT)).toBe(true);
   });
 
-  test.each(accountKeys.accounts.map(({ xprv }) => xprv))("is one where the private key is whole: %s", (xprv) => {
+  test.each(accountKeys.accounts.map(({ xprv }) => xprv))("is a secret where the private key is whole: %s", (xprv) => {
     for (const text of [`ab${xprv}`, `${ZPUB}${xprv}`, `${xprv}${ZPUB}`])
       expect(looksLikeSecret(text, FREE_TEXT)).toBe(true);
   });

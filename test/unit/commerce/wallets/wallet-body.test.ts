@@ -39,7 +39,7 @@ function walletOf(changes: Partial<Wallet> = {}, keys: MacKeys = KEYS): Wallet {
 }
 
 describe("the body of a wallet", () => {
-  it("has the fields of decisions 3 and no other", () => {
+  it("has exactly the fields of decisions 3", () => {
     expect(walletBodyOf(walletOf(), CONTEXT)).toStrictEqual({
       id: "wal_01M7Y116S5004EM2R6G33SCWPC",
       merchantId: "mer_01M7Y116S5004EM2R6G33SCWPC",
@@ -65,16 +65,20 @@ describe("the body of a wallet", () => {
   it.each([
     ["fewer confirmations than recommended", { requiredConfirmations: 2 }, ["LOW_CONFIRMATIONS"]],
     ["a network without a chain source", { network: "LTC", requiredConfirmations: 6 }, ["NETWORK_NOT_WATCHED"]],
-    ["a network of its own", { network: "LTC_REGTEST", requiredConfirmations: 1 }, ["NETWORK_NOT_WATCHED"]],
+    [
+      "a private network without a chain source",
+      { network: "LTC_REGTEST", requiredConfirmations: 1 },
+      ["NETWORK_NOT_WATCHED"],
+    ],
     ["both", { network: "LTC" }, ["LOW_CONFIRMATIONS", "NETWORK_NOT_WATCHED"]],
     ["a wallet frozen before", { frozenAtMs: 1 }, ["INTEGRITY_CHECK_FAILED"]],
-    ["a change that waits", { usableFromMs: 10_001 }, ["CHANGE_PENDING"]],
-    ["nothing, once the wait is over", { usableFromMs: 10_000 }, []],
+    ["a change that is not in use yet", { usableFromMs: 10_001 }, ["CHANGE_PENDING"]],
+    ["nothing, once the change is in use", { usableFromMs: 10_000 }, []],
   ])("warns of %s", (_, changes, warnings) => {
     expect(walletBodyOf(walletOf(changes), CONTEXT).warnings).toEqual(warnings);
   });
 
-  it("says from when on it is used, while that is still to come", () => {
+  it("shows when it comes into use, while that is in the future", () => {
     const usableFrom = (usableFromMs: number) => walletBodyOf(walletOf({ usableFromMs }), CONTEXT).usableFrom;
     expect([9_999, 10_000, 10_001].map(usableFrom)).toEqual([null, null, "1970-01-01T00:00:10.001Z"]);
   });
@@ -88,21 +92,21 @@ describe("the body of a wallet", () => {
     ["another coin", { cryptocurrency: "LTC" }],
     ["no HMAC", { mac: "" }],
     ["the HMAC under the other key's name", { macKeyId: "old" }],
-  ])("shows neither address nor key of a row with %s, and the row counts as altered", (_, changes) => {
+  ])("hides address and key of a row with %s, and the row counts as altered", (_, changes) => {
     const altered = { ...walletOf(), ...changes };
     expect(walletBodyOf(altered, CONTEXT)).toMatchObject({ address: null, xpub: null });
     expect(walletBodyOf(altered, CONTEXT).warnings).toContain("INTEGRITY_CHECK_FAILED");
     expect(isAltered(KEYS, altered)).toBe(true);
   });
 
-  it("shows a wallet whose HMAC is by an older key that still verifies", () => {
+  it("shows a wallet whose HMAC was made with an older key that is still configured", () => {
     const wallet = walletOf({}, [OLD]);
     expect(wallet.macKeyId).toBe("old");
     expect(walletBodyOf(wallet, CONTEXT).address).toBe(wallet.address);
     expect(isAltered(KEYS, wallet)).toBe(false);
   });
 
-  it("hides a wallet whose HMAC's key is gone, without calling it altered", () => {
+  it("hides a wallet whose HMAC key is no longer configured, without calling it altered", () => {
     const wallet = walletOf({}, [OLD]);
     expect(walletBodyOf(wallet, { ...CONTEXT, macKeys: [NEW] }).address).toBeNull();
     expect(isAltered([NEW], wallet)).toBe(false);
