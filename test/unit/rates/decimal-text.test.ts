@@ -35,7 +35,7 @@ describe("decimal text", () => {
     ["0.0000147058823529", "0.0000147058823529"],
     ["007", "7"],
     ["123456789012345.123456789012345678", "123456789012345.123456789012345678"],
-  ])("%j is read as %j", (text, plain) => {
+  ])("reads %j as %j", (text, plain) => {
     expect(positiveDecimal(text)).toBe(plain);
   });
 
@@ -56,7 +56,7 @@ describe("decimal text", () => {
     "1e99",
     "9".repeat(25),
     "١",
-  ])("%j is not a price", (text) => {
+  ])("refuses %j as a price", (text) => {
     expect(positiveDecimal(text)).toBeUndefined();
   });
 
@@ -69,14 +69,14 @@ describe("decimal text", () => {
     expect(product("100000000000", "100000000000")).toBe("10000000000000000000000");
   });
 
-  it("compares exactly", () => {
+  it("compares beyond 15 digits exactly", () => {
     expect(isWithinPercent("102", "100", 2)).toBe(true);
     expect(isWithinPercent("102.000000000000000000001", "100", 2)).toBe(false);
     expect(isWithinPercent("98", "100", 2)).toBe(true);
     expect(isWithinPercent("97.999999999999999999999", "100", 2)).toBe(false);
   });
 
-  it("the median of nothing is a bug", () => {
+  it("throws for the median of an empty list", () => {
     expect(() => median([])).toThrow("an empty list has no median");
   });
 

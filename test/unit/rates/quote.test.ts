@@ -35,17 +35,17 @@ function btc(...prices: PricePoint[]) {
   return combine({ prices, fiat: [] }, NOW).assets.BTC;
 }
 
-describe("one price of several", () => {
+describe("one price from several sources", () => {
   it.each([
-    ["two that agree: their mean", ["68000", "68100"], "68050", ["a", "b"]],
-    ["three: the middle one, in whatever order they came", ["68100", "67900", "68000"], "68000", ["a", "b", "c"]],
-    ["four: the mean of the two in the middle", ["1.00", "1.01", "1.02", "1.03"], "1.015", ["a", "b", "c", "d"]],
-    ["one far above is dropped, and the rest is the median of the rest", ["100", "101", "200"], "100.5", ["a", "b"]],
-    ["one far below is dropped", ["100", "1", "101"], "100.5", ["a", "c"]],
-    ["exactly 2 % off the median is kept", ["98", "100", "102"], "100", ["a", "b", "c"]],
-    ["a hair more than 2 % off is dropped", ["97.9999", "100", "102"], "101", ["b", "c"]],
+    ["is the mean of two that agree", ["68000", "68100"], "68050", ["a", "b"]],
+    ["is the middle one of three, in any order", ["68100", "67900", "68000"], "68000", ["a", "b", "c"]],
+    ["is the mean of the two in the middle of four", ["1.00", "1.01", "1.02", "1.03"], "1.015", ["a", "b", "c", "d"]],
+    ["drops one far above, and is the median of the rest", ["100", "101", "200"], "100.5", ["a", "b"]],
+    ["drops one far below", ["100", "1", "101"], "100.5", ["a", "c"]],
+    ["keeps one exactly 2 % off the median", ["98", "100", "102"], "100", ["a", "b", "c"]],
+    ["drops one just over 2 % off the median", ["97.9999", "100", "102"], "101", ["b", "c"]],
     [
-      "digits beyond a float are kept",
+      "keeps digits beyond a float",
       ["0.1000000000000000001", "0.1000000000000000003"],
       "0.1000000000000000002",
       ["a", "b"],
@@ -56,33 +56,33 @@ describe("one price of several", () => {
   });
 
   it.each([
-    ["a lone source", [price("a", "68000")]],
+    ["a single source", [price("a", "68000")]],
     ["one source twice", [price("a", "68000"), price("a", "68001")]],
-    ["two that do not agree", [price("a", "100"), price("b", "104.2")]],
+    ["two sources that do not agree", [price("a", "100"), price("b", "104.2")]],
     ["three of which no two are near the median", [price("a", "80"), price("b", "100"), price("c", "120")]],
-    ["nothing", []],
-  ])("%s is no price", (_, points) => {
+    ["no source", []],
+  ])("does not exist for %s", (_, points) => {
     expect(btc(...points)).toBeUndefined();
   });
 
-  it("a price is fresh at exactly five minutes and not a millisecond later", () => {
+  it("uses prices up to exactly five minutes old, and not a millisecond older", () => {
     const other = price("b", "68000");
     expect(btc(price("a", "68000", { atMs: NOW - FRESH_MS }), other)).toMatchObject({ atMs: NOW - 5 * MINUTE_MS });
     expect(btc(price("a", "68000", { atMs: NOW - FRESH_MS - 1 }), other)).toBeUndefined();
   });
 
-  it("a source's clock may be a minute ahead, and its time is then taken as ours", () => {
+  it("accepts a source's clock up to a minute ahead, and then uses our time", () => {
     const ahead = (ms: number) => btc(price("a", "1", { atMs: NOW + ms }), price("b", "1", { atMs: NOW + ms }));
     expect(ahead(MINUTE_MS)).toMatchObject({ atMs: NOW });
     expect(ahead(MINUTE_MS + 1)).toBeUndefined();
   });
 
-  it("of one source's points the newest counts", () => {
+  it("uses the newest of one source's prices", () => {
     const points = [price("a", "200", { atMs: NOW - 9 }), price("a", "100", { atMs: NOW - 8 }), price("b", "100")];
     expect(btc(...points)).toEqual({ usd: "100", atMs: NOW - 8, sources: ["a", "b"] });
   });
 
-  it("the price lies between the least and the greatest of the sources it names, each within 2 % of the median of all", () => {
+  it("lies between the least and greatest of the sources it names, each within 2 % of the median of all", () => {
     const cents = fc.integer({ min: 9_000, max: 11_000 });
     fc.assert(
       fc.property(fc.array(cents, { minLength: 1, maxLength: 6 }), (all) => {
@@ -102,7 +102,7 @@ describe("one price of several", () => {
     );
   });
 
-  it("one liar among three cannot move the price beyond what the honest two say", () => {
+  it("cannot be moved by one false source of three beyond what the two others say", () => {
     const honest = fc.integer({ min: 100_000, max: 101_000 });
     fc.assert(
       fc.property(honest, honest, fc.integer({ min: 1, max: 100_000_000 }), (a, b, lie) => {
@@ -115,11 +115,11 @@ describe("one price of several", () => {
   });
 });
 
-describe("a stablecoin", () => {
+describe("the rate of a pegged coin", () => {
   const stable = (asset: string, usd: string, rates: FiatPoint[] = []) =>
     combine({ prices: [price("a", usd, { asset }), price("b", usd, { asset })], fiat: rates }, NOW).assets[asset]?.usd;
 
-  it.each(["USDT", "USDC", "DAI"])("%s is quoted at its real price up to 2 % off a dollar, and not beyond", (asset) => {
+  it.each(["USDT", "USDC", "DAI"])("of %s is its real price up to 2 % off a dollar, and none beyond", (asset) => {
     expect(stable(asset, "0.9997")).toBe("0.9997");
     expect(stable(asset, "0.98")).toBe("0.98");
     expect(stable(asset, "1.02")).toBe("1.02");
@@ -127,7 +127,7 @@ describe("a stablecoin", () => {
     expect(stable(asset, "1.020001")).toBeUndefined();
   });
 
-  it("EURC is held to the euro, and is not quoted while the euro's rate is unknown or old", () => {
+  it("of EURC is held to the euro, and does not exist while the euro's rate is unknown or old", () => {
     const euro = fiat("EUR", "0.8");
     expect(stable("EURC", "1.25", [euro])).toBe("1.25");
     expect(stable("EURC", "1.225", [euro])).toBe("1.225");
@@ -136,7 +136,7 @@ describe("a stablecoin", () => {
     expect(stable("EURC", "1.25", [fiat("EUR", "0.8", TODAY - 6 * DAY_MS)])).toBeUndefined();
   });
 
-  it("a coin without a peg may be worth anything", () => {
+  it("has no limit for a coin without a peg", () => {
     expect(stable("BTC", "1.5")).toBe("1.5");
   });
 });
@@ -145,14 +145,14 @@ describe("a fiat rate", () => {
   const perUsd = (dateMs: number, nowMs: number) =>
     combine({ prices: [], fiat: [fiat("EUR", "0.9", dateMs)] }, nowMs).fiat.EUR?.perUsd;
 
-  it("serves its own day and five more: Maundy Thursday's until the end of Easter Tuesday", () => {
+  it("is used on its own day and five more: Maundy Thursday's until the end of Easter Tuesday", () => {
     const thursday = Date.UTC(2026, 3, 2);
     expect(perUsd(thursday, Date.UTC(2026, 3, 7, 23, 59, 59, 999))).toBe("0.9");
     expect(perUsd(thursday, Date.UTC(2026, 3, 8))).toBeUndefined();
     expect(perUsd(TODAY + 2 * DAY_MS, NOW)).toBeUndefined();
   });
 
-  it("the newest of several days counts", () => {
+  it("is the newest of several days", () => {
     const points = [fiat("EUR", "0.8", TODAY - DAY_MS), fiat("EUR", "0.9"), fiat("EUR", "0.7", TODAY - 2 * DAY_MS)];
     expect(combine({ prices: [], fiat: points }, NOW).fiat).toEqual({
       EUR: { perUsd: "0.9", atMs: TODAY, source: "frankfurter" },
@@ -194,11 +194,11 @@ describe("a quote", () => {
     ["BTC", "constructor"],
     ["BTC", "__proto__"],
     ["BTC", "usd"],
-  ])("of %s in %s, which is not known, is unavailable", (asset, currency) => {
+  ])("of %s in %s is unavailable because one of them is not known", (asset, currency) => {
     expect(quote(asset, currency)).toEqual({ ok: false, error: "RATE_UNAVAILABLE" });
   });
 
-  it("is unavailable from a table that nobody has refreshed for more than five minutes", () => {
+  it("is unavailable when the table was not refreshed for more than five minutes", () => {
     const { atMs } = table.assets.ETH ?? { atMs: 0 };
     expect(quote("ETH", "USD", atMs + FRESH_MS)).toMatchObject({ ok: true });
     expect(quote("ETH", "USD", atMs + FRESH_MS + 1)).toEqual({ ok: false, error: "RATE_UNAVAILABLE" });
@@ -214,7 +214,7 @@ describe("a quote", () => {
     expect(at(TODAY + 6 * DAY_MS)).toEqual({ ok: false, error: "RATE_UNAVAILABLE" });
   });
 
-  it("is unavailable from an empty table, and 1 in the coin itself", () => {
+  it("is unavailable from an empty table, except for a coin in itself", () => {
     const from = (currency: string) => quoteRate({ table: EMPTY_RATE_TABLE, assetCode: "BTC", currency, nowMs: NOW });
     expect(from("USD")).toEqual({ ok: false, error: "RATE_UNAVAILABLE" });
     expect(from("BTC")).toMatchObject({ ok: true, value: { rate: "1" } });
@@ -244,21 +244,21 @@ describe("a quote", () => {
   });
 });
 
-describe("a dollar", () => {
+describe("the dollar rate", () => {
   const table = fixedRateTable(NOW);
 
   it.each([
     ["USD", "1"],
     ["EUR", "0.925"],
     ["ETH", "0.000285714285714285714285714285714286"],
-  ])("in %s is worth what the table says", (currency, wanted) => {
+  ])("of %s is what the table says", (currency, wanted) => {
     expect(usdRate({ table, currency, nowMs: NOW })).toMatchObject({
       ok: true,
       value: expect.stringContaining(wanted.slice(0, 17)),
     });
   });
 
-  it("is worth nothing that is known where the rate is absent or old, and itself always", () => {
+  it("is unavailable where the rate is absent or old, except for the dollar itself", () => {
     const rateOf = (currency: string, nowMs = NOW) => usdRate({ table, currency, nowMs }).ok;
     expect([
       rateOf("XXX"),
@@ -269,20 +269,20 @@ describe("a dollar", () => {
     expect([rateOf("EUR", NOW + 7 * DAY_MS), rateOf("USD", NOW + 7 * DAY_MS)]).toEqual([false, true]);
   });
 
-  it("and a coin's dollars come to the coin's own quote, within rounding", () => {
+  it("gives a coin's dollars the same worth as the coin's own quote, within rounding", () => {
     for (const currency of FIAT_CODES) {
       const dollar = usdRate({ table, currency, nowMs: NOW });
       const coin = quoteRate({ table, assetCode: "ETH", currency, nowMs: NOW });
       if (!dollar.ok || !coin.ok) throw new Error(`no rate of ${currency}`);
       const whole = { units: 10n ** 18n, decimals: 18 };
       const usdMicros = microsFor({ ...whole, rate: "3500" });
-      const value = microsFor({ units: usdMicros, rate: dollar.value, decimals: 6 });
-      expect(microsFor({ ...whole, rate: coin.value.rate }) - value).toBeLessThanOrEqual(1n);
+      const worth = microsFor({ units: usdMicros, rate: dollar.value, decimals: 6 });
+      expect(microsFor({ ...whole, rate: coin.value.rate }) - worth).toBeLessThanOrEqual(1n);
     }
   });
 });
 
-describe("units for an amount", () => {
+describe("the units for an amount", () => {
   it.each([
     [10_000_000n, "68000", 8, 14_706n],
     [10_000_000n, "1", 6, 10_000_000n],
@@ -293,11 +293,11 @@ describe("units for an amount", () => {
     [10_000_000n, "0.0000015025", 0, 6_655_575n],
     [68_000_000_000n, "68000", 8, 100_000_000n],
     [68_000_000_001n, "68000", 8, 100_000_001n],
-  ])("%i micro-units at %s with %i decimals are %i units", (amountMicros, rate, decimals, units) => {
+  ])("of %i micro-units at %s with %i decimals are %i", (amountMicros, rate, decimals, units) => {
     expect(unitsFor({ amountMicros, rate, decimals })).toBe(units);
   });
 
-  it.each(["0", "0.00", "", "-1", "1e5", "NaN", "1,5", ".", "1.2.3"])("a rate of %j is a bug and throws", (rate) => {
+  it.each(["0", "0.00", "", "-1", "1e5", "NaN", "1,5", ".", "1.2.3"])("throw for the rate %j", (rate) => {
     expect(() => unitsFor({ amountMicros: 1n, rate, decimals: 8 })).toThrow("not a positive plain decimal rate");
     expect(() => microsFor({ units: 1n, rate, decimals: 8 })).toThrow("not a positive plain decimal rate");
   });
@@ -312,21 +312,21 @@ describe("units for an amount", () => {
       return { digits, scale, text };
     });
 
-  it("are the fewest that are worth at least the amount: an exact ceiling", () => {
+  it("are the fewest that are worth at least the amount, exactly", () => {
     fc.assert(
       fc.property(amount, rate, decimals, (amountMicros, { digits, scale, text }, places) => {
         const units = unitsFor({ amountMicros, rate: text, decimals: places });
         // units × digits / 10^(places + scale) coins' worth against amount / 10^6, cross-multiplied.
-        const value = (n: bigint) => n * digits * 1_000_000n;
+        const worth = (n: bigint) => n * digits * 1_000_000n;
         const asked = amountMicros * 10n ** BigInt(places + scale);
-        expect(value(units) >= asked).toBe(true);
-        expect(value(units - 1n) < asked).toBe(true);
+        expect(worth(units) >= asked).toBe(true);
+        expect(worth(units - 1n) < asked).toBe(true);
       }),
       { numRuns: RUNS },
     );
   });
 
-  it("are worth at least the amount again, and one unit less is worth less", () => {
+  it("are worth at least the amount when converted back, and one unit less is worth less", () => {
     fc.assert(
       fc.property(amount, rate, decimals, (amountMicros, { text }, places) => {
         const units = unitsFor({ amountMicros, rate: text, decimals: places });
@@ -337,15 +337,15 @@ describe("units for an amount", () => {
     );
   });
 
-  it("the value of units is an exact floor", () => {
+  it("are converted back to an exact floor", () => {
     expect(microsFor({ units: 14_706n, rate: "68000", decimals: 8 })).toBe(10_000_080n);
     expect(microsFor({ units: 1n, rate: "0.9999999", decimals: 6 })).toBe(0n);
     expect(microsFor({ units: 0n, rate: "1", decimals: 6 })).toBe(0n);
   });
 });
 
-describe("the currencies", () => {
-  it("are the thirty fiat ones of the decisions and the registry's crypto codes, upper case, each once", () => {
+describe("the known currencies", () => {
+  it("are the thirty fiat currencies of the decisions and the registry's crypto codes, upper case, each once", () => {
     const documented =
       "USD EUR GBP CAD AUD JPY CHF CNY HKD SGD NZD SEK NOK DKK PLN CZK HUF RON TRY ILS ZAR BRL MXN INR IDR MYR PHP THB KRW ISK";
     expect(FIAT_CODES.join(" ")).toBe(documented);
@@ -356,7 +356,7 @@ describe("the currencies", () => {
   });
 });
 
-describe("the fixed table", () => {
+describe("the fixed rate table", () => {
   it("quotes every asset of the registry in every known currency", () => {
     const table = fixedRateTable(NOW);
     for (const assetCode of CRYPTO_CODES) {

@@ -12,7 +12,7 @@ import { COINBASE, coingecko, frankfurter, KRAKEN } from "../../support/rate-pay
 const NOW = Date.UTC(2026, 10, 20, 12);
 const SECONDS = NOW / 1_000 - 40;
 
-/** A service that gives `answers` one after the other, and the addresses it was asked at. */
+/** A service that gives `answers` one after the other, and the URLs that were requested. */
 function service(...answers: (string | Response)[]) {
   const asked: string[] = [];
   const settings: RateClientSettings = {
@@ -63,7 +63,7 @@ describe("every source", () => {
     },
   );
 
-  it("together they give every asset a rate of three sources, stablecoins and the euro's included", async () => {
+  it("the price sources together give every asset a rate of three sources, including stablecoins and EURC", async () => {
     const all = await Promise.all((["coinbase", "kraken", "coingecko"] as const).map(pointsOf));
     const fiat = await ask.frankfurter(service(PAYLOADS.frankfurter).settings);
     const table = combine({ prices: all.flatMap((each) => each.points), fiat: fiat.ok ? fiat.value : [] }, NOW);
@@ -74,9 +74,9 @@ describe("every source", () => {
   it.each(
     NAMES.flatMap((name): [Name, string, string | Response, string][] => [
       [name, "a page with status 200", "<!doctype html><title>Just a moment...</title>", "NOT_JSON"],
-      [name, "half an answer", PAYLOADS[name].slice(0, -30), "TRUNCATED"],
-      [name, "nothing", "", "NOT_JSON"],
-      [name, "another shape", "[]", "UNEXPECTED_SHAPE"],
+      [name, "a truncated answer", PAYLOADS[name].slice(0, -30), "TRUNCATED"],
+      [name, "an empty body", "", "NOT_JSON"],
+      [name, "JSON of another shape", "[]", "UNEXPECTED_SHAPE"],
       [name, "null", "null", "UNEXPECTED_SHAPE"],
       [name, "an empty object", "{}", "UNEXPECTED_SHAPE"],
       [name, "429", new Response("slow down", { status: 429, headers: { "retry-after": "60" } }), "RATE_LIMITED"],
@@ -87,21 +87,21 @@ describe("every source", () => {
         "BAD_STATUS",
       ],
       [name, "500", new Response("{}", { status: 500 }), "BAD_STATUS"],
-      [name, "too much", `{"x":"${"y".repeat(300_000)}"}`, "TOO_LARGE"],
+      [name, "too large a body", `{"x":"${"y".repeat(300_000)}"}`, "TOO_LARGE"],
     ]),
-  )("%s answering %s is an outage", async (name, _, answer, kind) => {
+  )("%s answering %s is reported as an outage", async (name, _, answer, kind) => {
     const { asked, settings } = service(answer);
     expect(await ask[name](settings)).toMatchObject({ ok: false, error: { kind } });
     expect(asked).toHaveLength(1);
   });
 
-  it.each(NAMES)("%s that cannot be reached is an outage and not an exception", async (name) => {
+  it.each(NAMES)("%s being unreachable is reported as an outage, not thrown", async (name) => {
     expect(await ask[name](service().settings)).toMatchObject({ ok: false, error: { kind: "UNREACHABLE" } });
   });
 });
 
 describe("coinbase", () => {
-  it("asks for all rates of the dollar and turns them round, as of when it was asked", async () => {
+  it("requests all rates of the dollar and inverts them, as of the time of the request", async () => {
     const { asked, points } = await pointsOf("coinbase");
     expect(asked).toEqual(["https://rates.test/v2/exchange-rates?currency=USD"]);
     expect(points[0]).toEqual({ source: "coinbase", asset: "BTC", usd: "68000.0999998863", atMs: NOW });
@@ -110,14 +110,14 @@ describe("coinbase", () => {
 
   it.each([
     ["another base", '{"data":{"currency":"EUR","rates":{"BTC":"0.00001"}}}'],
-    ["numbers where text was agreed on: they are text here", '{"data":{"currency":"USD","rates":{"BTC":{}}}}'],
-    ["no coin we know", '{"data":{"currency":"USD","rates":{"AED":"3.67"}}}'],
-    ["no usable figure", '{"data":{"currency":"USD","rates":{"BTC":"0","ETH":"-1","LTC":"NaN"}}}'],
-  ])("%s is an outage", async (_, body) => {
+    ["other values than text", '{"data":{"currency":"USD","rates":{"BTC":{}}}}'],
+    ["no known coin", '{"data":{"currency":"USD","rates":{"AED":"3.67"}}}'],
+    ["no usable rate", '{"data":{"currency":"USD","rates":{"BTC":"0","ETH":"-1","LTC":"NaN"}}}'],
+  ])("reports an answer with %s as an outage", async (_, body) => {
     expect(await ask.coinbase(service(body).settings)).toMatchObject({ error: { kind: "UNEXPECTED_SHAPE" } });
   });
 
-  it("leaves out a figure that is none and keeps the others", async () => {
+  it("leaves out an unusable rate and keeps the others", async () => {
     const body = '{"data":{"currency":"USD","rates":{"BTC":"0","LTC":"0.0125"}}}';
     expect(await ask.coinbase(service(body).settings)).toMatchObject({
       ok: true,
@@ -127,14 +127,14 @@ describe("coinbase", () => {
 });
 
 describe("kraken", () => {
-  it("asks for all pairs at once and takes the middle of ask and bid", async () => {
+  it("requests all pairs at once and takes the middle of ask and bid", async () => {
     const { asked, points } = await pointsOf("kraken");
     expect(asked[0]).toMatch(/^https:\/\/rates\.test\/0\/public\/Ticker\?pair=XBTUSD,LTCUSD,ETHUSD,/);
     expect(points[0]).toEqual({ source: "kraken", asset: "BTC", usd: "68005", atMs: NOW });
     expect(points.find((point) => point.asset === "USDT")?.usd).toBe("0.999665");
   });
 
-  it("an error that comes as 200 is REFUSED, and one about our pace is RATE_LIMITED", async () => {
+  it("reports an error with status 200 as REFUSED, and one about our request rate as RATE_LIMITED", async () => {
     const answered = (code: string) => ask.kraken(service(`{"error":["${code}"]}`).settings);
     expect(await answered("EService:Unavailable")).toMatchObject({
       error: { kind: "REFUSED", message: "EService:Unavailable" },
@@ -143,7 +143,7 @@ describe("kraken", () => {
     expect(await answered("EGeneral:Too many requests")).toMatchObject({ error: { kind: "RATE_LIMITED" } });
   });
 
-  it("a pair it no longer knows spoils the call: it is asked once more for the lasting pairs", async () => {
+  it("repeats the call once with the permanent pairs when it no longer knows a pair", async () => {
     const spoilt = '{"error":["EQuery:Unknown asset pair"]}';
     const { asked, settings } = service(spoilt, KRAKEN);
     const points = await ask.kraken(settings);
@@ -164,7 +164,7 @@ describe("kraken", () => {
     expect(twice.asked).toHaveLength(2);
   });
 
-  it("a pair without a bid has no price", async () => {
+  it("gives no price for a pair without a bid", async () => {
     const empty =
       '{"error":[],"result":{"XXBTZUSD":{"a":["68000","1"],"b":["0.00000","0"]},"XLTCZUSD":{"a":["80"],"b":["80"]}}}';
     expect(await ask.kraken(service(empty).settings)).toMatchObject({ ok: true, value: [{ asset: "LTC", usd: "80" }] });
@@ -172,7 +172,7 @@ describe("kraken", () => {
 });
 
 describe("coingecko", () => {
-  it("asks for all ids at once, keeps every digit, and takes the time the answer gives", async () => {
+  it("requests all ids at once, keeps every digit, and uses the time in the answer", async () => {
     const { asked, points } = await pointsOf("coingecko");
     expect(asked[0]).toMatch(
       /ids=bitcoin,litecoin,ethereum,.*&vs_currencies=usd&include_last_updated_at=true&precision=full$/,
@@ -190,15 +190,15 @@ describe("coingecko", () => {
     ["without a time", '{"bitcoin":{"usd":1}}'],
     ["without a price", '{"bitcoin":{"last_updated_at":1763640000}}'],
     ["of null", '{"bitcoin":{"usd":null,"last_updated_at":1763640000}}'],
-    ["with a time that is none", '{"bitcoin":{"usd":1,"last_updated_at":1.5}}'],
-    ["that is a status", '{"status":{"error_code":429,"error_message":"rate limit"}}'],
-  ])("an answer %s is an outage", async (_, body) => {
+    ["with an invalid time", '{"bitcoin":{"usd":1,"last_updated_at":1.5}}'],
+    ["that is an error status", '{"status":{"error_code":429,"error_message":"rate limit"}}'],
+  ])("reports an answer %s as an outage", async (_, body) => {
     expect(await ask.coingecko(service(body).settings)).toMatchObject({ error: { kind: "UNEXPECTED_SHAPE" } });
   });
 });
 
 describe("frankfurter", () => {
-  it("gives every fiat currency but the dollar, as of the start of the bank's day", async () => {
+  it("gives every fiat currency except the dollar, as of the start of the bank's day", async () => {
     const { asked, settings } = service(PAYLOADS.frankfurter);
     const points = await ask.frankfurter(settings);
     if (!points.ok) throw new Error(points.error.message);
@@ -215,9 +215,9 @@ describe("frankfurter", () => {
   it.each([
     ["another base", '{"amount":1.0,"base":"EUR","date":"2026-11-19","rates":{"EUR":0.9}}'],
     ["another amount", '{"amount":10.0,"base":"USD","date":"2026-11-19","rates":{"EUR":9}}'],
-    ["a day that is none", '{"amount":1.0,"base":"USD","date":"2026-02-30","rates":{"EUR":0.9}}'],
-    ["no rate we know", '{"amount":1.0,"base":"USD","date":"2026-11-19","rates":{"XAU":0.0004}}'],
-  ])("%s is an outage", async (_, body) => {
+    ["an invalid day", '{"amount":1.0,"base":"USD","date":"2026-02-30","rates":{"EUR":0.9}}'],
+    ["no known rate", '{"amount":1.0,"base":"USD","date":"2026-11-19","rates":{"XAU":0.0004}}'],
+  ])("reports an answer with %s as an outage", async (_, body) => {
     expect(await ask.frankfurter(service(body).settings)).toMatchObject({ error: { kind: "UNEXPECTED_SHAPE" } });
   });
 });

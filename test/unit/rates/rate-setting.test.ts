@@ -6,13 +6,13 @@ describe("RATE_SOURCE", () => {
     ["coinbase,kraken,coingecko,frankfurter", ["coinbase", "kraken", "coingecko", "frankfurter"]],
     [" coinbase , kraken ,", ["coinbase", "kraken"]],
     ["frankfurter,kraken,coingecko", ["frankfurter", "kraken", "coingecko"]],
-  ])("%j is a list of real sources, in development and in production", (text, sources) => {
+  ])("accepts %j as a list of market sources, in development and in production", (text, sources) => {
     const setting = { ok: true, value: { kind: "market", sources } };
     expect(parseRateSource(text, false)).toEqual(setting);
     expect(parseRateSource(text, true)).toEqual(setting);
   });
 
-  it("fixed stands alone and serves development only", () => {
+  it("accepts fixed alone, and only in development", () => {
     expect(parseRateSource("fixed", true)).toEqual({ ok: true, value: { kind: "fixed" } });
     expect(parseRateSource(" fixed ", true)).toEqual({ ok: true, value: { kind: "fixed" } });
     expect(parseRateSource("fixed", false)).toMatchObject({ ok: false, error: expect.stringContaining("development") });
@@ -31,7 +31,7 @@ describe("RATE_SOURCE", () => {
     ["", "at least two"],
     ["kraken", "at least two"],
     ["kraken,frankfurter", "at least two"],
-  ])("%j is refused with %j", (text, message) => {
+  ])("refuses %j with %j", (text, message) => {
     expect(parseRateSource(text, true)).toMatchObject({ ok: false, error: expect.stringContaining(message) });
   });
 });

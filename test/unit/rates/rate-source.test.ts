@@ -18,14 +18,14 @@ describe("the rates of a deployment", () => {
     return { named, getByName };
   };
 
-  it("fixed rates are of this moment and ask no object", async () => {
+  it("are of the current time when fixed, and call no object", async () => {
     const untouched = book(() => Promise.reject(new Error("asked")));
     const source = rateSourceOf({ setting: ok({ kind: "fixed" }), book: untouched, nowMs: () => 77 });
     expect(await source.table()).toEqual(fixedRateTable(77));
     expect(untouched.named).toEqual([]);
   });
 
-  it("market rates are the one book's, over a new stub each time", async () => {
+  it("come from the one rate book when from the market, with a new stub each time", async () => {
     const table = fixedRateTable(5);
     const one = book(async () => table);
     const source = rateSourceOf({ setting: ok({ kind: "market", sources: [] }), book: one, nowMs: () => 0 });
@@ -34,7 +34,7 @@ describe("the rates of a deployment", () => {
     expect(one.named).toEqual([RATE_BOOK_NAME, RATE_BOOK_NAME]);
   });
 
-  it("a book that cannot be reached knows no rates, and that is logged and not thrown", async () => {
+  it("are unknown when the book cannot be reached, which is logged and not thrown", async () => {
     const logged = vi.spyOn(console, "error").mockReturnValue();
     const source = rateSourceOf({
       setting: ok({ kind: "market", sources: [] }),
@@ -45,7 +45,7 @@ describe("the rates of a deployment", () => {
     expect(logged).toHaveBeenCalledWith("rates:", expect.stringContaining("book"), "object reset");
   });
 
-  it("a setting that is refused knows no rates, asks no object, and its reason is logged when rates are asked for", async () => {
+  it("are unknown when the setting is refused; no object is called, and the reason is logged when rates are requested", async () => {
     const logged = vi.spyOn(console, "error").mockReturnValue();
     const untouched = book(() => Promise.reject(new Error("asked")));
     const source = rateSourceOf({ setting: err("RATE_SOURCE is odd"), book: untouched, nowMs: () => 0 });

@@ -1,4 +1,4 @@
-// How many invoices of a merchant's server may be active (`maxActiveInvoices`): never one more, however many are asked for at once.
+// How many invoices of a merchant's server may be active (`maxActiveInvoices`): never one more, however many are created at once.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
@@ -34,7 +34,7 @@ async function activeOf({ merchantId }: TestMerchant): Promise<number | undefine
   return row?.activeInvoices;
 }
 
-/** A create that has read, and finds what `meanwhile` did when it writes. */
+/** Creates an invoice; `meanwhile` runs between its reads and its write. */
 async function orderedAfter(shop: TestMerchant, meanwhile: () => Promise<unknown>) {
   const key = await seedKey(shop.merchantId);
   const path = `/api/v1/merchants/merchant/${shop.merchantId}/invoices`;
@@ -47,7 +47,7 @@ describe("the active invoices of a server", () => {
     { room: 3, asked: 12, wallets: [directWallet()] },
     { room: 5, asked: 12, wallets: [xpubWallet()] },
     { room: 7, asked: 5, wallets: [directWallet(), xpubWallet()] },
-  ])("are $room of $asked that are asked for at once, where that is the limit", async ({ room, asked, wallets }) => {
+  ])("are at most $room of $asked created at once, where that is the limit", async ({ room, asked, wallets }) => {
     const shop = await shopWithRoom(room, wallets);
     const answers = await orders(shop, asked);
     const count = Math.min(room, asked);
@@ -56,7 +56,7 @@ describe("the active invoices of a server", () => {
     expect(await activeOf(shop)).toBe(count);
   });
 
-  it("make room for as many as ended, and again for no more", async () => {
+  it("can be created again for each that ended, and no more", async () => {
     const shop = await shopWithRoom(4);
     const made = madeOf(await orders(shop, 6));
     for (const { body } of made.slice(0, 2)) {
@@ -66,7 +66,7 @@ describe("the active invoices of a server", () => {
     expect(await activeOf(shop)).toBe(4);
   });
 
-  it("stay below the limit when the last place is taken, or the limit is lowered, while one is being made", async () => {
+  it("stay within the limit when the last place is taken, or the limit is lowered, during a create", async () => {
     const shop = await shopWithRoom(1);
     const late = await orderedAfter(shop, () => shop.post("/invoices", ORDER));
     expectRefusal(late, 422, "TOO_MANY_ACTIVE_INVOICES");
@@ -76,7 +76,7 @@ describe("the active invoices of a server", () => {
     expect(await activeOf(shop)).toBe(1);
   });
 
-  it("of one key are one, which takes one place, however often it is sent at once", async () => {
+  it("are one when the same Idempotency-Key is sent many times at once, and take one place", async () => {
     const shop = await shopWithRoom(1);
     const headers = { "idempotency-key": crypto.randomUUID() };
     const answers = await Promise.all(Array.from({ length: 5 }, () => shop.post("/invoices", ORDER, headers)));

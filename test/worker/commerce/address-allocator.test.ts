@@ -52,7 +52,7 @@ function allocated(answer: AllocateAnswer) {
 const invoicesFrom = (from: number, count: number) => Array.from({ length: count }, (_, at) => `inv_${from + at}`);
 
 describe("an extended key's allocator", () => {
-  it("starts at index 0 and says where it stands", async () => {
+  it("starts at index 0 and reports its next index", async () => {
     const key = freshKey();
     expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 0 });
     const answer = await rpcOf(key).allocate(requestOf(key, "inv_1"));
@@ -60,7 +60,7 @@ describe("an extended key's allocator", () => {
     expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 1 });
   });
 
-  it("gives 200 parallel invoices 200 addresses, indexes 0 to 199 without a gap, and so again after an eviction and an abort", async () => {
+  it("gives 200 parallel invoices indexes 0 to 199 without a gap, and goes on so after an eviction and an abort", async () => {
     const key = freshKey();
     const run = async (from: number, count: number) => {
       const answers = await Promise.all(invoicesFrom(from, count).map((id) => rpcOf(key).allocate(requestOf(key, id))));
@@ -77,7 +77,7 @@ describe("an extended key's allocator", () => {
     expect(new Set(all.map(({ address }) => address)).size).toBe(300);
   });
 
-  it("answers a repeated invoice with the same index and address for ever, and spends no index on it", async () => {
+  it("always gives a repeated invoice the same index and address, without using another index", async () => {
     const key = freshKey();
     const ids = invoicesFrom(0, 20);
     const first = await Promise.all(ids.map((id) => rpcOf(key).allocate(requestOf(key, id))));
@@ -94,14 +94,14 @@ describe("an extended key's allocator", () => {
     expect(allocated(await rpcOf(key).allocate(requestOf(key, "inv_next"))).index).toBe(20);
   });
 
-  it("gives parallel repeats of one invoice one address", async () => {
+  it("gives parallel requests of one invoice one address", async () => {
     const key = freshKey();
     const answers = await Promise.all(Array.from({ length: 50 }, () => rpcOf(key).allocate(requestOf(key, "inv_one"))));
     expect(new Set(answers.map((answer) => allocated(answer).address))).toEqual(new Set([key.expected(0)]));
     expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 1 });
   });
 
-  it("never gives two merchants with one key the same address", async () => {
+  it("never gives two merchants with the same key the same address", async () => {
     const key = freshKey();
     const cap = { maxUnpaid: 5, paid: 100 };
     const requests = invoicesFrom(0, 60).map((id, at) =>
@@ -116,7 +116,7 @@ describe("an extended key's allocator", () => {
     expect(new Set(answers.map((answer) => allocated(answer).index))).toEqual(new Set(Array(60).keys()));
   });
 
-  it("lets a second merchant hold its unpaid addresses and no more, and never holds the first one back", async () => {
+  it("limits a second merchant to its unpaid addresses, and never the first one", async () => {
     const key = freshKey();
     const second = (id: string, paid: number) =>
       rpcOf(key).allocate(requestOf(key, id, { merchantId: "mer_second", cap: { maxUnpaid: 5, paid } }));
@@ -136,7 +136,7 @@ describe("an extended key's allocator", () => {
     expect(first.map((answer) => allocated(answer).index)).toEqual(Array.from({ length: 20 }, (_, at) => at + 7));
   });
 
-  describe("for the public", () => {
+  describe("for browsers", () => {
     const T0 = Date.UTC(2026, 10, 22);
     const HOUR_MS = 3_600_000;
     const burst = (key: TestKey, ids: readonly string[], hold: Partial<PublicHold> = {}, merchantId = "mer_first") =>
@@ -148,12 +148,12 @@ describe("an extended key's allocator", () => {
       );
     const tally = (kinds: readonly string[]) => kinds.filter((kind) => kind === "allocated").length;
 
-    it("goes no further than twenty addresses past the last paid one, whoever asks at once, and spends nothing beyond", async () => {
+    it("gives at most twenty addresses past the last paid one, whoever asks at once, and uses no index beyond", async () => {
       const key = freshKey();
       const first = await burst(key, invoicesFrom(0, 40));
       expect([tally(first), new Set(first)]).toEqual([20, new Set(["allocated", "public_limit"])]);
       expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 20 });
-      // An invoice that has its address keeps it. A server is held back by nobody, nor is another merchant.
+      // An invoice that has its address keeps it. Neither a server nor another merchant is limited by browsers.
       const given = invoicesFrom(0, 40).filter((_, at) => first[at] === "allocated");
       expect(tally(await burst(key, given))).toBe(20);
       expect(allocated(await rpcOf(key).allocate(requestOf(key, "inv_server"))).index).toBe(20);
@@ -162,7 +162,7 @@ describe("an extended key's allocator", () => {
       expect(tally(await burst(key, invoicesFrom(50, 30), { lastPaidIndex: 7 }))).toBe(7);
     });
 
-    it("gives one more an hour beyond that, after an eviction too", async () => {
+    it("gives one more an hour beyond that, also after an eviction", async () => {
       const key = freshKey();
       await burst(key, invoicesFrom(0, 20));
       expect(tally(await burst(key, ["inv_soon"], { nowMs: T0 + HOUR_MS - 1 }))).toBe(0);
@@ -172,17 +172,17 @@ describe("an extended key's allocator", () => {
       expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 23 });
     });
 
-    it("counts for a network what stands in storage and what is on its way, but nothing twice", async () => {
+    it("counts a network's stored and pending addresses, none of them twice", async () => {
       const key = freshKey();
       const from = (hash: string, held = 0) => ({ networks: [{ hash, held, max: 2 }] });
       const storm = await burst(key, invoicesFrom(0, 10), from("one"));
       expect([tally(storm), new Set(storm)]).toEqual([2, new Set(["allocated", "network_limit"])]);
       expect(tally(await burst(key, invoicesFrom(20, 10), from("two")))).toBe(2);
       const given = invoicesFrom(0, 10).filter((_, at) => storm[at] === "allocated");
-      // Both stand now and one of them was paid: there is room for one.
+      // Both are stored now and one of them was paid: there is room for one.
       expect(tally(await burst(key, invoicesFrom(40, 5), { ...from("one", 1), landed: given }))).toBe(1);
       expect(tally(await burst(key, invoicesFrom(60, 5), { ...from("one", 2), nowMs: T0 + 120_000 }))).toBe(0);
-      // What never came to stand is forgotten after a minute.
+      // What was never stored is forgotten after a minute.
       expect(tally(await burst(key, invoicesFrom(80, 5), { ...from("two"), nowMs: T0 + 60_001 }))).toBe(2);
     });
   });
@@ -202,7 +202,7 @@ describe("an extended key's allocator", () => {
     ]);
   });
 
-  it("derives from its own key only: another one, or an unparsable one, is a bug and spends nothing", async () => {
+  it("throws for another key or one that does not parse, and uses no index", async () => {
     const [own, other] = [freshKey(), freshKey()];
     const tryWith = async (over: Partial<AllocateRequest>) =>
       runInDurableObject(stubOf(own), (allocator) => {

@@ -13,7 +13,7 @@ describe("a wallet altered in the database", () => {
     ["its address", directBody, { address: "0x52908400098527886E0F7030069857D2E4169EE7" }],
     ["its key", () => xpubBody(freshKey()), { xpub: freshKey().zpub }],
     ["its network", directBody, { network: "POL" }],
-  ])("by %s is frozen, shows nothing and is used for nothing", async (_, bodyOf, change) => {
+  ])("by %s is frozen, shows no address or key, and takes no payments", async (_, bodyOf, change) => {
     const shop = await freshMerchant();
     const wallet = await registered(shop, bodyOf());
     const before = await rowOf(wallet.id);
@@ -36,7 +36,7 @@ describe("a wallet altered in the database", () => {
     await registered(shop, bodyOf());
   });
 
-  it("is found by its first use for an export or a preview as well", async () => {
+  it("is found by its first use for a list of addresses or a recovery export too", async () => {
     for (const rest of ["addresses", "recovery", "recovery?format=csv"]) {
       const shop = await freshMerchant();
       const { id } = await registered(shop, xpubBody(freshKey()));
@@ -45,7 +45,7 @@ describe("a wallet altered in the database", () => {
     }
   });
 
-  it("is hidden and not frozen when its HMAC's key is not configured: the operator may put it back", async () => {
+  it("is hidden but not frozen when the key of its HMAC is not configured, because the operator may restore it", async () => {
     const shop = await freshMerchant();
     const wallet = await registered(shop, directBody());
     await alter(wallet.id, { macKeyId: "retired" });

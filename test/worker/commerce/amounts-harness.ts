@@ -14,10 +14,10 @@ import { freshId, testDb } from "../../support/worker-merchant.ts";
 export const USDC = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
 export const SATOSHI = { grainUnits: 1n, coarseGrainUnits: [] };
 
-/** 0.002 USDC at 1 USD: 2,000 grains, and so 11 amounts, of which the ninth is the mark. */
+/** 0.002 USDC at 1 USD: 2,000 grains, and so 11 amounts, the ninth of which triggers the warning. */
 export const TINY = { rawAmount: 0.002, priceUnits: 2_000n, capacity: 11 };
 
-// biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
+// biome-ignore lint/suspicious/noExplicitAny: the test asserts what an answer holds
 export type Body = any;
 
 export type Shop = Awaited<ReturnType<typeof freshShop>>;
@@ -26,7 +26,7 @@ export const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Ar
 export const freshEvmAddress = () =>
   `0x${[...randomBytes(20)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 
-/** A merchant at a market whose prices the test sets. */
+/** A merchant with market prices that the test sets. */
 export async function freshShop() {
   const merchantId = await seedMerchant();
   const key = await seedKey(merchantId);
@@ -62,13 +62,13 @@ export async function register(shop: Shop, pair: object, address: string): Promi
 export const held = (address: string) =>
   testDb.select().from(amountReservations).where(eq(amountReservations.address, address)).orderBy(sql`rowid`);
 
-/** Amounts that invoices of other prices hold already. */
+/** Reserves amounts for invoices of other prices. */
 export async function occupy(
   at: { address: string; cryptocurrency: string; network: string },
   texts: readonly string[],
   merchantId: MerchantId = freshId("mer"),
 ) {
-  const ofNobody = {
+  const reservation = {
     salt: 0,
     invoiceId: freshId("inv"),
     merchantId,
@@ -78,7 +78,7 @@ export async function occupy(
   };
   const rows = texts.map((text) =>
     insertReservation(testDb, {
-      ...{ ...ofNobody, ...at, units: BigInt(text), rank: UNPROVEN },
+      ...{ ...reservation, ...at, units: BigInt(text), rank: UNPROVEN },
       ...{ priceUnits: BigInt(text) + 1_000_000_000n, createdAtMs: 0 },
     }),
   );
@@ -91,7 +91,7 @@ export const statusesOf = ({ status, json }: { status: number; json: Body }) => 
   json.code ?? json.paymentMethods.map((method: Body) => method.reason ?? method.status).join(),
 ];
 
-/** The lock of the invoice's quotes is over. */
+/** Ends the lock of the invoice's quotes. */
 const expireQuotes = (invoiceId: InvoiceId) => ageQuotes(testDb, invoiceId, HOUR_MS + 1);
 
 export async function renewed(shop: Shop, invoiceId: InvoiceId): Promise<Body> {

@@ -30,7 +30,7 @@ async function lowWarnings({ merchantId }: Shop): Promise<Body[]> {
 describe("wallet.amounts_low", () => {
   const taken = (count: number) => candidateTexts(TINY.priceUnits, SATOSHI, { from: 0, to: count });
 
-  it("is told once, by the ninth of eleven amounts of one price, in turn or at once", async () => {
+  it("is sent once, at the ninth of eleven amounts of one price, one by one or at once", async () => {
     for (const isAtOnce of [false, true]) {
       const shop = await freshShop();
       const { address, id } = await register(shop, USDC, freshEvmAddress());
@@ -45,7 +45,7 @@ describe("wallet.amounts_low", () => {
     }
   });
 
-  it("counts amounts, not their numbers: the last one alone is no reason, a gap that is filled may be", async () => {
+  it("counts amounts, not salts: the last salt alone sends none, filling a gap may", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, USDC, freshEvmAddress());
     await occupy({ ...USDC, address }, taken(10));
@@ -65,7 +65,7 @@ describe("wallet.amounts_low", () => {
     expect(await lowWarnings(shop)).toHaveLength(1);
   });
 
-  it("is told by a renewed quote, too", async () => {
+  it("is also sent by a renewed quote", async () => {
     const shop = await freshShop();
     await register(shop, USDC, freshEvmAddress());
     const { json: first } = await shop.create(0.0024, USDC);

@@ -1,5 +1,5 @@
-// Who changed what, after each change of a wallet or an invoice: one entry in the batch of the change, none after a refusal, and nothing in it
-// that must be forgotten or kept (decisions 10, security.md 4).
+// The audit entries of changes of wallets and invoices: one in the batch of each change, none after a refusal, and no personal or secret data
+// in them (decisions 10, security.md 4).
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -39,7 +39,7 @@ const age = (id: InvoiceId) =>
 
 interface Step {
   readonly name: string;
-  /** Makes what the step changes, and answers the step and whom it changes. */
+  /** Creates what the step changes, and returns the step and the id of its target. */
   readonly arrange: (shop: TestMerchant) => Promise<{ readonly target?: string; act(): Promise<Answer> }>;
   readonly status: number;
   readonly action: string;
@@ -115,7 +115,7 @@ const STEPS: readonly Step[] = [
     after: { ...USDT, walletId: expect.stringMatching(/^wal_/), amount: "10", rate: "1" },
   },
   {
-    name: "changing what an invoice says",
+    name: "changing the fields of an invoice",
     arrange: async (shop) => {
       const { id } = await created(shop);
       const update = { name: "Canary-Name", description: null, metadata: { note: "Canary-Name" } };
@@ -140,7 +140,7 @@ const STEPS: readonly Step[] = [
 ];
 
 describe.each(STEPS)("$name", ({ arrange, status, action, before, after }) => {
-  it("writes one entry, by the key that asked, with where from and by which request", async () => {
+  it("writes one entry with the key as actor and the id of the request", async () => {
     const shop = await freshMerchant();
     const { target, act } = await arrange(shop);
     const { result, entries } = await added(shop, act);
@@ -168,7 +168,7 @@ describe.each(STEPS)("$name", ({ arrange, status, action, before, after }) => {
 const addressIn = (body: { readonly address: string }) => body.address;
 
 describe("a change by a member", () => {
-  it("names the person and the address they came from", async () => {
+  it("names the user and the IP address in each entry", async () => {
     const { team, owner } = await freshTeam();
     const as = callerWith({ ...owner.headers, "cf-connecting-ip": IP });
     const { id } = await expectStatus(as.post(`${team.merchant}/wallets`, directWallet()), 201);
@@ -200,16 +200,16 @@ describe("a change by a member", () => {
   });
 });
 
-describe("what the clock does", () => {
-  const NOBODY = { actorKind: "SYSTEM", actorId: null, ip: null, requestId: null };
+describe("a change by the clock", () => {
+  const NO_ACTOR = { actorKind: "SYSTEM", actorId: null, ip: null, requestId: null };
   const EXPIRED = {
-    ...NOBODY,
+    ...NO_ACTOR,
     action: "invoice.status_changed",
     before: { status: "AWAITING_PAYMENT" },
     after: { status: "EXPIRED" },
   };
 
-  it("is nobody's when the sweep does it", async () => {
+  it("has no actor when the sweep makes it", async () => {
     const shop = await freshMerchant();
     const { id } = await created(shop);
     const { entries } = await added(shop, async () => {
@@ -220,7 +220,7 @@ describe("what the clock does", () => {
     expect(entries).toMatchObject([{ ...EXPIRED, target: id }]);
   });
 
-  it("is nobody's when a read finds it, whoever reads, or a change that is refused for it", async () => {
+  it("has no actor when a read makes it, whoever reads, or a change that is refused because of it", async () => {
     const shop = await freshMerchant();
     await wallet(shop);
     const [read, cancelled, picked] = [await created(shop), await created(shop), await created(shop)];
@@ -237,17 +237,17 @@ describe("what the clock does", () => {
     ]);
   });
 
-  it("is nobody's when a quote is renewed, which tells what was asked and what is", async () => {
+  it("has no actor when a quote is renewed, and records the amount and rate before and after", async () => {
     const shop = await freshMerchant();
     await wallet(shop);
     const { id } = await created(shop, { paymentMethods: [USDT] });
-    // The rate that was locked is another by now.
+    // The rate has changed since it was locked.
     const old = { rate: "2", amountUnits: 5_000_000n, quotedAtMs: 0, lockedUntilMs: 0 };
     await testDb.update(paymentMethods).set(old).where(eq(paymentMethods.invoiceId, id));
     const { entries } = await added(shop, () => expectStatus(shop.get(`/invoices/${id}`), 200));
     expect(entries).toMatchObject([
       {
-        ...NOBODY,
+        ...NO_ACTOR,
         action: "invoice.requoted",
         target: id,
         before: { "USDT_ETH.amount": "5", "USDT_ETH.rate": "2" },
@@ -262,30 +262,37 @@ describe("a wallet that was altered", () => {
   const alter = (id: WalletId, address: string) => testDb.update(wallets).set({ address }).where(eq(wallets.id, id));
 
   it.each<[string, (shop: TestMerchant, id: string, invoiceId: string) => Promise<Answer>, number]>([
-    ["a create", (shop) => shop.post("/invoices", { name: "Order", rawAmount: 1, paymentMethods: [USDT] }), 201],
-    ["a pick", (shop, _, invoiceId) => shop.post(`/invoices/${invoiceId}/payment-methods`, USDT), 409],
-    ["a read", (shop, id) => shop.get(`/wallets/${id}`), 200],
-  ])("is told as frozen once, by %s that finds it, with the fingerprint of what was found", async (_, find, status) => {
-    const shop = await freshMerchant();
-    const { id } = await wallet(shop);
-    const invoice = await created(shop);
-    const found = `0x${randomHex(20)}`;
-    await alter(id, found);
-    const { entries } = await added(shop, async () => {
-      await Promise.all(Array.from({ length: 6 }, () => expectStatus(find(shop, id, invoice.id), status)));
-      await expectStatus(find(shop, id, invoice.id), status);
-      await expect
-        .poll(async () => (await entriesOf(shop)).some(({ action }) => action === "wallet.frozen"))
-        .toBe(true);
-    });
-    expect(entries.filter(({ action }) => action === "wallet.frozen")).toMatchObject([
-      { ...FROZEN, target: id, after: { fingerprint: fingerprint(found), isFrozen: true } },
-    ]);
-  });
+    [
+      "an invoice create",
+      (shop) => shop.post("/invoices", { name: "Order", rawAmount: 1, paymentMethods: [USDT] }),
+      201,
+    ],
+    ["a payment method pick", (shop, _, invoiceId) => shop.post(`/invoices/${invoiceId}/payment-methods`, USDT), 409],
+    ["a wallet read", (shop, id) => shop.get(`/wallets/${id}`), 200],
+  ])(
+    "is recorded as frozen once, by %s that finds it, with the fingerprint of what was found",
+    async (_, find, status) => {
+      const shop = await freshMerchant();
+      const { id } = await wallet(shop);
+      const invoice = await created(shop);
+      const found = `0x${randomHex(20)}`;
+      await alter(id, found);
+      const { entries } = await added(shop, async () => {
+        await Promise.all(Array.from({ length: 6 }, () => expectStatus(find(shop, id, invoice.id), status)));
+        await expectStatus(find(shop, id, invoice.id), status);
+        await expect
+          .poll(async () => (await entriesOf(shop)).some(({ action }) => action === "wallet.frozen"))
+          .toBe(true);
+      });
+      expect(entries.filter(({ action }) => action === "wallet.frozen")).toMatchObject([
+        { ...FROZEN, target: id, after: { fingerprint: fingerprint(found), isFrozen: true } },
+      ]);
+    },
+  );
 });
 
-describe("what an invoice says of its customer", () => {
-  it("is in no entry; of the customer it tells which fields, in an entry of their own", async () => {
+describe("customer data on an invoice", () => {
+  it("is in no entry; a separate entry names the changed fields of the customer", async () => {
     const shop = await freshMerchant();
     const order = { name: "Canary-Name", description: "Canary-Name", metadata: { canary: "Canary-Name" } };
     const { entries: made } = await added(shop, () => created(shop, { ...order, ...CUSTOMER }));
@@ -305,7 +312,7 @@ describe("what an invoice says of its customer", () => {
       expectStatus(shop.patch(`/invoices/${(result as Answer["body"]).id}`, { customerAddress: "Canary" }), 200),
     );
     expect(patched.map(({ action }) => action).sort()).toEqual(["customer.updated", "invoice.updated"]);
-    // Another of the merchant's customers, of whom nothing changes.
+    // Another of the merchant's customers, who does not change.
     const other = await created(shop, { customerEmail: "other.canary@example.com" });
     const { entries: linked } = await added(shop, async () =>
       expectStatus(shop.patch(`/invoices/${other.id}`, { customerEmail: CUSTOMER.customerEmail }), 200),
@@ -316,7 +323,7 @@ describe("what an invoice says of its customer", () => {
 });
 
 describe("an extended key", () => {
-  it("is in no entry: its fingerprint is", async () => {
+  it("is in no entry, only its fingerprint", async () => {
     const shop = await freshMerchant();
     const body = xpubWallet();
     const { id } = await wallet(shop, body);
@@ -328,8 +335,8 @@ describe("an extended key", () => {
   });
 });
 
-describe("the wallet that takes another's place", () => {
-  it("tells the fingerprint of the one before, in its entry and in its event", async () => {
+describe("a wallet that replaces another", () => {
+  it("has the fingerprint of the previous one in its entry and in its event", async () => {
     const shop = await freshMerchant();
     const first = await wallet(shop);
     await expectStatus(shop.delete(`/wallets/${first.id}`), 200);

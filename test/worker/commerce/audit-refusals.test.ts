@@ -4,8 +4,8 @@ import { BTC, directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { type Answer, freshMerchant } from "../../support/worker-merchant.ts";
 import { added, created, expectStatus, wallet } from "./audit-harness.ts";
 
-describe("what is refused or changes nothing", () => {
-  it("writes no entry", async () => {
+describe("a request that is refused or changes nothing", () => {
+  it("writes no audit entry", async () => {
     const shop = await freshMerchant();
     const { id } = await wallet(shop);
     const paid = await created(shop, { paymentMethods: [USDT], externalId: "one" });
@@ -36,7 +36,7 @@ describe("what is refused or changes nothing", () => {
     }
   });
 
-  it("writes one entry however often it is repeated with its key", async () => {
+  it("writes no further entry when it repeats an Idempotency-Key", async () => {
     const shop = await freshMerchant();
     const key = { "idempotency-key": "again" };
     const { entries } = await added(shop, async () => {

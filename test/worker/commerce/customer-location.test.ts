@@ -1,4 +1,4 @@
-// Where a customer opened a checkout page last (decisions 10): answered to whoever reads the customer, kept nowhere else, gone with them.
+// Where a customer last opened a checkout page (decisions 10): shown with the customer, stored nowhere else, deleted with the customer.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -40,7 +40,7 @@ const seedLocation = (shop: TestMerchant, customerId: CustomerId, location: GeoL
 const locationOf = async (shop: TestMerchant, id: string) => (await shop.get(`/customers/${id}`)).body.location;
 
 describe("the location of a customer", () => {
-  it("is answered where the customer is read, and nowhere else", async () => {
+  it("is shown where one customer is read, and nowhere else", async () => {
     const shop = await freshMerchant();
     const id = await recorded(shop, { email: "ada@shop.example" });
     await seedLocation(shop, id, BERLIN);
@@ -58,7 +58,7 @@ describe("the location of a customer", () => {
     expect(await locationOf(shop, id)).toEqual(BERLIN);
   });
 
-  it("is null where none is known, and its city where only the country is", async () => {
+  it("is null when none is known, and has a null city when only the country is known", async () => {
     const shop = await freshMerchant();
     const [ada, bob] = [await recorded(shop, { name: "Ada" }), await recorded(shop, { name: "Bob" })];
     await seedLocation(shop, bob, { country: "DE", city: null });
@@ -67,7 +67,7 @@ describe("the location of a customer", () => {
     for (const { body } of read) expectDocumented(locatedCustomerBody, body);
   });
 
-  it("is nothing that another merchant reads", async () => {
+  it("is not shown to another merchant", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const id = await recorded(other, { name: "Ada" });
     await seedLocation(other, id, BERLIN);
@@ -75,7 +75,7 @@ describe("the location of a customer", () => {
     expect([answer.status, answer.text.includes("Berlin")]).toEqual([404, false]);
   });
 
-  it("is erased with the customer", async () => {
+  it("is deleted with the customer", async () => {
     const shop = await freshMerchant();
     const [ada, bob] = [await recorded(shop, { name: "Ada" }), await recorded(shop, { name: "Bob" })];
     for (const id of [ada, bob]) await seedLocation(shop, id, BERLIN);
@@ -89,7 +89,7 @@ const LYON = { country: "FR", city: "Lyon" };
 const EMAIL = "ada@shop.example";
 const FOR_ADA = { customerEmail: EMAIL };
 
-/** A visit of an invoice's page; what it leaves behind is written when this resolves. */
+/** Visits an invoice's page; resolves once the location is written. */
 async function visit(order: { readonly id: string }, cf: unknown, changes: Partial<Env> = {}): Promise<void> {
   const { status, text } = await page(order, "", { cf }, changes);
   expect(status, text).toBe(200);
@@ -105,7 +105,7 @@ async function adasOrder() {
 
 const byId = (customerId: CustomerId) => eq(customerLocations.customerId, customerId);
 
-/** A database that holds back every write of a location until it is released, or fails it. */
+/** A database that delays every write of a location until `release`, or fails it with the error given there. */
 function heldDb() {
   const { promise, resolve } = Promise.withResolvers<Error | undefined>();
   const held = new WeakSet<D1PreparedStatement>();
@@ -131,8 +131,8 @@ function heldDb() {
   return { DB, release: (failure?: Error) => resolve(failure) };
 }
 
-/** What the edge may say, and what is known by it. */
-const SAID: readonly (readonly [unknown, GeoLocation | undefined])[] = [
+/** What the edge may report, and the location stored for it. */
+const REPORTED: readonly (readonly [unknown, GeoLocation | undefined])[] = [
   [BERLIN, BERLIN],
   [{ ...ROME, postalCode: "00100", latitude: "41.9" }, ROME],
   [LYON, LYON],
@@ -149,18 +149,18 @@ const SAID: readonly (readonly [unknown, GeoLocation | undefined])[] = [
 ];
 
 type Step =
-  | { readonly kind: "visit"; readonly nth: number; readonly said: number }
+  | { readonly kind: "visit"; readonly nth: number; readonly reported: number }
   | { readonly kind: "delete" | "order" | "upsert" | "patch" };
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 7,
-    arbitrary: fc.record({ kind: fc.constant("visit"), nth: fc.nat(5), said: fc.nat(SAID.length - 1) }),
+    arbitrary: fc.record({ kind: fc.constant("visit"), nth: fc.nat(5), reported: fc.nat(REPORTED.length - 1) }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("delete") }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom("order", "upsert", "patch") }) },
 );
 
-/** A shop with an invoice of Ada's, and what its customers' locations must be: undefined for those who were deleted. */
+/** A shop with an invoice of Ada's, and the expected locations of its customers: undefined for those who were deleted. */
 async function freshHistory() {
   const shop = await freshMerchant();
   const known = new Map<string, GeoLocation | null | undefined>();
@@ -180,7 +180,7 @@ async function freshHistory() {
       expect((await shop.delete(`/customers/${current()}`)).status).toBe(isLive ? 200 : 404);
       known.set(current(), undefined);
     } else if (each.kind === "visit") {
-      const [cf, location] = SAID[each.said] ?? [];
+      const [cf, location] = REPORTED[each.reported] ?? [];
       const order = orders[each.nth % orders.length];
       if (order === undefined) return;
       await visit(order, cf);
@@ -195,8 +195,8 @@ async function freshHistory() {
   return { shop, known, take };
 }
 
-describe("a visit of a checkout page", () => {
-  it("leaves the last known location of whatever was visited, changed and deleted meanwhile", {
+describe("a visit to a checkout page", () => {
+  it("stores the last known location, whatever is visited, changed and deleted in between", {
     timeout: 120_000,
   }, async () => {
     await fc.assert(
@@ -224,7 +224,7 @@ describe("a visit of a checkout page", () => {
     expect(await locationOf(shop, customerId)).toEqual(BERLIN);
   });
 
-  it("writes nothing where the location is unknown, the invoice has no customer, or they were deleted", async () => {
+  it("writes nothing when the location is unknown, or the invoice has no customer or a deleted one", async () => {
     const { order, customerId, shop } = await adasOrder();
     await shop.delete(`/customers/${customerId}`);
     const { bindings, calls } = countingEnv();
@@ -235,7 +235,7 @@ describe("a visit of a checkout page", () => {
     expect(await rowsOf(shop)).toEqual([]);
   });
 
-  it("is the page itself, not its headers, its parts, its forms, its receipt or its JSON", async () => {
+  it("counts for the page itself, not for HEAD requests, its parts, its forms, its receipt or its JSON", async () => {
     const { order, shop } = await adasOrder();
     await page(order, "", { method: "HEAD", cf: ROME });
     for (const rest of ["/state", "/receipt", "/return"]) await page(order, rest, { cf: ROME });
@@ -245,7 +245,7 @@ describe("a visit of a checkout page", () => {
     expect(await rowsOf(shop)).toEqual([]);
   });
 
-  it("from two countries in turn changes the location so often at once, and then again as time goes by", async () => {
+  it("from two countries in turn changes the location up to the limit at once, and then again as time goes by", async () => {
     const { order, customerId, shop } = await adasOrder();
     const { bindings, calls } = countingEnv();
     const changes = LIMITS.locationChangesPerCustomerAndHour;
@@ -261,7 +261,7 @@ describe("a visit of a checkout page", () => {
     expect(await locationOf(shop, customerId)).toEqual(LYON);
   });
 
-  it("is shown before anything is written, and whether that succeeds or not", async () => {
+  it("shows the page before the location is written, and also when writing it fails", async () => {
     const { order, customerId, shop } = await adasOrder();
     const { DB, release } = heldDb();
     const context = createExecutionContext();
@@ -277,7 +277,7 @@ describe("a visit of a checkout page", () => {
     expect(await locationOf(shop, customerId)).toEqual(BERLIN);
   });
 
-  it("leaves nothing beside it: not for the payer, in no other table, and nothing at all once the customer is deleted", async () => {
+  it("leaves the location in no answer to the payer and in no other table, and nowhere once the customer is deleted", async () => {
     const { order, customerId, shop } = await adasOrder();
     const city = `Canary ${crypto.randomUUID()}`;
     await visit(order, { ...BERLIN, city, postalCode: `zip ${city}`, latitude: city });
@@ -292,7 +292,7 @@ describe("a visit of a checkout page", () => {
     expect(await tablesHolding(city)).toEqual([]);
   });
 
-  it("leaves nothing of a customer who is deleted meanwhile", async () => {
+  it("leaves nothing when the customer is deleted during the visit", async () => {
     const { order, customerId, shop } = await adasOrder();
     const answer = await sendBeaten(`/pay/${order.id}`, { cf: BERLIN }, () => shop.delete(`/customers/${customerId}`));
     expect(answer.status).toBe(200);
@@ -304,7 +304,7 @@ describe("a visit of a checkout page", () => {
 describe("visits that are written in another order than they were made", () => {
   const place = fc.constantFrom<GeoLocation>(BERLIN, ROME, LYON, { country: "DE", city: null });
 
-  it("leave the latest by time", async () => {
+  it("keep the latest location by time", async () => {
     const { customerId, shop } = await adasOrder();
     const visits = fc.uniqueArray(fc.record({ atMs: fc.integer({ min: 1, max: 10_000 }), location: place }), {
       ...{ minLength: 1, maxLength: LIMITS.locationChangesPerCustomerAndHour },
@@ -321,7 +321,7 @@ describe("visits that are written in another order than they were made", () => {
     );
   });
 
-  it("write no more than the allowance, and are never shut out once a part of it is back", async () => {
+  it("write no more than the allowance, and may write again once a part of it is restored", async () => {
     const { customerId } = await adasOrder();
     const gap = fc.oneof(
       { weight: 9, arbitrary: fc.nat(CHANGE_EVERY_MS / 4) },

@@ -1,4 +1,4 @@
-// Customers as a merchant keeps them (decisions 10): made and changed by email, found, summed up, and forgotten without losing the ledger.
+// A merchant's customer records (decisions 10): created and changed by email, searched, summarized, and erased without losing the ledger.
 import { and, asc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { customerBody, customerListBody, salesSummaryBody } from "../../../src/commerce/customers/contract.ts";
@@ -11,7 +11,7 @@ import { expectDocumented } from "../../support/documented.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 import { ADA, invoiced, recorded } from "./customers-harness.ts";
 
-const NOBODY = "cus_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const UNKNOWN_ID = "cus_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
 const NOTHING = { email: null, name: null, address: null, phoneNumber: null, metadata: null };
 const rowsOf = (shop: TestMerchant) =>
@@ -27,7 +27,7 @@ async function entriesOf(shop: TestMerchant, target: string) {
 }
 
 describe("a customer", () => {
-  it("is answered with exactly the fields of decisions 10, and read so again", async () => {
+  it("is returned with exactly the fields of decisions 10, and read back the same", async () => {
     const shop = await freshMerchant();
     const customer = await recorded(shop, ADA);
     expect(customer).toEqual({
@@ -42,7 +42,7 @@ describe("a customer", () => {
     expect((await shop.get("/customers")).body.data).toEqual([customer]);
   });
 
-  it("is as the document says, alone, in a list, summed up and deleted", async () => {
+  it("matches the documented schema, alone, in a list, in a summary and when deleted", async () => {
     const shop = await freshMerchant();
     const customer = await recorded(shop, ADA);
     expectDocumented(customerBody, customer);
@@ -51,13 +51,13 @@ describe("a customer", () => {
     expectDocumented(customerBody, (await shop.delete(`/customers/${customer.id}`)).body);
   });
 
-  it("of a known email is changed by what is given, keeps the rest, and is 200", async () => {
+  it("with a known email is updated with the given fields, keeps the rest, and is answered with 200", async () => {
     const shop = await freshMerchant();
     const before = await recorded(shop, ADA);
-    const said = { email: "ADA@shop.example", name: "Ada L.", phoneNumber: null };
-    const after = await recorded(shop, said, 200);
-    expect(after).toEqual({ ...before, ...said, updatedAt: after.updatedAt });
-    expect(await recorded(shop, said, 200)).toEqual(after);
+    const given = { email: "ADA@shop.example", name: "Ada L.", phoneNumber: null };
+    const after = await recorded(shop, given, 200);
+    expect(after).toEqual({ ...before, ...given, updatedAt: after.updatedAt });
+    expect(await recorded(shop, given, 200)).toEqual(after);
     expect(await rowsOf(shop)).toHaveLength(1);
     expect((await entriesOf(shop, before.id)).map(([action]) => action)).toEqual([
       "customer.created",
@@ -71,17 +71,17 @@ describe("a customer", () => {
     expect(new Set(made.map(({ id }) => id)).size).toBe(2);
   });
 
-  it("is one customer however many requests bring a new email at once, and all that they say is kept", async () => {
+  it("is one customer when many requests bring the same new email at once, and keeps all their fields", async () => {
     const shop = await freshMerchant();
-    const said = [{ name: "Ada" }, { address: "1 Long Road" }, { phoneNumber: "+49 1" }, { metadata: { a: "b" } }];
-    const answers = await Promise.all(said.map((each) => shop.post("/customers", { email: "a@b.example", ...each })));
+    const given = [{ name: "Ada" }, { address: "1 Long Road" }, { phoneNumber: "+49 1" }, { metadata: { a: "b" } }];
+    const answers = await Promise.all(given.map((each) => shop.post("/customers", { email: "a@b.example", ...each })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 201]);
     expect(await rowsOf(shop)).toMatchObject([
       { name: "Ada", address: "1 Long Road", phoneNumber: "+49 1", metadata: '{"a":"b"}' },
     ]);
   });
 
-  it("is made once under one Idempotency-Key, and the same answer is given again, 201 as it was", async () => {
+  it("is created once under one Idempotency-Key, and repeated with the same 201 answer", async () => {
     const shop = await freshMerchant();
     const headers = { "idempotency-key": "ada" };
     const first = await shop.post("/customers", ADA, headers);
@@ -92,14 +92,14 @@ describe("a customer", () => {
   });
 
   it.each([
-    ["nothing at all", {}],
-    ["nothing but nulls", { name: null }],
-    ["an email that is none", { email: "ada" }],
+    ["no field", {}],
+    ["only null fields", { name: null }],
+    ["an invalid email", { email: "ada" }],
     ["an empty name", { name: "" }],
     ["a name of 201 characters", { name: "🏦".repeat(201) }],
     ["an address of 501 characters", { address: "x".repeat(501) }],
     ["a phone number of 51 characters", { phoneNumber: "1".repeat(51) }],
-    ["metadata that is no text", { metadata: { a: 1 } }],
+    ["metadata that is not text", { metadata: { a: 1 } }],
     ["51 keys of metadata", { metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, ""])) }],
     ["metadata of 8,193 bytes", { metadata: { a: "x".repeat(8_193 - '{"a":""}'.length) } }],
     ["an unknown field", { vat: "1" }],
@@ -110,7 +110,7 @@ describe("a customer", () => {
     expect(await rowsOf(shop)).toEqual([]);
   });
 
-  it("has metadata of 50 keys and 8,192 bytes", async () => {
+  it("may have metadata of 50 keys and 8,192 bytes", async () => {
     const shop = await freshMerchant();
     const { id } = await recorded(shop, ADA);
     for (const metadata of [
@@ -123,7 +123,7 @@ describe("a customer", () => {
 });
 
 describe("a change of a customer", () => {
-  it("touches what it names, clears what it says is null, and writes nothing when nothing changes", async () => {
+  it("sets the given fields, clears those that are null, and writes nothing when nothing changes", async () => {
     const shop = await freshMerchant();
     const before = await recorded(shop, ADA);
     const change = { email: "lovelace@shop.example", address: null, metadata: null };
@@ -139,7 +139,7 @@ describe("a change of a customer", () => {
     expect((await recorded(shop, { email: ADA.email })).id).not.toBe(before.id);
   });
 
-  it("to an email that another has is refused and names them; their own email in another case is not", async () => {
+  it("to another customer's email is refused with that customer's id; the own email in another case is accepted", async () => {
     const shop = await freshMerchant();
     const [ada, bob] = [await recorded(shop, ADA), await recorded(shop, { email: "bob@shop.example" })];
     const refused = await shop.patch(`/customers/${bob.id}`, { email: "ADA@SHOP.example" });
@@ -153,7 +153,7 @@ describe("a change of a customer", () => {
     );
   });
 
-  it("to one email by many at once is won by one; the others are told of them", async () => {
+  it("to the same email by many at once succeeds for one; the others are refused with that one's id", async () => {
     const shop = await freshMerchant();
     const made = await Promise.all(Array.from({ length: 5 }, (_, n) => recorded(shop, { name: `Ada ${n}` })));
     const answers = await Promise.all(made.map(({ id }) => shop.patch(`/customers/${id}`, { email: ADA.email })));
@@ -162,7 +162,7 @@ describe("a change of a customer", () => {
     for (const { status, body } of others) expect([status, body.customerId]).toEqual([409, winner?.body.id]);
   });
 
-  it("beside another and beside an invoice that names them keeps all that is said", async () => {
+  it("keeps all fields beside another change and an invoice that names the customer at the same time", async () => {
     const shop = await freshMerchant();
     const { id, email } = await recorded(shop, ADA);
     for (let round = 0; round < 10; round++) {
@@ -180,10 +180,10 @@ describe("a change of a customer", () => {
     }
   });
 
-  it("of another merchant's, of no one and of a malformed id are one answer", async () => {
+  it("is the same 404 for another merchant's customer, an unknown id and a malformed one", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const { id } = await recorded(other, ADA);
-    for (const each of [id, NOBODY, "ada"]) {
+    for (const each of [id, UNKNOWN_ID, "ada"]) {
       for (const answer of [
         await shop.get(`/customers/${each}`),
         await shop.get(`/customers/${each}/resume`),
@@ -198,7 +198,7 @@ describe("a change of a customer", () => {
 });
 
 describe("the list of customers", () => {
-  it("goes page by page without gap or double, and counts where a page is asked for", async () => {
+  it("pages without a gap or a repetition, and counts when a page number is requested", async () => {
     const shop = await freshMerchant();
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.push((await recorded(shop, { name: `Ada ${n}` })).id);
@@ -236,7 +236,7 @@ describe("the list of customers", () => {
 });
 
 describe("a deleted customer", () => {
-  it("is a row that says nothing of anybody; the invoices stay, and show it so", async () => {
+  it("is a row without personal data; the invoices stay and show it so", async () => {
     const shop = await freshMerchant();
     const customer = await recorded(shop, ADA);
     const invoice = await invoiced(shop, { customerEmail: ADA.email });
@@ -261,7 +261,7 @@ describe("a deleted customer", () => {
     expect((await shop.get("/customers")).body.data).toEqual([]);
   });
 
-  it("stays in the audit log by id and names of fields only", async () => {
+  it("stays in the audit log by id and field names only", async () => {
     const shop = await freshMerchant();
     const { id } = await recorded(shop, ADA);
     await shop.patch(`/customers/${id}`, { name: "Countess", metadata: { tier: "iron" } });
@@ -278,7 +278,7 @@ describe("a deleted customer", () => {
     }
   });
 
-  it("is not who comes back with the same email, by an invoice or by hand", async () => {
+  it("is not the one who comes back with the same email, in an invoice or a new record", async () => {
     const shop = await freshMerchant();
     const first = await recorded(shop, ADA);
     await shop.delete(`/customers/${first.id}`);
@@ -293,7 +293,7 @@ describe("a deleted customer", () => {
     ["a name", { customerName: "Ada again" }],
     ["an email", { customerEmail: "again@shop.example", customerName: "Ada again" }],
     ["the same email", { customerEmail: ADA.email, customerName: "Ada again" }],
-  ])("is given %s by no change of their invoice: that makes a new customer", async (_, change) => {
+  ])("does not get %s when its invoice is changed; a new customer does", async (_, change) => {
     const shop = await freshMerchant();
     const { id } = await recorded(shop, ADA);
     const invoice = await invoiced(shop, { customerEmail: ADA.email });
@@ -309,16 +309,22 @@ describe("a deleted customer", () => {
   });
 
   describe("between the reads and the batch of a request", () => {
-    const said = { customerName: "Ada again", customerAddress: "2 Short Road" };
+    const given = { customerName: "Ada again", customerAddress: "2 Short Road" };
 
     it.each([
-      ["an invoice that says more of them", "POST", "/invoices", { ...said, customerEmail: ADA.email }, 201],
-      ["an invoice that only names their email", "POST", "/invoices", { customerEmail: ADA.email }, 201],
-      ["a change of an invoice", "PATCH", "/invoices/:invoiceId", said, 200],
-      ["a change of an invoice by email", "PATCH", "/invoices/:invoiceId", { ...said, customerEmail: ADA.email }, 200],
+      ["an invoice with more fields", "POST", "/invoices", { ...given, customerEmail: ADA.email }, 201],
+      ["an invoice with the email only", "POST", "/invoices", { customerEmail: ADA.email }, 201],
+      ["a change of an invoice", "PATCH", "/invoices/:invoiceId", given, 200],
+      [
+        "a change of an invoice with the email",
+        "PATCH",
+        "/invoices/:invoiceId",
+        { ...given, customerEmail: ADA.email },
+        200,
+      ],
       ["an upsert", "POST", "/customers", { email: ADA.email, name: "Ada again" }, 201],
-      ["an upsert of nothing new", "POST", "/customers", { email: ADA.email, name: ADA.name }, 201],
-    ] as const)("is left alone by %s: it makes a new one", async (_, method, rest, body, status) => {
+      ["an upsert without new fields", "POST", "/customers", { email: ADA.email, name: ADA.name }, 201],
+    ] as const)("is not changed by %s, which creates a new customer", async (_, method, rest, body, status) => {
       const shop = await freshMerchant();
       const key = await seedKey(shop.merchantId, { lastUsedAtMs: Date.now() });
       const { id } = await recorded(shop, ADA);
@@ -338,7 +344,7 @@ describe("a deleted customer", () => {
     it.each([
       ["PATCH", { name: "Ada again" }],
       ["DELETE", undefined],
-    ] as const)("is not there for a %s", async (method, body) => {
+    ] as const)("is not found by a %s", async (method, body) => {
       const shop = await freshMerchant();
       const key = await seedKey(shop.merchantId, { lastUsedAtMs: Date.now() });
       const { id } = await recorded(shop, ADA);
@@ -350,15 +356,15 @@ describe("a deleted customer", () => {
     });
   });
 
-  it("says nothing of anybody whatever was under way: creates, changes and upserts beside the delete", async () => {
+  it("holds no personal data whatever creates, changes and upserts run beside the delete", async () => {
     for (let round = 0; round < 12; round++) {
       const shop = await freshMerchant();
       const { id, email } = await recorded(shop, ADA);
       const known = await invoiced(shop, { customerEmail: email });
-      const said = { customerEmail: email, customerName: `Ada ${round}`, customerAddress: "2 Short Road" };
+      const given = { customerEmail: email, customerName: `Ada ${round}`, customerAddress: "2 Short Road" };
       const [deleted, ...others] = await Promise.all([
         shop.delete(`/customers/${id}`),
-        shop.post("/invoices", { name: "Order", rawAmount: 10, ...said }),
+        shop.post("/invoices", { name: "Order", rawAmount: 10, ...given }),
         shop.post("/invoices", { name: "Order", rawAmount: 10, customerEmail: email }),
         shop.patch(`/invoices/${known.id}`, { customerName: "Ada changed" }),
         shop.post("/customers", { email, phoneNumber: "+49 2" }),

@@ -7,7 +7,7 @@ import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 import { ADA, invoiced, recorded } from "./customers-harness.ts";
 
-describe("a customer's resume", () => {
+describe("a customer's sales summary", () => {
   async function sold(shop: TestMerchant, of: { currency: string; status: InvoiceStatus; confirmedMicros: bigint }) {
     const { id, customerId } = await invoiced(shop, { customerEmail: ADA.email, currency: of.currency });
     const columns = { status: of.status, confirmedMicros: of.confirmedMicros };
@@ -31,7 +31,7 @@ describe("a customer's resume", () => {
     });
   });
 
-  it("sums what is confirmed on paid and overpaid invoices, and on no other", async () => {
+  it("sums what is confirmed on paid and overpaid invoices only", async () => {
     const shop = await freshMerchant();
     const { id } = await recorded(shop, ADA);
     const of = (status: InvoiceStatus, confirmedMicros: bigint) => ({ currency: "EUR", status, confirmedMicros });
@@ -50,7 +50,7 @@ describe("a customer's resume", () => {
     });
   });
 
-  it("gives no one sum of several currencies, but each", async () => {
+  it("has no single sum for several currencies, but one of each", async () => {
     const shop = await freshMerchant();
     const { id } = await recorded(shop, ADA);
     // A sum beyond what a number holds exactly.
@@ -68,7 +68,7 @@ describe("a customer's resume", () => {
     });
   });
 
-  it("is found by the index of a customer's invoices", async () => {
+  it("uses the index of a customer's invoices", async () => {
     const plan = await env.DB.prepare(
       "explain query plan select currency, count(*) from invoices where merchant_id = ? and customer_id = ? group by currency",
     )

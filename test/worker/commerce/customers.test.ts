@@ -1,4 +1,4 @@
-// A customer is whoever has an email at a merchant: what several requests say of one is kept together (decisions 4, 7).
+// A merchant's customer is identified by email: what several requests say about one is stored together (decisions 4, 7).
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { customers } from "../../../src/platform/db/schema/customers.ts";
@@ -14,7 +14,7 @@ const customersOf = (shop: TestMerchant) =>
   testDb.select().from(customers).where(eq(customers.merchantId, shop.merchantId)).orderBy(customers.createdAtMs);
 
 describe("a known customer", () => {
-  it("keeps all that two requests at once say, thirty times over", async () => {
+  it("keeps all fields of two creates at once, thirty times", async () => {
     const shop = await freshMerchant();
     const customerEmail = "payer@shop.example";
     await created(shop, { customerEmail, customerAddress: "1 Long Road" });
@@ -31,7 +31,7 @@ describe("a known customer", () => {
     }
   });
 
-  it("keeps all that two changes of two invoices say at once", async () => {
+  it("keeps all fields of two invoice changes at once", async () => {
     const shop = await freshMerchant();
     const customerEmail = "payer@shop.example";
     const made = [await created(shop, { customerEmail }), await created(shop, { customerEmail })];
@@ -43,7 +43,7 @@ describe("a known customer", () => {
     }
   });
 
-  it("is one customer however many requests bring a new email at once", async () => {
+  it("is one customer when many requests bring the same new email at once", async () => {
     const shop = await freshMerchant();
     const fields = Array.from({ length: 8 }, (_, n) => ({
       customerEmail: n % 2 ? "New@shop.example" : "new@shop.example",
@@ -55,7 +55,7 @@ describe("a known customer", () => {
 });
 
 describe("a customer without an email", () => {
-  it("who is given one stays the same customer, with the name they had", async () => {
+  it("that is given one stays the same customer and keeps its name", async () => {
     const shop = await freshMerchant();
     const { id, customerId } = await created(shop, { customerName: "Ada", customerPhoneNumber: "+49 1" });
     const answer = await shop.patch(`/invoices/${id}`, { customerEmail: "Ada@shop.example" });
@@ -64,11 +64,11 @@ describe("a customer without an email", () => {
     expect(await customersOf(shop)).toMatchObject([
       { id: customerId, emailKey: "ada@shop.example", name: "Ada", phoneNumber: "+49 1" },
     ]);
-    // From now on the email finds them.
+    // From now on the email finds this customer.
     expect((await created(shop, { customerEmail: "ADA@shop.example" })).customerId).toBe(customerId);
   });
 
-  it("who is given that of another gives way to the other, and neither loses a name", async () => {
+  it("whose invoice is given another customer's email is replaced there by that customer, and both keep their names", async () => {
     const shop = await freshMerchant();
     const known = await created(shop, { customerEmail: "ada@shop.example", customerName: "Ada" });
     const nameless = await created(shop, { customerName: "A. L." });
@@ -84,7 +84,7 @@ describe("a customer without an email", () => {
     );
   });
 
-  it("is not confused with one who had another email", async () => {
+  it("is not confused with one that had another email", async () => {
     const shop = await freshMerchant();
     const made = await created(shop, { customerEmail: "ada@shop.example", customerName: "Ada" });
     const answer = await shop.patch(`/invoices/${made.id}`, { customerEmail: "bob@shop.example" });
@@ -104,7 +104,7 @@ describe("a deleted customer's email", () => {
       .where(and(eq(customers.merchantId, shop.merchantId), eq(customers.id, customerId as `cus_${string}`)));
   };
 
-  it("makes a new customer, at creation and in a change", async () => {
+  it("creates a new customer, on a new invoice and in a change", async () => {
     const shop = await freshMerchant();
     const customerEmail = "gone@shop.example";
     const before = await created(shop, { customerEmail, customerName: "Gone" });

@@ -1,4 +1,4 @@
-// Amounts on shared addresses under rates that move: found, kept, told of when few, refused when none is left (decisions 4, chains.md 4).
+// Amounts on shared addresses while rates move: found, kept, warned about when few, refused when none is left (decisions 4, chains.md 4).
 import { HDKey } from "@scure/bip32";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -40,7 +40,7 @@ function freshZpub(path: string): string {
 }
 
 describe("invoices of one product while the rate moves", () => {
-  it("all get an amount of their own, though every price's window overlaps the others'", async () => {
+  it("each get their own amount, though the prices' amounts overlap", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     for (let i = 0; i < 60; i++) {
@@ -55,7 +55,7 @@ describe("invoices of one product while the rate moves", () => {
       expect(units <= priceUnits && (priceUnits - units) * 200n <= priceUnits).toBe(true);
   });
 
-  it("all get one at once as well", async () => {
+  it("each get their own amount when created at once", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     await occupy({ ...BTC, address }, candidateTexts(14_706n, SATOSHI, { from: 0, to: 20 }));
@@ -64,7 +64,7 @@ describe("invoices of one product while the rate moves", () => {
     expect(answers.map(statusesOf)).toEqual(Array(12).fill([201, "ACTIVE"]));
   });
 
-  it("get the smallest free amount where a neighbour's price took the plain one", async () => {
+  it("get the smallest free amount when another price took the plain one", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     await occupy({ ...BTC, address }, ["14706", "14705", "14703"]);
@@ -74,7 +74,7 @@ describe("invoices of one product while the rate moves", () => {
 });
 
 describe("a price without a free amount", () => {
-  it("makes the method of a new invoice UNAVAILABLE, a pick 409, and both are mended by one that is released", async () => {
+  it("makes a new invoice's method UNAVAILABLE and a pick 409, until an amount is released", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, USDC, freshEvmAddress());
     await occupy({ ...USDC, address }, candidateTexts(TINY.priceUnits, SATOSHI, { from: 0, to: TINY.capacity }));
@@ -89,7 +89,7 @@ describe("a price without a free amount", () => {
     expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "AMOUNTS_EXHAUSTED"]);
   });
 
-  it("is one to browsers when they have half, and never to the merchant's server for their sake", async () => {
+  it("gives browsers at most half of the amounts, and the merchant's server the rest", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, USDC, freshEvmAddress());
     const browser = await seedKey(shop.merchantId, { kind: "PUBLIC" });
@@ -103,7 +103,7 @@ describe("a price without a free amount", () => {
     expect(await held(address)).toHaveLength(TINY.capacity);
   });
 
-  it("gives all its amounts to invoices that come at once, then none", async () => {
+  it("gives all its amounts to invoices created at once, then none", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, USDC, freshEvmAddress());
     let tries = 0;
@@ -115,7 +115,7 @@ describe("a price without a free amount", () => {
     expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "AMOUNTS_EXHAUSTED"]);
   });
 
-  it("is looked for to its last candidate, each found by the primary key", async () => {
+  it("is searched to its last candidate, each found by the primary key", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     const at = { ...BTC, address };
@@ -151,11 +151,11 @@ describe("a quote that is renewed", () => {
   it.each([
     ["one direct method", [USDC]],
     ["two direct methods", [USDC, BTC]],
-  ])("keeps the amounts of %s while the price stands, five times over, and reserves nothing", async (_, pairs) => {
+  ])("keeps the amounts of %s while the price stays the same, five times, and reserves nothing", async (_, pairs) => {
     const shop = await freshShop();
     const addresses = [freshEvmAddress(), freshBtcAddress()].slice(0, pairs.length);
     const wallets = await Promise.all(pairs.map((pair, i) => register(shop, pair, addresses[i] ?? "")));
-    // Others hold the plain amounts, so that salted ones are kept, too.
+    // Other invoices hold the plain amounts, so that salted ones are kept too.
     await shop.create(25, ...pairs);
     const { json: first } = await shop.create(25, ...pairs);
     const amounts = (body: Body) =>
@@ -169,7 +169,7 @@ describe("a quote that is renewed", () => {
     expect(rows.map(({ quotes }) => parseQuotes(quotes).length)).toEqual(pairs.map(() => 1));
   });
 
-  it("asks what the new price is, keeps the old amount reserved, and takes it up again when the price is back", async () => {
+  it("has the new price's amount, keeps the old one reserved, and uses it again when the price is back", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     const { json: first } = await shop.create(10, BTC);
@@ -181,7 +181,7 @@ describe("a quote that is renewed", () => {
     expect((await held(address)).map(({ units }) => units)).toEqual([14_706n, 16_667n]);
   });
 
-  it("takes up an amount that it holds at another price, and stays with it", async () => {
+  it("reuses an amount that its invoice holds for another price, and keeps it", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     await occupy({ ...BTC, address }, ["14720", "14719"]);
@@ -197,7 +197,7 @@ describe("a quote that is renewed", () => {
     expect(own).toMatchObject([{ units: 14_706n, priceUnits: 14_720n, salt: 14 }]);
   });
 
-  it("says AMOUNTS_EXHAUSTED where the new price has none, beside a method that has, until one is free", async () => {
+  it("is AMOUNTS_EXHAUSTED when the new price has no free amount, beside a method that has, until one is free", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, USDC, freshEvmAddress());
     await register(shop, BTC, freshBtcAddress());
@@ -217,7 +217,7 @@ describe("a quote that is renewed", () => {
     expect(reasons(mended)).toEqual({ BTC: null, USDC: null });
   });
 
-  it("of many invoices at once at one new price: each gets its own amount, and only who lost one draws another", async () => {
+  it("gives each of many invoices its own amount at once, and only those that lost one draw another", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     const { address: other } = await register(shop, USDC, freshEvmAddress());
@@ -229,11 +229,11 @@ describe("a quote that is renewed", () => {
     for (const body of bodies)
       for (const method of body.paymentMethods) expect([method.status, method.reason]).toEqual(["ACTIVE", null]);
     expect(await held(address)).toHaveLength(6);
-    // Nobody lost a USDC amount: each price was one invoice's.
+    // No USDC amount was lost: each price was one invoice's.
     expect((await held(other)).map(({ salt }) => salt)).toEqual(Array(8).fill(0));
   });
 
-  it("of sixteen invoices that race for one new price gives each an amount", async () => {
+  it("gives each of sixteen invoices that compete for one new price an amount", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, BTC, freshBtcAddress());
     const made: Body[] = [];
@@ -246,7 +246,7 @@ describe("a quote that is renewed", () => {
 });
 
 describe("a shared address", () => {
-  it("gives a merchant without proof half of what all such may hold, neighbouring prices counted, and leaves the rest to another", async () => {
+  it("gives an unproven merchant half of the unproven share, including neighbouring prices, and leaves the rest to another", async () => {
     const [shop, other] = [await freshShop(), await freshShop()];
     const { address } = await register(shop, USDC, freshEvmAddress());
     await occupy({ ...USDC, address }, ["1999"], shop.merchantId);
@@ -254,7 +254,7 @@ describe("a shared address", () => {
     // 19 amounts lie within half a percent of the cheapest price that could ask for 2,000: four are a quarter of them.
     expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
     expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "LIMIT_REACHED"]);
-    // Elsewhere it holds none, however many there are at other prices.
+    // At a price farther away it holds none yet.
     expect(statusesOf(await shop.create(0.003, USDC))).toEqual([201, "ACTIVE"]);
     for (let i = 0; i < 2; i++) expect(statusesOf(await other.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
     expect(statusesOf(await other.create(TINY.rawAmount, USDC))).toEqual([201, "LIMIT_REACHED"]);
@@ -262,7 +262,7 @@ describe("a shared address", () => {
 });
 
 describe("the gap warning", () => {
-  it("is told of two extended keys whose indexes go in step, each in the invoice that reaches its mark", async () => {
+  it("is sent for each of two extended keys on the same invoices, by the invoice that reaches its mark", async () => {
     const shop = await freshShop();
     for (const [pair, path] of [
       [BTC, "m/84'/0'/0'"],

@@ -1,5 +1,5 @@
-// What the sweep looks at is what the clock moves: the select in SQL and the rule in `settle` say the same of any invoice, so that nothing
-// which waits keeps others from their turn. And what waits for a chain is let go by nothing else.
+// The sweep selects exactly the invoices that the clock changes: the SQL and the rule in `settle` agree on any invoice, so that waiting
+// invoices do not delay others. And what waits for a chain is released by nothing else.
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { NETWORKS } from "../../../src/chains/networks.ts";
@@ -20,7 +20,7 @@ import { freshId, testDb } from "../../support/worker-merchant.ts";
 
 const START = 1_800_000_000_000;
 const HOUR = 3_600_000;
-/** `passed` and `moved` before and after the clock has moved on, and when its watcher ticked last; resting is as good as none. */
+/** `passed`, `moved` and the watcher's last tick, each before and after the clock has moved on; a resting cursor counts as none. */
 const CURSORS = {
   ETH: { resting: false, passed: [0, 2 * HOUR], moved: [0, 2 * HOUR], ticked: [0, null] },
   POL: { resting: false, passed: [0, 0], moved: [0, 0], ticked: [0, 7 * HOUR] },
@@ -58,7 +58,7 @@ const fileAt = async (id: InvoiceId) => {
   return fileOf(found);
 };
 
-/** Stores what the facts make of an invoice at a moment. */
+/** Settles an invoice at a time and stores the result. */
 async function settleAt(id: InvoiceId, nowMs: number): Promise<void> {
   const file = await fileAt(id);
   const change = settlementChange(file, nowMs);
@@ -76,7 +76,7 @@ const dueInTurnAt = async (nowMs: number) => {
 };
 
 describe("an invoice is due", () => {
-  it("exactly when the clock moves it, of 150 invoices with any cursors and payments", async () => {
+  it("exactly when the clock changes it, for 150 invoices with any cursors and payments", async () => {
     const random = randomFrom(7);
     const draw = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
     await putCursors(0);
@@ -113,12 +113,12 @@ describe("an invoice is due", () => {
     }
   });
 
-  it("as found by the index of active invoices", async () => {
+  it("by the index of active invoices", async () => {
     const details = await planOf(selectDueInvoices(testDb, START, { order: "oldest", limit: 10, reorgWindows }));
     expect(details).toMatch(/SEARCH invoices USING INDEX invoices_due \(expires_at_ms</);
   });
 
-  it("as found of each merchant by the merchant's own, whoever else has how many", async () => {
+  it("by the index of each merchant's own invoices, however many others have", async () => {
     const details = await planOf(selectDueInTurn(testDb, START, { merchants: 10, ofEach: 10, reorgWindows }));
     expect(details).toContain("SEARCH invoices USING INDEX invoices_due_of_merchant (merchant_id>?)");
     expect(details).toContain(
@@ -128,13 +128,13 @@ describe("an invoice is due", () => {
   });
 });
 
-describe("an amount that is no longer watched", () => {
+describe("a held amount", () => {
   it.each([
-    ["a cursor beyond its end", { passedMs: START + 1, isResting: false }, 0],
-    ["a cursor exactly at its end", { passedMs: START, isResting: false }, 1],
-    ["a cursor that is resting", { passedMs: START - 1, isResting: true }, 0],
-    ["no cursor", undefined, 0],
-  ])("is free with %s", async (_, cursor, left) => {
+    ["released with a cursor past its end", { passedMs: START + 1, isResting: false }, 0],
+    ["kept with a cursor exactly at its end", { passedMs: START, isResting: false }, 1],
+    ["released with a resting cursor", { passedMs: START - 1, isResting: true }, 0],
+    ["released without a cursor", undefined, 0],
+  ])("is %s", async (_, cursor, left) => {
     const merchantId = freshId("mer");
     const at = { network: "ETH", cryptocurrency: "USDT", address: "0x01" };
     const id = await watchMethod(testDb, { ...at, nowMs: START - HOUR, merchantId, status: "EXPIRED" });

@@ -1,4 +1,4 @@
-// security.md 4: a wallet altered in the database pays nobody, and stays frozen from the first use that finds it, whichever that is.
+// security.md 4: a wallet altered in the database is never paid to, and stays frozen from the first use that finds it, whichever that is.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import type { WalletId } from "../../../src/lib/ids.ts";
@@ -23,7 +23,7 @@ const alter = (id: WalletId, change: Partial<WalletRow>) =>
 const create = (shop: TestMerchant, pairs: readonly object[]) =>
   expectStatus(shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: pairs }), 201);
 
-/** A shop with one wallet whose row somebody changed, and what was in it. */
+/** A shop with one wallet, the change of its row that a test makes, and the values before. */
 async function alteredShop(kind: "direct" | "xpub") {
   const shop = await freshMerchant();
   const body = kind === "direct" ? directWallet() : xpubWallet();
@@ -35,7 +35,7 @@ async function alteredShop(kind: "direct" | "xpub") {
 }
 
 describe.each(["direct", "xpub"] as const)("a %s wallet altered in the database", (kind) => {
-  it("is frozen by the create that names it, which comes back without an address", async () => {
+  it("is frozen by the create that uses it, which returns no address", async () => {
     const { shop, id, pair, before, change } = await alteredShop(kind);
     await alter(id, change);
     const startedAtMs = Date.now();
@@ -49,7 +49,7 @@ describe.each(["direct", "xpub"] as const)("a %s wallet altered in the database"
     expect((await create(shop, [pair])).paymentMethods).toMatchObject([{ reason: "WALLET_FROZEN" }]);
   });
 
-  it("is frozen by the pick that finds it, which is refused", async () => {
+  it("is frozen by the pick that uses it, which is refused", async () => {
     const { shop, id, pair, before, change } = await alteredShop(kind);
     const made = await create(shop, []);
     await alter(id, change);
@@ -76,8 +76,8 @@ describe.each(["direct", "xpub"] as const)("a %s wallet altered in the database"
   });
 });
 
-describe("a wallet that is whole", () => {
-  it("is used beside one that is frozen, in the same create", async () => {
+describe("an intact wallet", () => {
+  it("is used beside a frozen one in the same create", async () => {
     const { shop, id, pair, change } = await alteredShop("direct");
     const whole = await expectStatus(shop.post("/wallets", xpubWallet()), 201);
     await alter(id, change);
@@ -89,7 +89,7 @@ describe("a wallet that is whole", () => {
     expect([await frozenAt(id), await frozenAt(whole.id)]).toEqual([expect.any(Number), null]);
   });
 
-  it("is not frozen when the key of its HMAC is not configured: the operator may put it back", async () => {
+  it("is not frozen when the key of its HMAC is not configured, because the operator may restore it", async () => {
     const { shop, id, pair } = await alteredShop("direct");
     await alter(id, { macKeyId: "retired" });
     expect((await create(shop, [pair])).paymentMethods).toMatchObject([{ status: "UNAVAILABLE", address: null }]);

@@ -1,5 +1,5 @@
-// What a merchant without proof holds at a shared address is held for a day; its invoices may go on for longer where late money is taken. A page
-// asks for nothing that is free for others.
+// An unproven merchant holds amounts at a shared address for a day, but its invoices may last longer where late money is accepted. Its page
+// then must not ask for an amount that others may have.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, expect, it } from "vitest";
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await testDb.delete(networkCursors);
 });
 
-/** An invoice of 100 of which 40 came, with late money taken for a week, and the clock at which it is looked at. */
+/** An invoice of 100 with 40 paid, which accepts late money for a week, and a function that shows it at a later time. */
 async function underpaid() {
   const wallet = directWallet();
   const shop = await holderOf(wallet);
@@ -43,7 +43,7 @@ async function underpaid() {
     return testDb.select().from(payments).where(eq(payments.txHash, txHash));
   };
   await pay(40_000_000n, 0.1);
-  /** What its page asks for then, once the sweep has run. */
+  /** What its page asks for then, after the sweep has run. */
   const shownAt = async (hours: number) => {
     const deps = depsAt(hours);
     await expireInvoices(deps);
@@ -62,14 +62,14 @@ async function underpaid() {
   return { invoiceId, pay, shownAt };
 }
 
-it("what is asked for the rest after a day is nothing, rather than what anybody may have", async () => {
+it("a page asks for no remainder after a day, rather than for an amount that others may have", async () => {
   const { invoiceId, shownAt } = await underpaid();
   const { status, method } = await shownAt(30);
   expect([status, method?.reason]).toEqual(["UNDERPAID", "AMOUNTS_EXHAUSTED"]);
   expect(await testDb.$count(amountReservations, eq(amountReservations.invoiceId, invoiceId))).toBe(0);
 });
 
-it("what is asked within the day is asked no longer than it is held, and pays the invoice", async () => {
+it("a page asks for a remainder only as long as its amount is held, and paying it credits the invoice", async () => {
   const { invoiceId, pay, shownAt } = await underpaid();
   const { method, lockedHours } = await shownAt(23.5);
   expect(lockedHours).toBeGreaterThan(23.5);

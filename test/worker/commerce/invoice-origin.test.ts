@@ -1,4 +1,4 @@
-// Where an invoice was made: what a browser may ask for a product, and that the invoice and its events say who asked.
+// The origin of an invoice: what a browser may ask for a product, and that the invoice and its events name their origin.
 import { exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { expectRefusal, requestOf, seedKey, send } from "../../support/access.ts";
@@ -24,10 +24,10 @@ async function openShop(price: number) {
 describe("the price of a product", () => {
   it.each([
     ["another amount", { rawAmount: 0.01 }],
-    ["any amount", { rawAmount: 0 }],
+    ["an amount of zero", { rawAmount: 0 }],
     ["another currency", { currency: "IDR" }],
-    ["its figure in another currency", { rawAmount: 19.5, currency: "IDR" }],
-  ])("is fixed for a browser, which is refused %s; a server may name it", async (_, named) => {
+    ["the same amount in another currency", { rawAmount: 19.5, currency: "IDR" }],
+  ])("is fixed for a browser, which is refused %s; a server may set it", async (_, named) => {
     const { shop, product, browse } = await openShop(19.5);
     const asked = { productId: product.id, ...named };
     expectRefusal(await browse(asked), 400, "PRICE_IS_FIXED");
@@ -35,7 +35,7 @@ describe("the price of a product", () => {
     expect(invoice).toMatchObject({ productId: product.id });
   });
 
-  it("is what a browser's invoice asks for, named or not", async () => {
+  it("is the amount of a browser's invoice, given or not", async () => {
     const { product, browse } = await openShop(19.5);
     for (const named of [{}, { rawAmount: 19.5, currency: "EUR" }]) {
       const { status, json } = await browse({ productId: product.id, ...named });

@@ -1,4 +1,4 @@
-// A network that nobody sees is offered to no payer (decisions 4 "Networks that lag").
+// A network whose sources fail is not offered to payers (decisions 4 "Networks that lag").
 import { describe, expect, it } from "vitest";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
@@ -16,7 +16,7 @@ async function seenSince(degradedSinceMs: number | null, isResting = false): Pro
 }
 
 describe("a network whose sources fail", () => {
-  it("is hidden and cannot be picked after five minutes, and is back with its sources", async () => {
+  it("is hidden and refused after five minutes, and offered again once its sources are back", async () => {
     const merchant = await freshMerchant();
     await merchant.post("/wallets", { walletType: "DIRECT_WALLET", ...PAIR, address: ADDRESS });
     await merchant.post("/wallets", { walletType: "DIRECT_WALLET", ...PAIR, cryptocurrency: "EURC", address: ADDRESS });

@@ -1,4 +1,4 @@
-// Evidence is up to 4 KB a payment, and an invoice comes with all its payments as one value, of which D1 takes two megabytes.
+// Evidence takes up to 4 KB a payment. An invoice is read with all its payments as one value, which D1 limits to two megabytes.
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
@@ -18,7 +18,7 @@ interface Created {
   readonly merchantId: MerchantId;
 }
 
-it("is in nothing that is read of an invoice: 600 payments with 4 KB each stay under 1 MB, shown and listed", async () => {
+it("evidence is not read with an invoice: 600 payments with 4 KB each stay under 1 MB, shown and listed", async () => {
   const merchant = await freshMerchant();
   const { id, merchantId } = (await merchant.post("/invoices", { name: "popular", rawAmount: 0 })).body as Created;
   for (let n = 0; n < 600; n++) await open({ id, merchantId }, n);
@@ -39,7 +39,7 @@ function bytesOf(value: unknown): number {
   return new TextEncoder().encode(json).length;
 }
 
-it("stays as it was first written when the payment is written again by somebody who has not read it", async () => {
+it("evidence stays as first written when a payment is written again by code that has not read it", async () => {
   const merchant = await freshMerchant();
   const invoice = (await merchant.post("/invoices", { name: "one", rawAmount: 0 })).body as Created;
   const { id } = await open(invoice, 0);

@@ -19,7 +19,7 @@ async function invoiceOf(shop: TestMerchant): Promise<InvoiceId> {
 }
 
 describe("the list of payments", () => {
-  it("is newest first, by cursor without a gap and without a repetition, moments of many included", async () => {
+  it("is newest first, by cursor without a gap or a repetition, also for payments of the same time", async () => {
     const shop = await freshMerchant();
     const seeded = [];
     for (let n = 0; n < 7; n++) {
@@ -41,7 +41,7 @@ describe("the list of payments", () => {
     expect(got).toEqual(wanted);
   });
 
-  it("counts where a page is asked by its number, or nothing is asked at all", async () => {
+  it("is counted when a page number or nothing is requested", async () => {
     const shop = await freshMerchant();
     for (let n = 0; n < 3; n++) await seedPayment(shop.merchantId);
     await seedPayment(shop.merchantId, { status: "IGNORED" });
@@ -56,7 +56,7 @@ describe("the list of payments", () => {
     expect(body).toEqual({ data: [], nextCursor: null });
   });
 
-  it("has the members of decisions 5 and no other", async () => {
+  it("has exactly the fields of decisions 5", async () => {
     const shop = await freshMerchant();
     const payment = await seedPayment(shop.merchantId);
     const { body } = await shop.get("/payments");
@@ -82,7 +82,7 @@ describe("the list of payments", () => {
 });
 
 describe("a filter of the list", () => {
-  it("takes what it names, one, several or none, and never another merchant's", async () => {
+  it("applies one condition, several or none, and never shows another merchant's payments", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const invoiceId = await invoiceOf(shop);
     const credited = { invoiceId, matchedBy: "ADDRESS", fiatMicros: 10_000_000n } as const;
@@ -112,17 +112,17 @@ describe("a filter of the list", () => {
     ["limit=101", "limit"],
     ["cursor=x", "cursor"],
     [`txHash=${"a".repeat(81)}`, "txHash"],
-  ])("%s is refused by its name", async (query, path) => {
+  ])("refuses %s and names the parameter", async (query, path) => {
     const { status, body } = await (await freshMerchant()).get(`/payments?${query}`);
     expect([status, body.code, body.details]).toMatchObject([400, "VALIDATION_FAILED", [{ path }]]);
   });
 });
 
-describe("how D1 finds payments", () => {
+describe("the query plan", () => {
   const page = { limit: 21, offset: 0, after: { createdAtMs: 1, id: "x" } };
   const pagePlan = (filter: PaymentFilter) => planOf(selectPaymentPage(testDb, "mer_1", { ...page, filter }));
 
-  it("a page, with a status or without, begins in its index where the page does, and needs no sorting", async () => {
+  it("of a page, with or without a status, starts in its index at the start of the page, and needs no sorting", async () => {
     const [plain, byStatus] = [await pagePlan({}), await pagePlan({ status: "UNMATCHED" })];
     expect(plain).toMatch(
       /SEARCH payments USING INDEX payments_feed \(merchant_id=\? AND \(created_at_ms,id\)<\(\?,\?\)\)/,
@@ -135,7 +135,7 @@ describe("how D1 finds payments", () => {
     ["a transaction", { txHash: "0x1" }, "payments_transaction (network=? AND tx_hash=?)"],
     ["a transaction of a network", { txHash: "0x1", network: "ETH" }, "payments_transaction (network=? AND tx_hash=?)"],
     ["an invoice", { invoiceId: "inv_1", status: "CONFIRMED" }, "payments_invoice (invoice_id=?)"],
-  ] as const)("those of %s by that, counted too", async (_, filter, index) => {
+  ] as const)("of payments by %s uses that index, also for the count", async (_, filter, index) => {
     expect(await pagePlan(filter)).toContain(`SEARCH payments USING INDEX ${index}`);
     expect(await planOf(countPayments(testDb, "mer_1", filter, true))).toMatch(
       /SEARCH payments USING .*INDEX payments_/,
@@ -144,7 +144,7 @@ describe("how D1 finds payments", () => {
 });
 
 describe("a payment", () => {
-  it("shows with its evidence: rule, source's words, block, candidates, and the claims of payers on either", async () => {
+  it("is shown with its evidence: rule, raw source data, block, candidates, and the payers' claims", async () => {
     const shop = await freshMerchant();
     const [invoiceId, candidate, elsewhere] = [await invoiceOf(shop), await invoiceOf(shop), await invoiceOf(shop)];
     const payment = await seedPayment(shop.merchantId, {
@@ -179,7 +179,7 @@ describe("a payment", () => {
     expect((await shop.get(`/invoices/${invoiceId}`)).body.payments).toMatchObject([{ id: payment.id }]);
   });
 
-  it("in a mempool has no block and no confirmations", async () => {
+  it("in the mempool has no block and no confirmations", async () => {
     const shop = await freshMerchant();
     const nowhere = { blockHeight: null, blockHash: null, blockTimeMs: null, confirmations: 0 };
     const { id } = await seedPayment(shop.merchantId, nowhere);
@@ -187,7 +187,7 @@ describe("a payment", () => {
     expect([body.blockHeight, body.confirmations, body.evidence.block]).toEqual([null, 0, null]);
   });
 
-  it("that is not there, malformed, or a stranger's, is one and the same 404", async () => {
+  it("is the same 404 when it is unknown, malformed or another merchant's", async () => {
     const shop = await freshMerchant();
     const foreign = await seedPayment((await freshMerchant()).merchantId);
     const refusals = [];

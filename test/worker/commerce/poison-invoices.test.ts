@@ -1,4 +1,4 @@
-// An invoice that cannot be read or settled is its own merchant's matter: it stops nobody else, is named, and is tried ever more rarely.
+// An invoice that cannot be read or settled affects only its own merchant: it stops no other, is reported, and is retried ever less often.
 import { env, exports } from "cloudflare:workers";
 import { eq, inArray, sql } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -47,19 +47,19 @@ const statusesOf = async (ids: readonly InvoiceId[]) =>
   ).map(({ status }) => status);
 
 const POISONS: readonly [string, (id: InvoiceId) => PromiseLike<unknown>][] = [
-  ["whose amount is no number", (id) => testDb.run(sql`update invoices set amount_micros = 'ten' where id = ${id}`)],
+  ["whose amount is not a number", (id) => testDb.run(sql`update invoices set amount_micros = 'ten' where id = ${id}`)],
   [
-    "whose method is of a network that no code knows",
+    "whose method is on an unknown network",
     (id) => testDb.update(paymentMethods).set({ network: "MOON" }).where(eq(paymentMethods.invoiceId, id)),
   ],
   [
-    "whose quotes are no JSON",
+    "whose quotes are not JSON",
     (id) => testDb.update(paymentMethods).set({ quotes: "[" }).where(eq(paymentMethods.invoiceId, id)),
   ],
 ];
 
 describe.each(POISONS)("an invoice %s", (_, poison) => {
-  it("keeps no other merchant's from expiring, and no other invoice from being listed", async () => {
+  it("does not stop other merchants' invoices from expiring, nor other invoices from being listed", async () => {
     const [hurt, other] = [await freshShop(), await freshShop()];
     const bad = await created(hurt);
     const good = [await created(hurt), await created(other), await created(other)];
@@ -72,14 +72,14 @@ describe.each(POISONS)("an invoice %s", (_, poison) => {
   });
 });
 
-it("one invoice whose body cannot be made is left out of its page, and the rest of the page is shown", async () => {
+it("an invoice whose body cannot be built is left out of its page, and the rest of the page is shown", async () => {
   const shop = await freshShop();
   const [first, bad, last] = [await created(shop), await created(shop), await created(shop)];
   await testDb.update(paymentMethods).set({ network: "MOON" }).where(eq(paymentMethods.invoiceId, bad));
   expect((await listed(shop)).toSorted()).toEqual([first, last].toSorted());
 });
 
-it("180 invoices that fail, older and younger ones, keep none of the 60 between them waiting", {
+it("180 failing invoices, older and younger ones, do not delay the 60 between them", {
   timeout: 120_000,
 }, async () => {
   const [bad, good]: [InvoiceId[], InvoiceId[]] = [[], []];
@@ -99,7 +99,7 @@ it("180 invoices that fail, older and younger ones, keep none of the 60 between 
   expect([settled, new Set(await statusesOf(good))]).toEqual([60, new Set(["EXPIRED"])]);
 });
 
-it("one that keeps failing is tried ever more rarely, shows in /healthz, and is gone from it once it is settled", async () => {
+it("a failing invoice is retried ever less often and shown in /healthz, until it is settled", async () => {
   const shop = await freshShop();
   const bad = await created(shop);
   const break_ = (network: string) =>

@@ -21,7 +21,7 @@ describe("an image of a product", () => {
     ["image/png", png],
     ["image/jpeg", jpeg],
     ["image/webp", webp],
-  ] as const)("of %s in the request is kept and served from our origin", async (type, make) => {
+  ] as const)("of %s in the request is stored and served from our origin", async (type, make) => {
     const shop = await freshMerchant();
     const { image } = await made(shop, { image: dataUrl(make(32_768), type) });
     expect(image).toBe(urlOf(shop, make(32_768)));
@@ -29,7 +29,7 @@ describe("an image of a product", () => {
     expect([served.status, served.headers.get("content-type")]).toEqual([200, type]);
   });
 
-  it("is named as uploaded or as our answers show it, is kept by other changes, and is taken away by null", async () => {
+  it("is given by its name or its URL, is kept by other changes, and is removed by null", async () => {
     const shop = await freshMerchant();
     await shop.post("/images", { contentType: "image/png", data: base64.encode(png()) });
     const byName = await made(shop, { image: imageName(png()) });
@@ -46,7 +46,7 @@ describe("an image of a product", () => {
 
   const pick = ({ name, price, image }: Answer["body"]) => ({ name, price: Number(price), image });
 
-  it("of another merchant is not there", async () => {
+  it("of another merchant is not found", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     await other.post("/images", { contentType: "image/png", data: base64.encode(png()) });
     const answer = await shop.post("/products", { name: "a", price: 1, image: imageName(png()) });
@@ -62,8 +62,8 @@ describe("an image of a product", () => {
     ["a data URL that is not base64", "data:image/png,abc"],
     ["a loopback address", "https://127.0.0.1/a.png"],
     ["plain http", "http://pictures.example/a.png"],
-    ["words", "a picture of coffee"],
-  ])("is refused with its reason, and no product is made: %s", async (_, image) => {
+    ["text that is no URL", "a picture of coffee"],
+  ])("is refused with a reason, and no product is created: %s", async (_, image) => {
     const shop = await freshMerchant();
     const answer = await shop.post("/products", { name: "Coffee", price: 1, image });
     expect([answer.status, answer.body.code], answer.text).toEqual([400, "IMAGE_REFUSED"]);
@@ -73,7 +73,7 @@ describe("an image of a product", () => {
   });
 
   describe("at an https address", () => {
-    /** The creation of a product in a world whose other hosts answer with `answer`. */
+    /** Creates a product while all other hosts answer with `answer`. */
     async function created(
       shop: TestMerchant,
       answer: () => Response | Promise<Response>,
@@ -115,7 +115,7 @@ describe("an image of a product", () => {
       return { prepared, asked };
     }
 
-    it("is fetched once, without its fragment, and served from our origin ever after", async () => {
+    it("is fetched once, without the fragment, and served from our origin afterwards", async () => {
       const shop = await freshMerchant();
       const { prepared, asked } = await created(
         shop,
@@ -130,9 +130,9 @@ describe("an image of a product", () => {
 
     it.each([
       ["that redirects", () => new Response(null, { status: 302, headers: { location: "http://127.0.0.1/" } })],
-      ["that has none", () => new Response("no", { status: 404 })],
-      ["that sends a page", () => new Response("<html></html>")],
-      ["that sends too much", () => new Response(png(32_769))],
+      ["that is not found", () => new Response("no", { status: 404 })],
+      ["that returns a page", () => new Response("<html></html>")],
+      ["that is too large", () => new Response(png(32_769))],
       ["that does not answer", () => Promise.reject(new Error("connection refused"))],
     ] as const)("%s is refused", async (_, answer) => {
       const { prepared } = await created(await freshMerchant(), answer);
@@ -142,7 +142,7 @@ describe("an image of a product", () => {
     it.each([
       { kind: "refused", why: "the host resolves to 10.0.0.1, which is not a public address" },
       { kind: "unknown", why: "the host could not be resolved (TIMEOUT)" },
-    ] as const)("whose host is $kind by the resolver is refused and never asked", async (resolution) => {
+    ] as const)("whose host is $kind by the resolver is refused without a request", async (resolution) => {
       const { prepared, asked } = await created(await freshMerchant(), () => new Response(png()), resolution);
       expect(prepared).toMatchObject({ kind: "refused", failure: { code: "IMAGE_REFUSED", reason: resolution.why } });
       expect(asked).toEqual([]);

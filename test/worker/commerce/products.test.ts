@@ -16,7 +16,7 @@ import { BTC, directWallet, USDT, xpubWallet } from "../../support/wallet-bodies
 import { type Answer, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 import { made, ORIGIN } from "./products-harness.ts";
 
-const NOBODY = "prd_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const UNKNOWN_ID = "prd_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
 async function entriesOf(shop: TestMerchant, target: string) {
   const rows = await testDb
@@ -34,7 +34,7 @@ async function browserOf(shop: TestMerchant) {
 }
 
 describe("a product", () => {
-  it("is answered with exactly the fields of decisions 10, defaults filled in", async () => {
+  it("is returned with exactly the fields of decisions 10, defaults filled in", async () => {
     const shop = await freshMerchant();
     const product = await made(shop);
     expect(product).toEqual({
@@ -61,7 +61,7 @@ describe("a product", () => {
     ]);
   });
 
-  it("is as the document says, alone, in a list and in an invoice", async () => {
+  it("matches the documented schema, alone, in a list and in an invoice", async () => {
     const shop = await freshMerchant();
     const product = await made(shop, {
       description: "Whole beans",
@@ -81,7 +81,7 @@ describe("a product", () => {
     [0, "0.000000"],
     [1_000_000, "1000000.000000"],
     [0.0000005, "0.000001"],
-  ])("of the price %d costs %s", async (price, text) => {
+  ])("with the price %d costs %s", async (price, text) => {
     expect((await made(await freshMerchant(), { price })).price).toBe(text);
   });
 
@@ -97,13 +97,13 @@ describe("a product", () => {
     ["a price above 1,000,000", { price: 1_000_000.01 }],
     ["an unknown currency", { currency: "XXX" }],
     ["an unknown field", { colour: "red" }],
-  ])("is refused: %s", async (_, fields) => {
+  ])("is refused with %s", async (_, fields) => {
     const shop = await freshMerchant();
     const answer = await shop.post("/products", { name: "Coffee", price: 1, ...fields });
     expect([answer.status, answer.body.code], answer.text).toEqual([400, "VALIDATION_FAILED"]);
   });
 
-  it("is made once under one Idempotency-Key, however often it is sent at once", async () => {
+  it("is created once under one Idempotency-Key, however often it is sent at once", async () => {
     const shop = await freshMerchant();
     const headers = { "idempotency-key": "coffee" };
     const body = { name: "Coffee", price: 1 };
@@ -113,7 +113,7 @@ describe("a product", () => {
     expect(await testDb.$count(auditEvents, eq(auditEvents.merchantId, shop.merchantId))).toBe(1);
   });
 
-  it("is changed by what a PATCH names, and by nothing else", async () => {
+  it("is changed by exactly the fields of a PATCH", async () => {
     const shop = await freshMerchant();
     const before = await made(shop, { description: "Whole beans", currency: "eur" });
     const answer = await shop.patch(`/products/${before.id}`, { price: 20, description: null, askForName: true });
@@ -131,7 +131,7 @@ describe("a product", () => {
     ]);
   });
 
-  it("is not written, nor is the log, by a PATCH that changes nothing; one that says nothing is refused", async () => {
+  it("is not written or logged by a PATCH that changes nothing; an empty PATCH is refused", async () => {
     const shop = await freshMerchant();
     const product = await made(shop);
     expect((await shop.patch(`/products/${product.id}`, { name: "Coffee", price: 19.5 })).body).toEqual(product);
@@ -139,7 +139,7 @@ describe("a product", () => {
     expect((await shop.patch(`/products/${product.id}`, {})).status).toBe(400);
   });
 
-  it("keeps both of two changes at once, and each answer tells what then stood", async () => {
+  it("keeps both of two changes at once, and each answer shows the state it left", async () => {
     const shop = await freshMerchant();
     const { id } = await made(shop);
     for (let round = 1; round <= 10; round++) {
@@ -153,7 +153,7 @@ describe("a product", () => {
     expect(await entriesOf(shop, id)).toHaveLength(21);
   });
 
-  it("that is deleted is answered as it then is, and found no more", async () => {
+  it("is returned when it is deleted, and not found afterwards", async () => {
     const shop = await freshMerchant();
     const product = await made(shop);
     const deleted = await shop.delete(`/products/${product.id}`);
@@ -170,7 +170,7 @@ describe("a product", () => {
     expect((await entriesOf(shop, product.id))[1]).toMatchObject(["product.deleted", { name: "Coffee" }, null]);
   });
 
-  it("that six delete at once is deleted by one of them", async () => {
+  it("is deleted by one of six deletes at once", async () => {
     const shop = await freshMerchant();
     const { id } = await made(shop);
     const answers = await Promise.all(Array.from({ length: 6 }, () => shop.delete(`/products/${id}`)));
@@ -178,10 +178,10 @@ describe("a product", () => {
     expect(await entriesOf(shop, id)).toHaveLength(2);
   });
 
-  it("of another merchant, of no one and of a malformed id are one answer", async () => {
+  it("is the same 404 for another merchant's, an unknown and a malformed id", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const { id } = await made(other);
-    const answers = await Promise.all([id, NOBODY, "coffee"].map((each) => shop.get(`/products/${each}`)));
+    const answers = await Promise.all([id, UNKNOWN_ID, "coffee"].map((each) => shop.get(`/products/${each}`)));
     for (const { status, body } of answers) expect([status, body.code]).toEqual([404, "PRODUCT_NOT_FOUND"]);
     expect((await shop.patch(`/products/${id}`, { name: "Mine" })).status).toBe(404);
     expect((await shop.delete(`/products/${id}`)).status).toBe(404);
@@ -190,7 +190,7 @@ describe("a product", () => {
 });
 
 describe("the list of products", () => {
-  it("is newest first, page by page, without gap or double, and counts where a page is asked for", async () => {
+  it("is newest first, without a gap or a repetition, and counted when a page number is requested", async () => {
     const shop = await freshMerchant();
     const ids: string[] = [];
     for (let n = 0; n < 7; n++) ids.unshift((await made(shop, { name: `Product ${n}` })).id);
@@ -230,7 +230,7 @@ describe("the list of products", () => {
 });
 
 describe("a public key", () => {
-  it("sees what is for sale, in the list and alone, and nothing that is inactive or deleted", async () => {
+  it("reads active products, in the list and alone, and none that is inactive or deleted", async () => {
     const shop = await freshMerchant();
     const browse = await browserOf(shop);
     const shown = await made(shop);
@@ -246,7 +246,7 @@ describe("a public key", () => {
     }
   });
 
-  it("changes nothing", async () => {
+  it("cannot change products", async () => {
     const shop = await freshMerchant();
     const browse = await browserOf(shop);
     const { id } = await made(shop);
@@ -260,7 +260,7 @@ describe("a public key", () => {
     }
   });
 
-  it("makes an invoice of an active product at its price; an inactive one is not there for it", async () => {
+  it("creates an invoice of an active product at its price; an inactive one is not found", async () => {
     const shop = await freshMerchant();
     const browse = await browserOf(shop);
     const product = await made(shop);
@@ -276,7 +276,7 @@ describe("a public key", () => {
 });
 
 describe("an invoice of a product", () => {
-  it("takes name, price and currency from it, and embeds it, in every answer and event", async () => {
+  it("has the product's name, price and currency, and embeds the product in every answer and event", async () => {
     const shop = await freshMerchant();
     const product = await made(shop, { currency: "EUR", askForAddress: true });
     const answer = await shop.post("/invoices", { productId: product.id });
@@ -294,7 +294,7 @@ describe("an invoice of a product", () => {
     expect(events.results.map(({ data }) => JSON.parse(data).invoice.product)).toEqual([product, product]);
   });
 
-  it("is as the request says where it says so", async () => {
+  it("has the values of the request where those are given", async () => {
     const shop = await freshMerchant();
     const { id: productId } = await made(shop, { currency: "EUR" });
     const given = { productId, name: "Two coffees", rawAmount: 39, currency: "USD" };
@@ -310,7 +310,7 @@ describe("an invoice of a product", () => {
     expect((await shop.post("/invoices", { productId, currency: "eur" })).body.currency).toBe("EUR");
   });
 
-  it("shows the product as it now is, and asks for what it asked for", async () => {
+  it("shows the product as it is now, but keeps its own amount", async () => {
     const shop = await freshMerchant();
     const product = await made(shop);
     const { id } = (await shop.post("/invoices", { productId: product.id })).body;
@@ -321,12 +321,12 @@ describe("an invoice of a product", () => {
     expect(deleted.deletedAt).not.toBeNull();
   });
 
-  it("is refused where the product is unknown, foreign, deleted or inactive", async () => {
+  it("is refused when the product is unknown, another merchant's, deleted or inactive", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const deleted = await made(shop);
     await shop.delete(`/products/${deleted.id}`);
     const foreign = await made(other);
-    for (const productId of [NOBODY, "coffee", foreign.id, deleted.id]) {
+    for (const productId of [UNKNOWN_ID, "coffee", foreign.id, deleted.id]) {
       const answer = await shop.post("/invoices", { name: "a", rawAmount: 1, productId });
       expect([answer.status, answer.body.code]).toEqual([404, "PRODUCT_NOT_FOUND"]);
     }
@@ -336,7 +336,7 @@ describe("an invoice of a product", () => {
     expect((await shop.get("/invoices")).body.data).toEqual([]);
   });
 
-  it("still needs name and rawAmount where it names no product, and is told of both", async () => {
+  it("without a product requires name and rawAmount, and the refusal names both", async () => {
     const shop = await freshMerchant();
     const empty = await shop.post("/invoices", {});
     const paths = (answer: Answer) => answer.body.details.map(({ path }: { path: string }) => path).sort();
@@ -346,7 +346,7 @@ describe("an invoice of a product", () => {
     expect(paths(await shop.post("/invoices", []))).toEqual([""]);
   });
 
-  it("is paid by a direct wallet at the product's price, many at once, each with its own amount", async () => {
+  it("is paid to a direct wallet at the product's price, with its own amount when many are created at once", async () => {
     const shop = await freshMerchant();
     for (const wallet of [directWallet(), xpubWallet()]) expect((await shop.post("/wallets", wallet)).status).toBe(201);
     const { id: productId } = await made(shop, { price: 100 });
@@ -360,7 +360,7 @@ describe("an invoice of a product", () => {
     expect(amounts.every((amount) => Number(amount) > 99 && Number(amount) <= 100)).toBe(true);
   });
 
-  it("whose product changed after it was read is at the new price; one whose product went is refused", async () => {
+  it("whose product changed after it was read has the new price; one whose product is gone is refused", async () => {
     const shop = await freshMerchant();
     const key = await seedKey(shop.merchantId, { lastUsedAtMs: Date.now() });
     const { id: productId } = await made(shop, { price: 10 });
@@ -379,7 +379,7 @@ describe("an invoice of a product", () => {
     expect((await shop.get("/invoices")).body.data).toHaveLength(1);
   });
 
-  it("made while its product changes or goes is at a price that stood, or is refused", async () => {
+  it("created while its product is changed or deleted has a price that was valid then, or is refused", async () => {
     const shop = await freshMerchant();
     for (let round = 0; round < 10; round++) {
       const product = await made(shop, { price: 10 });
@@ -391,7 +391,7 @@ describe("an invoice of a product", () => {
       expect(change.status).toBe(200);
       if (isDeleted && invoice.status === 404) continue;
       expect(invoice.status, invoice.text).toBe(201);
-      // What the answer embeds stood in the moment of the batch.
+      // The product in the answer is the one at the time of the batch.
       expect(invoice.body.product.price).toBe(invoice.body.rawAmount);
       expect(invoice.body.product.deletedAt).toBeNull();
       expect(await testDb.$count(products, eq(products.id, product.id as ProductId))).toBe(1);

@@ -1,5 +1,5 @@
-// Invoices that anybody can make, with a public key or on a product's page: whatever strangers do, the merchant's own server finds its limit
-// untouched, and no network takes more than its share.
+// Invoices that anybody can create, with a public key or on a product's page: whatever strangers do, the merchant's own server keeps its own
+// limit, and no network takes more than its share.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/lib/limits.ts";
@@ -18,7 +18,7 @@ const countsOf = async ({ merchantId }: TestMerchant) => {
 };
 
 describe("public invoices", () => {
-  it("of a hundred networks use up their own budget, and the merchant's server still makes two hundred of two hundred", async () => {
+  it("from a hundred networks use up only their own budget, and the merchant's server still creates all its 200", async () => {
     const { shop, browse, buy } = await openShop({ maxPublicInvoices: 60, maxActiveInvoices: 200 });
     const strangers = await inTens(100, (n) => browse(`203.0.113.${n}`));
     expect([countOf(strangers, 201), countOf(strangers, 422)]).toEqual([60, 40]);
@@ -31,7 +31,7 @@ describe("public invoices", () => {
     expect((await shop.post("/invoices", { name: "Order", rawAmount: 10 })).body.code).toBe("TOO_MANY_ACTIVE_INVOICES");
   });
 
-  it("are as many as the budget when many are made at once, and each that ends makes room for one", async () => {
+  it("are at most the budget when many are created at once, and each that ends makes room for one", async () => {
     const { shop, browse } = await openShop({ maxPublicInvoices: 5 });
     const first = await several(12, (n) => browse(`203.0.113.${n}`));
     expect([countOf(first, 201), countOf(first, 422)]).toEqual([5, 7]);
@@ -40,7 +40,7 @@ describe("public invoices", () => {
     expect(statusesOf([await browse("203.0.113.50"), await browse("203.0.113.51")])).toEqual([201, 422]);
   });
 
-  it("are twenty for one network, made with a key or on a page, and other networks have their own", async () => {
+  it("are at most twenty for one network, by key or page, and other networks have their own twenty", async () => {
     const { browse, buy } = await openShop();
     const answers = await several(25, () => browse("203.0.113.1"));
     expect([countOf(answers, 201), countOf(answers, 422)]).toEqual([20, 5]);
@@ -51,7 +51,7 @@ describe("public invoices", () => {
     expect((await browse("203.0.113.3")).status).toBe(201);
   });
 
-  it("are eighty for a /48, whatever networks of it they come from", async () => {
+  it("are at most eighty for a /48, from whatever networks in it", async () => {
     const { browse } = await openShop();
     const answers: Sent[] = [];
     for (let network = 0; network < 9; network++)
@@ -60,7 +60,7 @@ describe("public invoices", () => {
     expect((await browse("2001:db8:8::1")).status).toBe(201);
   });
 
-  it("wait for a day at the most, and those of a server as long as the merchant says", async () => {
+  it("last a day at most, but those of a server as long as the merchant's setting", async () => {
     const { shop, browse } = await openShop({ invoiceLifetimeSeconds: 3 * 86_400 });
     const lifetimeOf = ({ createdAt, expiresAt }: Record<string, unknown>) =>
       (Date.parse(String(expiresAt)) - Date.parse(String(createdAt))) / 1_000;
@@ -68,7 +68,7 @@ describe("public invoices", () => {
     expect(lifetimeOf(await made(shop, "/invoices", { name: "Order", rawAmount: 10 }))).toBe(3 * 86_400);
   });
 
-  it("leave no address of a caller behind: a hash while they are active, which another merchant has not, then nothing", async () => {
+  it("store only a hash of the caller's address, different for each merchant, and nothing once they ended", async () => {
     const shops = [await openShop(), await openShop()];
     const rows: (readonly string[])[] = [];
     for (const { shop, browse } of shops) {
@@ -85,7 +85,7 @@ describe("public invoices", () => {
     }
   });
 
-  it("of a page that waits for a payment are counted for nobody on a development server's own machine", async () => {
+  it("from a loopback address are not limited on a development server", async () => {
     const { shop, key } = await openShop();
     const ask = { method: "POST", key, body: { name: "Order", rawAmount: 10 }, headers: { "cf-connecting-ip": "::1" } };
     const path = `/api/v1/merchants/merchant/${shop.merchantId}/invoices`;
@@ -96,7 +96,7 @@ describe("public invoices", () => {
     { kind: "amounts of an address", wallet: directWallet(), pair: USDT, most: LIMITS.amountsWithoutProof },
     { kind: "addresses of a key", wallet: xpubWallet(), pair: BTC, most: LIMITS.addressesWithoutProof },
   ])(
-    "take half of the $kind that a merchant without proof has where others are, and leave its server the rest",
+    "take at most half of the $kind of an unproven merchant where others share it, and leave its server the rest",
     async ({ wallet, pair, most }) => {
       const { shop, browse } = await openShop({}, { wallets: [wallet] });
       await holderOf(wallet);

@@ -1,4 +1,4 @@
-// Addresses of extended keys for browsers: at most 20 past the last one that was paid, however they come, and two unpaid ones for one network.
+// Addresses of extended keys for browsers: at most 20 past the last paid one, however they ask, and two unpaid ones for one network.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -60,20 +60,20 @@ const several = <T>(count: number, each: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, n) => each(n)));
 const methodOf = (invoice: Answer["body"]) => invoice.paymentMethods[0];
 
-describe("addresses held by public keys", () => {
-  it("are twenty when forty browsers create at once; the others are told why, on an invoice all the same", async () => {
+describe("addresses given to browsers", () => {
+  it("are twenty when forty create at once; the other invoices are created without one and name the reason", async () => {
     const { server, browser } = await freshShop();
     const methods = (await several(40, () => browser.create())).map(methodOf);
     const active = methods.filter(({ status }) => status === "ACTIVE");
     expect(active).toHaveLength(LIMIT);
     expect(new Set(active.map(({ address }) => address)).size).toBe(LIMIT);
     for (const method of methods.filter((each) => !active.includes(each))) expect(method).toMatchObject(LIMITED);
-    // Nor did those who were refused leave a hole between the addresses: a server's comes right after.
+    // Refused requests left no gap between the addresses: a server's comes right after.
     await madeByServer(server, [BTC]);
     expect(await server.get("/wallets").then(({ body }) => body[0])).toMatchObject({ nextIndex: LIMIT + 1 });
   });
 
-  it("are twenty when thirty browsers pick at once on invoices that a server made", async () => {
+  it("are twenty when thirty pick at once on invoices of a server", async () => {
     const { server, browser } = await freshShop();
     const made = await several(30, () => madeByServer(server));
     const picks = await Promise.all(made.map(({ id }) => browser.pick(id)));
@@ -82,7 +82,7 @@ describe("addresses held by public keys", () => {
       expect([status, body.code]).toEqual([409, "PUBLIC_ADDRESS_LIMIT"]);
   });
 
-  it("are counted together, picked or created, and none that is cancelled or expired makes room for another", async () => {
+  it("are counted together, picked or created, and cancelled or expired ones make no room", async () => {
     const { server, browser } = await freshShop();
     const created = await several(LIMIT - 1, () => browser.create());
     const picked = await madeByServer(server);
@@ -94,7 +94,7 @@ describe("addresses held by public keys", () => {
     expect((await server.get("/wallets")).body[0]).toMatchObject({ nextIndex: LIMIT });
   });
 
-  it("reach further once one of them is paid, by as much as that one lies further on; what is not confirmed moves nothing", async () => {
+  it("are twenty past the last paid one; an unconfirmed payment changes nothing", async () => {
     const { server, browser } = await freshShop();
     const methods = (await several(LIMIT, () => browser.create())).map((made) => ({ made, method: methodOf(made) }));
     const addressOf = new Map(methods.map(({ made, method }) => [method.address, made.id]));
@@ -108,7 +108,7 @@ describe("addresses held by public keys", () => {
     expect(more.filter(({ status }) => status === "ACTIVE")).toHaveLength(7);
   });
 
-  it("are given one an hour beyond, and recovery states the gap limit that shows them all", async () => {
+  it("are one more an hour beyond that, and recovery returns a gap limit that finds them all", async () => {
     const { server, browser } = await freshShop();
     await several(LIMIT, () => browser.create());
     expect(methodOf(await browser.create())).toMatchObject(LIMITED);
@@ -124,7 +124,7 @@ describe("addresses held by public keys", () => {
     expect([nextIndex, gapLimit]).toEqual([LIMIT + 1, LIMIT + 1 + 20]);
   });
 
-  it("come after those of a server, which lie before them, and a server is never kept from having more; nor are shared addresses", async () => {
+  it("are counted together with those a server got before, but a server is never limited, nor are shared addresses", async () => {
     const { server, browser } = await freshShop();
     await several(5, () => madeByServer(server, [BTC]));
     await several(5, () => browser.create(USDT));
@@ -137,7 +137,7 @@ describe("addresses held by public keys", () => {
     expect((await browser.pick(refused.id, USDT))[0]).toBe(201);
   });
 
-  it("are two for one network while they are unpaid, however many it asks for at once and wherever it picks", async () => {
+  it("are two for one network while unpaid, however many it asks for at once and wherever it picks", async () => {
     const { server, browser } = await freshShop();
     const one = { ip: "198.51.100.20" };
     const methods = (await several(6, () => browser.create(BTC, one))).map(methodOf);
@@ -149,12 +149,12 @@ describe("addresses held by public keys", () => {
     expect([status, body.code, body.name, body.limit]).toEqual([422, "LIMIT_REACHED", "publicAddressesPerIp", 2]);
     expect((await browser.pick(made.id, BTC, { ip: "198.51.100.21" }))[0]).toBe(201);
     expect(methodOf(await browser.create(USDT, one))).toMatchObject({ status: "ACTIVE" });
-    // Those who pay may have another.
+    // Once paid, the network may have another.
     await testDb.update(invoices).set({ status: "PAID" }).where(eq(invoices.merchantId, server.merchantId));
     expect(methodOf(await browser.create(BTC, one))).toMatchObject({ status: "ACTIVE" });
   });
 
-  it("are two for one network over all keys of the merchant, and what it may not have is told on an invoice all the same", async () => {
+  it("are two for one network over all keys of the merchant, and further invoices are created without one", async () => {
     const { server, browser } = await freshShop();
     expect((await server.post("/wallets", litecoinWallet())).status).toBe(201);
     const one = { ip: "198.51.100.30" };
@@ -165,7 +165,7 @@ describe("addresses held by public keys", () => {
     expect(new Set(reasons)).toEqual(new Set(["LIMIT_REACHED"]));
   });
 
-  it("of one merchant leave those of another alone", async () => {
+  it("of one merchant do not limit those of another", async () => {
     const [full, other] = [await freshShop(), await freshShop()];
     await several(LIMIT, () => full.browser.create());
     expect(methodOf(await full.browser.create())).toMatchObject(LIMITED);

@@ -1,4 +1,4 @@
-// Addresses are public, so registering one proves nothing: rank on a shared address comes of money that was received there for the merchant itself
+// Addresses are public, so registering one proves nothing: rank on a shared address comes from money received there for the merchant itself
 // (decisions 12, "Shared addresses and keys").
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -36,9 +36,9 @@ async function orders(count: number, of: (n: number) => Promise<Ordered>): Promi
   return got.map(({ status, reason, amount, address }) => (status === "ACTIVE" ? `${amount} ${address}` : reason));
 }
 
-describe("strangers who take all they can", () => {
+describe("strangers who take all the amounts or addresses they can", () => {
   it.each([2, 20])(
-    "%i of them, of an address, leave a merchant with proof 200 invoices of the price",
+    "leave a proven merchant 200 invoices of the price when %i of them share its address",
     async (count) => {
       const wallet = directWallet();
       const shop = await holderOf(wallet);
@@ -52,7 +52,7 @@ describe("strangers who take all they can", () => {
     },
   );
 
-  it("of an address with few amounts hold a quarter of them, and leave one with proof every amount of the price", async () => {
+  it("hold a quarter of an address with few amounts, and leave a proven merchant every amount of the price", async () => {
     const wallet = btcWallet();
     const shop = await holderOf(wallet);
     await prove(shop, BTC, { usd: 60, decimals: 8 });
@@ -65,7 +65,7 @@ describe("strangers who take all they can", () => {
     expect(await ordered(shop, BTC, 10)).toMatchObject({ status: "UNAVAILABLE", reason: "AMOUNTS_EXHAUSTED" });
   });
 
-  it("leave a merchant without proof amounts of its own at each of 25 prices", async () => {
+  it("leave an unproven merchant its own amounts at each of 25 prices", async () => {
     const wallet = directWallet();
     const shop = await holderOf(wallet);
     const strangers = await holdersOf(20, wallet);
@@ -75,7 +75,7 @@ describe("strangers who take all they can", () => {
     expect(await ordered(shop, USDT, 10)).toMatchObject({ status: "UNAVAILABLE", reason: "LIMIT_REACHED" });
   });
 
-  it("of a key, twenty of them, have two addresses each, and leave one with proof 200", async () => {
+  it("hold two addresses each of a key, twenty of them, and leave a proven merchant 200", async () => {
     const wallet = xpubWallet();
     const shop = await holderOf(wallet);
     await prove(shop, BTC, { usd: 60, decimals: 8 });
@@ -102,14 +102,14 @@ describe("strangers who take all they can", () => {
   });
 });
 
-describe("a merchant without proof", () => {
-  it("is bounded by nothing at an address that nobody else has", async () => {
+describe("an unproven merchant", () => {
+  it("is not limited at an address that no other merchant has", async () => {
     const shop = await holderOf(btcWallet());
     const long = { expiresInSeconds: 30 * DAY_SECONDS };
     for (let n = 0; n < 74; n++) expect(await ordered(shop, BTC, 10, long)).toMatchObject({ status: "ACTIVE" });
   });
 
-  it("is bounded by no wallet of a merchant that was deleted", async () => {
+  it("is not limited by a wallet of a deleted merchant", async () => {
     const wallet = btcWallet();
     const before = await holderOf(wallet);
     const shop = await holderOf(wallet);
@@ -117,7 +117,7 @@ describe("a merchant without proof", () => {
     for (let n = 0; n < 20; n++) expect(await ordered(shop, BTC, 10)).toMatchObject({ status: "ACTIVE" });
   });
 
-  it("is told each limit that it meets, and nothing of who else is there", async () => {
+  it("is told each limit that it reaches, and nothing about other merchants", async () => {
     const wallet = directWallet();
     const [shop] = await Promise.all([holderOf(wallet), holderOf(wallet)]);
     const picked = async (invoice: Ordered) =>
@@ -131,7 +131,7 @@ describe("a merchant without proof", () => {
     expect(JSON.stringify(ninth)).not.toMatch(/shared|other|another/i);
   });
 
-  it("holds its amounts for a day, where others would wait for them", async () => {
+  it("holds its amounts at a shared address for at most a day", async () => {
     const wallet = directWallet();
     const [shop] = await Promise.all([holderOf(wallet), holderOf(wallet)]);
     const { invoiceId } = await ordered(shop, USDT, 10, { expiresInSeconds: DAY_SECONDS });
@@ -139,7 +139,7 @@ describe("a merchant without proof", () => {
     expect((row?.heldUntilMs ?? 0) - (row?.createdAtMs ?? 0)).toBeLessThanOrEqual(DAY_SECONDS * 1_000);
   });
 
-  it("is one no more with 50 USD that came exactly as it asked, over several payments, and is one again when they are gone", async () => {
+  it("is proven with 50 USD paid exactly as requested, in several payments, and unproven again when they are gone", async () => {
     const wallet = directWallet();
     const [shop] = await Promise.all([holderOf(wallet), holderOf(wallet)]);
     await prove(shop, USDT, { usd: 30, decimals: 6 });
@@ -158,9 +158,9 @@ describe("a merchant without proof", () => {
   });
 });
 
-describe("two ranks at one amount", () => {
+describe("two ranks at one address", () => {
   it.each(["with", "without"])(
-    "is what a merchant %s proof is never asked for while another is free",
+    "give the merchant %s proof another amount than the one already held, while one is free",
     async (which) => {
       const wallet = directWallet();
       const holders = [await holderOf(wallet), await holderOf(wallet)] as const;
@@ -176,7 +176,7 @@ describe("two ranks at one amount", () => {
     },
   );
 
-  it("is nobody's where the one without proof asked first and no other was free, and each of them sees it", async () => {
+  it("credit nobody with an amount that the unproven one asked for first when no other was free, and show it to both", async () => {
     // Of 0.40 USD in bitcoin, 589 satoshi, there are three amounts.
     const wallet = btcWallet();
     const shop = await holderOf(wallet);
@@ -191,7 +191,7 @@ describe("two ranks at one amount", () => {
     expect(rows.map(({ status }) => status)).toEqual(["UNMATCHED", "UNMATCHED"]);
   });
 
-  it("a part of what one with proof asked for is credited to it, whatever strangers ask for near that part", async () => {
+  it("credit a proven merchant with a part of its amount, whatever strangers ask for near that part", async () => {
     const wallet = directWallet();
     const shop = await holderOf(wallet);
     await prove(shop, USDT, { usd: 60, decimals: 6 });
@@ -203,7 +203,7 @@ describe("two ranks at one amount", () => {
     expect(payment).toMatchObject({ invoiceId: mine.invoiceId, matchedBy: "SOLE_CANDIDATE" });
   });
 
-  it("a merchant that has proof now is never asked for an amount that it held without", async () => {
+  it("do not ask a newly proven merchant's payers for an amount that it held without proof", async () => {
     const wallet = directWallet();
     const [shop] = await Promise.all([holderOf(wallet), holderOf(wallet)]);
     const before = await ordered(shop, USDT, 10);

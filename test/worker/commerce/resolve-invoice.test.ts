@@ -18,7 +18,7 @@ import { seedPayment } from "../../support/payments.ts";
 import { seedMember, seedUser } from "../../support/people.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-/** An invoice of 10 USD that was made by the API and then became what `columns` say. */
+/** An invoice of 10 USD that was created by the API and then set to `columns`. */
 async function invoiceOf(shop: TestMerchant, columns: Partial<Invoice> = {}): Promise<InvoiceId> {
   const { body } = await shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [] });
   const id: InvoiceId = body.id;
@@ -56,7 +56,7 @@ async function changed(shop: TestMerchant, id: InvoiceId, occasionOf: (file: Inv
   return made.value.invoice;
 }
 
-/** Money that came after the end. */
+/** A payment that came after the end. */
 async function payLate(shop: TestMerchant, id: InvoiceId): Promise<void> {
   const credited = { invoiceId: id, matchedBy: "ADDRESS", status: "CONFIRMED" } as const;
   const payment = await seedPayment(shop.merchantId, { ...credited, receivedAtMs: Date.now() });
@@ -66,7 +66,7 @@ async function payLate(shop: TestMerchant, id: InvoiceId): Promise<void> {
 
 describe("ACCEPT", () => {
   it.each(Object.keys(STATES))(
-    "makes an invoice in %s PAID, straight, and says who decided and why",
+    "makes an invoice in %s PAID in one step, and records who decided and why",
     async (status) => {
       const shop = await freshMerchant();
       const id = await invoiceOf(shop, { ...STATES[status]?.(), needsReview: status === "EXPIRED" });
@@ -96,7 +96,7 @@ describe("ACCEPT", () => {
     expect(await typesOf(id)).toEqual([]);
   });
 
-  it("given twice at once is taken once", async () => {
+  it("happens once when requested several times at once", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop);
     const answers = await Promise.all([1, 2, 3].map(() => resolve(shop, id, "ACCEPT")));
@@ -104,7 +104,7 @@ describe("ACCEPT", () => {
     expect(await typesOf(id)).toEqual(["invoice.paid", "payment.paid"]);
   });
 
-  it("lasts, whatever is decided later about money that came after", async () => {
+  it("is final, whatever is decided later about late money", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop, expired());
     await resolve(shop, id, "ACCEPT");
@@ -122,21 +122,24 @@ describe("ACCEPT", () => {
 });
 
 describe("DISMISS and RETURNED", () => {
-  it.each(["DISMISS", "RETURNED"])("%s takes an invoice out of the queue and leaves its status", async (action) => {
-    const shop = await freshMerchant();
-    const id = await invoiceOf(shop, expired());
-    const other = await invoiceOf(shop);
-    await payLate(shop, id);
-    expect([await reviewQueue(shop), await reviewQueue(shop, false)]).toEqual([[id], [other]]);
-    const txHash = "ab".repeat(32);
-    const { status, body, text } = await resolve(shop, id, action, { txHash });
-    expect([status, body.status, body.needsReview, body.isLate], text).toEqual([200, "EXPIRED", false, true]);
-    expect(body.resolution).toMatchObject({ action, txHash });
-    expect(await reviewQueue(shop)).toEqual([]);
-    expect((await typesOf(id)).slice(-2)).toEqual(["invoice.payment_late", "invoice.updated"]);
-  });
+  it.each(["DISMISS", "RETURNED"])(
+    "%s takes an invoice out of the review queue and leaves its status",
+    async (action) => {
+      const shop = await freshMerchant();
+      const id = await invoiceOf(shop, expired());
+      const other = await invoiceOf(shop);
+      await payLate(shop, id);
+      expect([await reviewQueue(shop), await reviewQueue(shop, false)]).toEqual([[id], [other]]);
+      const txHash = "ab".repeat(32);
+      const { status, body, text } = await resolve(shop, id, action, { txHash });
+      expect([status, body.status, body.needsReview, body.isLate], text).toEqual([200, "EXPIRED", false, true]);
+      expect(body.resolution).toMatchObject({ action, txHash });
+      expect(await reviewQueue(shop)).toEqual([]);
+      expect((await typesOf(id)).slice(-2)).toEqual(["invoice.payment_late", "invoice.updated"]);
+    },
+  );
 
-  it("are not undone by what is settled later, only by new late money", async () => {
+  it("are undone only by new late money, not by later settlements", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop, expired());
     await payLate(shop, id);
@@ -150,7 +153,7 @@ describe("DISMISS and RETURNED", () => {
     expect(await reviewQueue(shop)).toEqual([id]);
   });
 
-  it("are refused where nothing waits for a review", async () => {
+  it("are refused when nothing needs review", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop);
     for (const action of ["DISMISS", "RETURNED"]) {
@@ -160,8 +163,8 @@ describe("DISMISS and RETURNED", () => {
   });
 });
 
-describe("whoever resolves an invoice", () => {
-  it("is named: a person in a session too", async () => {
+describe("resolving an invoice", () => {
+  it("records who did it, also for a user in a session", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop);
     const { userId, headers } = await seedUser();
@@ -173,7 +176,7 @@ describe("whoever resolves an invoice", () => {
     expect((await auditOf(id)).at(-1)).toMatchObject({ actorKind: "USER", actorId: userId });
   });
 
-  it("finds no stranger's invoice, nor one that is not there", async () => {
+  it("finds neither another merchant's invoice nor an unknown one", async () => {
     const shop = await freshMerchant();
     const foreign = await invoiceOf(await freshMerchant());
     for (const id of [foreign, freshId("inv"), "inv_1"]) {
@@ -189,7 +192,7 @@ describe("whoever resolves an invoice", () => {
     [{ reason: "x".repeat(501) }, "reason"],
     [{ txHash: "" }, "txHash"],
     [{ note: "x" }, "note"],
-  ])("must say what they decide and why: %j", async (changes, path) => {
+  ])("requires a valid action and reason: %j", async (changes, path) => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop);
     const { status, body } = await resolve(shop, id, "ACCEPT", changes);

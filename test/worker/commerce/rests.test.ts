@@ -1,4 +1,4 @@
-// Who pays what the page asks as the rest of a partial payment has paid: however small it is, however late, and whoever else asks for something.
+// Paying the remainder that the page asks for after a partial payment pays the invoice, however small, however late, and whatever others ask for.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { candidateTexts } from "../../../src/commerce/invoices/direct-amount.ts";
@@ -12,14 +12,14 @@ const WEI = 10n ** 18n;
 const unitsOf = (amount: string, decimals: bigint) => BigInt(Math.round(Number(amount) * 1e8)) * (decimals / 10n ** 8n);
 const GRAIN = { grainUnits: 10_000_000_000n, coarseGrainUnits: [] };
 
-describe("a rest of less than a hundredth", () => {
+describe("a remainder of less than a hundredth", () => {
   it.each([
-    ["an address of its own", BTC, btcKey, 10n ** 8n],
+    ["its own address", BTC, btcKey, 10n ** 8n],
     ["a shared address", ETH, ethAddress, WEI],
   ] as const)("pays the invoice at %s", async (_, pair, wallet, decimals) => {
     const shop = await marketShop(pair, wallet());
     const { id, address } = await shop.invoice(1_000);
-    // 992 of 1,000: 5 may be missing.
+    // 992 of 1,000 are paid, and the tolerance is 5.
     await shop.look([shop.transfer(address, (decimals * 496n) / 1_000n)]);
     const [method] = (await shop.send(`/invoices/${id}`)).json.paymentMethods;
     const rest = shop.transfer(address, unitsOf(method.amountDue, decimals));
@@ -28,12 +28,12 @@ describe("a rest of less than a hundredth", () => {
   });
 });
 
-it("a rest for which no amount is free is not asked, and is once one is", async () => {
+it("a remainder without a free amount is not asked for until one is free", async () => {
   const shop = await marketShop(ETH, ethAddress());
   const { id, address } = await shop.invoice(100);
   const [own] = await testDb.select().from(amountReservations).where(eq(amountReservations.invoiceId, id));
   if (own === undefined) throw new Error("nothing reserved");
-  // 40 of 100 come; all amounts for the other 60 are somebody's.
+  // 40 of 100 are paid; all amounts for the other 60 are held by another invoice.
   const restUnits = (own.units * 60n) / 100n;
   const other = freshId("inv");
   const held = candidateTexts(restUnits, GRAIN, { from: 0, to: 10_001 }).map(BigInt);
@@ -51,7 +51,7 @@ it("a rest for which no amount is free is not asked, and is once one is", async 
   expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 
-it("an UNDERPAID invoice that takes late money asks for its rest at the price of now", async () => {
+it("an UNDERPAID invoice that accepts late money asks for its remainder at the current price", async () => {
   const shop = await marketShop(BTC, btcKey());
   await shop.send("/settings", { method: "PATCH", body: { latePaymentPolicy: "ACCEPT" } });
   const { id, address } = await shop.invoice(100);

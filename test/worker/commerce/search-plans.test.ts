@@ -1,4 +1,4 @@
-// How D1 finds what a merchant searches for: by its indexes, not by walking through all there is.
+// A merchant's searches use D1's indexes and scan no whole table.
 import { describe, expect, it } from "vitest";
 import { countCustomers, selectCustomerPage, selectLocation } from "../../../src/commerce/customers/store.ts";
 import { selectInvoicePage } from "../../../src/commerce/invoices/store.ts";
@@ -8,11 +8,11 @@ import { testDb } from "../../support/worker-merchant.ts";
 
 const page = { limit: 21, offset: 0, after: { createdAtMs: 1, id: "x" }, page: undefined };
 
-describe("a list", () => {
+describe("the query for a list", () => {
   it.each([
     ["products", selectProductPage(testDb, "mer_1", { page }), "products_listed"],
     ["customers", selectCustomerPage(testDb, "mer_1", { page, search: undefined }), "customers_listed"],
-  ] as const)("of %s begins in its index where the page does, and needs no sorting", async (_, query, index) => {
+  ] as const)("of %s starts in its index at the start of the page, and needs no sorting", async (_, query, index) => {
     const plan = await planOf(query);
     expect(plan).toMatch(
       new RegExp(`^SEARCH \\w+ USING INDEX ${index} \\(merchant_id=\\? AND \\(created_at_ms,id\\)<`),
@@ -21,28 +21,28 @@ describe("a list", () => {
   });
 });
 
-describe("where a customer was last", () => {
-  it("is found by their id", async () => {
+describe("the query for a customer's location", () => {
+  it("uses the customer's id", async () => {
     const { sql, params } = selectLocation(testDb, "mer_1", "cus_1").toSQL();
     const plan = await planOf({ toSQL: () => ({ sql, params }) });
     expect(plan).toMatch(/^SEARCH \w+ USING INDEX sqlite_autoindex_customer_locations_1 \(customer_id=\?\)$/);
   });
 });
 
-describe("the review queue", () => {
-  it("begins in the index of what waits for a review, however many invoices there are", async () => {
+describe("the query for the review queue", () => {
+  it("starts in the index of invoices that need review, however many invoices there are", async () => {
     const plan = await planOf(selectInvoicePage(testDb, "mer_1", { ...page, filter: { needsReview: true } }));
     expect(plan).toMatch(/^SEARCH invoices USING INDEX invoices_in_review \(merchant_id=\? AND \(created_at_ms,id\)</);
   });
 });
 
-describe("a search", () => {
+describe("the query for a search", () => {
   it.each([
     ["products", selectProductPage(testDb, "mer_1", { page, search: "a" }), ["products_name"]],
     ["products, counted", countProducts(testDb, "mer_1", { search: "a" }, true), ["products_name"]],
     ["customers", selectCustomerPage(testDb, "mer_1", { page, search: "a" }), ["customers_name", "customers_email"]],
     ["customers, counted", countCustomers(testDb, "mer_1", "a", true), ["customers_name", "customers_email"]],
-  ] as const)("of %s looks up what its indexes found", async (_, query, indexes) => {
+  ] as const)("of %s uses its indexes and reads only what they found", async (_, query, indexes) => {
     const plan = await planOf(query);
     expect(plan).toMatch(/^SEARCH \w+ USING INDEX sqlite_autoindex_\w+_1 \(id=\?\)/);
     for (const index of indexes) expect(plan).toContain(`USING INDEX ${index} (merchant_id=? AND `);

@@ -1,5 +1,5 @@
-// decisions 12: a merchant without proof holds at most two unpaid addresses of a key that another merchant has too. Paid is an address that money
-// came to: not an invoice that was paid some other way.
+// decisions 12: an unproven merchant holds at most two unpaid addresses of a key that another merchant has too. An address is paid when money
+// came to it, not when its invoice was paid some other way.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
@@ -21,7 +21,7 @@ const created = (shop: TestMerchant, pairs: readonly object[] = [BTC]) =>
 const methodOn = (invoice: Answer["body"], pair: typeof BTC) =>
   invoice.paymentMethods.find((method: Answer["body"]) => method.network === pair.network);
 
-/** A payment as a chain's reader would write it. */
+/** A payment as the watcher would write it. */
 async function pay(
   shop: TestMerchant,
   invoice: Answer["body"],
@@ -37,7 +37,7 @@ async function pay(
   });
 }
 
-/** A second merchant on the key of a first, with all addresses of it handed out that it may hold. */
+/** A second merchant on the key of a first one, holding as many of its addresses as it may. */
 async function secondHolder(pairs: readonly object[] = [BTC]) {
   const [elder, shop] = [await freshMerchant(), await freshMerchant()];
   const key = xpubWallet();
@@ -55,24 +55,24 @@ const SHARED = { status: "UNAVAILABLE", reason: "LIMIT_REACHED", address: null }
 async function expectNoMore(shop: TestMerchant): Promise<void> {
   const refused = await created(shop);
   expect(methodOn(refused, BTC)).toMatchObject(SHARED);
-  const told = await expectStatus(shop.post(`/invoices/${refused.id}/payment-methods`, BTC), 422);
-  expect(told).toMatchObject({ code: "LIMIT_REACHED", name: "addressesWithoutProof", limit: MAX_UNPAID });
+  const refusal = await expectStatus(shop.post(`/invoices/${refused.id}/payment-methods`, BTC), 422);
+  expect(refusal).toMatchObject({ code: "LIMIT_REACHED", name: "addressesWithoutProof", limit: MAX_UNPAID });
 }
 
-describe("a merchant without proof on the key of another", () => {
-  it("may have another address for each that was paid, and no more", async () => {
+describe("an unproven merchant on another merchant's key", () => {
+  it("gets another address for each paid one, and no more", async () => {
     const { elder, shop, made } = await secondHolder();
     await expectNoMore(shop);
     await pay(shop, made[0], BTC);
     await pay(shop, made[1], BTC, { status: "DETECTED" });
-    // A second payment to one address makes it no two.
+    // A second payment to the same address does not count twice.
     await pay(shop, made[1], BTC);
     for (let n = 0; n < 2; n++) expect(methodOn(await created(shop), BTC)).toMatchObject({ status: "ACTIVE" });
     await expectNoMore(shop);
     expect(methodOn(await created(elder), BTC)).toMatchObject({ status: "ACTIVE" });
   });
 
-  it("keeps what was paid when the wallet is deleted and registered again, and the unpaid too", async () => {
+  it("keeps its paid and unpaid counts when the wallet is deleted and registered again", async () => {
     const { shop, key, wallet, made } = await secondHolder();
     const again = async (id: string) => {
       await expectStatus(shop.delete(`/wallets/${id}`), 200);
@@ -80,7 +80,7 @@ describe("a merchant without proof on the key of another", () => {
     };
     for (const { id } of made) await expectStatus(shop.post(`/invoices/${id}/cancel`), 200);
     const second = await again(wallet.id);
-    // Nothing was paid: registering again does not open another two.
+    // Nothing was paid: registering again does not allow another two.
     await expectNoMore(shop);
     for (const invoice of made) await pay(shop, invoice, BTC);
     await again(second.id);
@@ -92,7 +92,7 @@ describe("a merchant without proof on the key of another", () => {
     await expectNoMore(shop);
   });
 
-  it("gets none for invoices that were paid another way, to another address, or not in the end", async () => {
+  it("gets no other for invoices paid another way, to another address, or by a payment that did not last", async () => {
     const { shop, made } = await secondHolder([BTC, USDT]);
     for (const invoice of made) {
       await pay(shop, invoice, USDT);
@@ -106,14 +106,14 @@ describe("a merchant without proof on the key of another", () => {
     await expectNoMore(shop);
   });
 
-  it("gets none for addresses of the first holder that were paid", async () => {
+  it("gets no other for paid addresses of the other merchant", async () => {
     const { elder, shop } = await secondHolder();
     const theirs = await created(elder);
     await pay(elder, theirs, BTC);
     await expectNoMore(shop);
   });
 
-  it("is held to it though it was first", async () => {
+  it("is limited even if it registered the key first", async () => {
     const { elder } = await secondHolder();
     for (let n = 0; n < MAX_UNPAID; n++)
       expect(methodOn(await created(elder), BTC)).toMatchObject({ status: "ACTIVE" });

@@ -1,4 +1,4 @@
-// The sweep ends the due invoices of every merchant in turn: how soon depends on how many merchants have some, not on how many another one has.
+// The sweep settles the due invoices of every merchant in turn: how soon depends on how many merchants have some, not on how many one has.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ const statusOf = async (id: InvoiceId) =>
 afterEach(() => testDb.delete(invoices));
 
 describe("the sweep", () => {
-  it("ends a shop's invoice, whatever another merchant lets end at the same time", async () => {
+  it("expires a shop's invoice, however many another merchant has due at the same time", async () => {
     const [shop, flood] = [await freshMerchant(), await freshMerchant()];
     const mine = await made(shop);
     const theirs = await made(flood);
@@ -46,14 +46,14 @@ describe("the sweep", () => {
     expect(await statusOf(mine)).toBe("EXPIRED");
   });
 
-  it("ends as many as before of one merchant who has all of them", async () => {
+  it("settles 140 in one run when a single merchant has all of them", async () => {
     const flood = await freshMerchant();
     await copyInvoice(await made(flood), 400);
     await testDb.update(invoices).set({ expiresAtMs: sql`${Date.now() - HOUR_MS} + rowid` });
     expect((await sweepAt(Date.now())).settled).toBe(140);
   });
 
-  it("comes to each of 120 merchants within three runs, whatever another one has due", async () => {
+  it("reaches each of 120 merchants within three runs, however many another one has due", async () => {
     const flood = await freshMerchant();
     await copyInvoice(await made(flood), 600);
     const nowMs = Date.now();

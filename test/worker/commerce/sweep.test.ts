@@ -1,5 +1,5 @@
-// The sweep by its own entry, once a minute: it settles what is due, frees what nobody watches, forgets old answers; each whatever becomes
-// of the others.
+// The sweep through its entry point, run once a minute: it settles due invoices, releases amounts that are no longer watched, and deletes old
+// operations, each even when the others fail.
 import { env } from "cloudflare:workers";
 import { eq, inArray, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -22,15 +22,15 @@ import { runJobs } from "../../support/run-jobs.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-/** What one expiry tells: the event, and its older name. */
+/** The events of one expiry: the event, and its older name. */
 const EXPIRED = ["invoice.expired", "payment.expired"];
 
 async function sweep(): Promise<void> {
   await runJobs();
 }
 
-/** What the sweep tells the log, read instead of shown. */
-async function sweepTelling(): Promise<readonly unknown[]> {
+/** Runs the sweep and returns what it logs as errors. */
+async function sweepErrors(): Promise<readonly unknown[]> {
   const log = vi.spyOn(console, "error").mockImplementation(() => {});
   try {
     await sweep();
@@ -64,7 +64,7 @@ const makeDue = (made: readonly { readonly id: InvoiceId }[], agoMs = 1_000) =>
       ),
     );
 
-/** A pair that no code knows: nothing can be worked out for its invoice. */
+/** Sets an unknown network, with which the invoice cannot be settled. */
 const break_ = (id: InvoiceId) =>
   testDb.update(paymentMethods).set({ network: "MOON" }).where(eq(paymentMethods.invoiceId, id));
 
@@ -105,16 +105,16 @@ async function activeOf(shop: TestMerchant): Promise<readonly [counter: number |
   return [row?.n, await testDb.$count(invoices, isActive)];
 }
 
-// What one test left due is nothing to the next.
+// Invoices that one test leaves due must not affect the next.
 afterEach(() => testDb.update(invoices).set({ status: "CANCELLED" }).where(eq(invoices.status, "AWAITING_PAYMENT")));
 
 describe("the sweep", () => {
-  it("settles an invoice whose time is over with one timeline item and one event, and no other", async () => {
+  it("settles a due invoice with one timeline item and one event, and no other invoice", async () => {
     const shop = await freshShop();
     const [due, open] = [await created(shop), await created(shop)];
     await makeDue([due]);
     const before = await traceOf(open.id);
-    expect(await sweepTelling()).toEqual([]);
+    expect(await sweepErrors()).toEqual([]);
     const [items, told, [row]] = await traceOf(due.id);
     expect(items.map(({ position, paymentStatus }) => [position, paymentStatus])).toEqual([
       [1, "AWAITING_PAYMENT"],
@@ -129,7 +129,7 @@ describe("the sweep", () => {
     const shop = await freshShop();
     const made = [await created(shop), await created(shop), await created(shop)];
     await makeDue(made);
-    // Without the lease of the job, which lets one run go on at a time: a lease may end before its run does.
+    // Without the lease of the job, which allows one run at a time: a lease may end before its run does.
     const run = () => expireInvoices(invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }));
     await Promise.all([run(), run(), sweep(), sweep()]);
     const traces = await Promise.all(made.map(({ id }) => traceOf(id)));
@@ -141,7 +141,7 @@ describe("the sweep", () => {
     expect(await Promise.all(made.map(({ id }) => traceOf(id)))).toEqual(traces);
   });
 
-  it("leaves and names one that cannot be settled, and settles, frees and forgets all the rest", async () => {
+  it("reports an invoice that cannot be settled, and settles, releases and deletes all the rest", async () => {
     const shop = await freshShop();
     const [broken, due, finished] = [await created(shop), await created(shop), await created(shop)];
     expect((await shop.post(`/invoices/${finished.id}/cancel`)).status).toBe(200);
@@ -150,7 +150,7 @@ describe("the sweep", () => {
     await break_(broken.id);
     await releaseAt(finished.id, Date.now() - 1);
     const [old, young] = [await plantOldOperation(shop, 26 * HOUR_MS), await plantOldOperation(shop, 24 * HOUR_MS)];
-    expect(await sweepTelling()).toEqual([
+    expect(await sweepErrors()).toEqual([
       {
         level: "error",
         alert: "invoices left unsettled",
@@ -163,24 +163,24 @@ describe("the sweep", () => {
     expect(await operationsOf(shop)).not.toContain(old);
   });
 
-  it("reaches the newest past any number of older ones that cannot be settled", async () => {
+  it("reaches the newest invoice past any number of older ones that cannot be settled", async () => {
     const shop = await freshShop();
     const [broken, due] = [await created(shop), await created(shop)];
     await makeDue([broken], HOUR_MS);
     await makeDue([due]);
     await break_(broken.id);
     await copyInvoice(broken.id, 160);
-    const [told] = await sweepTelling();
+    const [told] = await sweepErrors();
     expect(told).toMatchObject({ left: expect.arrayContaining([{ invoiceId: broken.id, reason: "Error" }]) });
     expect(await statusOf(due.id)).toBe("EXPIRED");
   });
 
-  it("says why it left one: by the code of a refusal or by the database's own word, never by a row's", async () => {
+  it("reports why it left an invoice: by the code of a refusal or the database's message, never by data of a row", async () => {
     const shop = await freshShop();
     const [contended, refused] = [await created(shop), await created(shop)];
     await makeDue([contended], 2_000);
     await makeDue([refused]);
-    // The number that the next event of the one would take is taken, and the other's row may not change.
+    // The next event's sequence number of one invoice is taken, and the other's row may not change.
     const taken = { merchantId: shop.merchantId, type: "ping", data: "{}", createdAtMs: 0 } as const;
     await testDb.insert(events).values({ ...taken, id: freshId("evt"), invoiceId: contended.id, sequence: 3 });
     await env.DB.prepare(
@@ -188,7 +188,7 @@ describe("the sweep", () => {
        begin select raise(abort, 'the disk says no'); end`,
     ).run();
     try {
-      const [told] = await sweepTelling();
+      const [told] = await sweepErrors();
       expect(told).toEqual({
         level: "error",
         alert: "invoices left unsettled",
@@ -202,7 +202,7 @@ describe("the sweep", () => {
     }
   });
 
-  it("frees and forgets even when due invoices cannot be found at all, and fails for the platform to see", async () => {
+  it("releases and deletes even when due invoices cannot be queried, and still fails so that the platform reports it", async () => {
     const shop = await freshShop();
     const finished = await created(shop);
     expect((await shop.post(`/invoices/${finished.id}/cancel`)).status).toBe(200);
@@ -218,7 +218,7 @@ describe("the sweep", () => {
     expect(await operationsOf(shop)).not.toContain(old);
   });
 
-  it("frees no amount that is still watched, nor one of an invoice that is active whatever its row says", async () => {
+  it("releases no amount that is still watched, nor any of an active invoice", async () => {
     const shop = await freshShop();
     const [watched, active] = [await created(shop), await created(shop)];
     expect((await shop.post(`/invoices/${watched.id}/cancel`)).status).toBe(200);

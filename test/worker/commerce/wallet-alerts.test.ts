@@ -1,5 +1,5 @@
-// security.md 1 "Step-up" and 4: each change of a wallet is mailed to every OWNER and ADMIN; made by somebody with nothing but mail, with a link
-// that disables the wallet, once and for seven days, with nothing else to prove.
+// security.md 1 "Step-up" and 4: each change of a wallet is mailed to every OWNER and ADMIN. If a user with no other factor than mail made it, the
+// mail has a link that disables the wallet, valid once and for seven days, without any other proof.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
@@ -47,7 +47,7 @@ async function registered(team: TestTeam, who: Teammate, body: object = directWa
   return answer.body;
 }
 
-/** A team with two who are told and two who are not. */
+/** A team with two members who get mails and two who do not. */
 async function shop() {
   const { team, owner } = await freshTeam();
   return {
@@ -60,7 +60,7 @@ async function shop() {
 }
 
 describe("a change of a wallet", () => {
-  it("is mailed to every OWNER and ADMIN and to nobody else, with what was and what is, and who did it", async () => {
+  it("is mailed to every OWNER and ADMIN and nobody else, with the values before and after, and who made it", async () => {
     const { team, owner, admin, member, viewer } = await shop();
     const outsider = await freshUser();
     const first = await registered(team, owner);
@@ -83,7 +83,7 @@ describe("a change of a wallet", () => {
     for (const other of [member, viewer, outsider]) expect(await mailsTo(other)).toEqual([]);
   });
 
-  it("is mailed when a key makes it, named by its id, without a link: a key is no mailbox", async () => {
+  it("is mailed without a link when a key makes it, and names the key by its id", async () => {
     const { team, owner } = await shop();
     const key = await seedKey(team.merchantId);
     const [{ id } = expect.fail()] = await testDb.select().from(apiKeys).where(eq(apiKeys.merchantId, team.merchantId));
@@ -104,7 +104,7 @@ describe("a change of a wallet", () => {
     expect(`${mail?.text}${mail?.html}`).not.toContain(body.xpub.slice(8, 30));
   });
 
-  it("that is refused, or changes nothing, is mailed to nobody", async () => {
+  it("that is refused or has no effect is not mailed", async () => {
     const { team, owner, member } = await shop();
     const { id } = await registered(team, owner);
     const path = `${team.merchant}/wallets`;
@@ -128,7 +128,7 @@ describe("a change of a wallet", () => {
     for (const reader of [owner, admin]) expect(await mailsTo(reader)).toHaveLength(1);
   });
 
-  it("stands when no mail can be handed over, and the log says so without an address", async () => {
+  it("succeeds when no mail can be sent, and the log says so without an address", async () => {
     const { team, owner } = await shop();
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     try {
@@ -145,7 +145,7 @@ describe("a change of a wallet", () => {
     }
   });
 
-  it("costs no call of storage more than before: who is told is read with the caller", async () => {
+  it("needs no more storage calls for its mails, because the readers are read with the caller", async () => {
     const { team, owner } = await shop();
     const headers = await seedSession(owner.userId);
     const counted = async (path: string, ask: Ask) => {
@@ -164,7 +164,7 @@ describe("a change of a wallet", () => {
 });
 
 describe("the link in the mail", () => {
-  it("is there for each reader, a token of their own, when somebody with nothing but mail made the change", async () => {
+  it("is there for each reader, with their own token, when a user with only mail made the change", async () => {
     const { team, owner, admin } = await shop();
     const { id } = await registered(team, owner);
     const tokens = [await tokenOf(owner), await tokenOf(admin)];
@@ -189,7 +189,7 @@ describe("the link in the mail", () => {
   it.each([
     ["a passkey or an authenticator app", { totpEnabledAtMs: 1 }, "TOTP", false],
     ["codes by mail as a second factor only", { emailOtpEnabledAtMs: 1 }, "EMAIL_CODE", true],
-  ] as const)("goes by what the one who changes it has: %s", async (_, has, factor, isLinked) => {
+  ] as const)("depends on the factors of the user who makes the change: %s", async (_, has, factor, isLinked) => {
     const { team, owner } = await shop();
     const admin = await team.join("ADMIN", has);
     const headers = await seedSession(admin.userId, { factor });
@@ -199,7 +199,7 @@ describe("the link in the mail", () => {
     expect(tokenIn(mail?.text) !== undefined).toBe(isLinked);
   });
 
-  it("disables the wallet for whoever holds it, signed in or not, and does so once", async () => {
+  it("disables the wallet for any holder, signed in or not, and works once", async () => {
     const { team, owner, admin } = await shop();
     const { id } = await registered(team, owner);
     const [token, other] = [await tokenOf(admin), await tokenOf(owner)];
@@ -225,11 +225,11 @@ describe("the link in the mail", () => {
     expect(mail?.subject).toBe("A wallet of Test shop was disabled with the link in a mail");
     expect(mail?.text).toContain(`by ${admin.email} at `);
     expect(tokenIn(mail?.text)).toBeUndefined();
-    // No invoice uses it any more.
+    // No new invoice uses it.
     const order = { name: "Order", rawAmount: 1, paymentMethods: [USDT] };
     expect((await owner.as.post(`${team.merchant}/invoices`, order)).body.code).toBe("NO_ENABLED_WALLET");
     expectRefusal(await disable(token), 404, "LINK_INVALID");
-    // The other reader's link is another one.
+    // The other reader's link still works.
     expect((await disable(other)).status).toBe(200);
   });
 
@@ -243,7 +243,7 @@ describe("the link in the mail", () => {
     expect(entries.map(({ action }) => action).sort()).toEqual(["wallet.created", "wallet.disabled_by_link"]);
   });
 
-  it("disables against a change that goes on at the same time", async () => {
+  it("disables the wallet despite changes at the same time", async () => {
     const { team, owner } = await shop();
     const { id } = await registered(team, owner);
     const token = await tokenOf(owner);
@@ -256,7 +256,7 @@ describe("the link in the mail", () => {
     expect([used?.status, (await rowOf(id))?.isEnabled]).toEqual([200, false]);
   });
 
-  it("is nothing once it is a week old, or unknown, or of another kind, or its wallet or merchant is gone", async () => {
+  it("is refused when it is a week old, unknown or of another kind, or its wallet or merchant is gone", async () => {
     const { team, owner } = await shop();
     const { id } = await registered(team, owner);
     const token = await tokenOf(owner);
@@ -276,13 +276,13 @@ describe("the link in the mail", () => {
     await testDb.update(merchants).set({ deletedAtMs: null }).where(eq(merchants.id, team.merchantId));
     expect((await owner.as.delete(`${team.merchant}/wallets/${id}`)).status).toBe(200);
     expect(await refused()).toEqual(told);
-    // The wallet that took its place is not touched.
+    // The wallet that replaced it is not touched.
     const next = await registered(team, owner);
     expect(await refused()).toEqual(told);
     expect((await rowOf(next.id))?.isEnabled).toBe(true);
   });
 
-  it("is nothing when the wallet is deleted, or the link used, after they were looked up", async () => {
+  it("is refused when the wallet is deleted, or the link used, after it was looked up", async () => {
     const { team, owner } = await shop();
     for (const meanwhile of ["delete", "use"] as const) {
       const { id } = await registered(team, owner);
@@ -301,7 +301,7 @@ describe("the link in the mail", () => {
     }
   });
 
-  it("is refused to a page of another origin, and to a body that is not a token", async () => {
+  it("is refused for a page of another origin, and for a body that is not a token", async () => {
     const { team, owner } = await shop();
     await registered(team, owner);
     const token = await tokenOf(owner);
@@ -312,7 +312,7 @@ describe("the link in the mail", () => {
     expect((await disable(token, { headers: { origin: ORIGIN } })).status).toBe(200);
   });
 
-  it("still works when whoever made the change has put its reader out of the team", async () => {
+  it("still works when its reader was removed from the team by the user who made the change", async () => {
     const { team, owner, admin } = await shop();
     const { id } = await registered(team, owner);
     const token = await tokenOf(admin);
@@ -320,7 +320,7 @@ describe("the link in the mail", () => {
     expect([(await disable(token)).status, (await rowOf(id))?.isEnabled]).toEqual([200, false]);
   });
 
-  it("is in no table in the clear, and in no log", async () => {
+  it("is in no table in plain text, and in no log", async () => {
     const { team, owner } = await shop();
     const log = (["log", "warn", "error", "info", "debug"] as const).map((level) => vi.spyOn(console, level));
     await registered(team, owner);

@@ -22,7 +22,7 @@ async function delayed(hours: number): Promise<TestMerchant> {
   return shop;
 }
 
-/** As a person set it; a key may not. */
+/** As a user would set it; a key may not. */
 const setDelay = ({ merchantId }: TestMerchant, hours: number) =>
   testDb.update(merchants).set({ walletChangeDelayHours: hours }).where(eq(merchants.id, merchantId));
 
@@ -32,7 +32,7 @@ const order = (pairs?: readonly object[]) => ({
   ...(pairs === undefined ? {} : { paymentMethods: pairs }),
 });
 
-/** As if the delay of a wallet had begun so much earlier. */
+/** Ends the delay of a wallet now, or at the given time. */
 const waitOut = (id: WalletId, usableFromMs = Date.now() - 1) =>
   testDb.update(wallets).set({ usableFromMs }).where(eq(wallets.id, id));
 
@@ -43,7 +43,7 @@ describe.each([
   ["direct", directWallet, USDT],
   ["xpub", xpubWallet, BTC],
 ] as const)("a %s wallet of a merchant with a delay", (_, bodyOf, pair) => {
-  it("is registered at once and says from when on it is used", async () => {
+  it("is registered at once and shows when it comes into use", async () => {
     const shop = await delayed(24);
     const made = await expectStatus(shop.post("/wallets", bodyOf()), 201);
     expect(made.warnings).toContain("CHANGE_PENDING");
@@ -62,7 +62,7 @@ describe.each([
     expect(ready.warnings).not.toContain("CHANGE_PENDING");
   });
 
-  it("serves no new invoice before, whichever way it is asked for, and every one after", async () => {
+  it("serves no new invoice before, whichever way it is requested, and every one after", async () => {
     const shop = await delayed(1);
     const { id } = await expectStatus(shop.post("/wallets", bodyOf()), 201);
     expect((await expectStatus(shop.post("/invoices", order([pair])), 422)).code).toBe("NO_ENABLED_WALLET");
@@ -81,7 +81,7 @@ describe.each([
     }
   });
 
-  it("waits again when it is enabled again, and not for any other change", async () => {
+  it("waits again when it is enabled again, but not for any other change", async () => {
     const shop = await delayed(2);
     const { id } = await expectStatus(shop.post("/wallets", bodyOf()), 201);
     await waitOut(id);
@@ -91,13 +91,13 @@ describe.each([
     const enabled = await patch({ isEnabled: true });
     expect(hoursLeft(enabled)).toBeCloseTo(2, 1);
     expect((await expectStatus(shop.post("/invoices", order([pair])), 422)).code).toBe("NO_ENABLED_WALLET");
-    // Nothing that is still to wait is cut short: not by another round, nor by a shorter setting.
+    // A running delay is never shortened: not by disabling and enabling again, nor by a shorter setting.
     await setDelay(shop, 0);
     await patch({ isEnabled: false });
     expect((await patch({ isEnabled: true })).usableFrom).toBe(enabled.usableFrom);
   });
 
-  it("goes on serving what was activated before", async () => {
+  it("keeps serving methods that were activated before", async () => {
     const shop = await freshMerchant();
     const { id } = await expectStatus(shop.post("/wallets", bodyOf()), 201);
     const made = await expectStatus(shop.post("/invoices", order([pair])), 201);
@@ -108,7 +108,7 @@ describe.each([
 });
 
 describe("the batch of an activation", () => {
-  it("is refused where the wallet's delay began after it was read", async () => {
+  it("is refused when the wallet's delay began after the wallet was read", async () => {
     const shop = await freshMerchant();
     const { id } = await expectStatus(shop.post("/wallets", directWallet()), 201);
     const nowMs = Date.now();
@@ -121,7 +121,7 @@ describe("the batch of an activation", () => {
 });
 
 describe("a merchant without a delay", () => {
-  it("uses a wallet at once, and stores that nothing holds it back", async () => {
+  it("uses a wallet at once, and stores no delay for it", async () => {
     const shop = await freshMerchant();
     const made = await expectStatus(shop.post("/wallets", directWallet()), 201);
     expect([made.usableFrom, made.warnings.includes("CHANGE_PENDING")]).toEqual([null, false]);

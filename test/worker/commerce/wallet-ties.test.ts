@@ -1,4 +1,4 @@
-// Interface 4.3: a direct wallet is tied by its destination address alone. One EVM address is the same account on every EVM network.
+// Interface 4.3: an active invoice keeps a direct wallet with the same address from being deleted. One EVM address is one account on every network.
 import { describe, expect, it } from "vitest";
 import { selectActiveTie } from "../../../src/commerce/wallets/store.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
@@ -35,18 +35,21 @@ describe("a direct wallet", () => {
     ["USDT", "POL"],
     ["USDC", "BNB"],
     ["ETH", "ETH"],
-  ])("of %s on %s is tied by an open USDT/ETH invoice to the same address", async (cryptocurrency, network) => {
-    const shop = await freshMerchant();
-    const address = `0x${randomHex(20)}`;
-    const elsewhere = await registered(shop, direct(cryptocurrency, network, address));
-    await registered(shop, direct("USDT", "ETH", address));
-    const invoice = await invoiceOn(shop, { cryptocurrency: "USDT", network: "ETH" });
-    expect(await outcomeOf(shop, elsewhere)).toEqual(TIED);
-    expect((await shop.post(`/invoices/${invoice}/cancel`)).status).toBe(200);
-    expect(await outcomeOf(shop, elsewhere)).toEqual(DELETED);
-  });
+  ])(
+    "of %s on %s cannot be deleted while a USDT/ETH invoice to the same address is open",
+    async (cryptocurrency, network) => {
+      const shop = await freshMerchant();
+      const address = `0x${randomHex(20)}`;
+      const elsewhere = await registered(shop, direct(cryptocurrency, network, address));
+      await registered(shop, direct("USDT", "ETH", address));
+      const invoice = await invoiceOn(shop, { cryptocurrency: "USDT", network: "ETH" });
+      expect(await outcomeOf(shop, elsewhere)).toEqual(TIED);
+      expect((await shop.post(`/invoices/${invoice}/cancel`)).status).toBe(200);
+      expect(await outcomeOf(shop, elsewhere)).toEqual(DELETED);
+    },
+  );
 
-  it("is not tied by an invoice to another address, nor by another merchant's to this one", async () => {
+  it("is not kept by an invoice to another address, nor by another merchant's invoice to the same one", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const address = `0x${randomHex(20)}`;
     const mine = await registered(shop, direct("USDT", "POL", address));
@@ -56,7 +59,7 @@ describe("a direct wallet", () => {
     expect(await outcomeOf(shop, mine)).toEqual(DELETED);
   });
 
-  it("is found by the merchant's own active invoices, however many strangers use the address", async () => {
+  it("is checked against the merchant's own active invoices only, however many others use the address", async () => {
     const wallet = { walletType: "DIRECT_WALLET", address: "0xa", network: "POL", cryptocurrency: "USDT", id: "wal_1" };
     const of = { ...wallet, merchantId: "mer_1" as MerchantId } as Parameters<typeof selectActiveTie>[1];
     const details = await planOf(selectActiveTie(testDb, of));

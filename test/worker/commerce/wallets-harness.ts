@@ -1,4 +1,4 @@
-// What tests of wallets share: fresh keys, wallets and invoices.
+// Shared by the tests of wallets: fresh keys, wallets and invoices.
 import { HDKey } from "@scure/bip32";
 import { p2wpkh } from "@scure/btc-signer";
 import { sql } from "drizzle-orm";

@@ -41,7 +41,7 @@ async function eventsOf(shop: TestMerchant, walletId: string) {
 }
 
 describe("registering a wallet", () => {
-  it("answers, stores under an HMAC and records its event, for an address and for an extended key", async () => {
+  it("returns it, signs it with an HMAC and records its event, for an address and for an extended key", async () => {
     const shop = await freshMerchant();
     const key = freshKey();
     const direct = await registered(shop, { ...directBody(), network: "ethereum" });
@@ -61,12 +61,12 @@ describe("registering a wallet", () => {
     expect((await shop.get("/wallets")).body).toEqual([direct, shown]);
   });
 
-  it("takes a regtest network where a developer runs the server", async () => {
+  it("accepts a regtest network on a development server", async () => {
     const body = directBody("BTC", "BTC_REGTEST", "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080");
     expect(await registered(await freshMerchant(), body)).toMatchObject({ network: "BTC_REGTEST" });
   });
 
-  it("refuses a private key in any field, and nothing of it reaches a table or the answer", async () => {
+  it("refuses a private key in any field, and stores or returns no part of it", async () => {
     const shop = await freshMerchant();
     const key = freshKey();
     const bodies = [
@@ -87,7 +87,7 @@ describe("registering a wallet", () => {
     expect(await Promise.all([mine(wallets), mine(events), mine(operations)])).toEqual([0, 0, 0]);
   });
 
-  it("lets one of twenty at once have the pair and tells the others who has it", async () => {
+  it("succeeds for one of twenty at once, and refuses the others with that wallet's id", async () => {
     const shop = await freshMerchant();
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.post("/wallets", directBody())));
     const [winner, ...more] = answers.filter((answer) => answer.status === 201);
@@ -98,7 +98,7 @@ describe("registering a wallet", () => {
     expect(await eventsOf(shop, winner?.body.id)).toEqual(["wallet.created"]);
   });
 
-  it("gives twenty repeats of one request the same bytes and one wallet", async () => {
+  it("gives twenty repeats of one request the same answer and one wallet", async () => {
     const shop = await freshMerchant();
     const [body, headers] = [xpubBody(freshKey()), { "idempotency-key": "again" }];
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.post("/wallets", body, headers)));
@@ -109,7 +109,7 @@ describe("registering a wallet", () => {
 });
 
 describe("changing a wallet", () => {
-  it("writes one event for a change and none where nothing changes", async () => {
+  it("writes one event for a change, and none when nothing changes", async () => {
     const shop = await freshMerchant();
     const { id } = await registered(shop, directBody());
     expect(expectStatus(await shop.patch(`/wallets/${id}`, { isEnabled: true }), 200).isEnabled).toBe(true);
@@ -118,7 +118,7 @@ describe("changing a wallet", () => {
     expect(await eventsOf(shop, id)).toEqual(["wallet.created", "wallet.updated"]);
   });
 
-  it("lets two changes at once both stand, the later answer telling of both", async () => {
+  it("keeps both of two changes at once, and one of the answers shows both", async () => {
     const shop = await freshMerchant();
     const { id } = await registered(shop, directBody());
     const changes = [{ isEnabled: false }, { requiredConfirmations: 7 }];
@@ -134,7 +134,7 @@ describe("deleting a wallet", () => {
   it.each([
     ["direct", () => directBody()],
     ["extended key", () => xpubBody(freshKey())],
-  ])("waits for every active invoice of a %s wallet, and keeps the row", async (_, bodyOf) => {
+  ])("is refused while a %s wallet has active invoices, and keeps the row", async (_, bodyOf) => {
     const shop = await freshMerchant();
     const { firstAddress: __, ...wallet } = await registered(shop, bodyOf());
     const made = [await created(shop), await created(shop)];
@@ -148,11 +148,11 @@ describe("deleting a wallet", () => {
     expectStatus(await shop.get(`/wallets/${wallet.id}`), 404, "WALLET_NOT_FOUND");
     expectStatus(await shop.delete(`/wallets/${wallet.id}`), 404, "WALLET_NOT_FOUND");
     expect((await rowOf(wallet.id)).deletedAtMs).not.toBeNull();
-    const told = (await eventsOf(shop, wallet.id)).filter((type) => type !== "wallet.gap_limit_warning");
-    expect(told).toEqual(["wallet.created", "wallet.updated", "wallet.deleted"]);
+    const types = (await eventsOf(shop, wallet.id)).filter((type) => type !== "wallet.gap_limit_warning");
+    expect(types).toEqual(["wallet.created", "wallet.updated", "wallet.deleted"]);
   });
 
-  it("is held up by another coin's invoice to the same address, and by no other merchant's", async () => {
+  it("is refused while another coin's invoice uses the same address, but not for another merchant's invoice", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const address = `0x${randomHex(20)}`;
     const usdt = await registered(shop, directBody("USDT", "ETH", address));
@@ -164,7 +164,7 @@ describe("deleting a wallet", () => {
     expectStatus(await other.delete(`/wallets/${theirs.id}`), 200);
   });
 
-  it("and an invoice created at the same time never both succeed", async () => {
+  it("never succeeds together with an invoice created at the same time", async () => {
     const shop = await freshMerchant();
     for (let round = 0; round < 5; round++) {
       const { id } = await registered(shop, xpubBody(freshKey()));
@@ -184,9 +184,13 @@ describe("deleting a wallet", () => {
   });
 
   it.each([
-    ["an invoice comes to pay to the wallet", "WALLET_HAS_ACTIVE_PAYMENTS", (shop: TestMerchant) => created(shop)],
-    ["another deletes it", "WALLET_NOT_FOUND", (shop: TestMerchant, id: string) => shop.delete(`/wallets/${id}`)],
-  ])("is refused by the fresh facts when, after it looked, %s", async (_, code, meanwhile) => {
+    ["an invoice starts to pay to the wallet", "WALLET_HAS_ACTIVE_PAYMENTS", (shop: TestMerchant) => created(shop)],
+    [
+      "another request deletes it",
+      "WALLET_NOT_FOUND",
+      (shop: TestMerchant, id: string) => shop.delete(`/wallets/${id}`),
+    ],
+  ])("is refused by a second check when, after the first, %s", async (_, code, meanwhile) => {
     const shop = await freshMerchant();
     const { id } = await registered(shop, xpubBody(freshKey()));
     let batches = 0;
@@ -198,12 +202,12 @@ describe("deleting a wallet", () => {
     const deps = { ...walletDependencies(env, given), db: late, trail: SYSTEM_TRAIL, audience };
     const refused = await deleteWallet(deps, { merchantId: shop.merchantId, walletId: id, read: await rowOf(id) });
     expect(refused).toEqual({ ok: false, error: { code } });
-    // The delete that was refused, and the look that found out why.
+    // The refused delete, and the read that found out why.
     expect(batches).toBe(2);
     expect(await eventsOf(shop, id)).toHaveLength(code === "WALLET_NOT_FOUND" ? 2 : 1);
   });
 
-  it("twice at once answers one wallet and one 404", async () => {
+  it("succeeds for one of two at once; the other is a 404", async () => {
     const shop = await freshMerchant();
     const { id } = await registered(shop, directBody());
     const answers = await Promise.all([shop.delete(`/wallets/${id}`), shop.delete(`/wallets/${id}`)]);
@@ -213,7 +217,7 @@ describe("deleting a wallet", () => {
 });
 
 describe("an extended key's addresses", () => {
-  it("begin at 0 again under a new key after a rotation", async () => {
+  it("start at 0 again with a new key after a rotation", async () => {
     const shop = await freshMerchant();
     const [before, after] = [freshKey(), freshKey()];
     const old = await registered(shop, xpubBody(before));
@@ -226,7 +230,7 @@ describe("an extended key's addresses", () => {
     expect((await created(shop)).paymentMethods[0].address).toBe(after.address(0));
   });
 
-  it("go on where the key stands when it is registered again", async () => {
+  it("continue at the key's next index when it is registered again", async () => {
     const shop = await freshMerchant();
     const key = freshKey();
     const old = await registered(shop, xpubBody(key));
@@ -240,14 +244,14 @@ describe("an extended key's addresses", () => {
     const shops = [await freshMerchant(), await freshMerchant()];
     const key = freshKey();
     for (const shop of shops) await registered(shop, xpubBody(key));
-    // As many as each may hold of a key whose owner nobody has proved to be.
+    // As many as each unproven merchant may hold of a shared key.
     const made = await Promise.all(shops.flatMap((shop) => Array.from({ length: 2 }, () => created(shop))));
     const handedOut = made.map((each) => each.paymentMethods[0].address);
     expect(new Set(handedOut)).toEqual(new Set(Array.from({ length: 4 }, (_, index) => key.address(index))));
     expect(handedOut).toHaveLength(4);
   });
 
-  it("can be looked at ahead of time, spending none, up to the last index there is", async () => {
+  it("can be previewed without using any, up to the last possible index", async () => {
     const shop = await freshMerchant();
     const key = freshKey();
     const { id } = await registered(shop, xpubBody(key));
@@ -265,7 +269,7 @@ describe("an extended key's addresses", () => {
 });
 
 describe("the recovery export", () => {
-  it("lists what invoices got, over every registration of the key, and nobody else's", async () => {
+  it("lists the addresses of the merchant's own invoices, over every registration of the key", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const key = freshKey();
     const old = await registered(shop, xpubBody(key));
@@ -299,7 +303,7 @@ describe("the recovery export", () => {
     expectStatus(await shop.get(`/wallets/${id}/recovery?format=xml`), 400, "VALIDATION_FAILED");
   });
 
-  it("shows no address whose row was altered, and is whole over several pages", async () => {
+  it("shows no address of an altered row, and is complete over several pages", async () => {
     const shop = await freshMerchant();
     const { id } = await registered(shop, xpubBody(freshKey()));
     const count = 4_001;
@@ -321,7 +325,7 @@ describe("the recovery export", () => {
     expect(csv.text).not.toContain("forged");
   });
 
-  it("asks for a gap limit that looks past the longest run of addresses without money", async () => {
+  it("has a gap limit beyond the longest run of addresses without money", async () => {
     const shop = await freshMerchant();
     const { id } = await registered(shop, xpubBody(freshKey()));
     expect((await shop.get(`/wallets/${id}/recovery`)).body).toMatchObject({
@@ -345,7 +349,7 @@ describe("the recovery export", () => {
         ...{ receivedAtMs: 0, createdAtMs: 0, updatedAtMs: 0 },
       });
     await testDb.batch([paid(1, "CONFIRMED"), paid(4, "DROPPED"), paid(6, "CONFIRMED")]);
-    // Runs: 0, 2 to 5, 7. What was dropped is no money.
+    // Runs: 0, 2 to 5, 7. A dropped payment does not count.
     expect((await shop.get(`/wallets/${id}/recovery`)).body.gapLimit).toBe(24);
   });
 });

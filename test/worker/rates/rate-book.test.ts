@@ -12,7 +12,7 @@ const START = Date.UTC(2026, 10, 20, 12);
 const HOSTS = ["api.coinbase.com", "api.kraken.com", "api.coingecko.com", "api.frankfurter.dev"] as const;
 type Host = (typeof HOSTS)[number];
 
-/** What the outside answers, and how often it was asked. Nothing leaves this machine: any other host throws. */
+/** What the other hosts answer, and how often they were called. Nothing leaves this machine: any unknown host throws. */
 const outside = { calls: new Map<string, number>(), down: new Set<string>() };
 
 function answerOf(host: string): string {
@@ -26,7 +26,7 @@ function answerOf(host: string): string {
     case "api.frankfurter.dev":
       return frankfurter("2026-11-19");
     default:
-      throw new Error(`nobody expected ${host}`);
+      throw new Error(`unexpected host ${host}`);
   }
 }
 
@@ -54,12 +54,12 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** An object of this test's own. Its environment asks real sources; the suite's has fixed rates. */
+/** An object for this test alone. Its environment uses market sources; the suite's has fixed rates. */
 function bookNamed(name: string) {
   const stub = env.RATE_BOOK.getByName(name);
   return {
     stub,
-    /** Runs in the object, over its own storage, with a book that has just woken up. */
+    /** Runs in the object, over its own storage, with a newly created book. */
     awake: <T>(work: (book: RateBook) => Promise<T>): Promise<T> =>
       runInDurableObject(stub, (_, state) =>
         work(new RateBook(state, { ...env, RATE_SOURCE: "coinbase,kraken,coingecko,frankfurter" })),
@@ -70,7 +70,7 @@ function bookNamed(name: string) {
 const BTC = { assetCode: "BTC", currency: "EUR" };
 
 describe("the rate book on workerd", () => {
-  it("100 callers at once are one request to each source, and every asset and currency has a rate", async () => {
+  it("makes one request to each source for 100 callers at once, and rates every asset and currency", async () => {
     const { awake } = bookNamed("single flight");
     const tables = await awake((book) => Promise.all(Array.from({ length: 100 }, () => book.table())));
     expect(HOSTS.map(callsTo)).toEqual([1, 1, 1, 1]);
@@ -80,7 +80,7 @@ describe("the rate book on workerd", () => {
     expect(["USD", ...Object.keys(table?.fiat ?? {})].sort()).toEqual([...FIAT_CODES].sort());
   });
 
-  it("sources are asked at most every 30 seconds, the bank once", async () => {
+  it("calls the price sources at most every 30 seconds, and the bank once", async () => {
     const { awake } = bookNamed("pace");
     await awake(async (book) => {
       await book.table();
@@ -93,14 +93,14 @@ describe("the rate book on workerd", () => {
     });
   });
 
-  it.each(HOSTS.slice(0, 3))("without %s every coin still has a rate", async (host) => {
+  it.each(HOSTS.slice(0, 3))("rates every coin without %s", async (host) => {
     outside.down.add(host);
     const table = await bookNamed(`without ${host}`).awake((book) => book.table());
     expect(Object.keys(table.assets).sort()).toEqual([...CRYPTO_CODES].sort());
     for (const rate of Object.values(table.assets)) expect(rate.sources).toHaveLength(2);
   });
 
-  it("without the bank dollars are quoted and euros are not; without anybody nothing is, and nothing throws", async () => {
+  it("rates dollars but not euros without the bank; without any source it rates nothing and throws nothing", async () => {
     outside.down.add("api.frankfurter.dev");
     const dollarsOnly = await bookNamed("without the bank").awake((book) => book.table());
     expect(quoteRate({ table: dollarsOnly, ...BTC, currency: "USD", nowMs: START })).toMatchObject({ ok: true });
@@ -109,7 +109,7 @@ describe("the rate book on workerd", () => {
     expect(await bookNamed("without anybody").awake((book) => book.table())).toEqual({ assets: {}, fiat: {} });
   });
 
-  it("an evicted book answers with what it stored, asks nobody, and its table crosses RPC whole", async () => {
+  it("answers from storage after an eviction without calling a source, and its table crosses RPC whole", async () => {
     const { stub, awake } = bookNamed("evicted");
     const before = await awake((book) => book.table());
     await evictDurableObject(stub);
@@ -122,7 +122,7 @@ describe("the rate book on workerd", () => {
     });
   });
 
-  it("the deployment's source calls the one book", async () => {
+  it("is the one that the deployment's rate source calls", async () => {
     const source = rateSourceOf({
       setting: { ok: true, value: { kind: "market", sources: ["coinbase", "kraken"] } },
       book: env.RATE_BOOK,
