@@ -9,10 +9,11 @@ import { apiKeys } from "../../../src/platform/db/schema/api-keys.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { runJobs } from "../../support/run-jobs.ts";
+import { expectStatus } from "../../support/shared-place.ts";
 import { callerWith, freshTeam } from "../../support/teams.ts";
 import { BTC, directWallet, randomHex, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
 import { type Answer, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
-import { added, created, entriesOf, expectStatus, wallet } from "./audit-harness.ts";
+import { added, created, entriesOf, wallet } from "./audit-harness.ts";
 
 const IP = "203.0.113.9";
 

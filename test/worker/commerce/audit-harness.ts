@@ -1,8 +1,8 @@
 import { eq, sql } from "drizzle-orm";
-import { expect } from "vitest";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
+import { expectStatus } from "../../support/shared-place.ts";
 import { directWallet } from "../../support/wallet-bodies.ts";
-import { type Answer, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 /** A merchant's entries, in the order in which they were written, with their facts parsed. */
 export async function entriesOf({ merchantId }: Pick<TestMerchant, "merchantId">) {
@@ -14,13 +14,13 @@ export async function entriesOf({ merchantId }: Pick<TestMerchant, "merchantId">
   return rows.map(({ before, after, ...row }) => ({ ...row, before: parsed(before), after: parsed(after) }));
 }
 
-const parsed = (json: string | null) => (json === null ? null : JSON.parse(json));
-
-export async function expectStatus(answer: Promise<Answer>, status: number): Promise<Answer["body"]> {
-  const { status: told, body, text } = await answer;
-  expect(told, text).toBe(status);
-  return body;
+/** The action and the facts of each entry about `target`. */
+export async function entriesAbout(shop: Pick<TestMerchant, "merchantId">, target: string) {
+  const entries = (await entriesOf(shop)).filter((entry) => entry.target === target);
+  return entries.map(({ action, before, after }) => [action, before, after]);
 }
+
+const parsed = (json: string | null) => (json === null ? null : JSON.parse(json));
 
 /** The entries that one step adds. */
 export async function added(shop: TestMerchant, step: () => Promise<unknown>) {

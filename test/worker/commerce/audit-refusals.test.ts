@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { seedKey, send } from "../../support/access.ts";
+import { expectStatus } from "../../support/shared-place.ts";
 import { BTC, directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { type Answer, freshMerchant } from "../../support/worker-merchant.ts";
-import { added, created, expectStatus, wallet } from "./audit-harness.ts";
+import { added, created, wallet } from "./audit-harness.ts";
 
 describe("a request that is refused or changes nothing", () => {
   it("writes no audit entry", async () => {

@@ -1,5 +1,5 @@
 // A merchant's customer records (decisions 10): created and changed by email, searched, summarized, and erased without losing the ledger.
-import { and, asc, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { customerBody, customerListBody, salesSummaryBody } from "../../../src/commerce/customers/contract.ts";
 import type { CustomerId } from "../../../src/lib/ids.ts";
@@ -8,23 +8,13 @@ import { customers } from "../../../src/platform/db/schema/customers.ts";
 import { seedKey } from "../../support/access.ts";
 import { sendBeaten } from "../../support/before-write.ts";
 import { expectDocumented } from "../../support/documented.ts";
-import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
-import { ADA, invoiced, recorded } from "./customers-harness.ts";
+import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
+import { entriesAbout } from "./audit-harness.ts";
+import { ADA, customersOf, invoiced, recorded } from "./customers-harness.ts";
 
 const UNKNOWN_ID = "cus_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
 const NOTHING = { email: null, name: null, address: null, phoneNumber: null, metadata: null };
-const rowsOf = (shop: TestMerchant) =>
-  testDb.select().from(customers).where(eq(customers.merchantId, shop.merchantId)).orderBy(customers.createdAtMs);
-
-async function entriesOf(shop: TestMerchant, target: string) {
-  const rows = await testDb
-    .select()
-    .from(auditEvents)
-    .where(and(eq(auditEvents.merchantId, shop.merchantId), eq(auditEvents.target, target)))
-    .orderBy(asc(auditEvents.createdAtMs), asc(auditEvents.id));
-  return rows.map(({ action, before, after }) => [action, JSON.parse(before ?? "null"), JSON.parse(after ?? "null")]);
-}
 
 describe("a customer", () => {
   it("is returned with exactly the fields of decisions 10, and read back the same", async () => {
@@ -58,8 +48,8 @@ describe("a customer", () => {
     const after = await recorded(shop, given, 200);
     expect(after).toEqual({ ...before, ...given, updatedAt: after.updatedAt });
     expect(await recorded(shop, given, 200)).toEqual(after);
-    expect(await rowsOf(shop)).toHaveLength(1);
-    expect((await entriesOf(shop, before.id)).map(([action]) => action)).toEqual([
+    expect(await customersOf(shop)).toHaveLength(1);
+    expect((await entriesAbout(shop, before.id)).map(([action]) => action)).toEqual([
       "customer.created",
       "customer.updated",
     ]);
@@ -76,7 +66,7 @@ describe("a customer", () => {
     const given = [{ name: "Ada" }, { address: "1 Long Road" }, { phoneNumber: "+49 1" }, { metadata: { a: "b" } }];
     const answers = await Promise.all(given.map((each) => shop.post("/customers", { email: "a@b.example", ...each })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 201]);
-    expect(await rowsOf(shop)).toMatchObject([
+    expect(await customersOf(shop)).toMatchObject([
       { name: "Ada", address: "1 Long Road", phoneNumber: "+49 1", metadata: '{"a":"b"}' },
     ]);
   });
@@ -107,7 +97,7 @@ describe("a customer", () => {
     const shop = await freshMerchant();
     const answer = await shop.post("/customers", body);
     expect([answer.status, answer.body.code], answer.text).toEqual([400, "VALIDATION_FAILED"]);
-    expect(await rowsOf(shop)).toEqual([]);
+    expect(await customersOf(shop)).toEqual([]);
   });
 
   it("may have metadata of 50 keys and 8,192 bytes", async () => {
@@ -134,7 +124,7 @@ describe("a change of a customer", () => {
     ]);
     expect((await shop.patch(`/customers/${before.id}`, change)).body).toEqual(answer.body);
     expect((await shop.patch(`/customers/${before.id}`, {})).status).toBe(400);
-    expect(await entriesOf(shop, before.id)).toHaveLength(2);
+    expect(await entriesAbout(shop, before.id)).toHaveLength(2);
     expect((await recorded(shop, { email: "LOVELACE@shop.example" }, 200)).id).toBe(before.id);
     expect((await recorded(shop, { email: ADA.email })).id).not.toBe(before.id);
   });
@@ -244,7 +234,7 @@ describe("a deleted customer", () => {
     const { deletedAt, updatedAt } = answer.body;
     expect([answer.status, answer.body], answer.text).toEqual([200, { ...customer, ...NOTHING, deletedAt, updatedAt }]);
     expect(Date.parse(deletedAt)).toBeGreaterThan(0);
-    expect(await rowsOf(shop)).toMatchObject([{ id: customer.id, ...NOTHING, emailKey: null }]);
+    expect(await customersOf(shop)).toMatchObject([{ id: customer.id, ...NOTHING, emailKey: null }]);
     const { metadata: _, ...shown } = NOTHING;
     expect((await shop.get(`/invoices/${invoice.id}`)).body).toEqual({
       ...invoice,
@@ -267,7 +257,7 @@ describe("a deleted customer", () => {
     await shop.patch(`/customers/${id}`, { name: "Countess", metadata: { tier: "iron" } });
     await shop.delete(`/customers/${id}`);
     const fields = ["email", "name", "address", "phoneNumber", "metadata"];
-    expect(await entriesOf(shop, id)).toEqual([
+    expect(await entriesAbout(shop, id)).toEqual([
       ["customer.created", null, { fields }],
       ["customer.updated", null, { fields: ["name", "metadata"] }],
       ["customer.deleted", { fields }, null],
@@ -334,7 +324,7 @@ describe("a deleted customer", () => {
       const deleted = async () => expect((await shop.delete(`/customers/${id}`)).status).toBe(200);
       const answer = await sendBeaten(path, { method, key, body: fields }, deleted);
       expect(answer.status, answer.text).toBe(status);
-      const rows = await rowsOf(shop);
+      const rows = await customersOf(shop);
       expect(rows.filter((row) => row.deletedAtMs !== null)).toMatchObject([{ id, ...NOTHING, emailKey: null }]);
       const [made, ...more] = rows.filter((row) => row.deletedAtMs === null);
       expect(more).toEqual([]);
@@ -351,8 +341,8 @@ describe("a deleted customer", () => {
       const path = `/api/v1/merchants/merchant/${shop.merchantId}/customers/${id}`;
       const answer = await sendBeaten(path, { method, key, body }, () => shop.delete(`/customers/${id}`));
       expect([answer.status, answer.json?.code]).toEqual([404, "CUSTOMER_NOT_FOUND"]);
-      expect(await rowsOf(shop)).toMatchObject([{ id, ...NOTHING }]);
-      expect(await entriesOf(shop, id)).toHaveLength(2);
+      expect(await customersOf(shop)).toMatchObject([{ id, ...NOTHING }]);
+      expect(await entriesAbout(shop, id)).toHaveLength(2);
     });
   });
 
@@ -372,7 +362,7 @@ describe("a deleted customer", () => {
       ]);
       expect(deleted.status, deleted.text).toBe(200);
       for (const { status, text } of others) expect([200, 201, 404], text).toContain(status);
-      const rows = await rowsOf(shop);
+      const rows = await customersOf(shop);
       const [erased, ...live] = rows.sort((a, b) => Number(a.deletedAtMs === null) - Number(b.deletedAtMs === null));
       expect(erased).toMatchObject({ id, ...NOTHING, emailKey: null });
       expect(live.every((row) => row.deletedAtMs === null)).toBe(true);

@@ -1,5 +1,7 @@
+import { eq } from "drizzle-orm";
 import { expect } from "vitest";
-import type { Answer, TestMerchant } from "../../support/worker-merchant.ts";
+import { customers } from "../../../src/platform/db/schema/customers.ts";
+import { type Answer, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 export const ADA = {
   email: "Ada@shop.example",
@@ -20,3 +22,6 @@ export async function invoiced(shop: TestMerchant, body: object): Promise<Answer
   expect(answer.status, answer.text).toBe(201);
   return answer.body;
 }
+
+export const customersOf = (shop: TestMerchant) =>
+  testDb.select().from(customers).where(eq(customers.merchantId, shop.merchantId)).orderBy(customers.createdAtMs);

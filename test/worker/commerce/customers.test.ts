@@ -2,27 +2,19 @@
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { customers } from "../../../src/platform/db/schema/customers.ts";
-import { type Answer, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
-
-async function created(shop: TestMerchant, customer: object): Promise<Answer["body"]> {
-  const answer = await shop.post("/invoices", { name: "Order", rawAmount: 10, ...customer });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body;
-}
-
-const customersOf = (shop: TestMerchant) =>
-  testDb.select().from(customers).where(eq(customers.merchantId, shop.merchantId)).orderBy(customers.createdAtMs);
+import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { customersOf, invoiced } from "./customers-harness.ts";
 
 describe("a known customer", () => {
   it("keeps all fields of two creates at once, thirty times", async () => {
     const shop = await freshMerchant();
     const customerEmail = "payer@shop.example";
-    await created(shop, { customerEmail, customerAddress: "1 Long Road" });
+    await invoiced(shop, { customerEmail, customerAddress: "1 Long Road" });
     for (let round = 0; round < 30; round++) {
       const [customerName, customerPhoneNumber] = [`Payer ${round}`, `+49 ${round}`];
       const [named, reached] = await Promise.all([
-        created(shop, { customerEmail, customerName }),
-        created(shop, { customerEmail, customerPhoneNumber }),
+        invoiced(shop, { customerEmail, customerName }),
+        invoiced(shop, { customerEmail, customerPhoneNumber }),
       ]);
       expect([named.customer.name, reached.customer.phoneNumber]).toEqual([customerName, customerPhoneNumber]);
       expect(await customersOf(shop)).toMatchObject([
@@ -34,7 +26,7 @@ describe("a known customer", () => {
   it("keeps all fields of two invoice changes at once", async () => {
     const shop = await freshMerchant();
     const customerEmail = "payer@shop.example";
-    const made = [await created(shop, { customerEmail }), await created(shop, { customerEmail })];
+    const made = [await invoiced(shop, { customerEmail }), await invoiced(shop, { customerEmail })];
     for (let round = 0; round < 10; round++) {
       const fields = [{ customerName: `Payer ${round}` }, { customerPhoneNumber: `+49 ${round}` }];
       const answers = await Promise.all(fields.map((each, n) => shop.patch(`/invoices/${made[n].id}`, each)));
@@ -48,7 +40,7 @@ describe("a known customer", () => {
     const fields = Array.from({ length: 8 }, (_, n) => ({
       customerEmail: n % 2 ? "New@shop.example" : "new@shop.example",
     }));
-    const made = await Promise.all(fields.map((each) => created(shop, each)));
+    const made = await Promise.all(fields.map((each) => invoiced(shop, each)));
     expect(new Set(made.map((each) => each.customerId)).size).toBe(1);
     expect(await customersOf(shop)).toHaveLength(1);
   });
@@ -57,7 +49,7 @@ describe("a known customer", () => {
 describe("a customer without an email", () => {
   it("that is given one stays the same customer and keeps its name", async () => {
     const shop = await freshMerchant();
-    const { id, customerId } = await created(shop, { customerName: "Ada", customerPhoneNumber: "+49 1" });
+    const { id, customerId } = await invoiced(shop, { customerName: "Ada", customerPhoneNumber: "+49 1" });
     const answer = await shop.patch(`/invoices/${id}`, { customerEmail: "Ada@shop.example" });
     expect([answer.status, answer.body.customerId], answer.text).toEqual([200, customerId]);
     expect(answer.body.customer).toMatchObject({ id: customerId, email: "Ada@shop.example", name: "Ada" });
@@ -65,13 +57,13 @@ describe("a customer without an email", () => {
       { id: customerId, emailKey: "ada@shop.example", name: "Ada", phoneNumber: "+49 1" },
     ]);
     // From now on the email finds this customer.
-    expect((await created(shop, { customerEmail: "ADA@shop.example" })).customerId).toBe(customerId);
+    expect((await invoiced(shop, { customerEmail: "ADA@shop.example" })).customerId).toBe(customerId);
   });
 
   it("whose invoice is given another customer's email is replaced there by that customer, and both keep their names", async () => {
     const shop = await freshMerchant();
-    const known = await created(shop, { customerEmail: "ada@shop.example", customerName: "Ada" });
-    const nameless = await created(shop, { customerName: "A. L." });
+    const known = await invoiced(shop, { customerEmail: "ada@shop.example", customerName: "Ada" });
+    const nameless = await invoiced(shop, { customerName: "A. L." });
     const answer = await shop.patch(`/invoices/${nameless.id}`, { customerEmail: "ada@shop.example" });
     expect([answer.status, answer.body.customer?.name], answer.text).toEqual([200, "Ada"]);
     expect(answer.body.customerId).toBe(known.customerId);
@@ -86,7 +78,7 @@ describe("a customer without an email", () => {
 
   it("is not confused with one that had another email", async () => {
     const shop = await freshMerchant();
-    const made = await created(shop, { customerEmail: "ada@shop.example", customerName: "Ada" });
+    const made = await invoiced(shop, { customerEmail: "ada@shop.example", customerName: "Ada" });
     const answer = await shop.patch(`/invoices/${made.id}`, { customerEmail: "bob@shop.example" });
     expect([answer.status, answer.body.customer], answer.text).toMatchObject([
       200,
@@ -107,14 +99,14 @@ describe("a deleted customer's email", () => {
   it("creates a new customer, on a new invoice and in a change", async () => {
     const shop = await freshMerchant();
     const customerEmail = "gone@shop.example";
-    const before = await created(shop, { customerEmail, customerName: "Gone" });
+    const before = await invoiced(shop, { customerEmail, customerName: "Gone" });
     await erased(shop, before.customerId);
-    const after = await created(shop, { customerEmail });
+    const after = await invoiced(shop, { customerEmail });
     expect(after.customerId).not.toBe(before.customerId);
     expect(after.customer).toMatchObject({ email: customerEmail, name: null });
-    expect((await created(shop, { customerEmail, customerName: "Back" })).customerId).toBe(after.customerId);
+    expect((await invoiced(shop, { customerEmail, customerName: "Back" })).customerId).toBe(after.customerId);
     await erased(shop, after.customerId);
-    const bare = await created(shop, {});
+    const bare = await invoiced(shop, {});
     const changed = await shop.patch(`/invoices/${bare.id}`, { customerEmail });
     expect([changed.status, changed.body.customer?.email], changed.text).toEqual([200, customerEmail]);
     expect((await customersOf(shop)).map(({ deletedAtMs }) => deletedAtMs === null).sort()).toEqual([

@@ -4,16 +4,11 @@ import { describe, expect, it } from "vitest";
 import type { WalletId } from "../../../src/lib/ids.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { seedKey, send } from "../../support/access.ts";
+import { expectStatus } from "../../support/shared-place.ts";
 import { BTC, directWallet, randomHex, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
-import { type Answer, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 type WalletRow = typeof wallets.$inferSelect;
-
-async function expectStatus(answer: Promise<Answer>, status: number): Promise<Answer["body"]> {
-  const { status: told, body, text } = await answer;
-  expect(told, text).toBe(status);
-  return body;
-}
 
 const frozenAt = async (id: WalletId) =>
   (await testDb.select({ at: wallets.frozenAtMs }).from(wallets).where(eq(wallets.id, id)))[0]?.at;

@@ -1,7 +1,7 @@
 // Products (decisions 10): what a merchant sells, and the invoices that embed it.
 import { env } from "cloudflare:workers";
 import { base64 } from "@scure/base";
-import { and, asc, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { invoiceBody, invoiceForAnyKey } from "../../../src/commerce/invoices/contract.ts";
 import { productBody, productListBody } from "../../../src/commerce/products/contract.ts";
@@ -14,18 +14,10 @@ import { expectDocumented } from "../../support/documented.ts";
 import { png } from "../../support/images.ts";
 import { BTC, directWallet, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
 import { type Answer, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { entriesAbout } from "./audit-harness.ts";
 import { made, ORIGIN } from "./products-harness.ts";
 
 const UNKNOWN_ID = "prd_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-
-async function entriesOf(shop: TestMerchant, target: string) {
-  const rows = await testDb
-    .select()
-    .from(auditEvents)
-    .where(and(eq(auditEvents.merchantId, shop.merchantId), eq(auditEvents.target, target)))
-    .orderBy(asc(auditEvents.createdAtMs), asc(auditEvents.id));
-  return rows.map(({ action, before, after }) => [action, JSON.parse(before ?? "null"), JSON.parse(after ?? "null")]);
-}
 
 /** Calls with a public key of the shop. */
 async function browserOf(shop: TestMerchant) {
@@ -56,7 +48,7 @@ describe("a product", () => {
       checkoutUrl: `${ORIGIN}/buy/${product.id}`,
     });
     expect((await shop.get(`/products/${product.id}`)).body).toEqual(product);
-    expect(await entriesOf(shop, product.id)).toMatchObject([
+    expect(await entriesAbout(shop, product.id)).toMatchObject([
       ["product.created", null, { name: "Coffee", price: "19.500000" }],
     ]);
   });
@@ -123,7 +115,7 @@ describe("a product", () => {
     ]);
     expect(answer.body.updatedAt > before.updatedAt).toBe(true);
     expect((await shop.get(`/products/${before.id}`)).body).toEqual(answer.body);
-    const [, update] = await entriesOf(shop, before.id);
+    const [, update] = await entriesAbout(shop, before.id);
     expect(update).toEqual([
       "product.updated",
       { description: "Whole beans", price: "19.500000", askForName: false },
@@ -135,7 +127,7 @@ describe("a product", () => {
     const shop = await freshMerchant();
     const product = await made(shop);
     expect((await shop.patch(`/products/${product.id}`, { name: "Coffee", price: 19.5 })).body).toEqual(product);
-    expect(await entriesOf(shop, product.id)).toHaveLength(1);
+    expect(await entriesAbout(shop, product.id)).toHaveLength(1);
     expect((await shop.patch(`/products/${product.id}`, {})).status).toBe(400);
   });
 
@@ -150,7 +142,7 @@ describe("a product", () => {
       expect(last).toMatchObject({ price: `${round}.000000`, name: `Coffee ${round}` });
       expect((await shop.get(`/products/${id}`)).body).toEqual(last);
     }
-    expect(await entriesOf(shop, id)).toHaveLength(21);
+    expect(await entriesAbout(shop, id)).toHaveLength(21);
   });
 
   it("is returned when it is deleted, and not found afterwards", async () => {
@@ -167,7 +159,7 @@ describe("a product", () => {
     ])
       expect([answer.status, answer.body.code]).toEqual([404, "PRODUCT_NOT_FOUND"]);
     expect((await shop.get("/products")).body.data).toEqual([]);
-    expect((await entriesOf(shop, product.id))[1]).toMatchObject(["product.deleted", { name: "Coffee" }, null]);
+    expect((await entriesAbout(shop, product.id))[1]).toMatchObject(["product.deleted", { name: "Coffee" }, null]);
   });
 
   it("is deleted by one of six deletes at once", async () => {
@@ -175,7 +167,7 @@ describe("a product", () => {
     const { id } = await made(shop);
     const answers = await Promise.all(Array.from({ length: 6 }, () => shop.delete(`/products/${id}`)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404, 404]);
-    expect(await entriesOf(shop, id)).toHaveLength(2);
+    expect(await entriesAbout(shop, id)).toHaveLength(2);
   });
 
   it("is the same 404 for another merchant's, an unknown and a malformed id", async () => {

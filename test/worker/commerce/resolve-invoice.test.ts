@@ -70,8 +70,8 @@ describe("ACCEPT", () => {
     async (status) => {
       const shop = await freshMerchant();
       const id = await invoiceOf(shop, { ...STATES[status]?.(), needsReview: status === "EXPIRED" });
-      const { status: told, body, text } = await resolve(shop, id, "ACCEPT");
-      expect([told, body.status, body.needsReview], text).toEqual([200, "PAID", false]);
+      const { status: httpStatus, body, text } = await resolve(shop, id, "ACCEPT");
+      expect([httpStatus, body.status, body.needsReview], text).toEqual([200, "PAID", false]);
       expect(body.resolution).toStrictEqual({
         ...{ action: "ACCEPT", reason: "They called us", txHash: null },
         actor: expect.stringMatching(/^key_/),
@@ -81,9 +81,9 @@ describe("ACCEPT", () => {
       expect(body.invoiceTimeline).toHaveLength(2);
       expect((await shop.get(`/invoices/${id}`)).body).toEqual(body);
       expect(await typesOf(id)).toEqual(["invoice.paid", "payment.paid"]);
-      const [, told2] = await auditOf(id);
-      expect(told2).toMatchObject({ action: "invoice.resolved", actorKind: "API_KEY" });
-      expect(JSON.parse(told2?.after ?? "")).toMatchObject({ status: "PAID", resolution: "ACCEPT" });
+      const [, entry] = await auditOf(id);
+      expect(entry).toMatchObject({ action: "invoice.resolved", actorKind: "API_KEY" });
+      expect(JSON.parse(entry?.after ?? "")).toMatchObject({ status: "PAID", resolution: "ACCEPT" });
       expect(JSON.stringify(await auditOf(id))).not.toContain("They called us");
     },
   );
@@ -91,8 +91,8 @@ describe("ACCEPT", () => {
   it.each(["PAID", "OVERPAID", "PENDING_CONFIRMATION"] as const)("is refused in %s", async (status) => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop, { status });
-    const { status: told, body } = await resolve(shop, id, "ACCEPT");
-    expect([told, body.code]).toEqual([422, "INVOICE_NOT_RESOLVABLE"]);
+    const { status: httpStatus, body } = await resolve(shop, id, "ACCEPT");
+    expect([httpStatus, body.code]).toEqual([422, "INVOICE_NOT_RESOLVABLE"]);
     expect(await typesOf(id)).toEqual([]);
   });
 

@@ -4,16 +4,11 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { expectStatus } from "../../support/shared-place.ts";
 import { BTC, directWallet, randomHex, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const MAX_UNPAID = 2;
-
-async function expectStatus(answer: Promise<Answer>, status: number): Promise<Answer["body"]> {
-  const { status: told, body, text } = await answer;
-  expect(told, text).toBe(status);
-  return body;
-}
 
 const registered = (shop: TestMerchant, body: object) => expectStatus(shop.post("/wallets", body), 201);
 const created = (shop: TestMerchant, pairs: readonly object[] = [BTC]) =>

@@ -115,12 +115,12 @@ describe("the sweep", () => {
     await makeDue([due]);
     const before = await traceOf(open.id);
     expect(await sweepErrors()).toEqual([]);
-    const [items, told, [row]] = await traceOf(due.id);
+    const [items, written, [row]] = await traceOf(due.id);
     expect(items.map(({ position, paymentStatus }) => [position, paymentStatus])).toEqual([
       [1, "AWAITING_PAYMENT"],
       [2, "EXPIRED"],
     ]);
-    expect(told.map(({ type }) => type)).toEqual(["invoice.created", "payment.created", ...EXPIRED]);
+    expect(written.map(({ type }) => type)).toEqual(["invoice.created", "payment.created", ...EXPIRED]);
     expect(row?.status).toBe("EXPIRED");
     expect(await traceOf(open.id)).toEqual(before);
   });
@@ -133,9 +133,9 @@ describe("the sweep", () => {
     const run = () => expireInvoices(invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }));
     await Promise.all([run(), run(), sweep(), sweep()]);
     const traces = await Promise.all(made.map(({ id }) => traceOf(id)));
-    for (const [items, told] of traces) {
+    for (const [items, written] of traces) {
       expect(items).toHaveLength(2);
-      expect(told.map(({ type }) => type)).toEqual(["invoice.created", "payment.created", ...EXPIRED]);
+      expect(written.map(({ type }) => type)).toEqual(["invoice.created", "payment.created", ...EXPIRED]);
     }
     await sweep();
     expect(await Promise.all(made.map(({ id }) => traceOf(id)))).toEqual(traces);
@@ -170,8 +170,8 @@ describe("the sweep", () => {
     await makeDue([due]);
     await break_(broken.id);
     await copyInvoice(broken.id, 160);
-    const [told] = await sweepErrors();
-    expect(told).toMatchObject({ left: expect.arrayContaining([{ invoiceId: broken.id, reason: "Error" }]) });
+    const [error] = await sweepErrors();
+    expect(error).toMatchObject({ left: expect.arrayContaining([{ invoiceId: broken.id, reason: "Error" }]) });
     expect(await statusOf(due.id)).toBe("EXPIRED");
   });
 
@@ -188,8 +188,8 @@ describe("the sweep", () => {
        begin select raise(abort, 'the disk says no'); end`,
     ).run();
     try {
-      const [told] = await sweepErrors();
-      expect(told).toEqual({
+      const [error] = await sweepErrors();
+      expect(error).toEqual({
         level: "error",
         alert: "invoices left unsettled",
         left: [

@@ -218,9 +218,9 @@ describe("the link in the mail", () => {
       requestId: answer.headers.get("x-request-id"),
     });
     expect([entry?.before, entry?.after].map((json) => JSON.parse(json ?? "{}").isEnabled)).toEqual([true, false]);
-    const told = await testDb.select().from(events).where(eq(events.merchantId, team.merchantId));
-    expect(told.map(({ type }) => type)).toEqual(["wallet.created", "wallet.updated"]);
-    expect(JSON.parse(told[1]?.data ?? "{}")).toMatchObject({ walletId: id, wallet: { id, isEnabled: false } });
+    const written = await testDb.select().from(events).where(eq(events.merchantId, team.merchantId));
+    expect(written.map(({ type }) => type)).toEqual(["wallet.created", "wallet.updated"]);
+    expect(JSON.parse(written[1]?.data ?? "{}")).toMatchObject({ walletId: id, wallet: { id, isEnabled: false } });
     const [mail] = await mailsTo(owner);
     expect(mail?.subject).toBe("A wallet of Test shop was disabled with the link in a mail");
     expect(mail?.text).toContain(`by ${admin.email} at `);
@@ -264,21 +264,22 @@ describe("the link in the mail", () => {
     const set = (columns: Partial<typeof singleUseTokens.$inferInsert>) =>
       testDb.update(singleUseTokens).set(columns).where(eq(singleUseTokens.hash, hash));
     const refused = async (given = token) => expectRefusal(await disable(given), 404, "LINK_INVALID");
-    const told = await refused("");
-    for (const given of [hash, randomHex(32), "x".repeat(200), `${token} `]) expect(await refused(given)).toEqual(told);
+    const refusal = await refused("");
+    for (const given of [hash, randomHex(32), "x".repeat(200), `${token} `])
+      expect(await refused(given)).toEqual(refusal);
     await set({ expiresAtMs: Date.now() - 1 });
-    expect(await refused()).toEqual(told);
+    expect(await refused()).toEqual(refusal);
     await set({ expiresAtMs: Date.now() + DAY_MS, kind: "OAUTH" });
-    expect(await refused()).toEqual(told);
+    expect(await refused()).toEqual(refusal);
     await set({ kind: "WALLET_DISABLE" });
     await testDb.update(merchants).set({ deletedAtMs: 1 }).where(eq(merchants.id, team.merchantId));
-    expect(await refused()).toEqual(told);
+    expect(await refused()).toEqual(refusal);
     await testDb.update(merchants).set({ deletedAtMs: null }).where(eq(merchants.id, team.merchantId));
     expect((await owner.as.delete(`${team.merchant}/wallets/${id}`)).status).toBe(200);
-    expect(await refused()).toEqual(told);
+    expect(await refused()).toEqual(refusal);
     // The wallet that replaced it is not touched.
     const next = await registered(team, owner);
-    expect(await refused()).toEqual(told);
+    expect(await refused()).toEqual(refusal);
     expect((await rowOf(next.id))?.isEnabled).toBe(true);
   });
 

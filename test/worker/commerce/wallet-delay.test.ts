@@ -7,14 +7,9 @@ import { HOUR_MS } from "../../../src/lib/time.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
+import { expectStatus } from "../../support/shared-place.ts";
 import { BTC, directWallet, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
-import { type Answer, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
-
-async function expectStatus(answer: Promise<Answer>, status: number): Promise<Answer["body"]> {
-  const { status: told, body, text } = await answer;
-  expect(told, text).toBe(status);
-  return body;
-}
+import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 async function delayed(hours: number): Promise<TestMerchant> {
   const shop = await freshMerchant();

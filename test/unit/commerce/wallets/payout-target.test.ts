@@ -64,8 +64,8 @@ describe("the payout target of a new wallet", () => {
   ])("is refused as %s", (code, wanted) => {
     const target = payoutTarget(wanted, NONE);
     expect(target).toMatchObject({ ok: false, error: { code } });
-    const told = JSON.stringify(target);
-    for (const text of [zpub.xpub, zpub.xprv, BECH32, REGTEST]) expect(told).not.toContain(text);
+    const printed = JSON.stringify(target);
+    for (const text of [zpub.xpub, zpub.xprv, BECH32, REGTEST]) expect(printed).not.toContain(text);
   });
 
   it("is on a private chain only if the deployment serves that chain", () => {
