@@ -285,7 +285,7 @@ describe("backoff", () => {
 });
 
 describe("stored rates", () => {
-  it("serve a new object at once; it asks nobody within 30 seconds, and refreshes after them", async () => {
+  it("serve a new object at once; it calls no source within 30 seconds, and refreshes after them", async () => {
     const bench = new TestBench();
     await bench.book().table();
     bench.nowMs += REFRESH_MS - 1;

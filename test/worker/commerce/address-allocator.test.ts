@@ -1,33 +1,23 @@
 import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { HDKey } from "@scure/bip32";
-import { p2wpkh } from "@scure/btc-signer";
 import { describe, expect, it } from "vitest";
-import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
 import type { AllocateAnswer, AllocateRequest, AllocatorRpc } from "../../../src/commerce/wallets/allocations.ts";
 import { parseExtendedKey } from "../../../src/commerce/wallets/extended-key.ts";
 import type { PublicHold } from "../../../src/commerce/wallets/public-hold.ts";
 import { network } from "../../support/named-network.ts";
-
-const PATH = "m/84'/0'/0'";
-const ZPUB_VERSION = 0x04b24746;
+import { freshKey, PATH } from "./wallets-harness.ts";
 
 interface TestKey {
   readonly xpub: string;
   readonly keyHash: string;
-  readonly expected: (index: number) => string | undefined;
+  readonly expected: (index: number) => string;
 }
 
-/** A fresh account key and what @scure/bip32 with @scure/btc-signer derives from it. */
-function freshKey(): TestKey {
-  const account = HDKey.fromMasterSeed(crypto.getRandomValues(new Uint8Array(32))).derive(PATH);
-  const payload = Uint8Array.from(decodeBase58check(account.publicExtendedKey) ?? []);
-  new DataView(payload.buffer).setUint32(0, ZPUB_VERSION);
-  const xpub = encodeBase58check(payload);
+/** A fresh account key, and the addresses that other libraries derive from it. */
+function freshTestKey(): TestKey {
+  const { zpub: xpub, address: expected } = freshKey();
   const parsed = parseExtendedKey({ network: network("BTC"), xpub, derivationPath: PATH });
   if (!parsed.ok) throw new Error(parsed.error.reason);
-  const external = account.deriveChild(0);
-  const expected = (index: number) => p2wpkh(external.deriveChild(index).publicKey ?? new Uint8Array()).address;
   return { xpub, keyHash: parsed.value.keyHash, expected };
 }
 
@@ -53,7 +43,7 @@ const invoicesFrom = (from: number, count: number) => Array.from({ length: count
 
 describe("an extended key's allocator", () => {
   it("starts at index 0 and reports its next index", async () => {
-    const key = freshKey();
+    const key = freshTestKey();
     expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 0 });
     const answer = await rpcOf(key).allocate(requestOf(key, "inv_1"));
     expect(answer).toEqual({ kind: "allocated", index: 0, address: key.expected(0), nextIndex: 1 });
@@ -61,7 +51,7 @@ describe("an extended key's allocator", () => {
   });
 
   it("gives 200 parallel invoices indexes 0 to 199 without a gap, and goes on so after an eviction and an abort", async () => {
-    const key = freshKey();
+    const key = freshTestKey();
     const run = async (from: number, count: number) => {
       const answers = await Promise.all(invoicesFrom(from, count).map((id) => rpcOf(key).allocate(requestOf(key, id))));
       return answers.map(allocated);
@@ -78,7 +68,7 @@ describe("an extended key's allocator", () => {
   });
 
   it("always gives a repeated invoice the same index and address, without using another index", async () => {
-    const key = freshKey();
+    const key = freshTestKey();
     const ids = invoicesFrom(0, 20);
     const first = await Promise.all(ids.map((id) => rpcOf(key).allocate(requestOf(key, id))));
     const storm = await Promise.all(
@@ -95,14 +85,14 @@ describe("an extended key's allocator", () => {
   });
 
   it("gives parallel requests of one invoice one address", async () => {
-    const key = freshKey();
+    const key = freshTestKey();
     const answers = await Promise.all(Array.from({ length: 50 }, () => rpcOf(key).allocate(requestOf(key, "inv_one"))));
     expect(new Set(answers.map((answer) => allocated(answer).address))).toEqual(new Set([key.expected(0)]));
     expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 1 });
   });
 
   it("never gives two merchants with the same key the same address", async () => {
-    const key = freshKey();
+    const key = freshTestKey();
     const cap = { maxUnpaid: 5, paid: 100 };
     const requests = invoicesFrom(0, 60).map((id, at) =>
       requestOf(
@@ -116,8 +106,8 @@ describe("an extended key's allocator", () => {
     expect(new Set(answers.map((answer) => allocated(answer).index))).toEqual(new Set(Array(60).keys()));
   });
 
-  it("limits a second merchant to its unpaid addresses, and never the first one", async () => {
-    const key = freshKey();
+  it("limits how many unpaid addresses a second merchant holds, but never the first merchant", async () => {
+    const key = freshTestKey();
     const second = (id: string, paid: number) =>
       rpcOf(key).allocate(requestOf(key, id, { merchantId: "mer_second", cap: { maxUnpaid: 5, paid } }));
     const third = (id: string) =>
@@ -148,8 +138,8 @@ describe("an extended key's allocator", () => {
       );
     const tally = (kinds: readonly string[]) => kinds.filter((kind) => kind === "allocated").length;
 
-    it("gives at most twenty addresses past the last paid one, whoever asks at once, and uses no index beyond", async () => {
-      const key = freshKey();
+    it("gives at most twenty addresses past the last paid one, however many ask at once, and uses no index beyond", async () => {
+      const key = freshTestKey();
       const first = await burst(key, invoicesFrom(0, 40));
       expect([tally(first), new Set(first)]).toEqual([20, new Set(["allocated", "public_limit"])]);
       expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 20 });
@@ -163,7 +153,7 @@ describe("an extended key's allocator", () => {
     });
 
     it("gives one more an hour beyond that, also after an eviction", async () => {
-      const key = freshKey();
+      const key = freshTestKey();
       await burst(key, invoicesFrom(0, 20));
       expect(tally(await burst(key, ["inv_soon"], { nowMs: T0 + HOUR_MS - 1 }))).toBe(0);
       await evictDurableObject(stubOf(key));
@@ -173,7 +163,7 @@ describe("an extended key's allocator", () => {
     });
 
     it("counts a network's stored and pending addresses, none of them twice", async () => {
-      const key = freshKey();
+      const key = freshTestKey();
       const from = (hash: string, held = 0) => ({ networks: [{ hash, held, max: 2 }] });
       const storm = await burst(key, invoicesFrom(0, 10), from("one"));
       expect([tally(storm), new Set(storm)]).toEqual([2, new Set(["allocated", "network_limit"])]);
@@ -188,7 +178,7 @@ describe("an extended key's allocator", () => {
   });
 
   it("stores index, address and invoice as one row", async () => {
-    const key = freshKey();
+    const key = freshTestKey();
     await rpcOf(key).allocate(requestOf(key, "inv_a"));
     await rpcOf(key).allocate(requestOf(key, "inv_b"));
     const rows = await runInDurableObject(stubOf(key), (_, state) =>
@@ -203,7 +193,7 @@ describe("an extended key's allocator", () => {
   });
 
   it("throws for another key or one that does not parse, and uses no index", async () => {
-    const [own, other] = [freshKey(), freshKey()];
+    const [own, other] = [freshTestKey(), freshTestKey()];
     const tryWith = async (over: Partial<AllocateRequest>) =>
       runInDurableObject(stubOf(own), (allocator) => {
         try {

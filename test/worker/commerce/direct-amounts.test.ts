@@ -1,8 +1,7 @@
 // Amounts on shared addresses while rates move: found, kept, warned about when few, refused when none is left (decisions 4, chains.md 4).
-import { HDKey } from "@scure/bip32";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
+import { encodeBase58check } from "../../../src/chains/address-text.ts";
 import { selectFreeSalts, selectHolding } from "../../../src/commerce/amount-reservations/store.ts";
 import { candidateTexts } from "../../../src/commerce/invoices/direct-amount.ts";
 import { parseQuotes } from "../../../src/commerce/invoices/quotes.ts";
@@ -26,18 +25,12 @@ import {
   TINY,
   USDC,
 } from "./amounts-harness.ts";
+import { freshKey } from "./wallets-harness.ts";
 
 const BTC = { cryptocurrency: "BTC", network: "BTC" };
 
 const LTC = { cryptocurrency: "LTC", network: "LTC" };
 const freshBtcAddress = () => encodeBase58check(Uint8Array.from([0, ...randomBytes(20)]));
-
-function freshZpub(path: string): string {
-  const account = HDKey.fromMasterSeed(randomBytes(32)).derive(path);
-  const payload = Uint8Array.from(decodeBase58check(account.publicExtendedKey) ?? []);
-  new DataView(payload.buffer).setUint32(0, 0x04b24746);
-  return encodeBase58check(payload);
-}
 
 describe("invoices of one product while the rate moves", () => {
   it("each get their own amount, though the prices' amounts overlap", async () => {
@@ -268,7 +261,7 @@ describe("the gap warning", () => {
       [BTC, "m/84'/0'/0'"],
       [LTC, "m/84'/2'/0'"],
     ] as const) {
-      const wallet = { walletType: "XPUB_WALLET", ...pair, xpub: freshZpub(path), derivationPath: path };
+      const wallet = { walletType: "XPUB_WALLET", ...pair, xpub: freshKey(path).zpub, derivationPath: path };
       expect((await shop.post("/wallets", wallet)).status).toBe(201);
     }
     for (let i = 0; i < 16; i++) expect(statusesOf(await shop.create(10, BTC, LTC))).toEqual([201, "ACTIVE,ACTIVE"]);

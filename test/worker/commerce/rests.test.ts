@@ -22,9 +22,9 @@ describe("a remainder of less than a hundredth", () => {
     // 992 of 1,000 are paid, and the tolerance is 5.
     await shop.look([shop.transfer(address, (decimals * 496n) / 1_000n)]);
     const [method] = (await shop.send(`/invoices/${id}`)).json.paymentMethods;
-    const rest = shop.transfer(address, unitsOf(method.amountDue, decimals));
-    await shop.look([rest]);
-    expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 1_000 });
+    const remainder = shop.transfer(address, unitsOf(method.amountDue, decimals));
+    await shop.look([remainder]);
+    expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 1_000 });
   });
 });
 
@@ -34,9 +34,9 @@ it("a remainder without a free amount is not asked for until one is free", async
   const [own] = await testDb.select().from(amountReservations).where(eq(amountReservations.invoiceId, id));
   if (own === undefined) throw new Error("nothing reserved");
   // 40 of 100 are paid; all amounts for the other 60 are held by another invoice.
-  const restUnits = (own.units * 60n) / 100n;
+  const remainderUnits = (own.units * 60n) / 100n;
   const other = freshId("inv");
-  const held = candidateTexts(restUnits, GRAIN, { from: 0, to: 10_001 }).map(BigInt);
+  const held = candidateTexts(remainderUnits, GRAIN, { from: 0, to: 10_001 }).map(BigInt);
   for (let from = 0; from < held.length; from += 7) {
     const rows = held.slice(from, from + 7).map((units, n) => ({ ...own, units, salt: from + n, invoiceId: other }));
     await testDb.insert(amountReservations).values(rows);
@@ -48,7 +48,7 @@ it("a remainder without a free amount is not asked for until one is free", async
   const asked = await shown();
   expect(asked).toMatchObject({ status: "ACTIVE", amountDue: "0.03" });
   await shop.look([shop.transfer(address, unitsOf(asked.amountDue, WEI))]);
-  expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
+  expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 
 it("an UNDERPAID invoice that accepts late money asks for its remainder at the current price", async () => {
@@ -68,5 +68,5 @@ it("an UNDERPAID invoice that accepts late money asks for its remainder at the c
   const [method] = (await shop.send(`/invoices/${id}`)).json.paymentMethods;
   expect(method).toMatchObject({ status: "ACTIVE", amountDue: "0.05", rate: "1000" });
   await shop.look([shop.transfer(address, unitsOf(method.amountDue, 10n ** 8n))]);
-  expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
+  expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
 });

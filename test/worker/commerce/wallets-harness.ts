@@ -12,8 +12,8 @@ export const PATH = "m/84'/0'/0'";
 const ZPUB_VERSION = 0x04b24746;
 const ZPRV_VERSION = 0x04b2430c;
 
-export function freshKey() {
-  const account = HDKey.fromMasterSeed(crypto.getRandomValues(new Uint8Array(32))).derive(PATH);
+export function freshKey(path = PATH) {
+  const account = HDKey.fromMasterSeed(crypto.getRandomValues(new Uint8Array(32))).derive(path);
   const under = (text: string, version: number) => {
     const payload = Uint8Array.from(decodeBase58check(text) ?? []);
     new DataView(payload.buffer).setUint32(0, version);

@@ -106,7 +106,7 @@ describe("the rate book on workerd", () => {
     expect(quoteRate({ table: dollarsOnly, ...BTC, currency: "USD", nowMs: START })).toMatchObject({ ok: true });
     expect(quoteRate({ table: dollarsOnly, ...BTC, nowMs: START })).toMatchObject({ ok: false });
     for (const host of HOSTS) outside.down.add(host);
-    expect(await bookNamed("without anybody").awake((book) => book.table())).toEqual({ assets: {}, fiat: {} });
+    expect(await bookNamed("without any source").awake((book) => book.table())).toEqual({ assets: {}, fiat: {} });
   });
 
   it("answers from storage after an eviction without calling a source, and its table crosses RPC whole", async () => {

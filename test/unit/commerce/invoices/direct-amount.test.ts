@@ -161,7 +161,7 @@ describe("the first free salt", () => {
     ["is 0, the plain price, when nothing is taken", [], null, false, 10, 0],
     ["is 1 when the plain price is taken", [0], 0, true, 10, 1],
     ["is not known when an invoice of another price holds the plain price", [], null, true, 10, undefined],
-    ["is not known in that case even when salts of this price are taken too", [1, 2], 2, true, 10, undefined],
+    ["is not known then either, when other salts of this price are taken", [1, 2], 2, true, 10, undefined],
     ["is 0 when the plain price is the gap", [1, 2], 2, false, 10, 0],
     ["is the first gap between taken salts", [0, 1, 3], 3, true, 10, 2],
     ["follows the greatest taken salt when all those read are taken", dense, 90, true, 1_000, 91],
@@ -174,7 +174,7 @@ describe("the first free salt", () => {
     expect(firstSalt({ takenSalts, maxSalt, isPriceTaken }, capacity)).toBe(salt);
   });
 
-  it("is always free and in range, and is found whenever 64 taken salts can show one", () => {
+  it("is always free and in range, and is found whenever the lowest 64 taken salts show a free one", () => {
     const taken = fc.uniqueArray(fc.nat({ max: 120 }), { maxLength: 121 });
     fc.assert(
       fc.property(taken, fc.integer({ min: 1, max: 121 }), (salts, capacity) => {
@@ -210,8 +210,8 @@ describe("the salt drawn among free salts", () => {
     ["is the first after a collision, for the lowest random number", freeSalts, [1], 0, 3],
     ["is one between after a collision, for a middle random number", freeSalts, [1], 0.5, 8],
     ["is the last after a collision, for the highest random number", freeSalts, [1], 0.999_999, 13],
-    ["follows no collision when the lost salt turns out to be free", freeSalts, [1, 8], 0, 8],
-    ["considers only the newest lost salt", freeSalts, [8, 1], 0, 3],
+    ["is the salt tried last when that is still free", freeSalts, [1, 8], 0, 8],
+    ["is drawn again when only an earlier try is still free", freeSalts, [8, 1], 0, 3],
   ])("%s", (_why, free, lostSalts, random, salt) => {
     expect(drawSalt({ freeSalts: free, lostSalts, random })).toBe(salt);
   });

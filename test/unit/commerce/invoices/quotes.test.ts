@@ -216,11 +216,11 @@ describe("a quote that is requested again", () => {
     quoteOf({ amountUnits: 100n, askedFromMs, lockedUntilMs: askedFromMs + 1_000_000, ...changes });
 
   test.each([
-    ["extends the lock, within the lock", 1_500_000, {}, [[1_000_000, 2_500_000]]],
-    ["extends the lock, at the end of the lock", 2_000_000, {}, [[1_000_000, 3_000_000]]],
-    ["extends the lock, 120 s after its end", 2_000_000 + SLACK, {}, [[1_000_000, 3_000_000 + SLACK]]],
+    ["extends its lock when requested during the lock", 1_500_000, {}, [[1_000_000, 2_500_000]]],
+    ["extends its lock when requested at the end of the lock", 2_000_000, {}, [[1_000_000, 3_000_000]]],
+    ["extends its lock when requested 120 s after its end", 2_000_000 + SLACK, {}, [[1_000_000, 3_000_000 + SLACK]]],
     [
-      "is a new quote, a millisecond later",
+      "is a new quote when requested more than 120 s after the end of the lock",
       2_000_000 + GAP,
       {},
       [
@@ -228,9 +228,9 @@ describe("a quote that is requested again", () => {
         [2_000_000 + GAP, 3_000_000 + GAP],
       ],
     ],
-    ["extends the lock, at another rate", 2_000_000, { rate: "2" }, [[1_000_000, 3_000_000]]],
+    ["extends its lock at another rate", 2_000_000, { rate: "2" }, [[1_000_000, 3_000_000]]],
     [
-      "is a new quote, for another amount",
+      "is a new quote for another amount",
       2_000_000,
       { amountUnits: 101n },
       [
@@ -239,7 +239,7 @@ describe("a quote that is requested again", () => {
       ],
     ],
     [
-      "is a new quote, for no fixed amount",
+      "is a new quote for no fixed amount",
       2_000_000,
       { amountUnits: null },
       [
@@ -248,7 +248,7 @@ describe("a quote that is requested again", () => {
       ],
     ],
     [
-      "is a new quote, for the rest of the price",
+      "is a new quote for the rest of the price",
       2_000_000,
       { forMicros: E / 2n },
       [
@@ -257,7 +257,7 @@ describe("a quote that is requested again", () => {
       ],
     ],
     [
-      "does not shorten the lock, when requested for a shorter time",
+      "does not shorten its lock when requested for a shorter time",
       1_500_000,
       { lockedUntilMs: 1_600_000 },
       [[1_000_000, 2_000_000]],

@@ -96,7 +96,7 @@ describe("the total value of payments", () => {
     expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(5n);
   });
 
-  it("is at most what the tables hold exactly", () => {
+  it("is at most the greatest sum that the tables hold exactly", () => {
     const payments = [sent(USDT, 10n ** 40n)];
     expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(MAX_WORTH_MICROS);
     const [payment = paymentOf()] = payments;

@@ -11,6 +11,7 @@ import { isWalletOpen, usableFrom, type Wallet } from "../../../../src/commerce/
 import { fingerprintOf, walletFacts } from "../../../../src/commerce/wallets/wallet-facts.ts";
 import { HOUR_MS } from "../../../../src/lib/time.ts";
 import { RUNS } from "../../../support/property-runs.ts";
+import { DIRECT_WALLET } from "../wallets/direct-wallet.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const ADDRESS = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
@@ -19,30 +20,7 @@ const ZPUB =
   "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
 const TOKEN = "t".repeat(43);
 
-const wallet: Wallet = {
-  id: "wal_01M7Y116S5004EM2R6G33SCWPC",
-  merchantId: "mer_01M7Y116S5004EM2R6G33SCWPC",
-  walletType: "DIRECT_WALLET",
-  cryptocurrency: "BTC",
-  network: "BTC",
-  address: ADDRESS,
-  xpub: null,
-  derivationPath: null,
-  scheme: null,
-  keyHash: null,
-  requiredConfirmations: 3,
-  isEnabled: true,
-  lastUsedIndex: null,
-  nextIndex: null,
-  gap: null,
-  mac: "",
-  macKeyId: "",
-  frozenAtMs: null,
-  usableFromMs: 0,
-  createdAtMs: 0,
-  updatedAtMs: 0,
-  deletedAtMs: null,
-};
+const wallet: Wallet = { ...DIRECT_WALLET, address: ADDRESS };
 const keyed: Wallet = { ...wallet, walletType: "XPUB_WALLET", address: null, xpub: ZPUB };
 
 function mailOf(change: ReportedChange, token: string | null = null, isIntact = true) {

@@ -3,6 +3,7 @@ import { isAltered } from "../../../../src/commerce/wallets/freeze-wallet.ts";
 import { type MacKeys, signRow } from "../../../../src/commerce/wallets/row-mac.ts";
 import { type Wallet, walletMacSubject } from "../../../../src/commerce/wallets/wallet.ts";
 import { walletBodyOf } from "../../../../src/commerce/wallets/wallet-body.ts";
+import { DIRECT_WALLET } from "./direct-wallet.ts";
 
 const OLD = { id: "old", secret: new Uint8Array(32).fill(1) };
 const NEW = { id: "new", secret: new Uint8Array(32).fill(2) };
@@ -10,31 +11,7 @@ const KEYS: MacKeys = [NEW, OLD];
 const CONTEXT = { macKeys: KEYS, watchedNetworks: new Set(["BTC"]), nowMs: 10_000 };
 
 function walletOf(changes: Partial<Wallet> = {}, keys: MacKeys = KEYS): Wallet {
-  const wallet: Wallet = {
-    id: "wal_01M7Y116S5004EM2R6G33SCWPC",
-    merchantId: "mer_01M7Y116S5004EM2R6G33SCWPC",
-    walletType: "DIRECT_WALLET",
-    cryptocurrency: "BTC",
-    network: "BTC",
-    address: "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
-    xpub: null,
-    derivationPath: null,
-    scheme: null,
-    keyHash: null,
-    requiredConfirmations: 3,
-    isEnabled: true,
-    lastUsedIndex: null,
-    nextIndex: null,
-    gap: null,
-    mac: "",
-    macKeyId: "",
-    frozenAtMs: null,
-    usableFromMs: 0,
-    createdAtMs: 0,
-    updatedAtMs: 1_500,
-    deletedAtMs: null,
-    ...changes,
-  };
+  const wallet = { ...DIRECT_WALLET, updatedAtMs: 1_500, ...changes };
   return { ...wallet, ...signRow(keys, walletMacSubject(wallet)) };
 }
 
