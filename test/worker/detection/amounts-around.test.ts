@@ -1,4 +1,4 @@
-// How much is read to tell which invoices an amount at a shared address could be meant for: what lies around it, and not all that is held there.
+// Finding the invoices that an amount at a shared address could be meant for reads only the amounts near it, not all that are reserved there.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
@@ -71,12 +71,12 @@ async function hold(
 
 beforeAll(async () => {
   await hold(OPEN, { count: 5_000, units: 10_000_000, endsMs: NOW + 10 * MINUTE_MS });
-  // An hour's sale after the other, all over but the last few.
+  // One sale an hour, all ended except for the last.
   for (let hour = 1; hour <= 10; hour++)
     await hold(ENDED, { count: 500, units: 10_000_000 + hour, endsMs: NOW - hour * HOUR_MS });
   await hold(ENDED, { count: 3, units: 10_000_500, endsMs: NOW + 10 * MINUTE_MS });
   await hold(CROWDED, { count: 600, units: 12_500_001, endsMs: NOW + HOUR_MS, one: "invoice" });
-  // Those without proof are the nearer ones, open and over.
+  // The amounts without proof are nearer, open and ended.
   await hold(RANKED, { count: 300, units: 12_400_000, endsMs: NOW + HOUR_MS });
   await hold(RANKED, { count: 300, units: 12_400_001, endsMs: NOW - HOUR_MS });
   await hold(RANKED, { count: 2, units: 14_000_000, endsMs: NOW + HOUR_MS, rank: 2 });
@@ -101,23 +101,27 @@ async function rowsRead(query: Template): Promise<number> {
   return meta.rows_read;
 }
 
-describe("what lies around an amount", () => {
+describe("reading the reserved amounts around an amount", () => {
   const ONE_PLACE = String.raw`\(network=\? AND cryptocurrency=\? AND address=\? AND rank=\?`;
   it.each([
     [
-      "open ones",
+      "open amounts",
       selectOpenAround,
       `near USING INDEX amount_reservations_open ${ONE_PLACE} AND <expr>=\\? AND <expr>[<>]\\?`,
     ],
-    ["others", selectOverAround, `near USING INDEX amount_reservations_amount ${ONE_PLACE} AND <expr>[<>]\\?`],
-    ["open ones, counted", selectOpenInvoices, `held USING INDEX amount_reservations_open ${ONE_PLACE} AND <expr>=\\?`],
-  ] as const)("is found by an index, in its order: %s", async (_, select, index) => {
+    ["ended amounts", selectOverAround, `near USING INDEX amount_reservations_amount ${ONE_PLACE} AND <expr>[<>]\\?`],
+    [
+      "the count of open invoices",
+      selectOpenInvoices,
+      `held USING INDEX amount_reservations_open ${ONE_PLACE} AND <expr>=\\?`,
+    ],
+  ] as const)("uses an index, in its order: %s", async (_, select, index) => {
     const plan = await planOf(select(testDb, "ETH", [wanted(OPEN)]));
     expect(plan).toMatch(new RegExp(`SEARCH ${index}`));
     expect(plan).not.toMatch(/SCAN (near|held|invoice)\b|ORDER BY/);
   });
 
-  it("is a bounded number of rows where 5,000 amounts are held, open or over", async () => {
+  it("takes a bounded number of rows where 5,000 amounts are reserved, open or ended", async () => {
     for (const address of [OPEN, ENDED]) {
       const of = [wanted(address)];
       const reads = [selectOpenAround, selectOverAround, selectOpenInvoices].map((select) =>
@@ -142,7 +146,7 @@ describe("what lies around an amount", () => {
     expect(await rowsRead(selectChosen(testDb, "ETH", [rows]))).toBeLessThan(10);
   });
 
-  it("is as complete as if all were read, where one invoice holds hundreds of amounts", async () => {
+  it("finds every invoice even when one of them holds hundreds of amounts", async () => {
     const around = await readAround({ db: testDb, sleep }, "ETH", [wanted(CROWDED)]);
     const all = await selectOpenNearest(testDb, "ETH", [{ ...wanted(CROWDED), ranks: [3] }]);
     const [rows] = all.map(({ held }) => held.map(({ invoiceId }) => invoiceId).toSorted());
@@ -153,7 +157,7 @@ describe("what lies around an amount", () => {
   });
 });
 
-it("hides nothing of one rank by what another holds", async () => {
+it("the amounts of one rank never crowd out those of another", async () => {
   const around = await readAround({ db: testDb, sleep }, "ETH", [wanted(RANKED)]);
   const found = around.ok ? around.value.get(wanted(RANKED).key) : undefined;
   const held = (of: { readonly rank: Rank; readonly isOpen: boolean }) =>
@@ -163,7 +167,7 @@ it("hides nothing of one rank by what another holds", async () => {
   expect(found?.openInvoices).toEqual({ 1: 0, 2: 2, 3: 2 });
 });
 
-it("the index orders amounts as amounts, and an amount lies on one of the shelves of every moment at which it was open", async () => {
+it("the index sorts amounts numerically, and an amount is on a shelf of every moment at which it was open", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(

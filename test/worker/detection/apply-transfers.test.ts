@@ -1,4 +1,5 @@
-// What a look at the chain makes of invoices, on D1: who is credited, who is not, what is told, and that nothing is told or counted twice.
+// Applying the transfers read from a chain to invoices, on D1: who is credited, who is not, which events are written, and that nothing is
+// counted or reported twice.
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { HOUR_MS } from "../../../src/lib/time.ts";
@@ -24,8 +25,8 @@ const typesOf = async (invoiceId: string) =>
 const timeline = (invoice: { invoiceTimeline: { paymentStatus: string }[] }) =>
   invoice.invoiceTimeline.map(({ paymentStatus }) => paymentStatus);
 
-describe("a transfer of exactly what is asked", () => {
-  it("makes the invoice PAID, step by step in the timeline, with every event once", async () => {
+describe("a transfer of exactly the amount asked", () => {
+  it("makes the invoice PAID, with each timeline step and each event once", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 25);
     const transfer = transferTo(address, units);
@@ -53,7 +54,7 @@ describe("a transfer of exactly what is asked", () => {
     ]);
   });
 
-  it("is credited once, whatever is looked at again and however many look at once", async () => {
+  it("is credited once, also when ten reads apply it at the same time or it is read again", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 26);
     const transfer = transferTo(address, units);
@@ -66,7 +67,7 @@ describe("a transfer of exactly what is asked", () => {
     expect((await shown(merchant, id)).amountReceived).toBe("26.000000");
   });
 
-  it("waits for its confirmations, and for a second provider above the merchant's figure", async () => {
+  it("waits for its confirmations, and for a second provider above the merchant's quorum amount", async () => {
     const { merchant, address } = await shopAt(undefined, 3);
     expect((await merchant.patch("/settings", { quorumAboveAmount: 1_000 })).status).toBe(200);
     const small = await invoiceOf(merchant, 27);
@@ -86,8 +87,8 @@ describe("a transfer of exactly what is asked", () => {
   });
 });
 
-describe("the window of an amount", () => {
-  it("is not so narrow that the whole seconds of a block's clock fall out of it, and takes nothing older", async () => {
+describe("the time window of an amount", () => {
+  it("accepts a block time cut to whole seconds, and no transfer from a minute before the invoice", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 28);
     const old = transferTo(address, units, { block: blockAt(99, Date.now() - 60_000) });
@@ -98,24 +99,24 @@ describe("the window of an amount", () => {
   });
 });
 
-describe("money that comes too late", () => {
+describe("a payment to an invoice that has closed", () => {
   it.each([
     ["REVIEW", { status: "EXPIRED", isLate: true, needsReview: true, amountReceived: "0.000000" }],
     ["ACCEPT", { status: "PAID", isLate: false, needsReview: false, amountReceived: "30.000000" }],
-  ])("under %s", async (latePaymentPolicy, expected) => {
+  ])("is handled by the late payment policy %s", async (latePaymentPolicy, expected) => {
     const { merchant, address } = await shopAt();
     await merchant.patch("/settings", { latePaymentPolicy });
     const { id, units, expiresAt } = await invoiceOf(merchant, 30, { expiresInSeconds: 60 });
     const expiresAtMs = Date.parse(expiresAt);
     const nowMs = expiresAtMs + 60_000;
-    // The clock has come to the sweep, which no source holds up here.
+    // As the sweep leaves it when no source holds the expiry up.
     await testDb.update(invoices).set({ status: "EXPIRED", closedAtMs: nowMs, expiresAtMs }).where(sql`id = ${id}`);
     await look([transferTo(address, units, { block: blockAt(100, nowMs) })], { nowMs: nowMs + 1_000 });
     expect(await shown(merchant, id)).toMatchObject(expected);
     if (latePaymentPolicy === "REVIEW") expect(await typesOf(id)).toContain("invoice.payment_late");
   });
 
-  it("on a cancelled invoice waits for a person", async () => {
+  it("is marked late and for review when the invoice was cancelled", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 31);
     expect((await merchant.post(`/invoices/${id}/cancel`)).status).toBe(200);
@@ -123,7 +124,7 @@ describe("money that comes too late", () => {
     expect(await shown(merchant, id)).toMatchObject({ status: "CANCELLED", isLate: true, needsReview: true });
   });
 
-  it("in time but read after an outage pays what had expired by the clock", async () => {
+  it("pays an expired invoice when it was made in time and only read late", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 32);
     await testDb.update(invoices).set({ status: "EXPIRED", closedAtMs: Date.now() }).where(sql`id = ${id}`);
@@ -132,8 +133,8 @@ describe("money that comes too late", () => {
   });
 });
 
-describe("what leaves the chain", () => {
-  it("takes the status back, and one row comes back when it is mined again elsewhere", async () => {
+describe("a payment whose block leaves the chain", () => {
+  it("reverses the invoice's status, and is the same row again when it is mined in another block", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 40);
     const transfer = transferTo(address, units);
@@ -152,7 +153,7 @@ describe("what leaves the chain", () => {
     expect(await typesOf(id)).toEqual(expect.arrayContaining(["payment.reorged", "invoice.reversed"]));
   });
 
-  it("is told of a stray as well, without an invoice", async () => {
+  it("keeps its one row without an invoice when it was unmatched", async () => {
     const { address } = await shopAt();
     const transfer = transferTo(address, 7_000_000n);
     await look([transfer]);
@@ -166,10 +167,10 @@ describe("what leaves the chain", () => {
   });
 });
 
-describe("an address of an invoice's own", () => {
+describe("an address that belongs to one invoice", () => {
   const xpub = { walletType: "XPUB_WALLET", ...BTC, xpub: ZPUB, derivationPath: "m/84'/0'/0'" };
 
-  it("pays its invoice whatever the amount, and the wallet's gap counts from it", async () => {
+  it("pays its invoice whatever the amount, and the wallet's gap is counted from it until the payment is dropped", async () => {
     const merchant = await freshMerchant();
     const wallet = await merchant.post("/wallets", xpub);
     expect(wallet.status).toBe(201);
@@ -199,8 +200,8 @@ describe("an address of an invoice's own", () => {
   });
 });
 
-describe("a row that was altered in the database", () => {
-  it("credits nothing: the money waits for a person", async () => {
+describe("a payment method altered in the database", () => {
+  it("is not credited: the transfer is UNMATCHED", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 45);
     await testDb.update(paymentMethods).set({ mac: "forged" }).where(sql`invoice_id = ${id}`);
@@ -210,8 +211,8 @@ describe("a row that was altered in the database", () => {
   });
 });
 
-describe("an unexplained balance", () => {
-  it("is for review, even where it is exactly what somebody asked", async () => {
+describe("an unexplained growth of a balance", () => {
+  it("is UNMATCHED, even when it is exactly what an invoice asked for", async () => {
     const { merchant, address } = await shopAt();
     const { units } = await invoiceOf(merchant, 46);
     const transfer = transferTo(address, units, { outputIndex: "balance", isUnexplained: true });
@@ -220,8 +221,8 @@ describe("an unexplained balance", () => {
   });
 });
 
-describe("reservations", () => {
-  it("keep the rest's amount from every other invoice of the address", async () => {
+describe("the reservation of the amount still due", () => {
+  it("keeps other invoices at the address from asking for that amount", async () => {
     const { merchant, address } = await shopAt();
     const part = await invoiceOf(merchant, 100);
     await look([transferTo(address, 40_000_000n)]);
@@ -233,7 +234,7 @@ describe("reservations", () => {
     expect(body.paymentMethods[0]).toMatchObject({ amount: "100", amountDue: "60" });
   });
 
-  it("keep it where late money is taken, once the time is over and the first part is confirmed", async () => {
+  it("stays after expiry under the ACCEPT policy, once the first part is confirmed", async () => {
     const { merchant, address } = await shopAt(undefined, 12);
     expect((await merchant.patch("/settings", { latePaymentPolicy: "ACCEPT" })).status).toBe(200);
     const rival = await invoiceOf(merchant, 60);
@@ -254,8 +255,8 @@ describe("reservations", () => {
   });
 });
 
-describe("an own address that a stranger registers as a shared one", () => {
-  it("still pays its invoice, however many methods the stranger makes on it", async () => {
+describe("an invoice's own address that another merchant registers as a direct wallet", () => {
+  it("still pays its invoice, however many payment methods the other merchant opens on it", async () => {
     const merchant = await freshMerchant();
     const xpub = { walletType: "XPUB_WALLET", ...BTC, xpub: ZPUB, derivationPath: "m/84'/0'/0'" };
     expect((await merchant.post("/wallets", xpub)).status).toBe(201);

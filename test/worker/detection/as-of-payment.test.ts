@@ -1,5 +1,5 @@
-// What a payment is worth, and whose it is, as of the payment's time (decisions 4 and 5): a buyer who reloads the page, a price that moves and
-// an order that is cancelled before somebody reads the block change nothing of it.
+// The worth and the invoice of a payment are decided as of the payment's time (decisions 4 and 5): a buyer who reloads the page, a price that
+// moves and an order that is cancelled before the block is read do not change them.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { pricePayments } from "../../../src/detection/matching/price-payments.ts";
@@ -23,13 +23,13 @@ async function freshShop(pair: typeof ETH, wallet: object) {
   };
 }
 
-describe("a payer who sends exactly what the page asked", () => {
+describe("a payer who sends exactly the amount that the page showed", () => {
   it.each([
     ["fell, then stood", ["50000", "40000", "40000"]],
     ["rose, then stood", ["50000", "62500", "62500"]],
     ["fell, then rose", ["50000", "40000", "62500"]],
   ])(
-    "has paid, whoever looks at the page before the block is read: the price %s",
+    "has paid, even if the page is opened again before the block is read: the price %s",
     async (_, [first, second, third]) => {
       for (const isLookedAt of [false, true]) {
         const shop = await freshShop(BTC, btcKey());
@@ -52,7 +52,7 @@ describe("a payer who sends exactly what the page asked", () => {
 });
 
 describe("a transfer to a shared address", () => {
-  it("goes to whom it was meant for by the quotes of its time, whoever was quoted anew since", async () => {
+  it("is matched by the quotes of its own time, even when both invoices were quoted again since", async () => {
     for (const isQuotedAnew of [false, true]) {
       const shop = await freshShop(ETH, ethAddress());
       const a = await shop.invoice(100);
@@ -69,7 +69,7 @@ describe("a transfer to a shared address", () => {
     }
   });
 
-  it("is as ambiguous as it was when it was sent, though one of the two is cancelled by now", async () => {
+  it("is as ambiguous as when it was sent, even when one of the two invoices was cancelled since", async () => {
     for (const isCancelled of [false, true]) {
       const shop = await freshShop(ETH, ethAddress());
       const a = await shop.invoice(100);
@@ -82,8 +82,8 @@ describe("a transfer to a shared address", () => {
   });
 });
 
-describe("a quote that ran out", () => {
-  it("is no option on the price: hours later the market rate of first sight weighs what is sent", async () => {
+describe("an expired quote", () => {
+  it("does not fix the price: hours later a payment is valued at the market rate when it is first seen", async () => {
     const shop = await freshShop(BTC, btcKey());
     shop.rate.usd = "50000";
     const { id, address } = await shop.invoice(100);
@@ -94,7 +94,7 @@ describe("a quote that ran out", () => {
     expect(await shop.invoiceState(id)).toMatchObject({ status: "AWAITING_PAYMENT", received: 80 });
   });
 
-  it("counts nothing without a fresh rate, waits for a person, and is priced by the first rate within the hour", async () => {
+  it("credits nothing without a fresh rate, marks the invoice for review, and is priced by the first rate within the hour", async () => {
     const shop = await freshShop(BTC, btcKey());
     shop.rate.usd = "50000";
     const { id, address } = await shop.invoice(100);
@@ -114,7 +114,7 @@ describe("a quote that ran out", () => {
     expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 102 });
   });
 
-  it("can be priced by a person after the hour, by assigning it to the invoice that has it", async () => {
+  it("lets the merchant price the payment by assigning it to the invoice that has it", async () => {
     const shop = await freshShop(BTC, btcKey());
     shop.rate.usd = "50000";
     const { id, address } = await shop.invoice(100);
@@ -134,8 +134,8 @@ describe("a quote that ran out", () => {
   });
 });
 
-describe("the rest of a partial payment", () => {
-  it("is quoted anew when the lock is over, at the price of then, and pays the invoice exactly", async () => {
+describe("the amount still due after a partial payment", () => {
+  it("is quoted again at the current price when its lock is over, and pays the invoice exactly", async () => {
     const shop = await freshShop(BTC, btcKey());
     shop.rate.usd = "50000";
     const { id, address } = await shop.invoice(100);

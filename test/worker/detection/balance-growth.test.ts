@@ -1,5 +1,5 @@
-// Coins that a contract sent, on D1: growth of a balance is credited where it is exactly what one invoice asked for, is for a person where it is
-// anything else, and counts once whatever comes to explain it, before it or after it.
+// Coins that a contract sent, on D1: growth of a balance is credited when it is exactly what one invoice asked for, is UNMATCHED otherwise, and
+// counts once when a transaction explains it, whichever of the two is read first.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -36,7 +36,7 @@ async function invoiceOf(merchant: TestMerchant, rawAmount: number) {
 
 const blockAt = (height: number, fork = ""): BlockRef => ({ height, hash: `h${height}${fork}`, timeMs: Date.now() });
 
-/** Growth of an address in a block, of which these transactions were taken off before. */
+/** Growth of an address's balance in a block, from which the `explained` transactions were already subtracted. */
 function growthOf(toAddress: string, units: bigint, block: BlockRef, explained: readonly string[] = []): Transfer {
   return {
     ...growthIdentity({ height: block.height, toAddress, units }),
@@ -68,7 +68,7 @@ const listed = async (address: string) =>
   (await rowsAt(address)).map(({ status, amountUnits, outputIndex }) => [status, amountUnits, outputIndex]);
 
 describe("growth of a balance", () => {
-  it("that is exactly what an invoice asks is credited to it, and named by height, address and units", async () => {
+  it("that is exactly what an invoice asks for is credited to it, and identified by height, address and units", async () => {
     const { merchant, address } = await shopAt();
     const [invoice, other] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 46)];
     const growth = growthOf(address, invoice.units, blockAt(100));
@@ -81,14 +81,14 @@ describe("growth of a balance", () => {
     const [row] = await rowsAt(address);
     const details = await merchant.get(`/payments/${row?.id}`);
     expect(details.body.evidence).toMatchObject({ rule: "EXACT_AMOUNT", raw: '{"kind":"balance"}' });
-    // The same look again changes nothing.
+    // Reading the same again changes nothing.
     expect(await look([growth])).toEqual({ ok: true, value: { invoices: [], unmatched: 0 } });
   });
 
   it.each([
-    ["within a tolerance of it", 101n, 100n],
-    ["a part of it, at the only candidate", 1n, 2n],
-  ])("that is %s is for a person, who is told what was asked for", async (_, times, parts) => {
+    ["within the tolerance of an invoice's amount", 101n, 100n],
+    ["a part of the amount of the only candidate", 1n, 2n],
+  ])("that is %s is UNMATCHED with the invoice as a candidate, and can be assigned", async (_, times, parts) => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     const units = (invoice.units * times) / parts;
@@ -98,7 +98,7 @@ describe("growth of a balance", () => {
     const { body } = await merchant.get(`/payments/${row?.id}`);
     expect(body.evidence.candidates).toEqual([{ invoiceId: invoice.id, reason: "AMOUNT_DIFFERS" }]);
     expect(await shown(merchant, invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
-    // By hand it is credited like anything else.
+    // It can be assigned like any other payment.
     const assigned = await merchant.post(`/payments/${row?.id}/resolve`, {
       action: "ASSIGN",
       invoiceId: invoice.id,
@@ -107,7 +107,7 @@ describe("growth of a balance", () => {
     expect(assigned.status).toBe(200);
   });
 
-  it("is confirmed like any other, and gone with its block", async () => {
+  it("is confirmed like any other payment, and REORGED when its block is gone", async () => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     await look([growthOf(address, invoice.units, blockAt(100))], { tip: 99 });
@@ -126,7 +126,7 @@ describe("growth of a balance", () => {
     });
   });
 
-  it("of another sum in the block that took the place of the first is another payment", async () => {
+  it("of another amount in a replacing block is another payment", async () => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     await look([growthOf(address, invoice.units, blockAt(100))]);
@@ -142,7 +142,7 @@ describe("growth of a balance", () => {
   });
 });
 
-describe("growth and the transaction that explains it", () => {
+describe("a transaction that explains growth", () => {
   const paymentBy = (address: string, units: bigint, block: BlockRef): Transfer => ({
     ...{
       cryptocurrency: "ETH",
@@ -159,7 +159,7 @@ describe("growth and the transaction that explains it", () => {
       .filter(({ status, merchantId }) => counted.has(status) && merchantId === merchant.merchantId)
       .reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
 
-  it("which comes later replaces it on its invoice, which stays paid", async () => {
+  it("replaces the growth on its invoice when it is read later, and the invoice stays PAID", async () => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     const block = blockAt(100);
@@ -168,18 +168,18 @@ describe("growth and the transaction that explains it", () => {
     expect(await look([payment])).toMatchObject({ ok: true, value: { invoices: [invoice.id] } });
     const after = await shown(merchant, invoice.id);
     expect(after).toMatchObject({ status: "PAID", amountConfirmed: "46.000000" });
-    const told = after.payments.map(({ txHash, status }: Record<string, string>) => [txHash, status]);
-    expect(told.toSorted()).toEqual([
+    const listedPayments = after.payments.map(({ txHash, status }: Record<string, string>) => [txHash, status]);
+    expect(listedPayments.toSorted()).toEqual([
       [payment.txHash, "CONFIRMED"],
       ["block:100", "DROPPED"],
     ]);
-    // What a second look of the first source says again adds nothing.
+    // Reading the growth again adds nothing.
     await look([growthOf(address, invoice.units, block)]);
     expect(await sumAt(address, merchant)).toBe(invoice.units);
     expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", amountConfirmed: "46.000000" });
   });
 
-  it("which came before leaves nothing to write", async () => {
+  it("leaves no growth to write when it was read first", async () => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     await look([paymentBy(address, invoice.units, blockAt(100))]);
@@ -188,12 +188,12 @@ describe("growth and the transaction that explains it", () => {
       value: { invoices: [], unmatched: 0 },
     });
     expect(await rowsAt(address)).toHaveLength(1);
-    // In the block that takes the place of the first it is growth of its own.
+    // In a block that replaces the first, the growth is a payment of its own.
     await look([growthOf(address, invoice.units * 3n, blockAt(100, "b"))]);
     expect(await rowsAt(address)).toHaveLength(2);
   });
 
-  it("replaces it for each merchant of the address, in the batch in which it is written", async () => {
+  it("replaces the growth for each merchant at the address", async () => {
     const { merchant, address } = await shopAt();
     const other = await shopAt(address);
     await invoiceOf(merchant, 46);
@@ -209,7 +209,7 @@ describe("growth and the transaction that explains it", () => {
     for (const each of [merchant, other.merchant]) expect(await sumAt(address, each)).toBe(10n ** 18n);
   });
 
-  it("in part leaves the rest of it", async () => {
+  it("and covers a part of it leaves the rest as growth", async () => {
     const { merchant, address } = await shopAt();
     const invoice = await invoiceOf(merchant, 46);
     const block = blockAt(100);
@@ -224,7 +224,7 @@ describe("growth and the transaction that explains it", () => {
     expect(await sumAt(address, merchant)).toBe(invoice.units * 3n);
   });
 
-  it("takes it from the invoice that had it by chance, where it is another's", async () => {
+  it("takes the credit from the invoice that the growth matched by chance, and credits its own", async () => {
     const { merchant, address } = await shopAt();
     const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
     const block = blockAt(100);
@@ -236,7 +236,7 @@ describe("growth and the transaction that explains it", () => {
     expect(await sumAt(address, merchant)).toBe(second.units);
   });
 
-  /** Growth that a person assigned to the first of two invoices. */
+  /** Growth that was assigned by hand to the first of two invoices. */
   async function assignedGrowth(units: bigint) {
     const { merchant, address } = await shopAt();
     const [invoice, other] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 46)];
@@ -253,9 +253,9 @@ describe("growth and the transaction that explains it", () => {
   }
 
   it.each([
-    ["nobody's", true],
-    ["another invoice's", false],
-  ])("undoes no person's word in silence: the invoice needs a review where it is now %s", async (_, isNobodys) => {
+    ["credited to nobody", true],
+    ["credited to another invoice", false],
+  ])("marks the invoice for review, once, when it undoes a manual assignment and is %s", async (_, isNobodys) => {
     const units = 4_000_000_000_000_000n;
     const { merchant, address, invoice, other, block } = await assignedGrowth(units);
     const payment = paymentBy(address, isNobodys ? units : other.units, block);
@@ -265,7 +265,7 @@ describe("growth and the transaction that explains it", () => {
     expect((await rowsAt(address)).find(({ txHash }) => txHash === payment.txHash)?.invoiceId).toBe(
       isNobodys ? null : other.id,
     );
-    // Once: what the person then says stays said.
+    // Once: a dismissed review is not asked for again.
     const dismiss = { action: "DISMISS", reason: "seen" };
     expect((await merchant.post(`/invoices/${invoice.id}/resolve`, dismiss)).status).toBe(200);
     await look([payment, growthOf(address, units, block)]);
@@ -273,27 +273,24 @@ describe("growth and the transaction that explains it", () => {
   });
 
   it.each([
-    ["as much", 0n, false],
-    ["a part", 1n, true],
-  ])(
-    "asks for a review or none where the same invoice has %s of it by the transaction",
-    async (_, more, needsReview) => {
-      const { merchant, address } = await shopAt();
-      const invoice = await invoiceOf(merchant, 46);
-      const block = blockAt(100);
-      // Kept for a person, or a rule would credit what is exactly asked for.
-      const grown = { ...growthOf(address, invoice.units + more, block), isUnexplained: true as const };
-      await look([grown]);
-      const [row] = await rowsAt(address);
-      const assign = { action: "ASSIGN", invoiceId: invoice.id, reason: "the buyer wrote to us" };
-      expect((await merchant.post(`/payments/${row?.id}/resolve`, assign)).status).toBe(200);
-      expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", needsReview: false });
-      await look([paymentBy(address, invoice.units, block)]);
-      expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", needsReview });
-    },
-  );
+    ["the whole amount, without a review", 0n, false],
+    ["a part of the amount, and marks it for review", 1n, true],
+  ])("credits the invoice that the growth was assigned to with %s", async (_, more, needsReview) => {
+    const { merchant, address } = await shopAt();
+    const invoice = await invoiceOf(merchant, 46);
+    const block = blockAt(100);
+    // Unexplained, or the rules would credit the exact amount.
+    const grown = { ...growthOf(address, invoice.units + more, block), isUnexplained: true as const };
+    await look([grown]);
+    const [row] = await rowsAt(address);
+    const assign = { action: "ASSIGN", invoiceId: invoice.id, reason: "the buyer wrote to us" };
+    expect((await merchant.post(`/payments/${row?.id}/resolve`, assign)).status).toBe(200);
+    expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", needsReview: false });
+    await look([paymentBy(address, invoice.units, block)]);
+    expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", needsReview });
+  });
 
-  it("that the growth knew of is another payment, and replaces nothing", async () => {
+  it("that was already subtracted from the growth is another payment, and replaces nothing", async () => {
     const { merchant, address } = await shopAt();
     const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
     const block = blockAt(100);
@@ -304,13 +301,13 @@ describe("growth and the transaction that explains it", () => {
     for (const { id } of [first, second]) expect(await shown(merchant, id)).toMatchObject({ status: "PAID" });
   });
 
-  /** A database in which `meanwhile` stands after a look has read all and before it writes. */
+  /** A database that runs `meanwhile` after a look has read everything and before it writes. */
   function beaten(meanwhile: () => Promise<unknown>) {
     let reads = 0;
     const batch = async (statements: D1PreparedStatement[]) => {
       const rows = await env.DB.batch(statements);
       reads++;
-      // The look reads what stands, and then where its transfers belong.
+      // The look reads the stored payments, and then the candidates of its transfers.
       if (reads === 2) await meanwhile();
       return rows;
     };
@@ -329,7 +326,7 @@ describe("growth and the transaction that explains it", () => {
     ["the transaction, for review", "transaction", 10n ** 18n],
     ["growth, of two invoices", "growth", null],
     ["the transaction, of two invoices", "transaction", null],
-  ])("counts once though the other is written between the reads and the writes of %s", async (_, slow, fixed) => {
+  ])("counts once when the other is written between the reads and the writes of %s", async (_, slow, fixed) => {
     const { merchant, address } = await shopAt();
     const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
     const block = blockAt(100);
@@ -343,7 +340,7 @@ describe("growth and the transaction that explains it", () => {
   });
 });
 
-it("what stands in a block is found by indexes, however many payments there are", async () => {
+it("stored growth and the transactions that explain it are found by indexes", async () => {
   const places = [{ address: "0x", height: 1, blockHash: "h1" }];
   for (const [query, index] of [
     [selectStoredGrowth(testDb, "ETH", places), "grown USING INDEX payments_transaction"],

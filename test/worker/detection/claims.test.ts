@@ -20,7 +20,7 @@ interface Order {
   readonly address: string;
 }
 
-/** An invoice that asks for USDT on ETH; a wallet for BTC is there, and not picked. */
+/** An invoice that asks for USDT on ETH; the merchant also has a BTC wallet, which is not picked. */
 async function orderOf(): Promise<Order> {
   const shop = await freshMerchant();
   await shop.post("/wallets", directWallet());
@@ -31,7 +31,7 @@ async function orderOf(): Promise<Order> {
   return { id: body.id, merchantId: shop.merchantId, address: method.address };
 }
 
-/** A watcher that answers what the test says, and what it was asked. */
+/** A watcher with a scripted answer, and what it was asked. */
 function watcher(answer: () => Promise<string> | string) {
   const asked: string[] = [];
   const look = (network: string) => async (txHash: string) => {
@@ -73,7 +73,7 @@ async function seedClaims(order: Order, count: number, createdAtMs = Date.now())
 }
 
 describe("a payer's claim", () => {
-  it("on an invoice of a deleted merchant finds no invoice, looks nothing up and keeps nothing", async () => {
+  it("on an invoice of a deleted merchant is refused as INVOICE_NOT_FOUND, looks nothing up and stores nothing", async () => {
     const order = await orderOf();
     await testDb.update(merchants).set({ deletedAtMs: Date.now() }).where(eq(merchants.id, order.merchantId));
     const { asked, bindings } = watcher(() => "NOT_FOUND");
@@ -81,7 +81,7 @@ describe("a payer's claim", () => {
     expect([asked, await rowsOf(order)]).toEqual([[], []]);
   });
 
-  it("is looked up at once, kept, and answered with what was found", async () => {
+  it("is looked up at once, stored, and answered with the outcome", async () => {
     const order = await orderOf();
     const { asked, bindings } = watcher(() => "NOT_FOUND");
     const txHash = evmHash();
@@ -101,7 +101,7 @@ describe("a payer's claim", () => {
     ]);
   });
 
-  it("is FOUND where the look brought a transfer to an address of the invoice, credited to it or not", async () => {
+  it("is FOUND when the lookup brought a transfer to the invoice's address, credited or not", async () => {
     for (const status of ["UNMATCHED", "CONFIRMED", "IGNORED"] as const) {
       const order = await orderOf();
       const txHash = evmHash();
@@ -116,7 +116,7 @@ describe("a payer's claim", () => {
     }
   });
 
-  it("tells nothing of what pays others: FOUND for them is NOT_FOUND here", async () => {
+  it("is NOT_FOUND for a transaction that pays another merchant's invoice", async () => {
     const [order, other] = [await orderOf(), await orderOf()];
     const txHash = evmHash();
     const { bindings } = watcher(async () => {
@@ -128,7 +128,7 @@ describe("a payer's claim", () => {
     expect((await claim(other, txHash, { bindings })).json?.outcome).toBe("FOUND");
   });
 
-  it("costs no look where its payment is known already", async () => {
+  it("needs no lookup when its payment is already stored", async () => {
     const order = await orderOf();
     const { txHash } = await seedPayment(order.merchantId, { toAddress: order.address });
     const { asked, bindings } = watcher(() => "UNAVAILABLE");
@@ -136,7 +136,7 @@ describe("a payer's claim", () => {
     expect([answer.json?.outcome, asked]).toEqual(["FOUND", []]);
   });
 
-  it("credits nothing by itself, whatever the look says", async () => {
+  it("credits nothing by itself, whatever the lookup answers", async () => {
     const order = await orderOf();
     await claim(
       order,
@@ -149,7 +149,7 @@ describe("a payer's claim", () => {
     expect(invoice).toMatchObject({ status: "AWAITING_PAYMENT", receivedMicros: 0n, timelinePosition: 1 });
   });
 
-  it("is kept as UNAVAILABLE where nobody can look: no source, or a watcher that fails or hangs", async () => {
+  it("is stored as UNAVAILABLE when there is no source or the watcher fails", async () => {
     const order = await orderOf();
     const unconfigured = watcher(() => "NOT_FOUND");
     const answer = await claim(order, evmHash(), { bindings: { ...unconfigured.bindings, CHAIN_SOURCES: "{}" } });
@@ -159,7 +159,7 @@ describe("a payer's claim", () => {
     expect((await rowsOf(order)).map(({ outcome }) => outcome)).toEqual(["UNAVAILABLE", "UNAVAILABLE"]);
   });
 
-  it("given again within a minute, or once found, is answered by the look that was made", async () => {
+  it("repeated within a minute, or once found, is answered from the stored lookup", async () => {
     const order = await orderOf();
     const { asked, bindings } = watcher(() => "NOT_FOUND");
     const txHash = evmHash();
@@ -178,7 +178,7 @@ describe("a payer's claim", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("given many times at once is one look", async () => {
+  it("made four times at once causes one lookup", async () => {
     const order = await orderOf();
     const { asked, bindings } = watcher(() => "NOT_FOUND");
     const txHash = evmHash();
@@ -189,7 +189,7 @@ describe("a payer's claim", () => {
 });
 
 describe("a claim is limited", () => {
-  it("to six an hour for one invoice, whoever makes them, many at once too", async () => {
+  it("to six an hour for one invoice, whoever makes them, also at the same time", async () => {
     const order = await orderOf();
     await seedClaims(order, 2);
     await seedClaims(order, 5, Date.now() - HOUR_MS - 1_000);
@@ -205,7 +205,7 @@ describe("a claim is limited", () => {
     expect((await claim(await orderOf(), evmHash(), { bindings })).status).toBe(202);
   });
 
-  it("to thirty an hour from one address, across invoices; the hour outlives the object's sleep, and ends", async () => {
+  it("to thirty an hour from one IP address across invoices; the limit survives an eviction and ends with the hour", async () => {
     const ip = "203.0.113.77";
     const { asked, bindings } = watcher(() => "NOT_FOUND");
     const orders = await Promise.all([1, 2, 3, 4, 5, 6].map(orderOf));
@@ -225,7 +225,7 @@ describe("a claim is limited", () => {
     expect((await claim(last, evmHash(), { bindings, ip })).status).toBe(202);
   });
 
-  it("by nothing where the caller is this very machine in development, or nobody tells who calls", async () => {
+  it("by no IP address when the caller is the local machine in development or unknown", async () => {
     const { bindings } = watcher(() => "NOT_FOUND");
     const limiter = env.RATE_LIMITER.getByName("claims:127.0.0.1");
     await claim(await orderOf(), evmHash(), { bindings, ip: "127.0.0.1" });
@@ -235,12 +235,12 @@ describe("a claim is limited", () => {
 });
 
 describe("a claim is refused", () => {
-  it("where there is no such invoice", async () => {
+  it("when there is no such invoice", async () => {
     for (const id of [freshId("inv"), "inv_1", "x"])
       expectRefusal(await claim({ id }, evmHash()), 404, "INVOICE_NOT_FOUND");
   });
 
-  it("on a network that the invoice is not paid on, known or not", async () => {
+  it("on a network that the invoice does not offer, known or not", async () => {
     const order = await orderOf();
     const hash = randomHex(32);
     for (const network of [BTC.network, "TRON", "DOGE", "<b>"]) {
@@ -259,16 +259,16 @@ describe("a claim is refused", () => {
     ["ETH", ""],
     ["BTC", `${randomHex(32)}0`],
     ["BTC", "zz".repeat(32)],
-  ])("on %s with %s, which is no hash there", async (network, txHash) => {
+  ])("on %s with %s, which is not a transaction hash there", async (network, txHash) => {
     const answer = await claim(await orderOf(), txHash, { network });
     expect(expectRefusal(answer, 400, "VALIDATION_FAILED").details).toMatchObject([{ path: "txHash" }]);
   });
 });
 
-describe("the page of a payer", () => {
+describe("a payer's page", () => {
   const origin = "https://shop.example";
 
-  it("of any origin may claim, and read answer and refusal, without credentials", async () => {
+  it("of any origin may claim and read the answer or refusal, without credentials", async () => {
     const order = await orderOf();
     const bad = { headers: { origin, "content-type": "text/plain" }, method: "POST", body: "x" };
     const answers = [
@@ -285,7 +285,7 @@ describe("the page of a payer", () => {
     }
   });
 
-  it("has its preflight answered", async () => {
+  it("gets its preflight answered", async () => {
     const headers = { origin, "access-control-request-method": "POST" };
     const answer = await sendWith({}, `/api/v1/checkout/${freshId("inv")}/claims`, { method: "OPTIONS", headers });
     expect([answer.status, answer.headers.get("access-control-allow-methods")]).toEqual([204, "POST"]);

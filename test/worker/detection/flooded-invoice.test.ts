@@ -1,4 +1,4 @@
-// An invoice that somebody floods with tiny payments stays readable, and its sums right: what it has no room for waits for a person.
+// An invoice flooded with tiny payments stays readable and its sums stay right: payments beyond its limit are UNMATCHED.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { expect, it } from "vitest";
@@ -20,13 +20,13 @@ import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support
 const BTC = { cryptocurrency: "BTC", network: "BTC" };
 const ZPUB =
   "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
+/** 0.001 BTC. */
 const UNITS = 100_000n;
 const LONG_QUOTE: Quote = {
   ...{ amountUnits: 10n ** 15n, rate: "123456.78901234567890", forMicros: 10n ** 15n, askedFromMs: 1_700_000_000_000 },
   ...{ lockedUntilMs: 1_700_000_000_000, isRemainder: true as const },
 };
-/** 0.001 BTC, whatever it is worth here. */
-const WORTH_MICROS = async (merchant: TestMerchant, id: string) => {
+const creditedTo = async (merchant: TestMerchant, id: string) => {
   const { payments: paid, amountReceived } = (await merchant.get(`/invoices/${id}`)).body;
   const sum = paid.reduce((total: number, { fiatAmount }: { fiatAmount: string }) => total + Number(fiatAmount), 0);
   return { sum: sum.toFixed(6), amountReceived, count: paid.length };
@@ -61,7 +61,7 @@ async function look(transfers: readonly Transfer[], seen: readonly SeenPayment[]
   return applyTransfers(deps, { network, heights, transfers, seen });
 }
 
-it("takes 200 payments by the rules; more are its merchant's to decide about, and none is counted in part or twice", {
+it("is credited with 200 payments by the rules; the rest are UNMATCHED and can be assigned, and none is counted twice", {
   timeout: 120_000,
 }, async () => {
   const merchant = await freshMerchant();
@@ -72,7 +72,7 @@ it("takes 200 payments by the rules; more are its merchant's to decide about, an
   expect((await look(flood)).ok).toBe(true);
   const after = (await merchant.get(`/invoices/${id}`)).body;
   expect([after.payments.length, after.needsReview]).toEqual([200, true]);
-  const { sum, amountReceived } = await WORTH_MICROS(merchant, id);
+  const { sum, amountReceived } = await creditedTo(merchant, id);
   expect(amountReceived).toBe(sum);
   const rows = await testDb.select().from(payments).where(eq(payments.merchantId, merchant.merchantId));
   expect(Object.groupBy(rows, ({ status }) => status).UNMATCHED).toHaveLength(50);
@@ -80,16 +80,16 @@ it("takes 200 payments by the rules; more are its merchant's to decide about, an
   const shown = (await merchant.get(`/payments/${beyond?.id}`)).body;
   expect(shown.evidence.candidates).toEqual([{ invoiceId: id, reason: "TOO_MANY_PAYMENTS" }]);
   expect(await longestEventOf(id)).toBeLessThan(20_000);
-  // The same look again changes nothing, and a person may still assign.
+  // Reading the same again changes nothing, and the merchant can still assign.
   const before = (await merchant.get(`/invoices/${id}`)).text;
   expect((await look(flood)).ok).toBe(true);
   expect((await merchant.get(`/invoices/${id}`)).text).toBe(before);
   const assign = { action: "ASSIGN", invoiceId: id, reason: "ours" };
   expect((await merchant.post(`/payments/${beyond?.id}/resolve`, assign)).status).toBe(200);
-  expect(await WORTH_MICROS(merchant, id)).toMatchObject({ count: 201 });
+  expect(await creditedTo(merchant, id)).toMatchObject({ count: 201 });
 });
 
-it("has at most 400 payments, whoever assigns them: with the longest of reasons less than the 2 MB that D1 takes as a value", {
+it("can have at most 400 payments, also by assignment: with the longest reasons they fit into the 2 MB of a D1 value", {
   timeout: 120_000,
 }, async () => {
   const merchant = await freshMerchant();
@@ -116,7 +116,7 @@ it("has at most 400 payments, whoever assigns them: with the longest of reasons 
   expect(new TextEncoder().encode(json).length).toBeLessThan(1_900_000);
 });
 
-it("takes a true payer's money though 200 outputs that were replaced came before it", { timeout: 60_000 }, async () => {
+it("is credited with a real payment after two floods of 200 outputs were replaced", { timeout: 60_000 }, async () => {
   const merchant = await freshMerchant();
   const { id, address } = await openInvoice(merchant);
   for (let round = 0; round < 2; round++) {
@@ -140,7 +140,7 @@ it("takes a true payer's money though 200 outputs that were replaced came before
   expect(row).toMatchObject({ status: "CONFIRMED", invoiceId: id });
 });
 
-it("asks for a review while more is kept for it, and never again for what is too much to be kept", {
+it("is marked for review when more unmatched payments are stored, and not for payments beyond that limit", {
   timeout: 120_000,
 }, async () => {
   const merchant = await freshMerchant();
@@ -152,7 +152,7 @@ it("asks for a review while more is kept for it, and never again for what is too
   for (const [first, last, isMarked] of [
     [0, 200, false],
     [0, 210, true],
-    // What is kept already asks for nothing.
+    // Stored payments ask for no second review.
     [0, 210, false],
     [0, 320, true],
     [0, 320, false],
@@ -166,7 +166,7 @@ it("asks for a review while more is kept for it, and never again for what is too
   expect(rows).toHaveLength(300);
 });
 
-it("has at most 2 MB of payments with the most that the rules ever credit, and the longest of reasons beside them", {
+it("has less than 2 MB of payments with the most that the rules ever credit and the longest reasons", {
   timeout: 120_000,
 }, async () => {
   const merchant = await freshMerchant();
@@ -195,7 +195,7 @@ it("has at most 2 MB of payments with the most that the rules ever credit, and t
   expect(new TextEncoder().encode(json).length).toBeLessThan(1_900_000);
 });
 
-it("counts what is kept for a person of an address by an index", async () => {
+it("counts the unmatched payments of an address by an index", async () => {
   const place = { merchantId: freshId("mer"), network: "BTC", toAddress: "bc1q", fromMicros: 0n, belowMicros: 1n };
   expect(await planOf(countUnmatched(testDb, place, 0))).toContain("USING INDEX payments_unmatched");
 });

@@ -7,8 +7,8 @@ import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { freshId, testDb } from "../../support/worker-merchant.ts";
 import { invoiceOf, look, rowsOf, shopAt, shown, transferTo, unitsOf } from "./transfers-harness.ts";
 
-describe("a transfer that is not what was asked", () => {
-  it("within the tolerance pays, and what is paid stays a candidate for what is sent before its end", async () => {
+describe("a transfer of another amount than an invoice asked for", () => {
+  it("within the tolerance pays the invoice, which stays a candidate for later transfers until it expires", async () => {
     const { merchant, address } = await shopAt();
     const near = await invoiceOf(merchant, 200);
     await look([transferTo(address, near.units - 1_000_000n)]);
@@ -18,7 +18,7 @@ describe("a transfer that is not what was asked", () => {
     expect(await shown(merchant, other.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
   });
 
-  it("below the tolerance leaves a rest with an amount of its own, above it is OVERPAID", async () => {
+  it("below the tolerance leaves an amount due that is matched exactly; paid twice over, an invoice is OVERPAID", async () => {
     const { merchant, address } = await shopAt();
     const part = await invoiceOf(merchant, 500);
     await look([transferTo(address, 250_000_000n)]);
@@ -27,7 +27,7 @@ describe("a transfer that is not what was asked", () => {
     expect(partial.payments).toMatchObject([{ matchedBy: "SOLE_CANDIDATE" }]);
     const due = unitsOf(partial.paymentMethods[0].amountDue);
     expect(due).toBe(250_000_000n);
-    // Another invoice that waits makes the rest findable by its amount alone.
+    // With another open invoice, the rest can only be matched by its exact amount.
     await invoiceOf(merchant, 252);
     await look([transferTo(address, due)]);
     const paid = await shown(merchant, part.id);
@@ -44,7 +44,7 @@ describe("a transfer that is not what was asked", () => {
     expect(await shown(merchant, far.id)).toMatchObject({ status: "OVERPAID", amountReceived: "1800.000000" });
   });
 
-  it("is nobody's where two invoices could be meant, and names only the own ones as candidates", async () => {
+  it("is UNMATCHED when two invoices could be meant, and shows each merchant only its own invoice as a candidate", async () => {
     const { merchant, address } = await shopAt();
     const other = await shopAt(address);
     const own = await invoiceOf(merchant, 50);
@@ -60,12 +60,12 @@ describe("a transfer that is not what was asked", () => {
       const isOwn = row.merchantId === merchant.merchantId;
       const candidates = JSON.parse(row.evidence).candidates.map((each: { invoiceId: string }) => each.invoiceId);
       expect(candidates).toEqual([isOwn ? own.id : theirs.id]);
-      const told = await testDb.select().from(events).where(eq(events.merchantId, row.merchantId));
-      expect(told.filter(({ type }) => type === "payment.unmatched")).toHaveLength(1);
+      const sent = await testDb.select().from(events).where(eq(events.merchantId, row.merchantId));
+      expect(sent.filter(({ type }) => type === "payment.unmatched")).toHaveLength(1);
     }
   });
 
-  it("on an address of two merchants pays the one who reserved it, and nobody else has a row", async () => {
+  it("at an address of two merchants pays the one that reserved the amount, and the other gets no row", async () => {
     const { merchant, address } = await shopAt();
     const other = await shopAt(address);
     const own = await invoiceOf(merchant, 60);
@@ -78,7 +78,7 @@ describe("a transfer that is not what was asked", () => {
     expect((await rowsOf(transfer.txHash)).map(({ merchantId }) => merchantId)).toEqual([other.merchant.merchantId]);
   });
 
-  it("is IGNORED as dust and tells nobody, whether somebody asked for it or not", async () => {
+  it("is IGNORED as dust, without an event, even while an invoice is open", async () => {
     const { merchant, address } = await shopAt();
     const { id } = await invoiceOf(merchant, 80);
     const dust = transferTo(address, 50_000n);
@@ -89,7 +89,7 @@ describe("a transfer that is not what was asked", () => {
     expect(told.filter(({ type }) => type === "payment.unmatched")).toEqual([]);
   });
 
-  it("is listed for each of many merchants on its address, however long the evidence is", async () => {
+  it("is listed for each of 41 merchants at its address, in parameters that D1 accepts however long the evidence is", async () => {
     const { address, walletId } = await shopAt();
     const [wallet] = await testDb.select().from(wallets).where(eq(wallets.address, address));
     if (wallet === undefined) throw new Error(walletId);
@@ -107,7 +107,7 @@ describe("a transfer that is not what was asked", () => {
     for (const { txHash } of unmatchedPayments) expect(await rowsOf(txHash)).toHaveLength(41);
   });
 
-  it("is listed 100 times a day on an address, then summed up once", async () => {
+  it("is listed up to 100 times a day at an address; one event sums up the rest", async () => {
     const { merchant, address } = await shopAt();
     const spam = Array.from({ length: 103 }, () => transferTo(address, 5_000_000n));
     await look(spam.slice(0, 100));
@@ -124,7 +124,7 @@ describe("a transfer that is not what was asked", () => {
     expect(unmatched.filter(({ isTruncated }) => isTruncated === true)).toHaveLength(1);
   });
 
-  it("is listed and can be assigned whatever smaller ones the address was flooded with, and those stay bounded", async () => {
+  it("is listed and can be assigned after a flood of smaller transfers, of which only 100 of each size are listed", async () => {
     const { merchant, address } = await shopAt();
     const flood = [200_000n, 3_000_000n].flatMap((units) =>
       Array.from({ length: 120 }, () => transferTo(address, units)),

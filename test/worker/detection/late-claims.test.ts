@@ -1,4 +1,4 @@
-// Payments at a shared address are public before they are read: whoever asks for an amount only once it was paid takes nothing from anybody.
+// Payments at a shared address are public before they are read: asking for an amount after it was paid must not take the payment from anybody.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -49,7 +49,7 @@ async function shops(isProven: boolean): Promise<readonly [TestMerchant, TestMer
 describe.each([true, false])(
   "a payment that is not exactly what was asked (its merchant has proof: %s)",
   (isProven) => {
-    it("is not a stranger's who asked for exactly that after it: both are told, and a person decides", async () => {
+    it("is UNMATCHED for both merchants when another merchant asked for exactly that amount after it", async () => {
       const [shop, stranger] = await shops(isProven);
       const mine = await ordered(shop, USDT, 100);
       const theirs = await ordered(stranger, USDT, 97);
@@ -67,8 +67,8 @@ describe.each([true, false])(
   },
 );
 
-describe("an exact amount that was given out a moment after its payment's time", () => {
-  it("is its invoice's all the same where nobody else asked for anything of that size", async () => {
+describe("a payment of an amount that was reserved just after it", () => {
+  it("is credited to that invoice when nobody else asked for a similar amount", async () => {
     const [shop, stranger] = await shops(false);
     const mine = await ordered(shop, USDT, 97);
     const theirs = await ordered(stranger, USDT, 2_000);
@@ -78,7 +78,7 @@ describe("an exact amount that was given out a moment after its payment's time",
     expect([...(await read(mine.address, 97_000_000n, timeMs)).values()]).toEqual([mine.invoiceId]);
   });
 
-  it("is its invoice's beside others of the same merchant", async () => {
+  it("is credited to that invoice beside others of the same merchant", async () => {
     const shop = await holderOf(directWallet());
     const [first, second] = [await ordered(shop, USDT, 100), await ordered(shop, USDT, 97)];
     const timeMs = Date.now();
@@ -87,11 +87,11 @@ describe("an exact amount that was given out a moment after its payment's time",
     expect([...(await read(first.address, 97_000_000n, timeMs)).values()]).toEqual([second.invoiceId]);
   });
 
-  it("is nobody's where another without proof held it before, and one with proof asked for it after", async () => {
+  it("is UNMATCHED when a merchant without proof reserved it before, and one with proof after", async () => {
     const [shop, stranger] = await shops(true);
     const theirs = await ordered(stranger, USDT, 25);
     const mine = await ordered(shop, USDT, 25);
-    // As it is where no other amount of the price was free.
+    // As if no other amount near the price had been free.
     await testDb
       .update(amountReservations)
       .set({ units: unitsOf(theirs.amount, 6) })
@@ -101,7 +101,7 @@ describe("an exact amount that was given out a moment after its payment's time",
     await askedAt(mine, timeMs + 10 * SECOND_MS);
     const units = unitsOf(theirs.amount, 6);
     expect([...(await read(mine.address, units, timeMs)).values()]).toEqual([null, null]);
-    // Nor later: proof can be bought, and the other was the first to ask.
+    // Also later: proof can be bought, and the other was the first to ask.
     const after = await read(mine.address, units, timeMs + 10 * SECOND_MS);
     expect([...after.values()]).toEqual([null, null]);
   });

@@ -1,4 +1,4 @@
-// Payments that no rate could price when they were first seen are priced by a later one, whoever else waits for a rate that does not come.
+// Payments without a rate when they were first seen are priced by a later one, even while others wait for a rate that does not come.
 import { eq } from "drizzle-orm";
 import { afterEach, expect, it, vi } from "vitest";
 import { selectUnpricedAssets, selectUnpricedInvoices } from "../../../src/commerce/payments/store.ts";
@@ -49,7 +49,7 @@ async function crowd(of: InvoiceId, count: number, changes: { readonly currency?
   }
 }
 
-it("prices what it can at once, whatever 120 invoices wait for a rate of another currency", {
+it("prices what it can at once, even while 120 invoices wait for a rate of another currency", {
   timeout: 60_000,
 }, async () => {
   const shop = await marketShop(BTC, btcKey());
@@ -59,7 +59,7 @@ it("prices what it can at once, whatever 120 invoices wait for a rate of another
   expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 
-it("comes to every invoice within a few runs, though 120 others fail each time", { timeout: 60_000 }, async () => {
+it("reaches every invoice within a few runs, even while 120 others fail each time", { timeout: 60_000 }, async () => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
   const shop = await marketShop(BTC, btcKey());
   const id = await unpriced(shop);
@@ -69,7 +69,7 @@ it("comes to every invoice within a few runs, though 120 others fail each time",
   expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 
-it("finds them by the index of what is not priced", async () => {
+it("finds unpriced payments by an index", async () => {
   const asset = { network: "BTC", cryptocurrency: "BTC", currency: "USD" };
   for (const query of [
     selectUnpricedAssets(testDb, 0),

@@ -1,6 +1,5 @@
-// A pass notes its tick last of all. Meanwhile its network may have come to rest: an object that was made anew ran a pass of its own, the
-// cron found no source configured, or the write itself arrived late. Such a tick must leave the row alone, for what the row says of its rest
-// decides how the watch begins again.
+// A pass writes its tick at its end. By then its network may have come to rest: a new instance ran a pass of its own, the cron found no source
+// configured, or the write itself arrived late. Such a tick must leave the row alone, because the row decides how the watch begins again.
 import { beforeEach, expect, it } from "vitest";
 import { NOT_CONFIGURED } from "../../../src/commerce/cursors/cursor.ts";
 import { restUnconfigured, watchAgain } from "../../../src/detection/watchers/store.ts";
@@ -23,7 +22,7 @@ beforeEach(async () => {
   for (const table of [networkCursors, payments, invoices, paymentMethods]) await testDb.delete(table);
 });
 
-/** A watcher that has read to the tip; `meanwhile` happens after its next pass has read the cursor and before its source answers. */
+/** A watcher that has read to the tip; `meanwhile` runs after its next pass has read the cursor and before its source answers. */
 async function restedDuringPass(down: OutageKind | undefined, meanwhile: (watcher: TestWatcher) => Promise<unknown>) {
   const chain = new FakeChain({ startMs: START - 299 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 300 });
   const source = new FakeSource(chain, { kind: "evm-rpc" });
@@ -41,7 +40,7 @@ async function restedDuringPass(down: OutageKind | undefined, meanwhile: (watche
   return { chain, watcher, before, outcome };
 }
 
-it("a payment after the next activation is found, though a failed pass ended once its network had come to rest", async () => {
+it("a payment after the next activation is found even when a failed pass ends after its network came to rest", async () => {
   const { chain, watcher, outcome } = await restedDuringPass("TIMEOUT", async ({ nowMs }) => {
     await testDb.update(invoices).set({ status: "EXPIRED", monitorUntilMs: START - 1 });
     const other = new TestWatcher(testDb, "ETH", [], nowMs);
@@ -60,7 +59,7 @@ it.each([
   ["failed", "TIMEOUT"],
   ["read", undefined],
 ] as const)(
-  "a watch that rests for lack of a source goes on where it stood, though a pass that %s ended later",
+  "a watch that rests for lack of a source resumes at its cursor, even when a pass that %s ended later",
   async (kind, down) => {
     const { chain, watcher, before, outcome } = await restedDuringPass(down, () => restUnconfigured(testDb, "ETH"));
     expect(outcome.kind).toBe(kind);
@@ -76,7 +75,7 @@ it.each([
   },
 );
 
-it("a watch begins anew by an activation, whatever outage is written on its row, unless it lacks a source", async () => {
+it("an activation restarts a resting watch whatever outage its row has, unless the network lacks a source", async () => {
   await watchMethod(testDb, { ...METHOD, nowMs: START });
   const rested = { isResting: true, height: 7, hash: "h" };
   for (const lastOutage of [null, "TIMEOUT", "INTERNAL", NOT_CONFIGURED]) {

@@ -1,4 +1,5 @@
-// A transaction that a merchant names: read from the chain at once, through the route, the object and the rules. Only the source is a stand-in.
+// A merchant looks up a transaction, which is read from the chain at once: through the route, the Durable Object and the rules. Only the source
+// is a stand-in.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
@@ -40,14 +41,14 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The real world, with sources that a test writes. */
+/** The real dependencies, with scripted sources. */
 function scripted(of: Env, network: Network): WatchDependencies {
   const clients = sources.map(({ client }) => client);
   const pool = new ChainPool({ network: network.name, clients, random: () => 0, report: () => {} });
   return { ...watchDependencies(of, network), pool };
 }
 
-/** The object as it is deployed, but for its sources; made anew for each call, as after an eviction. */
+/** The Durable Object as deployed, except for its sources; created for each call, as after an eviction. */
 const watcher = (network: string) => ({
   lookUp: (asked: { readonly merchantId: string; readonly txHash: string }) =>
     runInDurableObject(env.NETWORK_WATCHER.getByName(network), (_, state) =>
@@ -75,7 +76,7 @@ const pay = (toAddress: string, amountUnits: bigint, of: Partial<Sent> = {}): Se
   ...of,
 });
 
-/** What a pass of the watcher makes of the newest block. */
+/** Applies the newest block as a pass of the watcher would. */
 async function readTip() {
   const { sent, ...block } = chain.at(chain.tip.height) ?? { sent: [] };
   const transfers = sent.map((each) => ({
@@ -102,8 +103,8 @@ const rowsOf = (shop: TestMerchant, txHash: string) =>
     .from(payments)
     .where(and(eq(payments.merchantId, shop.merchantId), eq(payments.txHash, txHash)));
 
-describe("a transaction beyond the limit of a day", () => {
-  it("is stored UNMATCHED when its merchant names it, told of once, and can be assigned", async () => {
+describe("a transaction beyond the day's limit of unmatched payments", () => {
+  it("is stored UNMATCHED when its merchant looks it up, with one event, and can be assigned", async () => {
     const { shop, address } = await shopAt();
     const hidden = pay(address, 6n * ONE);
     await floodedWith(hidden);
@@ -115,8 +116,8 @@ describe("a transaction beyond the limit of a day", () => {
     expect(again.data).toStrictEqual(answer.data);
     const [row, ...others] = await rowsOf(shop, hidden.txHash);
     expect(others).toEqual([]);
-    const told = await testDb.select().from(events).where(eq(events.merchantId, shop.merchantId));
-    expect(told.filter(({ data }) => JSON.parse(data).payment?.id === row?.id).map(({ type }) => type)).toEqual([
+    const sent = await testDb.select().from(events).where(eq(events.merchantId, shop.merchantId));
+    expect(sent.filter(({ data }) => JSON.parse(data).payment?.id === row?.id).map(({ type }) => type)).toEqual([
       "payment.unmatched",
     ]);
     const order = (await shop.post("/invoices", { name: "Order", rawAmount: 6, paymentMethods: [] })).body;
@@ -124,7 +125,7 @@ describe("a transaction beyond the limit of a day", () => {
     expect((await shop.post(`/payments/${row?.id}/resolve`, resolution)).body.invoiceId).toBe(order.id);
   });
 
-  it("is stored whole, however many of its outputs are the merchant's, and no other transaction with it", async () => {
+  it("is stored with all of its 60 outputs to the merchant, and no other transaction with it", async () => {
     const { shop, address } = await shopAt();
     const txHash = hash();
     const parts = Array.from({ length: 60 }, (_, n) => pay(address, 6n * ONE, { txHash, outputIndex: String(n) }));
@@ -135,21 +136,21 @@ describe("a transaction beyond the limit of a day", () => {
     expect(await rowsOf(shop, other.txHash)).toEqual([]);
   });
 
-  it("is exempt for the merchant that names it, and for no other merchant of its address", async () => {
+  it("is stored for the merchant that looks it up, and for another at the address only when that one asks too", async () => {
     const { shop, address } = await shopAt();
     const other = (await shopAt(address)).shop;
     const hidden = pay(address, 6n * ONE);
     await floodedWith(hidden);
     expect((await lookUp(shop, { network: "ETH", txHash: hidden.txHash })).data).toHaveLength(1);
     expect(await rowsOf(other, hidden.txHash)).toEqual([]);
-    // Whoever names it second finds it known, and has its own row all the same.
+    // The second merchant to ask gets a row of its own, although the transaction is known.
     const second = await lookUp(other, { network: "ETH", txHash: hidden.txHash });
     expect(second.data).toMatchObject([{ merchantId: other.merchantId, status: "UNMATCHED" }]);
     expect([(await rowsOf(shop, hidden.txHash)).length, (await rowsOf(other, hidden.txHash)).length]).toEqual([1, 1]);
     expect((await lookUp(other, { network: "ETH", txHash: hidden.txHash })).data).toStrictEqual(second.data);
   });
 
-  it("asked for many times at once is one row", async () => {
+  it("is one row for each merchant when it is looked up many times at once", async () => {
     const { shop, address } = await shopAt();
     const other = (await shopAt(address)).shop;
     const hidden = pay(address, 6n * ONE);
@@ -161,8 +162,8 @@ describe("a transaction beyond the limit of a day", () => {
   });
 });
 
-describe("a transaction that nobody read", () => {
-  it("is credited by the rules, as of its own time, and its network is watched until it is confirmed", async () => {
+describe("a transaction that was not read yet", () => {
+  it("is credited by the rules when it is looked up, and the watch of its network starts again", async () => {
     const { shop, address } = await shopAt();
     const made = await shop.post("/invoices", { name: "Order", rawAmount: 25, paymentMethods: [USDT] });
     const units = BigInt(Math.round(Number(made.body.paymentMethods[0].amount) * 1e6));
@@ -175,7 +176,7 @@ describe("a transaction that nobody read", () => {
     expect((await shop.get(`/invoices/${made.body.id}`)).body.amountReceived).toBe("25.000000");
   });
 
-  it("that pays another's invoice at a shared address is credited there, and kept here for a person to decide", async () => {
+  it("that pays another merchant's invoice at a shared address is credited there, and UNMATCHED here", async () => {
     const { shop, address } = await shopAt();
     const other = (await shopAt(address)).shop;
     const made = await other.post("/invoices", { name: "Order", rawAmount: 25, paymentMethods: [USDT] });
@@ -190,7 +191,7 @@ describe("a transaction that nobody read", () => {
     expect((await rowsOf(other, payment.txHash)).map(({ invoiceId }) => invoiceId)).toEqual([made.body.id]);
   });
 
-  it("leaves alone what it pays to other addresses of others", async () => {
+  it("is not stored for another merchant whose address it also pays", async () => {
     const [{ shop, address }, other] = [await shopAt(), await shopAt()];
     const txHash = hash();
     chain.mine([pay(address, 6n * ONE, { txHash }), pay(other.address, 7n * ONE, { txHash, outputIndex: "1" })]);
@@ -199,7 +200,7 @@ describe("a transaction that nobody read", () => {
     expect(await rowsOf(other.shop, txHash)).toEqual([]);
   });
 
-  it("to an own address of an invoice whose watch ended long ago is found", async () => {
+  it("is credited to the invoice that owns its address, although the invoice's watch ended long ago", async () => {
     const shop = await freshMerchant();
     sources = [new FakeSource(chain, { kind: "esplora" })];
     await shop.post("/wallets", xpubWallet());
@@ -220,7 +221,7 @@ describe("a transaction that nobody read", () => {
 describe("a lookup", () => {
   const body = () => ({ network: "ETH", txHash: hash() });
 
-  it("is 404 where no source knows the transaction, and an empty list where it pays nothing to the merchant", async () => {
+  it("is 404 when no source has the transaction in a block, and an empty list when it pays the merchant nothing", async () => {
     const { shop } = await shopAt();
     expectRefusal(await lookUp(shop, body()), 404, "TRANSACTION_NOT_FOUND");
     const payment = pay(`0x${randomHex(20)}`, ONE);
@@ -232,7 +233,7 @@ describe("a lookup", () => {
     expectRefusal(await lookUp(shop, waiting), 404, "TRANSACTION_NOT_FOUND");
   });
 
-  it("asks another source where the first knows of nothing, and stores nothing of a block that is not the chain's", async () => {
+  it("asks the next source when the first knows nothing, and stores nothing from a block that is not on the chain", async () => {
     const { shop, address } = await shopAt();
     const payment = pay(address, 6n * ONE);
     chain.mine([payment]);
@@ -246,7 +247,7 @@ describe("a lookup", () => {
     const branch = new FakeChain({ startMs: Date.now() - 100 * 12_000, blockMs: 12_000, blocks: 100 });
     const torn = new FakeSource(branch, { kind: "evm-rpc" });
     sources = [torn];
-    // Its blocks of the last heights are others.
+    // Its last blocks differ from the chain's.
     branch.drop(1);
     branch.mine();
     branch.mine([orphan]);
@@ -258,7 +259,7 @@ describe("a lookup", () => {
     expect(await rowsOf(shop, orphan.txHash)).toEqual([]);
   });
 
-  it("is 503 where no source can be asked, is configured, or answers in time", async () => {
+  it("is 503 when no source answers, none is configured, or the watcher fails", async () => {
     const { shop } = await shopAt();
     for (const source of sources) source.down = "TIMEOUT";
     const answer = await lookUp(shop, body());
@@ -270,7 +271,7 @@ describe("a lookup", () => {
     expectRefusal(await lookUp(shop, body(), setting), 503, "CHAIN_UNAVAILABLE");
   });
 
-  it("takes no source away from the watch where the transaction is itself what cannot be read", async () => {
+  it("does not take its source out of use when the transaction itself is what cannot be read", async () => {
     const test = new TestWatcher(testDb, "ETH", sources, Date.now());
     const [source] = sources;
     const { shop } = await shopAt();
@@ -300,7 +301,7 @@ describe("a lookup", () => {
     expect([answer.text.includes("<b>"), sources[0]?.calls]).toEqual([false, []]);
   });
 
-  it("costs requests at the sources, so a merchant has sixty in an hour, and what is refused counts for nothing", async () => {
+  it("is limited to sixty an hour for each merchant; an invalid one does not count", async () => {
     const [{ shop }, other] = [await shopAt(), await shopAt()];
     await lookUp(shop, { network: "ETH", txHash: "x" });
     const answers = await Promise.all(Array.from({ length: 60 }, () => lookUp(shop, body())));

@@ -1,5 +1,5 @@
-// Guards of the money path that no other test would miss: what is paid is not cancelled, an altered row is not credited, an expired key is not
-// taken over.
+// Guards of the money path that no other test covers: a paid invoice is not cancelled, an altered row is not credited, and an expired
+// idempotency key is not taken over.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -26,10 +26,10 @@ describe("an invoice that awaits payment", () => {
   const credited = { matchedBy: "EXACT_AMOUNT", amountUnits: 4_000_000n, fiatMicros: 4_000_000n } as const;
 
   it.each([
-    ["a part that is not confirmed", { status: "DETECTED" }],
-    ["a part that is confirmed", { status: "CONFIRMED", confirmedAtMs: Date.now() }],
-    ["a payment that left its block and may be mined again", { status: "REORGED", reorgedAtMs: Date.now() }],
-  ] as const)("is not cancelled once it has %s", async (_, changes: SeedPayment) => {
+    ["an unconfirmed part payment", { status: "DETECTED" }],
+    ["a confirmed part payment", { status: "CONFIRMED", confirmedAtMs: Date.now() }],
+    ["a reorged payment that may be mined again", { status: "REORGED", reorgedAtMs: Date.now() }],
+  ] as const)("cannot be cancelled once it has %s", async (_, changes: SeedPayment) => {
     const shop = await freshMerchant();
     const id = await made(shop);
     await seedPayment(shop.merchantId, { ...credited, invoiceId: id, ...changes });
@@ -38,7 +38,7 @@ describe("an invoice that awaits payment", () => {
     expect(await statusOf(id)).toBe("AWAITING_PAYMENT");
   });
 
-  it("is not cancelled when a payment is credited between the read and the write", async () => {
+  it("cannot be cancelled when a payment is credited between the read and the write", async () => {
     const shop = await freshMerchant();
     const id = await made(shop);
     const path = `/api/v1/merchants/merchant/${shop.merchantId}/invoices/${id}/cancel`;
@@ -52,14 +52,14 @@ describe("an invoice that awaits payment", () => {
     expect(await statusOf(id)).not.toBe("CANCELLED");
   });
 
-  it("is cancelled where no money was seen", async () => {
+  it("can be cancelled while it has no payment", async () => {
     const shop = await freshMerchant();
     const id = await made(shop);
     expect((await cancel(shop, id)).body.status).toBe("CANCELLED");
   });
 });
 
-describe("an own address whose row was altered in the database", () => {
+describe("an invoice's own address", () => {
   async function looked(toAddress: string) {
     const network = networkNamed("BTC");
     if (network === undefined) throw new Error("no BTC");
@@ -81,35 +81,38 @@ describe("an own address whose row was altered in the database", () => {
     return { shop, id: String(body.id), address: String(body.paymentMethods[0].address) };
   }
 
-  it("is credited while it is as it was written", async () => {
+  it("is credited while its row is unaltered", async () => {
     const { id, address } = await ordered();
     expect(await looked(address)).toMatchObject([{ invoiceId: id, matchedBy: "ADDRESS", status: "CONFIRMED" }]);
   });
 
   it.each([
-    ["its HMAC", () => ({ mac: "forged" })],
-    ["its address", () => ({ address: `bc1q${randomHex(19)}` })],
-    ["its merchant", () => ({ merchantId: freshId("mer") })],
-  ])("credits nothing after a change of %s: the money waits for a person of its merchant", async (_, changes) => {
-    const { shop, id, address } = await ordered();
-    const altered = changes();
-    await testDb.update(paymentMethods).set(altered).where(sql`invoice_id = ${id}`);
-    const rows = await looked("address" in altered ? (altered.address ?? "") : address);
-    expect(rows).toMatchObject([
-      { merchantId: shop.merchantId, invoiceId: null, matchedBy: null, status: "UNMATCHED" },
-    ]);
-    expect((await shop.get(`/invoices/${id}`)).body).toMatchObject({ amountReceived: "0.000000", payments: [] });
-  });
+    ["HMAC", () => ({ mac: "forged" })],
+    ["address", () => ({ address: `bc1q${randomHex(19)}` })],
+    ["merchant", () => ({ merchantId: freshId("mer") })],
+  ])(
+    "is not credited after the %s in its row was altered: the payment is UNMATCHED for its merchant",
+    async (_, changes) => {
+      const { shop, id, address } = await ordered();
+      const altered = changes();
+      await testDb.update(paymentMethods).set(altered).where(sql`invoice_id = ${id}`);
+      const rows = await looked("address" in altered ? (altered.address ?? "") : address);
+      expect(rows).toMatchObject([
+        { merchantId: shop.merchantId, invoiceId: null, matchedBy: null, status: "UNMATCHED" },
+      ]);
+      expect((await shop.get(`/invoices/${id}`)).body).toMatchObject({ amountReceived: "0.000000", payments: [] });
+    },
+  );
 });
 
 describe("an idempotency key that has expired", () => {
-  it("is taken over by nobody, though the lease on it is long over", async () => {
+  it("cannot be taken over, although its lease is long over", async () => {
     const keys = env.IDEMPOTENCY_KEYS.getByName(freshId("mer"));
     const first = await keys.reserve("k", "f", 0);
     const operationId = first.kind === "first" ? first.operationId : "";
     for (const nowMs of [REMEMBERED_MS, REMEMBERED_MS + 1, REMEMBERED_MS + LEASE_MS, 2 * REMEMBERED_MS])
       expect(await keys.takeOver("k", operationId, nowMs)).toEqual({ kind: "gone" });
-    // The key is free: whoever comes next begins another operation, and the old one cannot come back under it.
+    // The key is free: the next caller begins another operation, and the old one cannot be resumed under it.
     const next = await keys.reserve("k", "another body", REMEMBERED_MS);
     expect(next.kind).toBe("first");
     expect(await keys.takeOver("k", operationId, REMEMBERED_MS + 2 * LEASE_MS)).toEqual({ kind: "gone" });

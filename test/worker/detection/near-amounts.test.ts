@@ -1,4 +1,4 @@
-// Which invoices a transfer to a shared address could be meant for is decided on all that were open then, however many sales there have been.
+// All invoices that were open at a transfer's time are considered for it, however many sales at its address have ended.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
@@ -35,9 +35,9 @@ async function paid(toAddress: string, amountUnits: bigint) {
 }
 
 it.each([
-  ["and few sales are over", 3],
-  ["and hundreds of sales of about its price are over", 220],
-])("is nobody's where two open invoices could be meant, %s", async (_, over) => {
+  ["with few ended sales", 3],
+  ["with hundreds of ended sales of about its amount", 220],
+])("a transfer that could be meant for two open invoices is UNMATCHED, %s", async (_, over) => {
   const shop = await freshMerchant();
   const address = `0x${randomHex(20)}`;
   const wallet = await shop.post("/wallets", { walletType: "DIRECT_WALLET", ...USDT, address });

@@ -1,4 +1,4 @@
-// What tests of a pass over a network share: a chain that the test writes, and the pass over it.
+// Shared by the tests of a pass over a network: a scripted chain, and the pass over it.
 import { eq } from "drizzle-orm";
 import { beforeEach } from "vitest";
 import type { NetworkName } from "../../../src/chains/networks.ts";
@@ -29,7 +29,7 @@ interface Setting {
   readonly costsBy?: "blocks" | "recipients";
 }
 
-/** A chain of 300 blocks, sources of it, a watcher, and one method that is watched from its tip on. */
+/** A chain of 300 blocks, its sources, a watcher, and one payment method that is watched from the tip on. */
 export async function watching(setting: Setting = {}) {
   const { network = "ETH", cryptocurrency = "USDT", address = ADDRESS, sources: count = 1, costsBy } = setting;
   const blockMs = network === "BTC" ? 600_000 : 12_000;
@@ -57,7 +57,7 @@ export const READ = { kind: "read", isBehind: false };
 export const paymentRow = async (txHash: string) =>
   (await testDb.select().from(payments).where(eq(payments.txHash, txHash)))[0];
 
-/** A pass reads all that is watched, so nothing of another test may be there. */
+/** A pass reads every watched row, so the rows of other tests are deleted first. */
 export function useEmptyTables(): void {
   beforeEach(async () => {
     for (const table of [networkCursors, payments, invoices, paymentMethods, wallets, events])

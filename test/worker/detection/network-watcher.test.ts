@@ -1,4 +1,4 @@
-// The watcher as the object that it is: its alarm, its memory, its death, and who wakes it. What a pass does: watch-network.test.ts.
+// The watcher as a Durable Object: its alarm, its memory, its eviction, and who wakes it. What a pass does: watch-network.test.ts.
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -19,10 +19,10 @@ import { runJobs } from "../../support/run-jobs.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
-/** What it applied. */
-const looks: Findings[] = [];
+/** What the watcher applied. */
+const looks: Look[] = [];
 
-/** The real world, with sources that a test writes. */
+/** The real dependencies, with scripted sources. */
 function scripted(of: Env, network: Network): WatchDependencies {
   const clients = [source.client];
   return {
@@ -44,7 +44,7 @@ let chain: FakeChain;
 let source: FakeSource;
 const stub = () => env.NETWORK_WATCHER.getByName("ETH");
 
-/** The object as it is when it has just been made, over its own storage: nothing but that is left of the one before. */
+/** A new instance over the object's own storage, which is all that is left of the one before. */
 const awake = <T>(work: (watcher: NetworkWatcher, storage: DurableObjectStorage) => Promise<T>): Promise<T> =>
   runInDurableObject(stub(), (_, state) => work(new NetworkWatcher(state, env, scripted), state.storage));
 const alarmAt = () => runInDurableObject(stub(), (_, state) => state.storage.getAlarm());
@@ -67,7 +67,7 @@ afterEach(() => {
 });
 
 describe("a watcher's alarm", () => {
-  it("is armed again before anything is asked, and stays so whatever goes wrong", async () => {
+  it("is set again before the first request, and stays set when the pass fails", async () => {
     await watch();
     const log = vi.spyOn(console, "error").mockReturnValue();
     const armed: (number | null)[] = [];
@@ -85,7 +85,7 @@ describe("a watcher's alarm", () => {
     });
   });
 
-  it("comes at the network's own pace, and in a second while it is behind", async () => {
+  it("comes at the network's own pace, and in a second while the watcher is behind", async () => {
     await watch();
     const beforeMs = Date.now();
     await awake((watcher) => watcher.alarm());
@@ -103,7 +103,7 @@ describe("a watcher's alarm", () => {
     expect(await cursor()).toMatchObject({ height: 105 });
   });
 
-  it("is taken off when nothing is watched, and set again by the next activation's wake", async () => {
+  it("is removed when nothing is watched, and set again by the next activation's wake", async () => {
     await watch();
     await awake((watcher) => watcher.alarm());
     await endAll();
@@ -117,7 +117,7 @@ describe("a watcher's alarm", () => {
     expect(found()).toEqual(["after the rest"]);
   });
 
-  it("stays when somebody wakes it while it looks and finds nothing to watch", async () => {
+  it("stays set when the watcher is woken during a pass that finds nothing to watch", async () => {
     await awake(async (watcher) => {
       const passing = watcher.alarm();
       await watcher.wake();
@@ -126,22 +126,22 @@ describe("a watcher's alarm", () => {
     expect(await alarmAt()).not.toBeNull();
   });
 
-  it("is not put off by being woken, and fires on the object that comes after an eviction", async () => {
+  it("is not delayed by a wake, and fires on the new instance after an eviction", async () => {
     await watch();
     await awake((watcher) => watcher.alarm());
     const before = await alarmAt();
     await stub().wake();
     expect(await alarmAt()).toBe(before);
     await evictDurableObject(stub());
-    // The real object has no source in this suite: it notes that, and looks again.
+    // The real object has no source in this suite: it records that, and tries again.
     expect(await runDurableObjectAlarm(stub())).toBe(true);
     expect(await alarmAt()).not.toBeNull();
     expect((await cursor())?.degradedSinceMs).not.toBeNull();
   });
 });
 
-describe("a watcher that dies", () => {
-  it("between any two requests goes on where it stood, and finds everything", async () => {
+describe("a watcher that is aborted", () => {
+  it("between any two requests resumes at its cursor and misses no payment", async () => {
     await watch();
     vi.spyOn(console, "error").mockReturnValue();
     for (const point of ["tip", "block", "scan", "mempool"]) {
@@ -160,8 +160,8 @@ describe("a watcher that dies", () => {
   });
 });
 
-describe("a watcher of a source that is asked by address", () => {
-  it("comes to the end of a round of 150 addresses though the object is evicted between any two alarms", async () => {
+describe("a watcher of a source that is read by address", () => {
+  it("completes a round of 150 addresses even when the object is evicted between any two alarms", async () => {
     source = new FakeSource(chain, { kind: "trongrid", costsBy: "recipients" });
     const addresses = Array.from({ length: 150 }, (_, n) => `address ${n}`);
     for (const address of addresses)
@@ -179,7 +179,7 @@ describe("a watcher of a source that is asked by address", () => {
 });
 
 describe("a watcher", () => {
-  it("makes at most one pass at a time, however many ask for one", async () => {
+  it("runs at most one pass at a time, however many are asked for", async () => {
     await watch();
     let running = 0;
     let most = 0;
@@ -198,7 +198,7 @@ describe("a watcher", () => {
     ["NOT_FOUND", "of others", undefined],
     ["NOT_FOUND", "unheard of", undefined],
     ["UNAVAILABLE", "paid", "TIMEOUT"],
-  ] as const)("answers %s of a transaction that is %s", async (outcome, txHash, down) => {
+  ] as const)('answers %s for the transaction "%s"', async (outcome, txHash, down) => {
     await watch();
     chain.mine([pay("paid"), { ...pay("of others"), toAddress: "0x00" }]);
     source.down = down;
@@ -206,7 +206,7 @@ describe("a watcher", () => {
     expect(found()).toEqual(outcome === "FOUND" ? ["paid"] : []);
   });
 
-  it("shows a claimed transaction that is in no block only where the chain has a mempool", async () => {
+  it("does not find a claimed transaction that is in no block on a chain without a mempool", async () => {
     await watch();
     chain.mempool = [pay("waiting")];
     expect(await awake((watcher) => watcher.look("waiting"))).toBe("NOT_FOUND");
@@ -232,10 +232,10 @@ describe("the watchdog", () => {
   }
 
   it.each([
-    ["wakes who never looked", null, false, ["ETH"]],
-    ["wakes who has missed its ticks", 2 * 60_000, false, ["ETH"]],
-    ["leaves who looks", 10_000, false, []],
-    ["leaves who rests", 10 * HOUR, true, []],
+    ["wakes a watcher that never ran", null, false, ["ETH"]],
+    ["wakes a watcher that has missed its ticks", 2 * 60_000, false, ["ETH"]],
+    ["leaves a watcher that runs on time", 10_000, false, []],
+    ["leaves a watcher that rests", 10 * HOUR, true, []],
   ])("%s", async (_, agoMs, isResting, expected) => {
     await watch();
     const tickedAtMs = agoMs === null ? null : Date.now() - agoMs;
@@ -243,7 +243,7 @@ describe("the watchdog", () => {
     expect(await wokenBy(sources("ETH"))).toEqual(expected);
   });
 
-  it("leaves to the clock what has no source any more, and lets its watch go on where it stood once it has one again", async () => {
+  it("puts a network that has lost its source to rest, and resumes at its cursor once it has one again", async () => {
     await watch();
     await awake((watcher) => watcher.runNow());
     const before = await cursor();
@@ -257,13 +257,13 @@ describe("the watchdog", () => {
     expect(await cursor()).toMatchObject({ isResting: false, height, hash, checkpoints, lastMovedAtMs: nowMs });
   });
 
-  it("puts nobody to rest because the setting cannot be read", async () => {
+  it("puts no network to rest when the setting cannot be read", async () => {
     await watch();
     expect(await wokenBy(undefined)).toEqual([]);
     expect(await cursor()).toMatchObject({ isResting: false });
   });
 
-  it("runs each minute: a network without a source is put to rest by the cron", async () => {
+  it("runs in the cron, which puts a network without a source to rest", async () => {
     await watch();
     await runJobs();
     expect(await cursor()).toMatchObject({ isResting: true });

@@ -1,5 +1,5 @@
-// Money from before an invoice: an extended public key may have been in use elsewhere, so an address of its own may have a past. Through the
-// routes, the object and the rules; only the source is a stand-in.
+// Payments from before the invoice: an extended public key may be in use elsewhere, so an invoice's own address may have received money already.
+// Through the routes, the Durable Object and the rules; only the source is a stand-in.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -25,7 +25,7 @@ beforeEach(async () => {
   await testDb.delete(networkCursors);
 });
 
-/** An invoice with an address of its own, and a chain where somebody paid that address so long before. */
+/** An invoice with an address of its own, and a chain where that address was paid `beforeMs` ago. */
 async function orderPaidBefore(beforeMs: number) {
   const shop = await freshMerchant();
   expect((await shop.post("/wallets", xpubWallet())).status).toBe(201);
@@ -41,7 +41,7 @@ async function orderPaidBefore(beforeMs: number) {
   return { shop, id: String(body.id), txHash, bindings: bindingsOf(source) };
 }
 
-/** The object as it is deployed, but for its source. */
+/** The Durable Object as deployed, except for its source. */
 function bindingsOf(source: FakeSource): Partial<Env> {
   const scripted = (of: Env, network: Network): WatchDependencies => ({
     ...watchDependencies(of, network),
@@ -68,7 +68,7 @@ const ways: readonly (readonly [string, (order: Order) => Promise<unknown>])[] =
       sendWith(bindings, `/api/v1/checkout/${id}/claims`, { method: "POST", body: { txHash, network: "BTC" } }),
   ],
   [
-    "the merchant names it",
+    "the merchant looks it up",
     async ({ shop: { merchantId }, txHash, bindings }) => {
       const path = `/api/v1/merchants/merchant/${merchantId}/payments/lookup`;
       const body = { txHash, network: "BTC" };
@@ -77,8 +77,8 @@ const ways: readonly (readonly [string, (order: Order) => Promise<unknown>])[] =
   ],
 ];
 
-describe("money that came to an invoice's own address before the invoice", () => {
-  it.each(ways)("is credited to nobody, and shown with the invoice that it might be meant for: %s", async (_, hear) => {
+describe("a payment to an invoice's own address from before the invoice", () => {
+  it.each(ways)("is UNMATCHED, with the invoice as a candidate, when %s", async (_, hear) => {
     const order = await orderPaidBefore(30 * DAY_MS);
     await hear(order);
     const rows = await testDb.select().from(payments).where(eq(payments.txHash, order.txHash));
@@ -87,7 +87,7 @@ describe("money that came to an invoice's own address before the invoice", () =>
     expect(candidates).toMatchObject([{ invoiceId: order.id, reason: "OUTSIDE_WINDOW" }]);
   });
 
-  it.each(ways)("but within what a block's time may be early by, it is the invoice's: %s", async (_, hear) => {
+  it.each(ways)("is credited to the invoice within the allowed error of a block's time, when %s", async (_, hear) => {
     const order = await orderPaidBefore(15 * MINUTE_MS);
     await hear(order);
     const rows = await testDb.select().from(payments).where(eq(payments.txHash, order.txHash));

@@ -1,5 +1,5 @@
-// A row that cannot be decoded is its own merchant's matter: a look that meets it credits everybody else, names it in the log, and keeps what could
-// be meant for it for a person.
+// A row that cannot be decoded affects its own merchant only: a read that meets it credits everybody else, names it in the log, and leaves what
+// could be meant for it UNMATCHED.
 import { eq, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
@@ -39,8 +39,8 @@ const POISONS: readonly [string, (id: InvoiceId) => PromiseLike<unknown>][] = [
   ],
 ];
 
-describe.each(POISONS)("%s is no number", (_, poison) => {
-  it("keeps no payment of the same look from its own address's invoice", async () => {
+describe.each(POISONS)("%s is not a number", (_, poison) => {
+  it("lets other invoices in the same read be credited, and leaves its own payment UNMATCHED", async () => {
     const shop = await marketShop(BTC, btcKey());
     const [bad, good] = [await shop.invoice(100), await shop.invoice(100)];
     await poison(bad.id);
@@ -55,7 +55,7 @@ describe.each(POISONS)("%s is no number", (_, poison) => {
     expect(await shop.look([lost, paid])).toEqual({ ok: true, value: { invoices: [], unmatched: 0 } });
   });
 
-  it("at a shared address leaves another's exact amount alone, and takes every other rule away while it is open", async () => {
+  it("at a shared address lets another invoice be credited by its exact amount only, until it has expired", async () => {
     const shop = await marketShop(ETH, ethAddress());
     const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
     await poison(bad.id);
@@ -80,9 +80,9 @@ describe.each(POISONS)("%s is no number", (_, poison) => {
 });
 
 it.each([
-  ["keeps nothing from who has proved more", { bad: 3, good: 2 }],
-  ["is waited for by who has proved less", { bad: 2, good: 3 }],
-])("an invoice that is damaged %s", async (_, ranks) => {
+  ["does not hold back a merchant with more proof of the address", { bad: 3, good: 2 }],
+  ["holds back a merchant with less proof of the address", { bad: 2, good: 3 }],
+])("an unreadable invoice %s", async (_, ranks) => {
   const shop = await marketShop(ETH, ethAddress());
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
   await testDb.run(sql`update amount_reservations set rank = ${ranks.bad} where invoice_id = ${bad.id}`);
@@ -96,9 +96,9 @@ it.each([
 });
 
 it.each([
-  ["waited for where it asked first for exactly that", -1, HELD],
-  ["no matter where it asked later", 1, { matchedBy: "EXACT_AMOUNT" }],
-])("a damaged invoice without proof is %s", async (_, laterMs, expected) => {
+  ["holds back an exact payment when it asked for that amount first", -1, HELD],
+  ["does not hold back an exact payment when it asked later", 1, { matchedBy: "EXACT_AMOUNT" }],
+])("an unreadable invoice without proof %s", async (_, laterMs, expected) => {
   const shop = await marketShop(ETH, ethAddress());
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
   const units = unitsOf(good.amount);
@@ -115,7 +115,7 @@ it.each([
   expect(await shop.payment(exact)).toMatchObject(expected);
 });
 
-it("an amount that is no number keeps nobody at its address from being credited", async () => {
+it("a reserved amount that is not a number keeps nobody at its address from being credited", async () => {
   const shop = await marketShop(ETH, ethAddress());
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
   const near = unitsOf(good.amount) - 1_000_000_000n;
@@ -126,7 +126,7 @@ it("an amount that is no number keeps nobody at its address from being credited"
   expect(await shop.payment(transfer)).toMatchObject({ invoiceId: good.id, matchedBy: "TOLERANCE" });
 });
 
-it("a payment that is known and cannot be decoded is named, left as it is, and keeps no other from being credited", async () => {
+it("a stored payment that cannot be decoded is logged and left as it is, and keeps no other from being credited", async () => {
   const shop = await marketShop(BTC, btcKey());
   const [first, second] = [await shop.invoice(100), await shop.invoice(100)];
   const [known, fresh] = [shop.transfer(first.address, 5_000_000n), shop.transfer(second.address, 5_000_000n)];

@@ -1,5 +1,5 @@
-// A row at the place of a balance's growth that cannot be read: what a look tells of that place waits for a person, whatever else it tells is
-// credited, and the log names the row.
+// An unreadable payment row beside a balance's growth: what a read finds at the same address and block is UNMATCHED, everything else is credited,
+// and the log names the row.
 import { sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { growthIdentity, type Transfer } from "../../../src/chains/transfer.ts";
@@ -23,7 +23,7 @@ const asGrowth = (transfer: Transfer): Transfer => ({
 });
 const asNative = (transfer: Transfer): Transfer => ({ ...transfer, outputIndex: "native" });
 
-/** Two merchants' shops: at the first a payment stands that `poison` damages; the second is to be paid in the same look. */
+/** Two merchants' shops: the first has a stored payment that `poison` damages; the second is to be paid in the same read. */
 async function shops(stored: (transfer: Transfer) => Transfer, poison: string) {
   const [bad, good] = [await marketShop(ETH, ethAddress()), await marketShop(ETH, ethAddress())];
   const [invoice, other] = [await bad.invoice(300), await good.invoice(100)];
@@ -46,20 +46,20 @@ async function shops(stored: (transfer: Transfer) => Transfer, poison: string) {
 const POISONS = ["amount_units = 'ten'", "usd_micros = 'ten'", "evidence = '{'", `evidence = '{"explainedBy":5}'`];
 
 describe.each(POISONS)("growth that is stored with %s", (poison) => {
-  it("keeps nobody else from being credited, and what might explain it waits for a person", async () => {
-    const { bad, invoice, paid, alerts, otherStatus } = await shops(asGrowth, poison);
+  it("keeps nobody else from being credited, and leaves what might explain it UNMATCHED", async () => {
+    const { bad, invoice, paid, alerts, standing } = await shops(asGrowth, poison);
     const explains = asNative(bad.transfer(invoice.address, unitsOf(invoice.amount)));
     expect(await bad.look([explains, asGrowth(paid)])).toMatchObject({ ok: true });
     expect(await otherStatus()).toBe("PAID");
     expect(await bad.payment(explains)).toMatchObject({ status: "UNMATCHED", invoiceId: null });
     expect(alerts()).not.toEqual([]);
-    // What is told once more adds nothing.
+    // Reading the same again adds nothing.
     expect(await bad.look([explains, asGrowth(paid)])).toEqual({ ok: true, value: { invoices: [], unmatched: 0 } });
   });
 });
 
-it("a transaction stored without a readable amount keeps nobody else from being credited, and growth beside it waits", async () => {
-  const { bad, invoice, paid, alerts, otherStatus } = await shops(asNative, "amount_units = 'ten'");
+it("a stored transaction with an unreadable amount keeps nobody else from being credited, and leaves growth beside it UNMATCHED", async () => {
+  const { bad, invoice, paid, alerts, standing } = await shops(asNative, "amount_units = 'ten'");
   const grown = asGrowth(bad.transfer(invoice.address, 7n * 10n ** 17n));
   expect(await bad.look([grown, asGrowth(paid)])).toMatchObject({ ok: true });
   expect(await otherStatus()).toBe("PAID");

@@ -1,4 +1,4 @@
-// A payment is its own time's, whenever it is read: also when the amounts that were asked then are free for others since.
+// A payment is matched as of its own time, whenever it is read: also when the amounts reserved at that time have been released since.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -24,13 +24,13 @@ beforeEach(async () => {
   await testDb.delete(networkCursors);
 });
 
-/** The clock of the sweep. */
+/** Runs the sweep at a time. */
 async function sweep(nowMs: number): Promise<void> {
   await expireInvoices(invoiceDependencies(env, { db: testDb, nowMs, sleep }));
   await releaseAmounts({ db: testDb, nowMs });
 }
 
-/** A transaction of a time that the merchant names at another. */
+/** A transaction of one time that the merchant looks up at another. */
 async function named(
   { shop, address }: { readonly shop: TestMerchant; readonly address: string },
   of: { readonly units: bigint; readonly timeMs: number; readonly nowMs: number },
@@ -50,7 +50,7 @@ async function named(
   return row;
 }
 
-/** Two invoices at one address: of an hour, at 25 USD, and of a month, near it. */
+/** Two invoices at one address: one for an hour over 25 USD, and one for a month over a similar amount. */
 async function twoOrders() {
   const shop = await holderOf(directWallet());
   const short = await ordered(shop, USDT, 25);
@@ -58,8 +58,8 @@ async function twoOrders() {
   return { shop, address: String(short.address), short, long };
 }
 
-describe("a payment that is read when the amount it was asked for is free again", () => {
-  it("is the invoice's that asked for exactly that then, and pays it", async () => {
+describe("a payment that is read after its amount was released", () => {
+  it("pays the invoice that asked for exactly that amount at the payment's time", async () => {
     const { short, long, ...at } = await twoOrders();
     const [timeMs, nowMs] = [Date.now() + 10 * MINUTE_MS, Date.now() + 27 * HOUR_MS];
     await sweep(nowMs);
@@ -71,7 +71,7 @@ describe("a payment that is read when the amount it was asked for is free again"
   });
 
   it.each([25_050_000n, 24_990_000n, 25_100_001n, 12_000_000n])(
-    "and asked for by nobody exactly, is nobody's who was not the only one then: %s units",
+    "is UNMATCHED when nobody asked for exactly that and two invoices were open at its time: %s units",
     async (units) => {
       const { short, long, ...at } = await twoOrders();
       const timeMs = Date.now() + 10 * MINUTE_MS;
@@ -85,7 +85,7 @@ describe("a payment that is read when the amount it was asked for is free again"
     },
   );
 
-  it("but where it was made after that invoice's time, it is weighed among those that there were", async () => {
+  it("is matched among the invoices still open when it was made after the first had ended", async () => {
     const { long, ...at } = await twoOrders();
     const nowMs = Date.now() + 27 * HOUR_MS;
     await sweep(nowMs);
@@ -93,7 +93,7 @@ describe("a payment that is read when the amount it was asked for is free again"
     expect(row).toMatchObject({ invoiceId: long.invoiceId, matchedBy: "TOLERANCE" });
   });
 
-  it("and was held by another since, it is still the first one's", async () => {
+  it("pays the first invoice, even when another has reserved the amount since", async () => {
     const { short, ...at } = await twoOrders();
     const [timeMs, nowMs] = [Date.now() + 10 * MINUTE_MS, Date.now() + 27 * HOUR_MS];
     await sweep(nowMs);
@@ -108,13 +108,13 @@ describe("a payment that is read when the amount it was asked for is free again"
   });
 });
 
-describe("who held an amount", () => {
-  it("is known for forty days, and of what is older only an amount that is still held says anything", async () => {
+describe("the record of a released amount", () => {
+  it("is kept for forty days; an older payment of that amount is UNMATCHED", async () => {
     const { short, long: _, ...at } = await twoOrders();
     const timeMs = Date.now() + 10 * MINUTE_MS;
     const kept = () => testDb.$count(releasedAmounts, eq(releasedAmounts.address, at.address));
     const counts: number[] = [];
-    // The long one's amount is free after 31 days.
+    // The amount of the invoice for a month is released after 31 days.
     for (const afterMs of [27 * HOUR_MS, 41 * DAY_MS, 42 * DAY_MS, 80 * DAY_MS]) {
       await sweep(Date.now() + afterMs);
       counts.push(await kept());

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const past = () => ({ expiresAtMs: Date.now() - HOUR_MS, closedAtMs: Date.now() - HOUR_MS });
 
-/** Of 10 units of its currency, without a way to pay unless `body` names one. */
+/** An invoice over 10 units of its currency, without a payment method unless `body` names one. */
 async function invoiceOf(shop: TestMerchant, body: object = {}, columns: Partial<Invoice> = {}): Promise<InvoiceId> {
   const made = await shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [], ...body });
   expect(made.status, made.text).toBe(201);
@@ -51,7 +51,7 @@ const rowOf = async (id: string) => {
 };
 
 describe("ASSIGN", () => {
-  it("credits a payment by hand: the invoice is settled, and both are told of", async () => {
+  it("credits a payment by hand and settles the invoice, with the events and audit entries of both", async () => {
     const shop = await freshMerchant();
     await shop.post("/wallets", { ...directWallet(), requiredConfirmations: 5 });
     const id = await invoiceOf(shop, { paymentMethods: [USDT] });
@@ -90,7 +90,7 @@ describe("ASSIGN", () => {
     expect(JSON.stringify([entry, await auditOf(id)])).not.toContain("The payer wrote");
   });
 
-  it("leaves a payment DETECTED until its network is as deep as the invoice's method asks", async () => {
+  it("leaves a payment DETECTED until it has the confirmations that the invoice's payment method requires", async () => {
     const shop = await freshMerchant();
     await shop.post("/wallets", { ...directWallet(), requiredConfirmations: 6 });
     const id = await invoiceOf(shop, { paymentMethods: [USDT] });
@@ -99,7 +99,7 @@ describe("ASSIGN", () => {
     expect((await shop.get(`/invoices/${id}`)).body.status).toBe("PENDING_CONFIRMATION");
   });
 
-  it("leaves one in a mempool DETECTED", async () => {
+  it("leaves a payment in the mempool DETECTED", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop);
     const nowhere = { blockHeight: null, blockHash: null, blockTimeMs: null, confirmations: 0 };
@@ -111,10 +111,10 @@ describe("ASSIGN", () => {
     ["USD", { usdMicros: 9_950_000n }, "9.950000", "PAID"],
     ["EUR", { usdMicros: 10_000_000n }, "9.250000", "UNDERPAID"],
     ["BTC", { usdMicros: 680_000_000_000n }, "10.000000", "PAID"],
-    // No rate was known when it was seen.
+    // No rate was known when the payment was first seen.
     ["EUR", { usdMicros: null, amountUnits: 20_000_000n }, "18.500000", "OVERPAID"],
   ] as const)(
-    "to an invoice in %s without a method of its asset weighs it by its dollars: %o",
+    "to an invoice in %s without a payment method of the asset values the payment by its dollars: %o",
     async (currency, changes, fiatAmount, status) => {
       const shop = await freshMerchant();
       const id = await invoiceOf(shop, { currency }, past());
@@ -127,7 +127,7 @@ describe("ASSIGN", () => {
     },
   );
 
-  it("without a rate that it needs is refused, to be tried again", async () => {
+  it("without a rate that it needs is refused as RATE_UNAVAILABLE, and changes nothing", async () => {
     const shop = await freshMerchant();
     const key = await seedKey(shop.merchantId);
     const id = await invoiceOf(shop, { currency: "EUR" });
@@ -140,7 +140,7 @@ describe("ASSIGN", () => {
     expect(await rowOf(payment.id)).toMatchObject({ status: "UNMATCHED", invoiceId: null });
   });
 
-  it("of money that came late leaves the status and asks for a person, on a cancelled invoice too", async () => {
+  it("of a late payment leaves the invoice's status and marks it for review, also on a cancelled invoice", async () => {
     for (const columns of [
       { ...past(), status: "EXPIRED" },
       { status: "CANCELLED", cancelledAtMs: 1 },
@@ -155,7 +155,7 @@ describe("ASSIGN", () => {
     }
   });
 
-  it("of a part to an invoice on a shared address has the rest asked for by an amount of its own", async () => {
+  it("of a part to an invoice at a shared address reserves the amount still due", async () => {
     const shop = await freshMerchant();
     await shop.post("/wallets", directWallet());
     const id = await invoiceOf(shop, { paymentMethods: [USDT] });
@@ -169,7 +169,7 @@ describe("ASSIGN", () => {
     expect(await typesOf(id)).toContain("invoice.partially_paid");
   });
 
-  it("of dust to the invoice whose own address it is ends the gap there", async () => {
+  it("of dust to the invoice that owns the address counts the wallet's gap from that invoice", async () => {
     const shop = await freshMerchant();
     const wallet = (await shop.post("/wallets", xpubWallet())).body;
     const ids = [await invoiceOf(shop, { paymentMethods: [BTC] }), await invoiceOf(shop, { paymentMethods: [BTC] })];
@@ -189,7 +189,7 @@ describe("ASSIGN", () => {
     expect([status, await gapOf()], text).toEqual([200, 1]);
   });
 
-  it("takes what was set aside before", async () => {
+  it("accepts a payment that was ignored before", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop);
     const payment = await seedPayment(shop.merchantId);
@@ -198,7 +198,7 @@ describe("ASSIGN", () => {
     expect([status, body.status, body.resolution.action]).toEqual([200, "CONFIRMED", "ASSIGN"]);
   });
 
-  it("has a network watched again where the payment waits for its depth and nobody looked any more", async () => {
+  it("restarts the watch of a resting network when the payment still lacks confirmations", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop);
     await seedCursor("POL", { isResting: true });
@@ -214,7 +214,7 @@ describe("ASSIGN", () => {
     expect(cursor?.isResting).toBe(false);
   });
 
-  it("leaves to the watcher what two providers must agree on first", async () => {
+  it("leaves a payment DETECTED when its invoice needs two providers to agree", async () => {
     const shop = await freshMerchant();
     await testDb.update(merchants).set({ quorumAboveMicros: 10_000_000n }).where(eq(merchants.id, shop.merchantId));
     const key = await seedKey(shop.merchantId);
@@ -232,7 +232,7 @@ describe("ASSIGN", () => {
 });
 
 describe("IGNORE", () => {
-  it("sets a payment aside: no invoice has it, nothing is told, and it can be listed", async () => {
+  it("sets a payment aside, without an invoice or an event, lists it as IGNORED, and cannot be repeated", async () => {
     const shop = await freshMerchant();
     const payment = await seedPayment(shop.merchantId);
     const { status, body, text } = await ignore(shop, payment);
@@ -252,9 +252,9 @@ describe("IGNORE", () => {
   });
 });
 
-describe("nothing can be decided about", () => {
+describe("a resolution is refused", () => {
   it.each(["DETECTED", "CONFIRMED", "DROPPED", "REORGED"] as const)(
-    "a payment in %s: it has an invoice, or is gone",
+    "for a payment in %s, which has an invoice or is gone",
     async (status) => {
       const shop = await freshMerchant();
       const id = await invoiceOf(shop);
@@ -266,7 +266,7 @@ describe("nothing can be decided about", () => {
     },
   );
 
-  it("a stranger's payment, nor is it given to a stranger's invoice", async () => {
+  it("for another merchant's payment, and to another merchant's invoice", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const [mine, foreign] = [await seedPayment(shop.merchantId), await seedPayment(other.merchantId)];
     const id = await invoiceOf(shop);
@@ -286,7 +286,7 @@ describe("nothing can be decided about", () => {
     [{ action: "IGNORE", invoiceId: "inv_1" }, "invoiceId"],
     [{ action: "CREDIT" }, "action"],
     [{ action: "IGNORE", reason: "" }, "reason"],
-  ])("with %j", async (changes, path) => {
+  ])("for the fields %j", async (changes, path) => {
     const shop = await freshMerchant();
     const payment = await seedPayment(shop.merchantId);
     const { status, body } = await shop.post(`/payments/${payment.id}/resolve`, { reason: "x", ...changes });
@@ -294,8 +294,8 @@ describe("nothing can be decided about", () => {
   });
 });
 
-describe("each of the merchants on one address", () => {
-  it("assigns the same transfer to an invoice of its own, whoever is first or at the same time", async () => {
+describe("each of several merchants at one address", () => {
+  it("can assign the same transfer to an invoice of its own, one after another or at the same time", async () => {
     for (const isAtOnce of [true, false]) {
       const shops = [await freshMerchant(), await freshMerchant(), await freshMerchant()];
       const txHash = `0x${randomHex(32)}`;
@@ -325,7 +325,7 @@ describe("each of the merchants on one address", () => {
     }
   });
 
-  it("may set it aside without another's invoice losing it, and assign it after all", async () => {
+  it("can ignore it without affecting another's invoice, and assign it later", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const txHash = `0x${randomHex(32)}`;
     const [mine, theirs] = [
@@ -340,7 +340,7 @@ describe("each of the merchants on one address", () => {
     expect((await rowOf(mine.id))?.invoiceId).toBe(id);
   });
 
-  it("is kept by the table to one row of a transfer, and rules to one credit in all", async () => {
+  it("is limited by the table to one row per transfer, and the matching rules to one credit in all", async () => {
     const [shop, other, third] = [await freshMerchant(), await freshMerchant(), await freshMerchant()];
     const txHash = `0x${randomHex(32)}`;
     const credited = async (to: TestMerchant, matchedBy: "MANUAL" | "EXACT_AMOUNT") =>
@@ -355,7 +355,7 @@ describe("each of the merchants on one address", () => {
 });
 
 describe("a transfer is credited once to a merchant", () => {
-  it("whichever of several decisions of one merchant comes first", async () => {
+  it("when several of the merchant's decisions race", async () => {
     const shop = await freshMerchant();
     const ids = [await invoiceOf(shop), await invoiceOf(shop)];
     const payment = await seedPayment(shop.merchantId);
@@ -370,7 +370,7 @@ describe("a transfer is credited once to a merchant", () => {
     expect(sums.filter((sum) => sum !== "0.000000")).toHaveLength(row?.invoiceId === null ? 0 : 1);
   });
 
-  it("when the row moves between the read and the write, the decision is made again of what it then is", async () => {
+  it("when the payment changes between the read and the write: the decision is made again on the new row", async () => {
     const shop = await freshMerchant();
     const key = await seedKey(shop.merchantId);
     const ask = (body: object) => ({ method: "POST", key, body: { reason: "x", ...body } });

@@ -1,4 +1,4 @@
-// A merchant that begins with one address of its wallet and registers the wallet's key later: the key's first address is the one that it had.
+// A merchant first registers one address of its wallet, and later the wallet's extended public key: the key's first address is that address.
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { amountReservations, invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
@@ -6,7 +6,7 @@ import { expectStatus, holderOf, ordered, paid, unitsOf } from "../../support/sh
 import { BTC, xpubWallet } from "../../support/wallet-bodies.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 
-/** The key's first address, as a direct wallet had it, with an invoice that is over; and the invoice that has the address for itself now. */
+/** An expired invoice of the direct wallet at the key's first address, and the invoice that now has the same address for itself. */
 async function rotated() {
   const wallet = xpubWallet();
   const other = await holderOf(wallet);
@@ -25,7 +25,7 @@ async function rotated() {
   return { old, own, direct };
 }
 
-it("late money for an invoice of the old wallet, exactly as it asked, is that invoice's", async () => {
+it("a late payment of exactly what an invoice of the old wallet asked for is credited to that invoice", async () => {
   const { old, own } = await rotated();
   const rows = await paid(BTC, old.address, unitsOf(old.amount, 8));
   expect(rows).toMatchObject([{ invoiceId: old.invoiceId, matchedBy: "EXACT_AMOUNT" }]);
@@ -33,7 +33,7 @@ it("late money for an invoice of the old wallet, exactly as it asked, is that in
   expect(other).toMatchObject([{ invoiceId: own.invoiceId, matchedBy: "ADDRESS" }]);
 });
 
-it("another merchant that registers the address and asks for the same gets nothing", async () => {
+it("another merchant that registers the address and asks for the same amount is credited nothing", async () => {
   const { own, direct } = await rotated();
   const stranger = await holderOf(direct);
   const theirs = await ordered(stranger, BTC, 25.05);
@@ -42,12 +42,12 @@ it("another merchant that registers the address and asks for the same gets nothi
   expect(rows).toMatchObject([{ invoiceId: own.invoiceId, matchedBy: "ADDRESS" }]);
 });
 
-it("nor does it matter that the money was read only once the address was the new invoice's", async () => {
+it("a payment for the old wallet's invoice is credited to it even when it is dated before the new invoice was active", async () => {
   const { old, own } = await rotated();
   const hourMs = 3_600_000;
   const createdAtMs = Date.now() - 2 * hourMs;
   await testDb.update(amountReservations).set({ createdAtMs }).where(eq(amountReservations.invoiceId, old.invoiceId));
-  // The new invoice is an hour from now.
+  // The new invoice is activated an hour from now.
   const activatedAtMs = Date.now() + hourMs;
   await testDb.update(paymentMethods).set({ activatedAtMs }).where(eq(paymentMethods.invoiceId, own.invoiceId));
   const rows = await paid(BTC, old.address, unitsOf(old.amount, 8));

@@ -1,5 +1,5 @@
-// An address that one source refuses is read by the next one that reads whole blocks, from where it stood: what came in the blocks between is found,
-// and the address is then read with all others again.
+// An address that one source refuses is read by the next source that reads whole blocks, from where its reading stopped: payments of the blocks
+// between are found, and the address is then read with all others again.
 import { beforeEach, expect, it } from "vitest";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { networkCursors, stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";
@@ -17,7 +17,7 @@ beforeEach(async () => {
   for (const table of [networkCursors, stuckAddresses, payments, invoices, paymentMethods]) await testDb.delete(table);
 });
 
-it("finds what came to a refused address once a source that reads blocks takes over, and reads it with all others", async () => {
+it("finds the payments to a refused address once a source that reads blocks takes over, and then reads it with all others", async () => {
   const chain = new FakeChain({ startMs: START_MS - 299 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 300 });
   const indexed = new FakeSource(chain, { kind: "esplora", costsBy: "recipients" });
   const whole = new FakeSource(chain, { kind: "core-rpc", costsBy: "blocks" });
@@ -37,7 +37,7 @@ it("finds what came to a refused address once a source that reads blocks takes o
     expect((await watcher.pass()).kind).toBe("read");
   };
   await tick(0);
-  // Deep below any overlap by the time that somebody else reads it.
+  // Far below any overlap by the time the other source reads it.
   await tick(2, "REFUSED");
   for (let n = 0; n < 12; n++) await tick(10, n === 5 ? "HEALTHY" : undefined);
   expect(new Set(watcher.found().map((each) => each.split("@")[0]))).toEqual(new Set(["HEALTHY"]));

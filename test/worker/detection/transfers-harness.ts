@@ -1,4 +1,4 @@
-// What tests of transfers share: shops, transfers to them, and what was recorded of them.
+// Shared by the tests of transfers: shops, transfers to them, and the stored rows.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";

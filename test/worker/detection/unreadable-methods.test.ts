@@ -1,5 +1,5 @@
-// A payment method whose row cannot be read is its own invoice's matter: money for others is credited and priced all the same, its own waits for
-// a person, and at a shared address nobody is credited by the rules that weigh one invoice against the others.
+// A payment method whose row cannot be read affects its own invoice only: payments of others are credited and priced, its own are UNMATCHED, and
+// at a shared address the rules that weigh one invoice against the others credit nobody.
 import { eq } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { pricePayments } from "../../../src/detection/matching/price-payments.ts";
@@ -16,7 +16,7 @@ import { testDb } from "../../support/worker-merchant.ts";
 const UNREADABLE = ["[", "7", "[null]", "[{}]"];
 const HELD = { status: "UNMATCHED", invoiceId: null } as const;
 
-const break_ = (id: InvoiceId, quotes = "[") =>
+const corruptQuotes = (id: InvoiceId, quotes = "[") =>
   testDb.update(paymentMethods).set({ quotes }).where(eq(paymentMethods.invoiceId, id));
 const unitsOf = (amount: string) => {
   const units = parseUnits(amount, 18);
@@ -32,11 +32,11 @@ async function alertsOf(run: () => Promise<unknown>): Promise<readonly string[]>
 
 afterEach(() => vi.restoreAllMocks());
 
-describe.each(UNREADABLE)("a method whose quotes are %s", (quotes) => {
-  it("keeps no payment of another invoice in the same look from being credited, and its own wait for its merchant", async () => {
+describe.each(UNREADABLE)("a payment method whose stored quotes are %s", (quotes) => {
+  it("lets other invoices in the same read be credited, and leaves its own payment UNMATCHED", async () => {
     const shop = await marketShop(BTC, btcKey());
     const [bad, good] = [await shop.invoice(100), await shop.invoice(100)];
-    await break_(bad.id, quotes);
+    await corruptQuotes(bad.id, quotes);
     const [lost, paid] = [shop.transfer(bad.address, 5_000_000n), shop.transfer(good.address, 5_000_000n)];
     const alerts = await alertsOf(async () => expect(await shop.look([lost, paid])).toMatchObject({ ok: true }));
     expect(await shop.invoiceState(good.id)).toMatchObject({ status: "PAID", received: 100 });
@@ -44,11 +44,11 @@ describe.each(UNREADABLE)("a method whose quotes are %s", (quotes) => {
     expect(row).toMatchObject({ ...HELD, merchantId: shop.merchantId });
     expect(JSON.parse(row?.evidence ?? "").candidates).toEqual([{ invoiceId: bad.id, reason: "AMBIGUOUS" }]);
     expect(alerts.filter((line) => line.includes(bad.id))).toHaveLength(1);
-    // The same look again finds both, and changes nothing.
+    // Reading both again changes nothing.
     expect(await shop.look([lost, paid])).toEqual({ ok: true, value: { invoices: [], unmatched: 0 } });
   });
 
-  it("keeps no payment of another invoice from being priced late", async () => {
+  it("lets the payments of other invoices be priced later", async () => {
     const shop = await marketShop(BTC, btcKey());
     const [first, bad, last] = [await shop.invoice(100), await shop.invoice(100), await shop.invoice(100)];
     for (const { id, address } of [first, bad, last]) {
@@ -57,7 +57,7 @@ describe.each(UNREADABLE)("a method whose quotes are %s", (quotes) => {
       await shop.look([shop.transfer(address, 5_000_000n)]);
       shop.rate.usd = "2000";
     }
-    await break_(bad.id, quotes);
+    await corruptQuotes(bad.id, quotes);
     const alerts = await alertsOf(() => pricePayments(shop.dependencies()));
     expect(alerts.filter((line) => line.includes(bad.id))).toHaveLength(1);
     for (const { id } of [first, last])
@@ -65,10 +65,10 @@ describe.each(UNREADABLE)("a method whose quotes are %s", (quotes) => {
     await testDb.delete(payments).where(eq(payments.invoiceId, bad.id));
   });
 
-  it("at a shared address leaves another's exact amount alone, and takes every other rule away", async () => {
+  it("at a shared address lets another invoice be credited by its exact amount only", async () => {
     const shop = await marketShop(ETH, ethAddress());
     const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
-    await break_(bad.id, quotes);
+    await corruptQuotes(bad.id, quotes);
     const units = unitsOf(good.amount);
     const near = shop.transfer(good.address, units - 1_000_000_000n);
     const own = shop.transfer(good.address, unitsOf(bad.amount));
@@ -83,11 +83,11 @@ describe.each(UNREADABLE)("a method whose quotes are %s", (quotes) => {
   });
 });
 
-it("an unreadable method of an invoice that was over by then takes no rule away", async () => {
+it("an unreadable payment method of a cancelled invoice does not restrict matching at its address", async () => {
   const shop = await marketShop(ETH, ethAddress());
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
   expect((await shop.send(`/invoices/${bad.id}/cancel`, { method: "POST", body: {} })).status).toBe(200);
-  await break_(bad.id);
+  await corruptQuotes(bad.id);
   const near = shop.transfer(good.address, unitsOf(good.amount) - 1_000_000_000n);
   await shop.look([near]);
   expect(await shop.payment(near)).toMatchObject({ invoiceId: good.id, matchedBy: "TOLERANCE" });

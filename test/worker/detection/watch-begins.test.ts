@@ -1,4 +1,4 @@
-// The watch of a network begins in the batch of an activation, and its watcher is woken behind the answer (decisions 5).
+// The watch of a network begins in the batch of an activation, and its watcher is woken after the answer (decisions 5).
 import { beforeEach, describe, expect, it } from "vitest";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
 import { type Shop, seedShop, sendWith } from "../../support/access.ts";
@@ -34,14 +34,14 @@ beforeEach(async () => {
 });
 
 describe("an activation on a network with a source", () => {
-  it("begins the watch and wakes the watcher, by a create that names it", async () => {
+  it("begins the watch and wakes the watcher when an invoice is created with the payment method", async () => {
     const { post, woken } = await shopWatching(SOURCES);
     const order = { name: "Order", rawAmount: 10, paymentMethods: [USDT] };
     expect((await post("/invoices", order)).status).toBe(201);
     expect([woken, await cursors()]).toEqual([["ETH"], [["ETH", null]]]);
   });
 
-  it("does so by a pick, and not again by one of a method that is active already", async () => {
+  it("does the same when the payment method is picked, and not again when it is already active", async () => {
     const { post, woken } = await shopWatching(SOURCES);
     const { body } = await post("/invoices", { name: "Order", rawAmount: 10 });
     expect([woken, await cursors()]).toEqual([[], []]);
@@ -55,7 +55,7 @@ describe("an activation on a network with a source", () => {
 });
 
 describe("an activation on a network without a source", () => {
-  it("begins no watch: there the clock decides", async () => {
+  it("begins no watch and wakes no watcher", async () => {
     const { post, woken } = await shopWatching("{}");
     const order = { name: "Order", rawAmount: 10, paymentMethods: [USDT] };
     expect((await post("/invoices", order)).status).toBe(201);

@@ -8,7 +8,7 @@ import { ADDRESS, HOUR, pay, paymentRow, START, useEmptyTables, watching } from 
 
 useEmptyTables();
 
-describe("a source that is asked by address", () => {
+describe("a source that is read by address", () => {
   const addresses = Array.from({ length: 150 }, (_, n) => `0x${n.toString(16).padStart(40, "0")}`);
 
   async function sweeping() {
@@ -18,7 +18,7 @@ describe("a source that is asked by address", () => {
     return world;
   }
 
-  it("is asked for some at each tick, a merchant's newest always, and has read up to where a whole round began", async () => {
+  it("is asked for some addresses at each tick, always for a merchant's newest; after a round the cursor is where it began", async () => {
     const { chain, watcher, pass } = await sweeping();
     chain.mine(addresses.map((toAddress, n) => pay(`paid ${n}`, { toAddress })));
     const begun = chain.tip;
@@ -35,7 +35,7 @@ describe("a source that is asked by address", () => {
     expect(await watcher.cursor()).toMatchObject({ height: 300, hash: begun.hash, passedMs: begun.timeMs });
   });
 
-  it("comes to the end of a round that takes hours", async () => {
+  it("completes a round that takes hours", async () => {
     const { chain, watcher, pass } = await sweeping();
     const begun = chain.tip;
     for (let n = 0; n < 3; n++) {
@@ -46,7 +46,7 @@ describe("a source that is asked by address", () => {
     expect(await watcher.cursor()).toMatchObject({ height: begun.height, passedMs: begun.timeMs });
   });
 
-  it("is asked again for those of a tick that failed", async () => {
+  it("is asked again for the addresses of a tick that failed", async () => {
     const { chain, source, watcher, pass } = await sweeping();
     chain.mine(addresses.map((toAddress, n) => pay(`paid ${n}`, { toAddress })));
     await pass();
@@ -59,7 +59,7 @@ describe("a source that is asked by address", () => {
     expect(new Set(watcher.found()).size).toBe(150);
   });
 
-  it("takes back what is mined nowhere any more", async () => {
+  it("reverses a payment that is no longer mined", async () => {
     const { chain, watcher, pass } = await watching({ costsBy: "recipients" });
     await pass();
     const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = chain.mine([pay("gone")]);
@@ -75,7 +75,7 @@ describe("a source that is asked by address", () => {
 });
 
 describe("a claimed transaction", () => {
-  it("is credited at once and confirmed by the next pass alone, which knows the chain that its block is on", async () => {
+  it("is credited at once, but confirmed only by the next pass, which checks that its block is on the chain", async () => {
     const { chain, watcher } = await watching();
     const { height, hash, timeMs } = chain.mine([pay("claimed")]);
     chain.mineMany(80);
@@ -87,8 +87,8 @@ describe("a claimed transaction", () => {
   });
 
   it.each([
-    ["takes no source away from the watch where it is itself what cannot be read", "UNEXPECTED_SHAPE", 1],
-    ["leaves a source alone that asks for it", "RATE_LIMITED", 0],
+    ["does not take its source out of use when it is itself what cannot be read", "UNEXPECTED_SHAPE", 1],
+    ["pauses a source that answers with a rate limit", "RATE_LIMITED", 0],
   ] as const)("%s", async (_, down, available) => {
     const { source, watcher } = await watching();
     const pool = new ChainPool({ network: "ETH", clients: [source.client], random: () => 0.9, report: () => {} });

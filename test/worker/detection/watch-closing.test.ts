@@ -8,7 +8,7 @@ import { BTC_ADDRESS, pay, READ, START, useEmptyTables, watching } from "./netwo
 
 useEmptyTables();
 
-describe("an invoice whose time ends", () => {
+describe("an invoice that expires", () => {
   const END = START + 30_000;
 
   async function ending(count: number, network: "ETH" | "BTC" = "ETH") {
@@ -20,7 +20,7 @@ describe("an invoice whose time ends", () => {
     return { ...world, first, second };
   }
 
-  it("is asked of the second source before the cursor passes its end, where the first found nothing", async () => {
+  it("is read from the second source before the cursor passes its expiry, when the first found nothing", async () => {
     const { chain, first, watcher, pass } = await ending(2);
     await pass();
     first.isEmpty = true;
@@ -32,7 +32,7 @@ describe("an invoice whose time ends", () => {
     expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
   });
 
-  it("costs no second look before that, nor where whole blocks were read, nor with one source", async () => {
+  it("needs no second source before its expiry, nor when whole blocks were read", async () => {
     const { chain, second, watcher, pass } = await ending(2);
     chain.mineMany(2);
     await pass();
@@ -45,7 +45,7 @@ describe("an invoice whose time ends", () => {
     expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
   });
 
-  it("waits while the second source cannot be asked, for five minutes and no longer", async () => {
+  it("holds the cursor back while the second source is down, for at most five minutes", async () => {
     const { chain, second, watcher, pass } = await ending(2);
     if (second === undefined) throw new Error("one");
     await pass();
@@ -60,7 +60,7 @@ describe("an invoice whose time ends", () => {
     expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
   });
 
-  it("is closed however many end at the same moment: each is asked for once, some at each pass", async () => {
+  it("is read from the second source even when 121 expire at the same moment, some at each pass", async () => {
     const { chain, first, watcher, pass } = await ending(2);
     await pass();
     first.isEmpty = true;
@@ -76,7 +76,7 @@ describe("an invoice whose time ends", () => {
     expect((await watcher.cursor()).passedMs).toBe(chain.tip.timeMs);
   });
 
-  it("waits where the second source has a payment in a block that the first does not have", async () => {
+  it("holds the cursor back while the second source has a payment in a block that the first does not have", async () => {
     const { chain, first, second, watcher, pass } = await ending(2);
     if (second === undefined) throw new Error("one");
     await pass();

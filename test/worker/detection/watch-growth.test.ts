@@ -1,4 +1,4 @@
-// What a pass makes of a source that remembers the balances of recent blocks alone, on D1 and over a chain that the test writes.
+// A pass over a source that remembers only the balances of recent blocks, on D1 and a scripted chain.
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/chain-client.ts";
@@ -20,7 +20,7 @@ beforeEach(async () => {
   for (const table of [networkCursors, payments, invoices, paymentMethods]) await testDb.delete(table);
 });
 
-/** A chain of 300 blocks with its watcher, made anew before each pass, and a source whose client a test changes. */
+/** A chain of 300 blocks with its watcher, and a source whose client a test changes. */
 async function watching(changed: (client: ChainClient) => Partial<ChainClient>) {
   const chain = new FakeChain({ startMs: START - 299 * 12_000, blockMs: 12_000, blocks: 300 });
   const source = new FakeSource(chain, { kind: "evm-rpc" });
@@ -37,7 +37,7 @@ async function watching(changed: (client: ChainClient) => Partial<ChainClient>) 
   return { chain, watcher, pass, invoiceId };
 }
 
-describe("growth whose balances the source has forgotten by the time it would be confirmed", () => {
+describe("growth whose balances the source no longer has when it is due to be confirmed", () => {
   const growth = growthIdentity({ height: 300, toAddress: ADDRESS, units: 1n });
 
   async function confirmed(hash: (mined: string) => string) {
@@ -61,28 +61,28 @@ describe("growth whose balances the source has forgotten by the time it would be
     return payment;
   }
 
-  it("is confirmed as long as its block is the very one", async () => {
+  it("is confirmed while its block is on the chain", async () => {
     expect(await confirmed((mined) => mined)).toMatchObject({ status: "CONFIRMED", blockHeight: 300 });
   });
 
-  it("and is taken back where another block has its height", async () => {
+  it("is REORGED when another block has its height", async () => {
     expect(await confirmed(() => "elsewhere")).toMatchObject({ blockHeight: null, status: "REORGED" });
   });
 });
 
-describe("blocks of which a source has no balances", () => {
-  /** A source that tells of no block from `above` on, but for the last `told` of a scan. */
-  const forgetful = (above: number, told: number) => (client: ChainClient) => ({
+describe("blocks for which a source has no balances", () => {
+  /** A source without balances from block `above` on, except for the last `known` blocks of a scan. */
+  const forgetful = (above: number, known: number) => (client: ChainClient) => ({
     scan: async (range: Parameters<ChainClient["scan"]>[0]) => {
       const scan = await client.scan(range);
-      const unread = { from: range.from, to: range.to.height - told };
+      const unread = { from: range.from, to: range.to.height - known };
       return scan.ok && range.from >= above ? ok({ ...scan.value, unread }) : scan;
     },
   });
   const line = (from: number, to: number) =>
     `watchers: ETH has no balances for blocks ${from} to ${to}: payments by contracts in them are not seen`;
 
-  it("are named in the log", async () => {
+  it("are reported in the log", async () => {
     const { chain, watcher, pass } = await watching(forgetful(300, 1));
     await pass();
     expect(watcher.reports).toEqual([]);
@@ -91,7 +91,7 @@ describe("blocks of which a source has no balances", () => {
     expect(watcher.reports).toEqual([line(300, 301)]);
   });
 
-  it("are named once in a hundred where it tells of none, though the watcher forgets what it has named", async () => {
+  it("are reported once in a hundred blocks when it has none at all, even when each pass starts with an empty memory", async () => {
     const { chain, watcher, pass } = await watching(forgetful(300, 0));
     await pass();
     for (let n = 0; n < 4; n++) {
@@ -102,7 +102,7 @@ describe("blocks of which a source has no balances", () => {
     expect(watcher.reports).toEqual([line(300, 300)]);
   });
 
-  it("are not named where nothing was watched yet", async () => {
+  it("are not reported from before anything was watched", async () => {
     const { watcher, pass } = await watching(forgetful(0, 0));
     await pass();
     expect(watcher.reports).toEqual([]);

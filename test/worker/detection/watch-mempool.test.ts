@@ -22,7 +22,7 @@ const payBtc = (txHash: string) => pay(txHash, { cryptocurrency: "BTC", toAddres
 describe("a chain with a mempool", () => {
   const btc = { network: "BTC", cryptocurrency: "BTC", address: BTC_ADDRESS } as const;
 
-  it("shows what waits, and everything before the begin of a pass that reached the tip has been read", async () => {
+  it("shows waiting transactions, and is read up to the start of a pass that reached the tip", async () => {
     const { chain, watcher, pass } = await watching(btc);
     chain.mempool = [payBtc("waiting")];
     await pass();
@@ -34,7 +34,7 @@ describe("a chain with a mempool", () => {
     expect(await watcher.cursor()).toMatchObject({ passedMs: before + 30_000, lastMovedAtMs: before + 30_000 });
   });
 
-  it("has not passed the begin of a pass that ended below the tip", async () => {
+  it("is not read up to the start of a pass that ended below the tip", async () => {
     const { chain, source, watcher, pass } = await watching(btc);
     await pass();
     const { passedMs } = await watcher.cursor();
@@ -47,7 +47,7 @@ describe("a chain with a mempool", () => {
     expect(source.asked("mempool")).toBe(1);
   });
 
-  it("drops nothing that a second source still knows", async () => {
+  it("drops no payment that a second source still knows", async () => {
     const { sources, pass, watcher } = await watching({ ...btc, sources: 2 });
     const at = { network: "BTC", cryptocurrency: "BTC", toAddress: BTC_ADDRESS, createdAtMs: START - 100 * HOUR };
     await openPayment(testDb, { ...at, txHash: "waiting", invoiceId: freshId("inv") });
@@ -60,7 +60,7 @@ describe("a chain with a mempool", () => {
     expect(second.asked("lookup")).toBe(1);
   });
 
-  it("does not take a payment for dropped while the second source cannot be asked, and does when neither knows it", async () => {
+  it("drops a payment that neither source knows, but not while the second source is down", async () => {
     const { sources, pass } = await watching({ ...btc, sources: 2 });
     const at = { network: "BTC", cryptocurrency: "BTC", toAddress: BTC_ADDRESS, createdAtMs: START - 100 * HOUR };
     await openPayment(testDb, { ...at, txHash: "lost", invoiceId: freshId("inv") });
@@ -78,7 +78,7 @@ describe("a chain with a mempool", () => {
 describe("an open payment", () => {
   const at = { network: "ETH", cryptocurrency: "USDT", toAddress: ADDRESS, createdAtMs: START };
 
-  /** A mined payment of an invoice, as a pass stored it, and the second source that may have to agree. */
+  /** A mined payment of an invoice, as a pass stored it. */
   async function mined(of: { readonly quorumAboveMicros?: bigint; readonly sources?: number } = {}) {
     const world = await watching({ sources: of.sources ?? 1 });
     await world.pass();
@@ -95,7 +95,7 @@ describe("an open payment", () => {
     return world;
   }
 
-  it("needs no request while it waits, and one at the moment it is confirmed", async () => {
+  it("needs no request while it waits, and one to be confirmed", async () => {
     const { chain, source, watcher, pass } = await mined();
     chain.mine();
     await pass();
@@ -118,8 +118,8 @@ describe("an open payment", () => {
   it.each([
     ["waits while the second source does not see it", 10_000_000n, true, "DETECTED"],
     ["is confirmed when the second source agrees", 10_000_000n, false, "CONFIRMED"],
-    ["is confirmed by one source below the merchant's limit", 10_000_001n, true, "CONFIRMED"],
-  ] as const)("of an invoice as large as two must agree on %s", async (_, quorumAboveMicros, isForgetful, status) => {
+    ["is confirmed by one source when the invoice is below it", 10_000_001n, true, "CONFIRMED"],
+  ] as const)("of a merchant with a quorum amount %s", async (_, quorumAboveMicros, isForgetful, status) => {
     const { chain, sources, pass } = await mined({ quorumAboveMicros, sources: 2 });
     const [, second] = sources;
     if (second === undefined) throw new Error("two");
@@ -129,14 +129,14 @@ describe("an open payment", () => {
     expect(await paymentRow("paid")).toMatchObject({ status });
   });
 
-  it("is confirmed where the merchant wants two sources and there is but one", async () => {
+  it("is confirmed by one source when the merchant wants two but only one is configured", async () => {
     const { chain, pass } = await mined({ quorumAboveMicros: 1n });
     chain.mineMany(3);
     await pass();
     expect(await paymentRow("paid")).toMatchObject({ status: "CONFIRMED" });
   });
 
-  it("that a source forgets although its block stands is neither confirmed nor taken back", async () => {
+  it("that a source no longer knows, although its block is on the chain, is neither confirmed nor reversed", async () => {
     const { chain, source, pass } = await mined();
     source.isForgetful = true;
     chain.mineMany(3);
@@ -144,7 +144,7 @@ describe("an open payment", () => {
     expect(await paymentRow("paid")).toMatchObject({ status: "DETECTED", blockHeight: 300 });
   });
 
-  it("in a block below the cursor that never was on the chain is taken back when it would be confirmed", async () => {
+  it("in a block below the cursor that never was on the chain is REORGED when it would be confirmed", async () => {
     const { chain, pass } = await watching();
     chain.mineMany(5);
     await pass();
@@ -154,7 +154,7 @@ describe("an open payment", () => {
     expect(await paymentRow("orphan")).toMatchObject({ status: "REORGED", blockHeight: null });
   });
 
-  it("has its turn however many others are open", async () => {
+  it("gets its turn however many others are open", async () => {
     const { source, pass } = await watching();
     for (let n = 0; n < 120; n++) await openPayment(testDb, { ...at, txHash: `open ${n}` });
     expect([await pass(), await pass(), await pass()]).toEqual([

@@ -1,5 +1,4 @@
-// A pass over a network, on D1 and over a chain that the test writes: where it begins, what it reads, when its cursor moves, and what it does
-// when the chain takes something back.
+// A pass over a network, on D1 and a scripted chain: where it begins, what it reads, when its cursor moves, and what it does after a reorg.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { beginWatch } from "../../../src/commerce/cursors/store.ts";
@@ -17,7 +16,7 @@ import { ADDRESS, HOUR, pay, paymentRow, READ, START, useEmptyTables, watching }
 useEmptyTables();
 
 describe("a pass", () => {
-  it("begins an overlap before the moment of the first activation, and reads to the tip", async () => {
+  it("begins an overlap before the first activation, and reads to the tip", async () => {
     const { chain, source, watcher, pass } = await watching();
     chain.mine([pay("paid")]);
     chain.mineMany(20);
@@ -29,13 +28,13 @@ describe("a pass", () => {
     expect(source.calls.filter((call) => call.startsWith("scan"))).toEqual([`scan ${299 - 64 - 63}-320`]);
   });
 
-  it("finds the moment of the activation in a few requests, however far back", async () => {
+  it("finds the block of the activation in a few requests, however far back it is", async () => {
     const chain = new FakeChain({ startMs: 0, blockMs: 12_000, blocks: 20_000 });
     const source = new FakeSource(chain, { kind: "evm-rpc" });
     const watcher = new TestWatcher(testDb, "ETH", [source], chain.tip.timeMs + 1_000);
     const nowMs = 12_000 * 4_321 + 5;
     await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address: ADDRESS, nowMs });
-    // Old rows are not watched for ever, but their network is until nothing is.
+    // Keeps the old method watched now.
     await testDb.update(invoices).set({ monitorUntilMs: chain.tip.timeMs + HOUR });
     await watcher.pass();
     const first = source.calls.findIndex((call) => call.startsWith("scan"));
@@ -45,7 +44,7 @@ describe("a pass", () => {
     expect(from).toBeGreaterThan(4_321 - 64 * 4);
   });
 
-  it("asks only for the assets that are watched: all tokens once one is, the coin only where it is", async () => {
+  it("reads only watched assets: all tokens once one token is watched, the coin only when it is", async () => {
     const { chain, source, pass, watcher } = await watching();
     await pass();
     chain.mine([pay("coin", { cryptocurrency: "ETH" }), pay("other", { cryptocurrency: "USDC" })]);
@@ -58,11 +57,11 @@ describe("a pass", () => {
     expect(source.calls.at(-2)).toBe("scan 301-301");
   });
 
-  it("knows an address that was activated just before the block that pays it", async () => {
+  it("finds a payment to an address that is activated while the pass runs", async () => {
     const { chain, source, watcher, pass } = await watching();
     await pass();
     const other = `0x${"b".repeat(40)}`;
-    // Shown and paid while the pass is under way, right before it asks for the tip.
+    // Activated and paid during the pass, right before it asks for the tip.
     source.before = async (call) => {
       if (call !== "tip" || chain.tip.height > 299) return;
       await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address: other, nowMs: chain.tip.timeMs });
@@ -72,7 +71,7 @@ describe("a pass", () => {
     expect(watcher.found()).toEqual(["quick@300"]);
   });
 
-  it("reads an overlap of logs again, and no block of its own transactions", async () => {
+  it("reads an overlap of 64 blocks of logs again", async () => {
     const { chain, source, pass } = await watching();
     await pass();
     chain.mine();
@@ -82,7 +81,7 @@ describe("a pass", () => {
     expect(source.calls.at(-2)).toBe("scan 237-300");
   });
 
-  it("catches up in pieces, and comes back soon when there is more than a pass may read", async () => {
+  it("catches up in chunks, and reports that it is behind when there is more than one pass may read", async () => {
     const { chain, source, watcher, pass } = await watching();
     await pass();
     chain.mineMany(1_200);
@@ -97,7 +96,7 @@ describe("a pass", () => {
     expect(await watcher.cursor()).toMatchObject({ height: 1_499 });
   });
 
-  it("ends behind the block in which more was found than one may write, and comes back soon", async () => {
+  it("ends after the block in which it found more than one pass may write, and reports that it is behind", async () => {
     const { chain, watcher, pass } = await watching();
     await pass();
     for (const block of ["a", "b", "c", "d"]) chain.mine(Array.from({ length: 600 }, (_, n) => pay(`${block}${n}`)));
@@ -111,7 +110,7 @@ describe("a pass", () => {
     expect([found, new Set(watcher.found()).size]).toEqual([[1_200, 2_400], 2_400]);
   });
 
-  it("goes on from wherever a source's own bound ended a scan", async () => {
+  it("continues where a source's own limit ended a scan", async () => {
     const { chain, source, watcher, pass } = await watching();
     await pass();
     chain.mineMany(150);
@@ -121,7 +120,7 @@ describe("a pass", () => {
     expect(source.calls.filter((call) => call.startsWith("scan")).slice(1)).toHaveLength(5);
   });
 
-  it("does not move its cursor before what it found stands", async () => {
+  it("does not advance its cursor before what it found is stored", async () => {
     const { chain, watcher, pass } = await watching();
     await pass();
     const { height, hash, passedMs, lastMovedAtMs } = await watcher.cursor();
@@ -134,7 +133,7 @@ describe("a pass", () => {
     expect(watcher.found()).toEqual(["paid@300"]);
   });
 
-  it("leaves a cursor that somebody else has moved, and blames no source for it", async () => {
+  it("leaves a cursor that another writer has moved, and marks no source as failed", async () => {
     const { chain, source, watcher, pass } = await watching();
     await pass();
     chain.mine();
@@ -146,7 +145,7 @@ describe("a pass", () => {
     expect(watcher.deps.pool.available(watcher.nowMs)).toHaveLength(1);
   });
 
-  it("throws nothing away when it starts anew with an empty memory", async () => {
+  it("misses no payment when it starts with an empty memory", async () => {
     const { chain, watcher, pass } = await watching();
     for (let n = 0; n < 5; n++) {
       watcher.memory = new WatchMemory();
@@ -157,8 +156,8 @@ describe("a pass", () => {
   });
 });
 
-describe("a network on which nothing is watched", () => {
-  it("rests, and is watched again from the moment of the next activation", async () => {
+describe("the watch of a network", () => {
+  it("rests when nothing is watched, and begins again at the next activation", async () => {
     const { chain, source, watcher, invoiceId, pass } = await watching();
     await pass();
     await testDb
@@ -181,15 +180,18 @@ describe("a network on which nothing is watched", () => {
 
   it.each([
     ["an invoice in its monitor window", { status: "EXPIRED", monitorUntilMs: START + HOUR } as const],
-    ["an active one past its window", { status: "PENDING_CONFIRMATION", monitorUntilMs: START - HOUR } as const],
-  ])("is none with %s", async (_, columns) => {
+    [
+      "an active invoice past its monitor window",
+      { status: "PENDING_CONFIRMATION", monitorUntilMs: START - HOUR } as const,
+    ],
+  ])("goes on for %s", async (_, columns) => {
     const { watcher, pass } = await watching();
     await testDb.update(invoices).set(columns);
     expect(await pass()).toEqual(READ);
     expect(watcher.memory.book?.addresses.size).toBe(1);
   });
 
-  it("is none with a payment that is not final", async () => {
+  it("goes on for a payment that is not final", async () => {
     const { watcher, pass } = await watching();
     await testDb.update(invoices).set({ status: "EXPIRED", monitorUntilMs: START - HOUR });
     const at = { network: "ETH", cryptocurrency: "USDT", toAddress: ADDRESS, createdAtMs: START };
@@ -198,18 +200,18 @@ describe("a network on which nothing is watched", () => {
     expect(watcher.memory.book?.addresses.size).toBe(0);
   });
 
-  it("stays watched by an activation that is under way while it goes to rest", async () => {
+  it("goes on when an activation comes just before it would rest", async () => {
     const { watcher, pass } = await watching();
     await pass();
     await testDb.update(invoices).set({ status: "EXPIRED", monitorUntilMs: START - HOUR });
     await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address: ADDRESS, nowMs: watcher.nowMs });
     const { height } = await watcher.cursor();
     expect(await pass()).toEqual(READ);
-    // The watch was never broken off, so its cursor stood.
+    // The watch never stopped, so it kept its cursor.
     expect(height).toBe(299);
   });
 
-  it("keeps its cursor when an address is activated while it is watched", async () => {
+  it("keeps its cursor when another address is activated", async () => {
     const { watcher, pass } = await watching();
     await pass();
     await beginWatch(testDb, "ETH", watcher.nowMs);
@@ -218,7 +220,7 @@ describe("a network on which nothing is watched", () => {
 });
 
 describe("a reorg", () => {
-  it("is read from the fork on, and a payment that is mined again is found where it is now", async () => {
+  it("is read again from the fork, and a payment that is mined again is found in its new block", async () => {
     const { chain, watcher, pass } = await watching();
     await pass();
     chain.mine([pay("paid")]);
@@ -232,7 +234,7 @@ describe("a reorg", () => {
     expect(await watcher.cursor()).toMatchObject({ height: 302, hash: chain.tip.hash });
   });
 
-  it("takes back a payment that is mined nowhere any more, before the cursor passes its block", async () => {
+  it("marks a payment that is no longer mined as REORGED before the cursor passes its block", async () => {
     const { chain, watcher, pass } = await watching();
     await pass();
     const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = chain.mine([pay("gone")]);
@@ -254,7 +256,7 @@ describe("a reorg", () => {
     });
   });
 
-  it("that puts a transfer at another place of its receipt leaves the first place empty: it is there once", async () => {
+  it("that moves a transfer to another output index marks the payment at the old index as REORGED", async () => {
     const { chain, watcher, pass } = await watching();
     await pass();
     const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = chain.mine([pay("moved")]);
@@ -272,7 +274,7 @@ describe("a reorg", () => {
     expect(await paymentRow("moved")).toMatchObject({ status: "REORGED" });
   });
 
-  it("deeper than anything written down is read again by the whole window, and told of", async () => {
+  it("deeper than every stored checkpoint makes the whole window be read again, and is reported", async () => {
     const { chain, watcher, pass } = await watching();
     await pass();
     chain.drop(250);
@@ -282,7 +284,7 @@ describe("a reorg", () => {
     expect(watcher.reports).toEqual([expect.stringContaining("ETH has a fork deeper")]);
   });
 
-  it("is read from its fork and not from further back, by checkpoints of earlier passes", async () => {
+  it("is read from the fork and not from further back, thanks to the checkpoints of earlier passes", async () => {
     const { chain, source, watcher, pass } = await watching({ cryptocurrency: "ETH" });
     await pass();
     for (let n = 0; n < 60; n++) {
@@ -303,7 +305,7 @@ describe("a reorg", () => {
 });
 
 describe("a source", () => {
-  it("that fails is left for the next, which reads on from where the first came to", async () => {
+  it("that fails is replaced by the next, which continues where the first stopped", async () => {
     const { chain, sources, watcher, pass } = await watching({ sources: 2 });
     await pass();
     chain.mineMany(600);
@@ -318,7 +320,7 @@ describe("a source", () => {
     expect(second.calls.filter((call) => call.startsWith("scan"))).toEqual([`scan ${800 - 64}-900`]);
   });
 
-  it("that lags a little moves nothing back; one that lags by more than the overlap is left for the next", async () => {
+  it("that lags a little does not move the cursor back; one that lags by more than the overlap is replaced by the next", async () => {
     const { chain, sources, watcher, pass } = await watching({ sources: 2 });
     await pass();
     const [first, second] = sources;
@@ -334,7 +336,7 @@ describe("a source", () => {
     expect(await watcher.cursor()).toMatchObject({ height: 300, tipHeight: 300 });
   });
 
-  it("that fails for three passes is told to each merchant with an enabled wallet there, once until it has recovered", async () => {
+  it("that fails for three passes is reported to each merchant with an enabled wallet there, once per outage", async () => {
     const { chain, source, watcher, pass } = await watching();
     const [mine, disabled, elsewhere] = [await walletOn("ETH"), await walletOn("ETH", false), await walletOn("BTC")];
     await pass();
@@ -348,9 +350,9 @@ describe("a source", () => {
     await pass();
     expect(await degradedEvents()).toEqual([mine]);
     expect(await watcher.cursor()).toMatchObject({ degradedSinceMs, lastOutage: "BAD_STATUS" });
-    const [told] = await testDb.select().from(events);
+    const [event] = await testDb.select().from(events);
     const degradedSince = new Date(degradedSinceMs ?? 0).toISOString();
-    expect(JSON.parse(told?.data ?? "")).toEqual({ network: "ETH", degradedSince, reason: "BAD_STATUS" });
+    expect(JSON.parse(event?.data ?? "")).toEqual({ network: "ETH", degradedSince, reason: "BAD_STATUS" });
     source.down = undefined;
     chain.mineMany(30);
     await pass();
@@ -361,7 +363,7 @@ describe("a source", () => {
     expect([disabled, elsewhere]).not.toContain(mine);
   });
 
-  it("whose tip is old is told of too, and read all the same", async () => {
+  it("whose tip is old is reported as BEHIND, and still read", async () => {
     const { chain, watcher } = await watching();
     const mine = await walletOn("ETH");
     chain.mine([pay("paid")]);

@@ -1,4 +1,4 @@
-// How D1 finds what a watcher asks for at each look: by indexes that hold only what is active or open.
+// The query plans of a watcher's pass: indexes that hold only active or open rows.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -25,15 +25,19 @@ const due = { provenHeight: 1, tipHeight: 1, finalHeight: 1 };
 describe("a watcher finds", () => {
   it.each([
     [
-      "what is watched",
+      "watched recipients",
       selectRecipients(testDb, { ...page, nowMs: 1, after }),
       "method USING INDEX payment_methods_watch",
     ],
-    ["what is new", selectNewRecipients(testDb, "ETH", 1), "method USING INDEX payment_methods_watch"],
+    ["new recipients", selectNewRecipients(testDb, "ETH", 1), "method USING INDEX payment_methods_watch"],
     ["whether anything is watched", restIfIdle(testDb, "ETH", 1), "method USING INDEX payment_methods_watch"],
-    ["open payments to look at", selectDuePayments(testDb, { ...page, ...due }), "payments USING INDEX payments_open"],
     [
-      "payments in blocks that nothing has proved",
+      "open payments that are due",
+      selectDuePayments(testDb, { ...page, ...due }),
+      "payments USING INDEX payments_open",
+    ],
+    [
+      "payments in unproven blocks",
       selectUnprovedPayments(testDb, { ...page, above: 1, upTo: 2 }),
       "payments USING INDEX payments_open",
     ],
@@ -43,11 +47,11 @@ describe("a watcher finds", () => {
       "invoice USING INDEX invoices_due",
     ],
     [
-      "in which blocks transfers are stored",
+      "the blocks of stored transfers",
       selectStoredBlocks(testDb, "ETH", "[]"),
       "paid USING INDEX payments_transaction",
     ],
-  ] as const)("%s by its index, in its order", async (_, query, index) => {
+  ] as const)("%s by an index, in its order", async (_, query, index) => {
     const plan = await planOf(query);
     expect(plan).toContain(`SEARCH ${index}`);
     expect(plan).not.toMatch(/TEMP B-TREE|SCAN (method|invoice|payments|paid)/);
@@ -66,19 +70,22 @@ describe("a watcher finds", () => {
       "watch_turns USING INDEX sqlite_autoindex_watch_turns_1 (network=? AND merchant_id>?)",
       "(network=? AND merchant_id=? AND activated_at_ms>? AND activated_at_ms<?)",
     ],
-  ] as const)("each merchant's %s addresses among its own activations, in their order", async (_, query, ring, own) => {
-    const plan = await planOf(query);
-    expect(plan).toContain(`SEARCH ${ring}`);
-    const searches = plan.split("\n").filter((line) => line.startsWith("SEARCH method"));
-    for (const line of searches) {
-      expect(line).toMatch(/^SEARCH method USING (COVERING )?INDEX payment_methods_turns /);
-      expect(line).toContain(own);
-    }
-    expect(searches.length).toBeGreaterThan(0);
-    expect(plan).not.toMatch(/SCAN (method|invoice|watch_turns|stuck)/);
-  });
+  ] as const)(
+    "each merchant's %s addresses by an index over its own activations, in their order",
+    async (_, query, ring, own) => {
+      const plan = await planOf(query);
+      expect(plan).toContain(`SEARCH ${ring}`);
+      const searches = plan.split("\n").filter((line) => line.startsWith("SEARCH method"));
+      for (const line of searches) {
+        expect(line).toMatch(/^SEARCH method USING (COVERING )?INDEX payment_methods_turns /);
+        expect(line).toContain(own);
+      }
+      expect(searches.length).toBeGreaterThan(0);
+      expect(plan).not.toMatch(/SCAN (method|invoice|watch_turns|stuck)/);
+    },
+  );
 
-  it("the next addresses among 10,000 and more of a merchant by a bounded number of rows, wherever its lap stands", async () => {
+  it("the next addresses of a merchant with 10,000 in a bounded number of rows, wherever its lap is", async () => {
     const nowMs = 1_800_000_000_000;
     const id = await watchMethod(testDb, { network: "BTC", cryptocurrency: "BTC", address: "first", nowMs });
     await copyInvoice(id, 10_000);

@@ -1,4 +1,4 @@
-// A payment from the chain to the invoice's row, through the object as it is deployed: the setting's source, its client, the pass, the matching
+// A payment from the chain to the invoice's row, through the Durable Object as deployed: the configured source, its client, the pass, the matching
 // and the settlement. Only the node is a stand-in; real ones are in test/chain.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -129,7 +129,7 @@ describe("a payment in a block of a configured chain", () => {
     ]);
   });
 
-  it("is not looked for at a source that fails, and no word of its address is logged", async () => {
+  it("is not found while the source fails, and the log names the source without its URL", async () => {
     const log = [vi.spyOn(console, "warn"), vi.spyOn(console, "error")].map((each) => each.mockReturnValue());
     const { merchantId, secretKey } = await seedShop();
     const base = `/api/v1/merchants/merchant/${merchantId}`;
