@@ -1,4 +1,4 @@
-// The log as it is read: whose it is, its filters and pages, and that what it promises at constant cost goes through an index (decisions 1, 10).
+// Reading the audit log: whose entries are shown, its filters and pages, and that each query uses an index (decisions 1, 10).
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -42,7 +42,7 @@ async function plant(merchantId: MerchantId | null, { actor, action, n }: Plante
 
 const SYSTEM: Actor = { kind: "SYSTEM", id: null };
 
-/** A log of six entries, by two people, a key and the clock, oldest first; another merchant's beside it. */
+/** A log of six entries, by two users, a key and the system, oldest first; another merchant has the same beside it. */
 async function log() {
   const merchantId = await seedMerchant();
   const [ada, bob]: [Actor, Actor] = [
@@ -93,7 +93,7 @@ describe("a merchant's log", () => {
     expect((await get("?action=invoice.status_changed")).list?.data).toMatchObject([{ actor: SYSTEM }]);
   });
 
-  it("is newest first, of this merchant alone, and can be asked by actor, action and time", async () => {
+  it("is newest first, holds this merchant's entries only, and can be filtered by actor, action and time", async () => {
     const { get, ada, bob, key } = await log();
     const cases: readonly [string, readonly number[]][] = [
       ["", [5, 4, 3, 2, 1, 0]],
@@ -117,7 +117,7 @@ describe("a merchant's log", () => {
     for (const [query, wanted] of cases) expect([query, (await get(query)).shown]).toEqual([query, wanted]);
   });
 
-  it("goes on from where a page ended, with its filters, and counts only where a page number asks", async () => {
+  it("continues after a page with the same filters, and shows totals only for numbered pages", async () => {
     const { get, ada } = await log();
     const first = await get("?limit=4");
     expect([first.shown, first.list?.pagination]).toEqual([[5, 4, 3, 2], undefined]);
@@ -142,7 +142,7 @@ describe("a merchant's log", () => {
     expectRefusal((await get(query)).answer, 400, "VALIDATION_FAILED");
   });
 
-  it("is read by every role, and by nobody in a way that changes it", async () => {
+  it("can be read by every role, and changed by nobody", async () => {
     const { team } = await freshTeam();
     for (const role of ["ADMIN", "MEMBER", "VIEWER"] as const) {
       const { as } = await team.join(role);
@@ -159,10 +159,10 @@ describe("a merchant's log", () => {
   });
 });
 
-describe("a person's own log", () => {
+describe("a user's own log", () => {
   const mine = "/api/v1/me/audit-events";
 
-  it("holds what they did to their account: not what they did for a merchant, nor what anybody else did", async () => {
+  it("holds what the user did to the account, not what they did for a merchant or what others did", async () => {
     const { team, owner } = await freshTeam();
     const other = await freshUser();
     await owner.as.patch("/api/v1/me", { name: "Ada" });
@@ -173,7 +173,7 @@ describe("a person's own log", () => {
     expect(body.pagination).toEqual({ page: 1, limit: 20, total: 1, lastPage: 1 });
   });
 
-  it("can be asked by action and time, page by page", async () => {
+  it("can be filtered by action and time, page by page", async () => {
     const user = await freshUser();
     const actor: Actor = { kind: "USER", id: user.userId };
     const plantMine = (action: AuditAction, n: number) => plant(null, { actor, action, n });
@@ -191,7 +191,7 @@ describe("a person's own log", () => {
     expect(await shown(`?limit=2&cursor=${nextCursor}`)).toEqual([0]);
   });
 
-  it("is closed to API keys and to a session that still owes its factor", async () => {
+  it("is closed to API keys, to anonymous callers and to a session that still lacks its second factor", async () => {
     const shop = await freshMerchant();
     expectRefusal(await send(mine, { key: await seedKey(shop.merchantId) }), 403, "SESSION_REQUIRED");
     expectRefusal(await send(mine), 401, "UNAUTHORIZED");
@@ -218,11 +218,11 @@ describe("a page of the log", () => {
   it.each<[string, Parameters<typeof selectAuditPage>[1], AuditFilter, string]>([
     ["without a filter", OF_MERCHANT, {}, "audit_events_listed"],
     ["by time", OF_MERCHANT, { from: 1, to: 2 }, "audit_events_listed"],
-    ["by a person or key", OF_MERCHANT, { actor: id }, "audit_events_actor"],
-    ["by the clock", OF_MERCHANT, { actor: "SYSTEM" }, "audit_events_actor"],
+    ["by a user or key", OF_MERCHANT, { actor: id }, "audit_events_actor"],
+    ["by the system", OF_MERCHANT, { actor: "SYSTEM" }, "audit_events_actor"],
     ["by action", OF_MERCHANT, { action: "wallet.created" }, "audit_events_action"],
-    ["of a user", OF_USER, {}, "audit_events_actor"],
-  ])("%s is found by its index in order, the first as the last", async (_, scope, filter, index) => {
+    ["of a user", OF_PERSON, {}, "audit_events_actor"],
+  ])("%s is read by an index in its order, the first page and later ones", async (_, scope, filter, index) => {
     for (const isLater of [false, true]) {
       const plan = await planOf(scope, filter, isLater);
       expect(plan).toContain(`SEARCH audit_events USING INDEX ${index}`);
@@ -230,7 +230,7 @@ describe("a page of the log", () => {
     }
   });
 
-  it("is whole where two entries share a time", async () => {
+  it("neither misses nor repeats entries that share a time", async () => {
     const { merchantId, get } = await log();
     for (let n = 0; n < 5; n++) await plant(merchantId, { actor: SYSTEM, action: "invoice.requoted", n: 10 });
     const rows = await testDb

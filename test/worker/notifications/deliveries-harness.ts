@@ -1,4 +1,4 @@
-// What tests of deliveries share: an endpoint at a real receiver, and a worker that delivers to it.
+// Shared by the tests of deliveries: an endpoint at a real receiver, and a worker that delivers to it.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, inject, vi } from "vitest";
@@ -17,7 +17,7 @@ export const background: Promise<unknown>[] = [];
 export const wakingDb = openWakingDb(env, (work) => void background.push(work));
 export const SOON_MS = 60_000;
 
-/** Of endpoints that answer: the longest there is, for a busy machine. */
+/** The timeout of endpoints that answer: the longest allowed, because the machine may be busy. */
 export const TIMEOUT_MS = 30_000;
 
 interface Shop {
@@ -27,7 +27,7 @@ interface Shop {
   readonly secret: string;
 }
 
-/** An endpoint of a merchant of its own, or of `merchantId`, at a receiver that behaves so. */
+/** An endpoint of a merchant of its own, or of `merchantId`, at a receiver with this behaviour. */
 export async function endpoint(behaviour: string, changes: Partial<Webhook> = {}): Promise<Shop> {
   const merchantId = changes.merchantId ?? (await freshMerchant()).merchantId;
   const key = crypto.randomUUID();
@@ -38,7 +38,7 @@ export async function endpoint(behaviour: string, changes: Partial<Webhook> = {}
   return { merchantId, id: webhook.id, key, secret };
 }
 
-/** A worker of a clock that stands `laterMs` ahead, and what it said; what it wakes stays asleep. */
+/** A worker whose clock is `laterMs` ahead, with its reports and wakes; the wakes are only recorded. */
 export function worker(changes: Partial<DeliverDependencies> & { readonly laterMs?: number } = {}) {
   const { laterMs = 0, ...more } = changes;
   const wakes: number[] = [];
@@ -73,7 +73,7 @@ export const attemptsOf = (id: WebhookId) =>
     .orderBy(deliveryAttempts.number)
     .then((rows) => rows.map((row) => row.delivery_attempts));
 
-/** Ends with each test what it replaced. */
+/** Restores after each test what it replaced. */
 export function useRealClock(): void {
   afterEach(() => {
     vi.restoreAllMocks();

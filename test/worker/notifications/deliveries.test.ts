@@ -1,4 +1,4 @@
-// Deliveries on workerd's own D1 and queue, to a real receiver on loopback. Where the clock matters it is the worker's, or the rows' times move.
+// Deliveries on workerd's own D1 and queue, to a real receiver on loopback. Where time matters, the worker's clock or the rows' times are moved.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
@@ -39,7 +39,7 @@ const makeDue = (id: WebhookId) =>
     .where(eq(deliveries.webhookId, id));
 
 describe("an event", () => {
-  it("is delivered once it is committed, as its text, signed, and the attempt is kept", async () => {
+  it("is delivered after its commit, as its text and signed, and the attempt is stored", async () => {
     const { merchantId, id, key, secret } = await endpoint("ok");
     const [eventId] = await recordNews(wakingDb, merchantId);
     await vi.waitFor(async () => expect(await rowsOf(id)).toMatchObject([{ status: "SUCCEEDED" }]), SOON_MS);
@@ -69,7 +69,7 @@ describe("an event", () => {
     await vi.waitFor(async () => expect(await counts()).toEqual([1, 1, 1, 0, 0]), SOON_MS);
   });
 
-  it("that failed comes by itself after the first gap, with the same id and text", async () => {
+  it("that failed is retried by itself after the first gap, with the same id and text", async () => {
     const { merchantId, id, key } = await endpoint("fail-each/1");
     const setting = { ...env, WEBHOOK_SCHEDULE_SECONDS: "0,1" };
     await recordNews(testDb, merchantId, 3);
@@ -82,7 +82,7 @@ describe("an event", () => {
     expect(new Set(texts).size).toBe(3);
   });
 
-  it("whose message was lost is found by the cron", async () => {
+  it("whose queue message was lost is delivered by the cron", async () => {
     const { merchantId, id } = await endpoint("ok");
     await recordNews(testDb, merchantId);
     await wakeDue({ db: testDb, nowMs: Date.now(), wakeAll: (ids) => wakeEndpoints(env, ids) });
@@ -116,23 +116,26 @@ describe("an answer", () => {
     ["redirect/307", 307, null, 5 * SECOND_MS],
     ["close", null, "CONNECTION_FAILED", 5 * SECOND_MS],
     ["hang", null, "TIMEOUT", 5 * SECOND_MS],
-  ] as const)("of %s is a failure, and is asked again later", async (behaviour, statusCode, error, afterMs) => {
-    const { merchantId, id, key } = await endpoint(behaviour, behaviour === "hang" ? { timeoutMs: 1_000 } : {});
-    await recordNews(testDb, merchantId);
-    const nowMs = Date.now();
-    const { deps, wakes } = worker({ nowMs: () => nowMs });
-    await deliverTo(deps, id);
-    const [row] = await rowsOf(id);
-    const [attempt] = await attemptsOf(id);
-    expect(row).toMatchObject({ status: "PENDING", attempts: 1, step: 1, claim: null });
-    expect(attempt).toMatchObject({ number: 1, statusCode, error });
-    expect([attempt?.atMs, row?.nextAttemptMs]).toEqual([nowMs, nowMs + afterMs]);
-    expect(await hookOf(id)).toMatchObject({ failuresInRow: 1, failingSinceMs: expect.any(Number), isActive: true });
-    expect(await receiver.log(key)).toHaveLength(1);
-    expect(wakes.some((seconds) => seconds <= 5)).toBe(afterMs === 5 * SECOND_MS);
-  });
+  ] as const)(
+    "of %s is a failure, and the delivery is retried later",
+    async (behaviour, statusCode, error, afterMs) => {
+      const { merchantId, id, key } = await endpoint(behaviour, behaviour === "hang" ? { timeoutMs: 1_000 } : {});
+      await recordNews(testDb, merchantId);
+      const nowMs = Date.now();
+      const { deps, wakes } = worker({ nowMs: () => nowMs });
+      await deliverTo(deps, id);
+      const [row] = await rowsOf(id);
+      const [attempt] = await attemptsOf(id);
+      expect(row).toMatchObject({ status: "PENDING", attempts: 1, step: 1, claim: null });
+      expect(attempt).toMatchObject({ number: 1, statusCode, error });
+      expect([attempt?.atMs, row?.nextAttemptMs]).toEqual([nowMs, nowMs + afterMs]);
+      expect(await hookOf(id)).toMatchObject({ failuresInRow: 1, failingSinceMs: expect.any(Number), isActive: true });
+      expect(await receiver.log(key)).toHaveLength(1);
+      expect(wakes.some((seconds) => seconds <= 5)).toBe(afterMs === 5 * SECOND_MS);
+    },
+  );
 
-  it("that is a failure each time ends after as many attempts as the endpoint wants, numbered, and signed anew", async () => {
+  it("that is a failure each time ends the delivery after the endpoint's retries, with numbered attempts that are signed anew", async () => {
     const { merchantId, id, key, secret } = await endpoint("status/500", { retryCount: 3 });
     await recordNews(testDb, merchantId);
     for (let n = 0; n < 6; n++) {
@@ -148,7 +151,7 @@ describe("an answer", () => {
   });
 });
 
-describe("where it may not go,", () => {
+describe("a delivery's destination", () => {
   const refused = { kind: "refused", why: "" } as const;
   const unknown = { kind: "unknown", why: "" } as const;
 
@@ -157,7 +160,7 @@ describe("where it may not go,", () => {
     ["https://hooks.internal/", undefined, "URL_REFUSED"],
     ["https://hooks.example.com/", refused, "URL_REFUSED"],
     ["https://hooks.example.com/", unknown, "RESOLVE_FAILED"],
-  ] as const)("to %s (%o), nothing is sent and one attempt fails with %s", async (url, resolution, error) => {
+  ] as const)("at %s (%o) is sent nothing, and one attempt fails with %s", async (url, resolution, error) => {
     const { merchantId, id } = await endpoint("ok", { url });
     await recordNews(testDb, merchantId, 3);
     const post = vi.fn<DeliverDependencies["post"]>();
@@ -171,7 +174,7 @@ describe("where it may not go,", () => {
     expect(wakes).toContain(5);
   });
 
-  it("a host is resolved before each round, and not on loopback", async () => {
+  it("is resolved before each round, unless it is on loopback", async () => {
     const { merchantId, id } = await endpoint("ok", { url: "https://hooks.example.com/" });
     await recordNews(testDb, merchantId, ROUND_SIZE + 1);
     const answer = { statusCode: 200, error: null, latencyMs: 1, response: "", retryAfter: null } as const;
@@ -184,7 +187,7 @@ describe("where it may not go,", () => {
     expect(resolve).toHaveBeenCalledTimes(2);
   });
 
-  it("an endpoint whose secrets do not open is sent nothing, loses no attempt, and is tried again", async () => {
+  it("is sent nothing when its secrets cannot be opened, loses no attempt, and is tried again", async () => {
     const { merchantId, id, key, secret } = await endpoint("ok");
     await recordNews(testDb, merchantId);
     const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
@@ -204,7 +207,7 @@ describe("a claim", () => {
     return batch(testDb, claimBatch(testDb, of)).then(([, , claimed]) => claimed);
   };
 
-  it("is of at most a round, in order of their commit, with their events, and nobody else's for as long as its lease", async () => {
+  it("takes at most one round in commit order, which no other claim gets during its lease", async () => {
     const { merchantId, id } = await endpoint("ok");
     const ids = await recordNews(testDb, merchantId, ROUND_SIZE + 5);
     const nowMs = Date.now();
@@ -217,7 +220,7 @@ describe("a claim", () => {
     expect(await claimOf(id, "D", endMs)).toHaveLength(ROUND_SIZE);
   });
 
-  it("that is sent twice takes once, and reads the same", async () => {
+  it("that is repeated takes nothing more, and returns the same", async () => {
     const { merchantId, id } = await endpoint("ok");
     await recordNews(testDb, merchantId, 2 * ROUND_SIZE);
     const nowMs = Date.now();
@@ -226,7 +229,7 @@ describe("a claim", () => {
     expect((await rowsOf(id)).filter(({ claim }) => claim !== null)).toHaveLength(ROUND_SIZE);
   });
 
-  it("leaves no more in flight than may be, and nothing of an endpoint that is off or unknown", async () => {
+  it("takes nothing beyond the limit in flight, and nothing of an endpoint that is off or unknown", async () => {
     const { merchantId, id } = await endpoint("ok");
     await recordNews(testDb, merchantId, MOST_IN_FLIGHT + ROUND_SIZE);
     const taken = [];
@@ -238,7 +241,7 @@ describe("a claim", () => {
     expect(await claimOf(id, "F", Date.now() + HOUR_MS)).toEqual([]);
   });
 
-  it("that is over loses its failures and keeps its successes, each once", async () => {
+  it("whose lease is over still records its successes, once each, but no failures", async () => {
     const { merchantId, id } = await endpoint("ok");
     await recordNews(testDb, merchantId, 2);
     const nowMs = Date.now();
@@ -260,7 +263,7 @@ describe("a claim", () => {
     expect(found(late.id)).toMatchObject({ status: "SUCCEEDED", attempts: 1, claim: null });
     expect(found(other.id)).toMatchObject({ status: "PENDING", attempts: 0, claim: expect.stringMatching(/^B/) });
     expect(await attemptsOf(id)).toMatchObject([{ deliveryId: late.id, number: 1, statusCode: 200 }]);
-    // Delivered again by hand, it is another schedule, of which the old success says nothing.
+    // Redelivered by hand, it has a new schedule, to which the old success does not apply.
     await testDb.update(deliveries).set({ status: "PENDING", step: 0, claim: null }).where(eq(deliveries.id, late.id));
     await batch(testDb, recordOutcomes(testDb, outcomes, { nowMs }));
     expect((await rowsOf(id)).map(({ status }) => status)).toEqual(["PENDING", "PENDING"]);
@@ -269,7 +272,7 @@ describe("a claim", () => {
 
 describe("a message of the queue", () => {
   it.each([[undefined], [null], ["whk_1"], [{}], [{ webhookId: 7 }], [{ webhookId: "whk_nothing" }]])(
-    "that says %o is logged and done with",
+    "that says %o is logged and dropped",
     async (body) => {
       const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
       await deliverMessages([{ body }], env, () => undefined);
@@ -277,7 +280,7 @@ describe("a message of the queue", () => {
     },
   );
 
-  it("for an endpoint that is not there, or has nothing due, does nothing", async () => {
+  it("for an unknown endpoint, or one with nothing due, does nothing", async () => {
     const error = vi.spyOn(console, "error");
     const { id } = await endpoint("ok");
     const messages = [{ body: { webhookId: freshId("whk") } }, { body: { webhookId: id } }];
@@ -285,7 +288,7 @@ describe("a message of the queue", () => {
     expect(error).not.toHaveBeenCalled();
   });
 
-  it("never makes the handler fail, whatever becomes of its endpoint, and the log says nothing of what was sent", async () => {
+  it("never makes the handler fail, even when the database does, and the log holds nothing of what was sent", async () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { merchantId, id, key, secret } = await endpoint("ok");
     await recordNews(testDb, merchantId);
@@ -299,7 +302,7 @@ describe("a message of the queue", () => {
     for (const word of [key, secret, "api_key.created", "status="]) expect(said).not.toContain(word);
   });
 
-  it("that delivers something is followed by one for what is due soon, and by none where that is all", async () => {
+  it("that delivers something is followed by another for what is due soon, and by none when nothing is left", async () => {
     const { merchantId, id } = await endpoint("ok");
     await recordNews(testDb, merchantId, 2);
     const [, later] = await rowsOf(id);
@@ -318,7 +321,7 @@ describe("a message of the queue", () => {
     expect([wakes, (await rowsOf(id)).map(({ status }) => status)]).toEqual([[5], ["SUCCEEDED", "SUCCEEDED"]]);
   });
 
-  it("makes no more POSTs than one invocation may, and sends another message for the rest", async () => {
+  it("makes at most 40 POSTs in one invocation, and sends another message for the rest", async () => {
     const { merchantId, id, key } = await endpoint("ok");
     await recordNews(testDb, merchantId, 50);
     const { deps, wakes } = worker();
@@ -332,7 +335,7 @@ describe("a message of the queue", () => {
 });
 
 describe("the cron", () => {
-  it("wakes each endpoint that has something due once, those that waited longest first, in turn among merchants", async () => {
+  it("wakes each endpoint with something due once, the longest waiting first, in turns among merchants", async () => {
     const nowMs = Date.now() + DAY_MS;
     const shop = freshId("mer");
     const busy = await Promise.all([0, 1, 2].map(() => endpoint("ok", { merchantId: shop })));

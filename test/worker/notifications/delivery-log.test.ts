@@ -1,4 +1,4 @@
-// What an endpoint was owed: shown, sent again one by one, and replayed by a range of times. Nothing is delivered here: the queue only notes.
+// An endpoint's deliveries: listed, sent again one by one, and replayed for a time range. Nothing is delivered here: queue messages are recorded.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -66,7 +66,7 @@ const read = async (shop: HookedMerchant, rest: string) => {
 };
 
 describe("the log of an endpoint", () => {
-  it("is newest first, page by page, of one status alone where that is asked for", async () => {
+  it("is newest first, page by page, and can be filtered by status", async () => {
     const shop = await owed(5);
     const [failed, succeeded] = shop.ids;
     if (failed === undefined || succeeded === undefined) throw new Error("too little is owed");
@@ -85,7 +85,7 @@ describe("the log of an endpoint", () => {
       expect(await read(shop, `/${shop.hook.id}/deliveries${query}`)).toMatchObject({ status: 400 });
   });
 
-  it("shows of a delivery what was sent last, and what came of it", async () => {
+  it("shows a delivery with its last attempt, and with all attempts when it is read alone", async () => {
     const shop = await owed();
     const before = {
       status: "PENDING",
@@ -111,7 +111,7 @@ describe("the log of an endpoint", () => {
     expect((await read(shop, `/${shop.hook.id}/deliveries`)).body.data[0].lastAttempt).toEqual(lastAttempt);
   });
 
-  it("is its own merchant's and its own endpoint's alone", async () => {
+  it("is accessible to its own merchant and under its own endpoint only", async () => {
     const [shop, other] = [await owed(), await owed()];
     const second = await makeHook(shop.hooks);
     const to = { from: "2026-01-01", to: "2026-01-02" };
@@ -132,7 +132,7 @@ describe("the log of an endpoint", () => {
     expect(await deliveryRow(other.id)).toMatchObject({ updatedAtMs: (await deliveryRow(other.id))?.createdAtMs });
   });
 
-  it("is read by its indexes, and no more of it than a page", async () => {
+  it("is read by indexes, and no more rows of it than a page", async () => {
     const shop = await owed(60);
     const of = { merchantId: shop.merchantId, webhookId: shop.hook.id };
     for (const [page, index, most] of [
@@ -169,7 +169,7 @@ describe("a redelivery", () => {
   ) => sendAndWake(pathOf(merchantId, `/${hook.id}/deliveries/${id}/redeliver`), { method: "POST", key, headers });
 
   it.each(["SUCCEEDED", "FAILED", "PENDING"] as const)(
-    "of one that is %s is due at once, by the whole schedule anew, and wakes an endpoint that is only probed",
+    "of a delivery that is %s is due at once with a new schedule, and wakes an endpoint that is only probed",
     async (status) => {
       const shop = await owed();
       await changeDelivery(shop.id, { status, attempts: 7, step: 7, nextAttemptMs: 4_102_444_800_000 });
@@ -190,7 +190,7 @@ describe("a redelivery", () => {
     },
   );
 
-  it("leaves alone what somebody is delivering this moment, and takes over where their lease has ended", async () => {
+  it("leaves a delivery in progress alone, and takes over when its lease has ended", async () => {
     const shop = await owed();
     const claimed = { claim: "01TOKEN:0", step: 3, attempts: 3, nextAttemptMs: Date.now() + HOUR_MS };
     await changeDelivery(shop.id, claimed);
@@ -202,7 +202,7 @@ describe("a redelivery", () => {
     expect(await deliveryRow(shop.id)).toMatchObject({ claim: null, step: 0, nextAttemptMs: 0 });
   });
 
-  it("happens once under one key, whatever came of it since", async () => {
+  it("happens once under one Idempotency-Key, whatever became of the delivery since", async () => {
     const shop = await owed();
     const headers = { "idempotency-key": crypto.randomUUID() };
     const first = await resend(shop, headers);
@@ -212,7 +212,7 @@ describe("a redelivery", () => {
     expect(await deliveryRow(shop.id)).toMatchObject({ status: "SUCCEEDED" });
   });
 
-  it("is refused where nothing goes out, or the event is gone", async () => {
+  it("is refused when the endpoint is off or the event is gone", async () => {
     const shop = await owed();
     const before = await deliveryRow(shop.id);
     await env.DB.prepare("delete from events where id = ?").bind(shop.eventIds[0]).run();
@@ -241,7 +241,7 @@ describe("a replay", () => {
   const replay = ({ merchantId, key }: HookedMerchant, hookId: WebhookId, body: object) =>
     sendAndWake(pathOf(merchantId, `/${hookId}/replay`), { method: "POST", key, body });
 
-  it("owes the events of a range to the endpoint again, whatever became of them", async () => {
+  it("schedules the events of a time range again, whatever became of them, except for deliveries in progress", async () => {
     const shop = await hookedMerchant();
     const early = await happen(shop.merchantId, "invoice.paid", NOW_MS - 3 * HOUR_MS - 1);
     const hook = await makeHook(shop.hooks, { events: ["invoice.*"] });
@@ -283,7 +283,7 @@ describe("a replay", () => {
     expect([early, unwanted].some((id) => rows.has(id))).toBe(false);
   });
 
-  it("is of the types that it names, also of those that the endpoint does not subscribe to", async () => {
+  it("is limited to the types that it names, also types that the endpoint does not subscribe to", async () => {
     const shop = await hookedMerchant();
     const hook = await makeHook(shop.hooks, { events: ["wallet.*"] });
     const at = NOW_MS - HOUR_MS;
@@ -306,25 +306,25 @@ describe("a replay", () => {
     ["more than 90 days", { from: iso(NOW_MS - 90 * DAY_MS - 1), to: iso(NOW_MS) }, 400],
     ["an unknown type", { from: iso(NOW_MS - 1), to: iso(NOW_MS), types: ["invoice.payed"] }, 400],
     ["no range", {}, 400],
-    ["what is no time", { from: "yesterday", to: iso(NOW_MS) }, 400],
+    ["a value that is not a time", { from: "yesterday", to: iso(NOW_MS) }, 400],
   ])("refuses %s", async (_, body, status) => {
     const shop = await hookedMerchant();
     const hook = await makeHook(shop.hooks);
     expect((await replay(shop, hook.id, body)).answer.status).toBe(status);
   });
 
-  it("is refused where nothing goes out", async () => {
+  it("is refused when the endpoint is off", async () => {
     const shop = await owed();
     await changeHook(shop.hook.id, { isActive: false });
     const { answer } = await replay(shop, shop.hook.id, { from: iso(NOW_MS - DAY_MS), to: iso(NOW_MS + DAY_MS) });
     expect([answer.status, JSON.parse(answer.text).code]).toEqual([422, "WEBHOOK_INACTIVE"]);
   });
 
-  it("of more than 10,000 events is refused, and reads little more than those; of 10,000 it is one batch", async () => {
+  it("of 10,000 events is scheduled, and counts them by reading little more; of more events it is refused", async () => {
     const shop = await hookedMerchant();
     const hook = await makeHook(shop.hooks);
     const at = NOW_MS - 10 * DAY_MS;
-    // 40,000 others of the same merchant lie around, half before the range and half behind it.
+    // The same merchant has 40,000 other events, half before the range and half after it.
     const many = (count: number, fromMs: number, stepMs: number) =>
       env.DB.prepare(
         `insert into events (id, merchant_id, type, data, created_at_ms) with recursive n(i) as (
@@ -363,7 +363,7 @@ describe("a replay", () => {
     ]);
   });
 
-  it("finds the events of any range, wherever they lie among the others", async () => {
+  it("finds exactly the events of any time range", async () => {
     const merchantId = freshId("mer");
     const foreign = freshId("mer");
     const times: number[] = [];

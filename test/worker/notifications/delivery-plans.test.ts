@@ -1,4 +1,4 @@
-// How D1 finds what deliveries ask for with each message and each minute: by the index of what is owed, however much was ever delivered.
+// The query plans of deliveries: each query uses an index of what is pending, however much was ever delivered.
 import { describe, expect, it } from "vitest";
 import {
   claimBatch,
@@ -19,22 +19,22 @@ const verdict = { health: HEALTHY, disable: null, hasSuccess: true };
 const DUE = "INDEX deliveries_due (webhook_id=? AND next_attempt_ms";
 const LEASED = "leased USING INDEX deliveries_leased (merchant_id=? AND next_attempt_ms>?)";
 
-describe("deliveries are found by an index, in its order:", () => {
+describe("an index finds without a scan:", () => {
   it.each([
-    ["what is claimed", claim, [`due USING ${DUE}<?)`, `held USING ${DUE}>? AND next_attempt_ms<?)`, LEASED]],
-    ["a probe", holdProbe, [`held USING ${DUE}>? AND next_attempt_ms<?)`]],
-    ["what was claimed", claimed, [`held USING ${DUE}>? AND next_attempt_ms<?)`, "event USING INDEX"]],
-    ["its endpoint", endpoint, ["webhook_secrets USING INDEX webhook_secrets_webhook"]],
+    ["deliveries to claim", claim, [`due USING ${DUE}<?)`, `held USING ${DUE}>? AND next_attempt_ms<?)`, LEASED]],
+    ["a probe to hold", holdProbe, [`held USING ${DUE}>? AND next_attempt_ms<?)`]],
+    ["claimed deliveries", claimed, [`held USING ${DUE}>? AND next_attempt_ms<?)`, "event USING INDEX"]],
+    ["the endpoint with its secrets", endpoint, ["webhook_secrets USING INDEX webhook_secrets_webhook"]],
     [
-      "who else of the merchant waits",
+      "the merchant's other waiting endpoints",
       selectWaiting(testDb, { webhookId, dueMs: 1, nowMs: 1 }),
       ["hook USING INDEX webhooks_merchant", "deliveries USING COVERING INDEX deliveries_due", LEASED],
     ],
-    ["what an attempt is of", insertAttempts, ["own USING INDEX sqlite_autoindex_deliveries_1 (id=?)"]],
-    ["what a delivery becomes", settle, ["deliveries USING INDEX sqlite_autoindex_deliveries_1 (id=?)"]],
-    ["how an endpoint is", updateHealth(testDb, webhookId, HEALTHY, verdict), ["webhooks USING INDEX"]],
+    ["the delivery of an attempt", insertAttempts, ["own USING INDEX sqlite_autoindex_deliveries_1 (id=?)"]],
+    ["the delivery to settle", settle, ["deliveries USING INDEX sqlite_autoindex_deliveries_1 (id=?)"]],
+    ["the endpoint whose health changes", updateHealth(testDb, webhookId, HEALTHY, verdict), ["webhooks USING INDEX"]],
     [
-      "who has something due",
+      "endpoints with something due",
       selectDueEndpoints(testDb, { after: "", limit: 10, nowMs: 1 }),
       ["deliveries USING COVERING INDEX deliveries_due (webhook_id>?)", "hook USING INDEX"],
     ],

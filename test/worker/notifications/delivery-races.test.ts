@@ -1,5 +1,5 @@
-// What comes between: a clock that is behind, a delivery that nobody was woken for, an attempt that outlived its delivery, and more workers
-// for one endpoint than it should have. Nothing is posted: the receiver is a function.
+// Races between deliveries: a clock that is behind, a delivery that woke nobody, an attempt that outlived its delivery, and too many workers for
+// one endpoint. Nothing is posted: the receiver is a function.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const NOW_MS = Date.now();
 
-/** An endpoint of a merchant of its own, and who is woken by what happens to them. */
+/** An endpoint of a merchant of its own, a way to record events for it, and the endpoints that these wake. */
 async function shop() {
   const { merchantId } = await freshMerchant();
   const url = "http://127.0.0.1/never-called";
@@ -33,7 +33,7 @@ async function shop() {
   };
 }
 
-/** A worker whose clock stands at `nowMs`, and the events that it has posted. */
+/** A worker whose clock is at `nowMs`, and the events that it has posted. */
 function worker(nowMs: number, changes: Partial<DeliverDependencies> = {}) {
   const posted: (string | undefined)[] = [];
   const reports: string[] = [];
@@ -61,7 +61,7 @@ const firstOf = ([id]: readonly EventId[]): EventId => {
 describe("an event wakes its endpoint", () => {
   it.each([
     ["while a replay is under way, whose deliveries become due without a message", { createdAtMs: NOW_MS - HOUR_MS }],
-    ["behind one that is tried again after so long that the cron was to find it", { attempts: 4, step: 4 }],
+    ["behind a delivery whose retry is so late that it was left to the cron", { attempts: 4, step: 4 }],
   ])("%s", async (_, columns) => {
     const { id, woken, happen } = await shop();
     await happen(1, NOW_MS - HOUR_MS);
@@ -71,7 +71,7 @@ describe("an event wakes its endpoint", () => {
     expect(woken).toEqual([id]);
   });
 
-  it("once, where others of the same seconds wait for whom it was woken for", async () => {
+  it("once for several events within the same seconds", async () => {
     const { id, woken, happen } = await shop();
     await happen(3, NOW_MS - 2_000);
     await happen(1, NOW_MS);
@@ -79,7 +79,7 @@ describe("an event wakes its endpoint", () => {
   });
 });
 
-it("an event stands, and reaches the others, where an endpoint's subscriptions are not as they were written", async () => {
+it("an event is committed, and reaches the other endpoints, when one endpoint's subscriptions cannot be parsed", async () => {
   const { merchantId, id, happen } = await shop();
   const url = "http://127.0.0.1/never-called";
   const broken = await addEndpoint(testDb, env.SECRETS_AES_KEY, { merchantId, url, events: '["invoice' });
@@ -88,7 +88,7 @@ it("an event stands, and reaches the others, where an endpoint's subscriptions a
 });
 
 describe("a worker whose clock is behind", () => {
-  it("takes what has just happened, and nothing that is tried again later", async () => {
+  it("takes what was just committed, and no retry that is due later", async () => {
     const { id, happen } = await shop();
     const later = firstOf(await happen(1, NOW_MS - HOUR_MS));
     await moveAll(id, { attempts: 1, step: 1, nextAttemptMs: NOW_MS + 100 });
@@ -101,7 +101,7 @@ describe("a worker whose clock is behind", () => {
 });
 
 describe("a delivery that is owed again", () => {
-  it("is recorded though an attempt of its forgotten predecessor is still there", async () => {
+  it("is recorded even when an attempt of its deleted predecessor is still stored", async () => {
     const { id, happen } = await shop();
     const eventId = firstOf(await happen(1, NOW_MS));
     const old = { number: 1, atMs: 1, latencyMs: 1, statusCode: 500, requestHeaders: "{}", response: "old" };
@@ -123,7 +123,7 @@ describe("an endpoint", () => {
       ([, , claimed]) => claimed.length,
     );
 
-  it("that hangs holds no more workers than a few, however its events trickle in", async () => {
+  it("that hangs holds only a few workers, even when its events come one by one", async () => {
     const { id, happen } = await shop();
     const taken: number[] = [];
     for (let n = 1; n <= MOST_WORKERS + 2; n++) {
@@ -134,7 +134,7 @@ describe("an endpoint", () => {
     expect(await claimOf(id, 100, NOW_MS + leaseMs(1_000))).toBe(MOST_WORKERS + 2);
   });
 
-  it("gets from a worker that has delivered what came meanwhile, for nobody else may have been free", async () => {
+  it("gets events that came during a delivery from the same worker", async () => {
     const { id, happen } = await shop();
     await happen(1, NOW_MS);
     let late: EventId | undefined;

@@ -27,7 +27,7 @@ import {
 useRealClock();
 
 describe("an endpoint that hangs", () => {
-  it("costs a round no more than what is sent at once; the rest is given back as it was", async () => {
+  it("costs a round only the deliveries sent at once; the rest are given back unchanged", async () => {
     const { merchantId, id, key } = await endpoint("hang", { timeoutMs: 1_000 });
     await recordNews(testDb, merchantId, ROUND_SIZE);
     const before = await rowsOf(id);
@@ -43,7 +43,7 @@ describe("an endpoint that hangs", () => {
     expect(await hookOf(id)).toMatchObject({ failuresInRow: 1 });
   });
 
-  it("for ever delays none of a thousand deliveries to others, of its own merchant and of another", async () => {
+  it("for ever delays none of a thousand deliveries to other endpoints, of its own merchant and of another", async () => {
     const { merchantId, id, key } = await endpoint("hang", { timeoutMs: 30_000 });
     await recordNews(wakingDb, merchantId, 50);
     await vi.waitFor(async () => expect(await receiver.log(key)).not.toEqual([]), SOON_MS);
@@ -57,7 +57,7 @@ describe("an endpoint that hangs", () => {
       timeout: 110_000,
       interval: 250,
     });
-    // It hangs still: nothing of it has come back.
+    // The endpoint still hangs: no attempt has ended.
     const log = await receiver.log(key);
     expect(log.map(({ end }) => end)).toEqual(log.map(() => "OPEN"));
     expect(await attemptsOf(id)).toEqual([]);
@@ -67,7 +67,7 @@ describe("an endpoint that hangs", () => {
 describe("an endpoint that fails many times in a row", () => {
   const many = { failuresInRow: 20, failingSinceMs: Date.now() - HOUR_MS, probeAtMs: Date.now() - 1 };
 
-  it("is probed from the twentieth failure on, with one delivery a quarter of an hour", async () => {
+  it("is probed from the twentieth failure on, with one delivery every quarter of an hour", async () => {
     const { merchantId, id, key } = await endpoint("status/500", { ...many, failuresInRow: 19, probeAtMs: null });
     await recordNews(testDb, merchantId, 50);
     for (let n = 0; n < 3; n++) await deliverTo(worker().deps, id);
@@ -81,7 +81,7 @@ describe("an endpoint that fails many times in a row", () => {
     expect(await hookOf(id)).toMatchObject({ failuresInRow: 21 });
   });
 
-  it("gets all it is owed once a probe has succeeded", async () => {
+  it("gets everything it is owed once a probe has succeeded", async () => {
     const { merchantId, id, key } = await endpoint("ok", many);
     await recordNews(testDb, merchantId, 10);
     await deliverTo(worker().deps, id);
@@ -89,7 +89,7 @@ describe("an endpoint that fails many times in a row", () => {
     expect(await hookOf(id)).toMatchObject({ failuresInRow: 0, failingSinceMs: null, probeAtMs: null });
   });
 
-  it("is not woken before its time has come", async () => {
+  it("is not woken before its probe is due", async () => {
     const { merchantId, id } = await endpoint("ok", { ...many, probeAtMs: Date.now() + MINUTE_MS });
     await recordNews(testDb, merchantId);
     const woken = async (nowMs: number) => {
@@ -117,7 +117,7 @@ describe("an endpoint that fails many times in a row", () => {
     expect(await hookOf(id)).toMatchObject({ isActive, disabledReason });
   });
 
-  it("stays on where a success came in between, whoever read it before", async () => {
+  it("stays on when a success was recorded after the worker had read its health", async () => {
     const sinceMs = Date.now() - 6 * DAY_MS;
     const { merchantId, id } = await endpoint("status/500", { ...many, failingSinceMs: sinceMs });
     await recordNews(testDb, merchantId);
@@ -134,8 +134,8 @@ describe("an endpoint that fails many times in a row", () => {
   });
 });
 
-describe("an endpoint that says 410", () => {
-  /** A team with two who are told and one who is not. */
+describe("an endpoint that answers 410", () => {
+  /** A team of an owner and an admin, who are mailed, and a viewer, who is not. */
   async function team(merchantId: MerchantId) {
     const people = { owner: await seedUser(), admin: await seedUser(), viewer: await seedUser() };
     await seedMember(merchantId, people.owner.userId, "OWNER");
@@ -144,7 +144,7 @@ describe("an endpoint that says 410", () => {
     return people;
   }
 
-  it("is switched off at once and once, and whoever runs the merchant is told", async () => {
+  it("is switched off at once, with one event and one mail to each owner and admin", async () => {
     const { merchantId, id, key } = await endpoint("status/410");
     const other = await endpoint("ok", { merchantId });
     const { owner, admin, viewer } = await team(merchantId);
@@ -155,17 +155,17 @@ describe("an endpoint that says 410", () => {
       disabledReason: "GONE",
       disabledAtMs: expect.any(Number),
     });
-    const told = await testDb
+    const disabled = await testDb
       .select()
       .from(events)
       .where(and(eq(events.merchantId, merchantId), eq(events.type, "webhook.endpoint_disabled")));
-    expect(told).toHaveLength(1);
+    expect(disabled).toHaveLength(1);
     const url = `${inject("receiverOrigin")}/status/410`;
-    const data = JSON.parse(told[0]?.data ?? "");
+    const data = JSON.parse(disabled[0]?.data ?? "");
     expect(data).toMatchObject({ webhookId: id, url, reason: "GONE", failingSince: expect.stringMatching(/Z$/) });
     const entries = await testDb.select().from(auditEvents).where(eq(auditEvents.merchantId, merchantId));
     expect(entries).toMatchObject([{ action: "webhook.updated", target: id, actorKind: "SYSTEM", actorId: null }]);
-    // It is owed the news behind two rounds of others.
+    // The other endpoint gets the event after two rounds of others.
     for (let times = 0; times < 2; times++) await deliverTo(worker().deps, other.id);
     const types = (await receiver.log(other.key)).map(({ body }) => JSON.parse(body).type);
     expect(types.filter((type) => type === "webhook.endpoint_disabled")).toHaveLength(1);
@@ -178,7 +178,7 @@ describe("an endpoint that says 410", () => {
     expect(await env.DEV_MAILBOX.getByName("mailbox").list(viewer.email)).toEqual([]);
   });
 
-  it("keeps what it is owed, untouched, and gets it when it is switched on again", async () => {
+  it("keeps its pending deliveries unchanged, and gets them when it is switched on again", async () => {
     const { merchantId, id, key } = await endpoint("told");
     await receiver.tell(key, "status/410");
     await recordNews(testDb, merchantId, 30);

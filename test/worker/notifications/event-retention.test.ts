@@ -1,4 +1,4 @@
-// Events are kept for 90 days, what was owed of them for 30 after something last came of it, and a run is bounded.
+// Events are kept for 90 days, deliveries for 30 days after their last change, and the work of a run is bounded.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -13,7 +13,7 @@ import { forgetEvents } from "../../../src/platform/events/forget-events.ts";
 import { runJobs } from "../../support/run-jobs.ts";
 
 const db = openDb(env.DB);
-/** The first minute of an hour, when everything is looked at; later ones look at what has just come of age. */
+/** The first minute of an hour, when everything is checked; later minutes check only what has just expired. */
 const FULL_MS = Math.floor(Date.now() / HOUR_MS) * HOUR_MS + 1_000;
 const LATER_MS = FULL_MS + 5 * MINUTE_MS;
 const MERCHANT = makeId("mer", newUlid(0, new Uint8Array(16)));
@@ -57,9 +57,9 @@ beforeEach(async () => {
 describe("an event", () => {
   it.each([
     ["is kept for 90 days", -MINUTE_MS, 0, true],
-    ["is gone after them", MINUTE_MS, 0, false],
-    ["whose id is older is kept for 90 days of its own", -MINUTE_MS, DAY_MS, true],
-    ["whose id is older is gone after them", MINUTE_MS, DAY_MS, false],
+    ["is deleted after 90 days", MINUTE_MS, 0, false],
+    ["with an older id is kept for 90 days from its own time", -MINUTE_MS, DAY_MS, true],
+    ["with an older id is deleted after 90 days from its own time", MINUTE_MS, DAY_MS, false],
   ])("%s", async (_, pastMs, idOlderMs, isKept) => {
     const createdAtMs = FULL_MS - 90 * DAY_MS - pastMs;
     const id = await addEvent(createdAtMs, createdAtMs - idOlderMs);
@@ -73,7 +73,7 @@ describe("a delivery", () => {
 
   it.each([
     ["is kept for 30 days with its attempts", -MINUTE_MS, { isKept: true, attempts: [1, 2] }],
-    ["is gone after them with its attempts, delivered or not", MINUTE_MS, { isKept: false, attempts: [] }],
+    ["is deleted after 30 days with its attempts", MINUTE_MS, { isKept: false, attempts: [] }],
   ])("%s", async (_, pastMs, expected) => {
     const atMs = LATER_MS - LIMIT_MS - pastMs;
     const id = await addDelivery(await addEvent(atMs), atMs);
@@ -81,7 +81,7 @@ describe("a delivery", () => {
     expect(await left(id)).toEqual(expected);
   });
 
-  it("that was sent again lately is kept, with its late attempts alone", async () => {
+  it("that was sent again recently is kept, with its recent attempts only", async () => {
     const atMs = FULL_MS - 40 * DAY_MS;
     const id = await addDelivery(await addEvent(atMs), atMs, FULL_MS - DAY_MS);
     await forgetDeliveries(db, FULL_MS);
@@ -89,9 +89,9 @@ describe("a delivery", () => {
   });
 
   it.each([
-    ["at once where that has just come of age", LATER_MS, 90 * DAY_MS + MINUTE_MS],
-    ["within an hour where it was left behind", FULL_MS, 91 * DAY_MS],
-  ])("whose event is gone goes too, however late it was sent again, %s", async (_, nowMs, agoMs) => {
+    ["at once when the event has just expired", LATER_MS, 90 * DAY_MS + MINUTE_MS],
+    ["within an hour when an earlier run missed it", FULL_MS, 91 * DAY_MS],
+  ])("is deleted after its event, however recently it was sent again, %s", async (_, nowMs, agoMs) => {
     const id = await addDelivery(await addEvent(nowMs - agoMs), nowMs - agoMs, nowMs - MINUTE_MS);
     await forgetDeliveries(db, nowMs);
     expect((await left(id)).isKept).toBe(true);
@@ -100,7 +100,7 @@ describe("a delivery", () => {
     expect(await left(id)).toEqual({ isKept: false, attempts: [] });
   });
 
-  it("that a cron left behind goes in the first minute of an hour", async () => {
+  it("that earlier runs missed is deleted in the first minute of an hour", async () => {
     const atMs = FULL_MS - LIMIT_MS - 3 * HOUR_MS;
     const id = await addDelivery(await addEvent(atMs), atMs);
     await forgetDeliveries(db, LATER_MS);
@@ -124,7 +124,7 @@ describe("a run", () => {
   it.each([
     ["events", forgetEvents],
     ["deliveries", forgetDeliveries],
-  ] as const)("forgets at most 20,000 %s, the oldest first", async (table, forget) => {
+  ] as const)("deletes at most 20,000 %s, the oldest first", async (table, forget) => {
     await many(20_003, table);
     await forget(db, FULL_MS);
     expect(await oldest(table)).toEqual([{ count: 3, oldest: 20_000 }]);
@@ -132,7 +132,7 @@ describe("a run", () => {
     expect(await oldest(table)).toEqual([{ count: 0, oldest: null }]);
   });
 
-  it("every minute looks only at what has just come of age, however much was sent again", async () => {
+  it("within an hour reads only what has just expired, however much was sent again", async () => {
     await many(3_000, "deliveries");
     await db.update(deliveries).set({ updatedAtMs: FULL_MS });
     const spy = vi.spyOn(env.DB, "batch");

@@ -1,4 +1,4 @@
-// What happens while an endpoint is switched off is owed to it all the same, from the moment on which it was switched off, and sent when it is on.
+// Events that are recorded while an endpoint is switched off are still owed to it, and are sent when it is switched on again.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import fc from "fast-check";
@@ -43,7 +43,7 @@ const step = fc.oneof(
 );
 
 describe("what an endpoint is owed", () => {
-  it("is each event that it wanted when it happened, once, however often it was switched off and on by anybody", {
+  it("is each event that it subscribed to at the time, once, however often it was switched off and on", {
     timeout: 120_000,
   }, async () => {
     const { merchantId } = await freshMerchant();
@@ -72,7 +72,7 @@ describe("what an endpoint is owed", () => {
     expect(counts.failed).toBeGreaterThan(10);
   });
 
-  it("is nothing of the time before it was ever on, and nothing once its merchant is gone", async () => {
+  it("is nothing from before it was first switched on, and nothing once its merchant is deleted", async () => {
     const { merchantId } = await freshMerchant();
     const never = await endpoint(merchantId, { isActive: false });
     const orphan = await endpoint(merchantId);
@@ -83,7 +83,7 @@ describe("what an endpoint is owed", () => {
     expect(await owedTo(orphan.webhook.id)).toHaveLength(1);
   });
 
-  it("is not the news of its own end", async () => {
+  it("does not include the event of its own switching off", async () => {
     const { merchantId } = await freshMerchant();
     const [own, other] = [await endpoint(merchantId), await endpoint(merchantId)];
     expect(await disable(await hookOf(own.webhook.id))).toBe(true);
@@ -93,7 +93,7 @@ describe("what an endpoint is owed", () => {
   });
 });
 
-it("events and switches that come at once lose none and double none, and all are received once after the last switch on", async () => {
+it("concurrent events and switches lose and duplicate no event; all are received once after the last switch on", async () => {
   const merchant = await freshMerchant();
   const { webhook, key } = await endpoint(merchant.merchantId);
   const path = `/webhooks/${webhook.id}`;
@@ -145,7 +145,7 @@ async function patch(read: Webhook, change: SettingsUpdate): Promise<void> {
   if (columns !== undefined) await updateWebhook(testDb, read.id, columns);
 }
 
-/** As five days of failures do; whether it was on. */
+/** Switches an endpoint off as five days of failures do; returns whether it was on. */
 async function disable(read: Webhook): Promise<boolean> {
   const health = { failuresInRow: 21, failingSinceMs: 1, probeAtMs: null };
   await testDb.update(webhooks).set(health).where(eq(webhooks.id, read.id));

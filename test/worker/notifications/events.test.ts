@@ -1,4 +1,4 @@
-// The events API: what is told can be read again, in the order in which it was committed, and polled without missing any.
+// The events API: events can be read again in the order in which they were committed, and polled without missing any.
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { EVENT_TEXTS } from "../../../scripts/event-texts.ts";
@@ -25,7 +25,7 @@ interface SentHeader {
   readonly description: string;
 }
 
-/** Events in this order, each in a batch of its own. */
+/** Writes events in this order, each in a batch of its own. */
 async function write(merchantId: MerchantId, of: readonly Written[]) {
   const rows = of.map(({ type = "invoice.paid", invoiceId, sequence, createdAtMs = Date.now() }, n) => ({
     ...{ id: freshId("evt"), merchantId, type, invoiceId: invoiceId ?? null, createdAtMs },
@@ -42,7 +42,7 @@ const idsIn = (body: { readonly data: readonly { readonly id: string }[] }) => b
 const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
 describe("an event", () => {
-  it("is read in the very text that is delivered, by its own merchant alone", async () => {
+  it("is returned as exactly the text that is delivered, and to its own merchant only", async () => {
     const [one, other] = [await freshMerchant(), await freshMerchant()];
     const [row] = await write(one.merchantId, [{ type: "invoice.expired", invoiceId: freshId("inv") }]);
     const answer = await one.get(`/events/${row?.id}`);
@@ -54,8 +54,8 @@ describe("an event", () => {
   });
 });
 
-describe("what is recorded", () => {
-  it("has the members of data that the catalogue names for its type, and no others", async () => {
+describe("a recorded event", () => {
+  it("has exactly the data members that the catalogue names for its type", async () => {
     const shop = await freshMerchant();
     const made = await shop.post("/wallets", xpubWallet());
     const wallet = `/wallets/${made.body.id}`;
@@ -79,7 +79,7 @@ describe("what is recorded", () => {
 });
 
 describe("the OpenAPI document", () => {
-  it("describes what an endpoint is sent, by the schema that the events of the API have", async () => {
+  it("describes a webhook request by the same schema as the events of the API", async () => {
     const document = await (await exports.default.fetch(new Request("http://localhost:8787/openapi.json"))).json();
     const schema = { $ref: "#/components/schemas/Event" };
     expect(document).toMatchObject({
@@ -87,11 +87,11 @@ describe("the OpenAPI document", () => {
       components: { schemas: { Event: { type: "object" } } },
     });
     const [row] = await write(freshId("mer"), [{}]);
-    const told: unknown = JSON.parse(row === undefined ? "" : eventText(row));
-    expect(eventBody().strict().parse(told)).toEqual(told);
+    const sent: unknown = JSON.parse(row === undefined ? "" : eventText(row));
+    expect(eventBody().strict().parse(sent)).toEqual(sent);
   });
 
-  it("names each header of ours that comes with an event, and says what it is", async () => {
+  it("names and describes each of our headers on a webhook request", async () => {
     const answer = await exports.default.fetch(new Request("http://localhost:8787/openapi.json"));
     const { webhooks } = await answer.json<{ webhooks: { event: { post: { parameters: readonly SentHeader[] } } } }>();
     const { parameters } = webhooks.event.post;
@@ -104,7 +104,7 @@ describe("the OpenAPI document", () => {
 });
 
 describe("a list of events", () => {
-  it("is newest first, page by page, in the order in which they were committed", async () => {
+  it("is newest first in the order of their commits, page by page", async () => {
     const shop = await freshMerchant();
     const rows = await write(shop.merchantId, [{}, { createdAtMs: 1 }, {}, { createdAtMs: Date.now() + 1e6 }, {}]);
     const seen: string[] = [];
@@ -123,11 +123,11 @@ describe("a list of events", () => {
   it.each([
     ["a type", "?type=invoice.paid", [0, 3]],
     ["a domain", "?type=invoice.*", [0, 1, 3]],
-    ["all", "?type=*", [0, 1, 2, 3]],
+    ["all types", "?type=*", [0, 1, 2, 3]],
     ["an invoice", "?invoiceId=INV", [0, 1]],
-    ["a type of an invoice", "?invoiceId=INV&type=invoice.expired", [1]],
-    ["a domain that an invoice has none of", "?invoiceId=INV&type=wallet.*", []],
-  ] as const)("can be of %s alone, from either end", async (_, query, expected) => {
+    ["a type and an invoice", "?invoiceId=INV&type=invoice.expired", [1]],
+    ["a domain of which the invoice has no event", "?invoiceId=INV&type=wallet.*", []],
+  ] as const)("can be filtered by %s, from either end", async (_, query, expected) => {
     const shop = await freshMerchant();
     const invoiceId = freshId("inv");
     const rows = await write(shop.merchantId, [
@@ -155,7 +155,7 @@ describe("a list of events", () => {
 });
 
 describe("a poller", () => {
-  it("who goes on from each answer sees every event once, also one whose clock was behind", async () => {
+  it("that continues from each answer's cursor sees every event once, also one with an earlier time", async () => {
     const shop = await freshMerchant();
     const seen: string[] = [];
     let after = "0";
@@ -178,7 +178,7 @@ describe("a poller", () => {
     expect(after).toBe(late[0]?.id);
   });
 
-  it("of a rare type keeps a young place, and never steps over one of theirs", async () => {
+  it("of a rare type gets a cursor that advances, but never past an unread event of that type", async () => {
     const shop = await freshMerchant();
     const rows = await write(shop.merchantId, [{ type: "ping" }, {}, {}, { type: "ping" }, { type: "ping" }, {}]);
     const path = (after: string) => `/events?type=ping&limit=2&after=${after}`;
@@ -189,7 +189,7 @@ describe("a poller", () => {
     expect((await shop.get(path(last.nextCursor))).body).toEqual({ data: [], nextCursor: rows[5]?.id });
   });
 
-  it("is told where its place is gone, or never was its own", async () => {
+  it("is refused as EVENT_NOT_FOUND when its cursor's event is gone or another merchant's", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const [foreign] = await write(other.merchantId, [{}]);
     for (const after of [freshId("evt"), foreign?.id, "x"])
@@ -205,13 +205,13 @@ describe("reading events", () => {
 
   it.each([
     ["a page", {}, 21, "events_listed"],
-    ["a page behind another", { before: 200 }, 22, "events_listed"],
-    ["what comes after one", { after: 200 }, 22, "events_listed"],
+    ["a page after another", { before: 200 }, 22, "events_listed"],
+    ["events after one", { after: 200 }, 22, "events_listed"],
     ["a page of a type", { types: ["ping"] }, 21, "events_of_type"],
-    ["a page of two types, behind another", { types: ["ping", "invoice.paid"], before: 350 }, 180, "events_of_type"],
-    ["what comes after one, of an invoice", { after: 200, isOfInvoice: true }, 25, "events_lock"],
+    ["a page of two types, after another", { types: ["ping", "invoice.paid"], before: 350 }, 180, "events_of_type"],
+    ["events of an invoice after one", { after: 200, isOfInvoice: true }, 25, "events_lock"],
     ["a page of an invoice", { isOfInvoice: true }, 25, "events_lock"],
-  ] as const)("%s begins where it does in its index, and ends where it does", async (_, of, mostRows, index) => {
+  ] as const)("%s reads only a bounded part of an index", async (_, of, mostRows, index) => {
     const merchantId = freshId("mer");
     const invoiceId = freshId("inv");
     await env.DB.prepare(
@@ -253,7 +253,7 @@ describe("reading events", () => {
     expect(details).not.toMatch(/TEMP B-TREE FOR ORDER BY|SCAN (events|own)/);
   });
 
-  it("one, or a poller's place, looks up no more than that", async () => {
+  it("one event, or a poller's cursor, reads at most three rows", async () => {
     const shop = await freshMerchant();
     const rows = await write(shop.merchantId, [{}, {}, {}, {}, {}, {}]);
     for (const query of [

@@ -1,5 +1,5 @@
-// Mails to a team of one kind, about one thing, by one hand: the first at once, what follows within ten minutes together, with the count. What
-// is about where money goes is never joined.
+// Mails to a team of the same kind, about the same object and by the same actor: the first is sent at once, those of the next ten minutes are
+// joined into one with their count. Mails about where money goes are never joined.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ const tokenIn = (text: string | undefined) => /\/wallets\/disable#token=([\w-]+)
 const runCron = () => runJobs();
 const disableBy = (token: string) => send("/api/v1/wallets/disable", { method: "POST", body: { token } });
 
-/** As if ten minutes had passed for what is told of this merchant. */
+/** Moves this merchant's notices ten minutes back, and runs the cron. */
 async function tenMinutesLater({ merchantId }: TestTeam): Promise<void> {
   const own = eq(notices.merchantId, merchantId);
   for (const row of await testDb.select().from(notices).where(own))
@@ -36,7 +36,7 @@ async function tenMinutesLater({ merchantId }: TestTeam): Promise<void> {
   await runCron();
 }
 
-/** A wallet, and PATCHes of it with a key: it has no mailbox, so its changes carry no link. */
+/** A wallet that is changed with an API key: a key has no mailbox, so the mails carry no link. */
 async function keyed() {
   const { team, owner } = await freshTeam();
   const key = await seedKey(team.merchantId);
@@ -52,22 +52,22 @@ async function keyed() {
 }
 
 describe("changes of a wallet's settings", () => {
-  it("thirty times over are two mails, the second with the count and what stands then", async () => {
+  it("made thirty times send two mails, the second with the count and the current state", async () => {
     const { team, owner, patch } = await keyed();
     for (let n = 0; n < 30; n++) await patch({ requiredConfirmations: 2 + (n % 2) });
     await runCron();
-    const told = ["A wallet of Test shop was registered", "A wallet of Test shop was changed"];
-    expect(await subjectsTo(owner)).toEqual(told);
+    const first = ["A wallet of Test shop was registered", "A wallet of Test shop was changed"];
+    expect(await subjectsTo(owner)).toEqual(first);
     await tenMinutesLater(team);
     await tenMinutesLater(team);
-    expect(await subjectsTo(owner)).toEqual([...told, "A wallet of Test shop was changed 29 more times"]);
+    expect(await subjectsTo(owner)).toEqual([...first, "A wallet of Test shop was changed 29 more times"]);
     expect((await newestTo(owner))?.text).toMatch(/Now: 0x\w{40}, fingerprint \w{16}, enabled, 3 confirmations\n/);
-    // After a quiet while the next is at once again.
+    // After a quiet period the next mail is sent at once again.
     await patch({ requiredConfirmations: 9 });
     expect((await subjectsTo(owner)).at(-1)).toBe("A wallet of Test shop was changed");
   });
 
-  it("tell at once that a wallet is switched on, whatever was changed just before it; only again and again is joined", async () => {
+  it("are mailed at once when they enable a wallet, after other changes too; only repetitions are joined", async () => {
     const { team, owner, patch } = await keyed();
     await patch({ isEnabled: false });
     await patch({ isEnabled: true });
@@ -82,7 +82,7 @@ describe("changes of a wallet's settings", () => {
     );
   });
 
-  it("by another hand are told at once", async () => {
+  it("by another user are mailed at once", async () => {
     const { owner, team, path, patch } = await keyed();
     await patch({ requiredConfirmations: 2 });
     await patch({ requiredConfirmations: 3 });
@@ -92,7 +92,7 @@ describe("changes of a wallet's settings", () => {
     expect((await newestTo(owner))?.text).toContain(`by ${admin.email} at `);
   });
 
-  it("of somebody with nothing but mail carry a link each time they are told, also together", async () => {
+  it("by a user whose only factor is mail carry a link in each mail, also in a joined one", async () => {
     const { team, owner } = await freshTeam();
     const made = await owner.as.post(`${team.merchant}/wallets`, directWallet());
     const path = `${team.merchant}/wallets/${made.body.id}`;
@@ -104,7 +104,7 @@ describe("changes of a wallet's settings", () => {
     expect((await owner.as.get(path)).body.isEnabled).toBe(false);
   });
 
-  it("after somebody disabled the wallet by a link are told at once, with a link", async () => {
+  it("after the wallet was disabled by a link are mailed at once, with a new link", async () => {
     const { team, owner } = await freshTeam();
     const made = await owner.as.post(`${team.merchant}/wallets`, directWallet());
     const path = `${team.merchant}/wallets/${made.body.id}`;
@@ -117,7 +117,7 @@ describe("changes of a wallet's settings", () => {
   });
 });
 
-it("what is about where money goes is told each time, at once: registering, deleting, registering another", async () => {
+it("registering and deleting a wallet is mailed at once each time", async () => {
   const { owner, key, path, team } = await keyed();
   const wallets = `${team.merchant}/wallets`;
   expect((await send(path, { method: "DELETE", key })).status).toBe(200);
@@ -129,7 +129,7 @@ it("what is about where money goes is told each time, at once: registering, dele
   expect(await subjectsTo(owner)).toEqual([...pair, ...pair, ...pair, ...pair, ...pair]);
 });
 
-it("an endpoint that is switched off again and again is told of once, and then together", async () => {
+it("an endpoint that is switched off repeatedly is mailed once at once, and then in one joined mail", async () => {
   const { team, owner } = await freshTeam();
   const { merchantId } = team;
   const { webhook } = await addEndpoint(testDb, env.SECRETS_AES_KEY, {

@@ -1,4 +1,4 @@
-// What the slow endpoints of one merchant may hold of the workers that all merchants share. Nothing is posted: deliveries are only leased.
+// How many of the shared workers the slow endpoints of one merchant may hold. Nothing is posted: deliveries are only leased.
 import { env } from "cloudflare:workers";
 import { eq, inArray } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 const NOW_MS = Date.now();
 const TIMEOUT_MS = 30_000;
 
-/** A merchant with so many endpoints, all of which hear of everything. */
+/** A merchant with so many endpoints, all of which subscribe to every event. */
 async function shop(endpoints: number) {
   const { merchantId } = await freshMerchant();
   const ids: WebhookId[] = [];
@@ -39,7 +39,7 @@ const claim = async (id: WebhookId, nowMs = NOW_MS) => {
   return claimed.length;
 };
 
-/** One event after the other wakes every endpoint; how many workers each of them got. */
+/** Records one event after the other, each of which wakes every endpoint; returns how many workers each endpoint got. */
 async function workersOf({ merchantId, ids }: { merchantId: MerchantId; ids: readonly WebhookId[] }, events: number) {
   const workers = new Map(ids.map((id) => [id, 0]));
   for (let n = 0; n < events; n++) {
@@ -51,13 +51,13 @@ async function workersOf({ merchantId, ids }: { merchantId: MerchantId; ids: rea
 const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
 
 describe("the slow endpoints of one merchant", () => {
-  it("hold no more workers together than a few, and other merchants' endpoints are served at once", async () => {
+  it("together hold a limited number of workers, and other merchants' endpoints are served at once", async () => {
     const flood = await shop(25);
     expect(sum(await workersOf(flood, 6))).toBe(MOST_WORKERS_OF_MERCHANT);
     expect(await workersOf(await shop(1), 2)).toEqual([2]);
   });
 
-  it("get all that they are owed when the leases are over", async () => {
+  it("get everything they are owed when the leases are over", async () => {
     const flood = await shop(MOST_WORKERS_OF_MERCHANT + 1);
     const last = flood.ids.slice(-1);
     await workersOf(flood, 2);
@@ -67,21 +67,21 @@ describe("the slow endpoints of one merchant", () => {
     }
   });
 
-  it("leave workers for those endpoints of the merchant that have none", async () => {
+  it("leave workers for the merchant's endpoints that have none", async () => {
     const { merchantId, ids } = await shop(3);
     const slow = await workersOf({ merchantId, ids: ids.slice(0, 2) }, 10);
     expect(sum(slow)).toBe(MOST_WORKERS_OF_MERCHANT - WORKERS_KEPT_FOR_FIRST);
     expect(await workersOf({ merchantId, ids: ids.slice(2) }, 2)).toEqual([1]);
   });
 
-  it("that are probed count too", async () => {
+  it("count towards the limit also while they are probed", async () => {
     const flood = await shop(MOST_WORKERS_OF_MERCHANT + 3);
     await testDb.update(webhooks).set({ failuresInRow: MANY_FAILURES }).where(inArray(webhooks.id, flood.ids));
     expect(sum(await workersOf(flood, 2))).toBe(MOST_WORKERS_OF_MERCHANT);
   });
 });
 
-/** A worker at `nowMs` whose receivers never answer, and whom it wakes, after how many seconds. */
+/** A worker at `nowMs` whose receivers answer `statusCode` or, for null, never; and which endpoints it wakes after how many seconds. */
 function worker(nowMs: number, statusCode: number | null) {
   const wakes: [string, number][] = [];
   const posted: (string | undefined)[] = [];
@@ -103,7 +103,7 @@ describe("a worker that is done", () => {
   it.each([
     ["with an endpoint that hangs", null],
     ["with all that was due", 200],
-  ])("%s wakes the merchant's endpoint that has waited longest without one, before its own", async (_, status) => {
+  ])("%s wakes the merchant's endpoint that has waited longest without a worker, before its own", async (_, status) => {
     // All but one place are taken by others.
     const { merchantId, ids } = await shop(MOST_WORKERS_OF_MERCHANT + 2);
     const [own, late, longest, ...busy] = ids;
@@ -140,10 +140,10 @@ describe("a worker that is done", () => {
     expect(wakes).toEqual([]);
   });
 
-  it("serves in the end every endpoint of a merchant, however slowly each of them answers", async () => {
+  it("makes sure that every endpoint of a merchant is served, however slowly each of them answers", async () => {
     const { merchantId, ids } = await shop(20);
     await recordNews(testDb, merchantId, 2, NOW_MS);
-    // One message for each, as the events send them; each worker takes a time limit, and nobody else ever wakes anybody.
+    // One message for each endpoint, as events send them; each worker takes a whole time limit, and only workers wake endpoints.
     let messages = ids.map((id): { id: string; atMs: number } => ({ id, atMs: NOW_MS }));
     const served = new Set<string>();
     for (let steps = 0; messages.length > 0 && served.size < ids.length && steps < 500; steps++) {

@@ -1,4 +1,4 @@
-// Receipts cost others nothing: no mail to a stranger without money, turns among merchants, and a limit for each mailbox and each merchant.
+// Receipts cannot be abused: no mail to a stranger without a payment, turns among merchants, and a limit for each mailbox and each merchant.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ async function accept(shop: TestMerchant, id: InvoiceId): Promise<void> {
   expect(done.status, done.text).toBe(200);
 }
 
-/** Another merchant's receipts, as many as a run takes and more, which have waited longer. */
+/** Another merchant's receipts, more than a run takes, which have waited longer. */
 async function flood(count: number): Promise<void> {
   const shop = await freshMerchant();
   const id = await paidOrder(shop, freshEmail());
@@ -33,7 +33,7 @@ async function flood(count: number): Promise<void> {
     .run();
 }
 
-/** Mails of receipts of the day, as if they had been sent. */
+/** Records receipt mails as if they had been sent today. */
 async function seedMails(count: number, shop: TestMerchant, recipient: "CUSTOMER" | "MERCHANT"): Promise<void> {
   await env.DB.prepare(
     `insert into receipt_mails (invoice_id, recipient, merchant_id, mailbox, at_ms) select 'inv_' || hex(randomblob(13)), ?1, ?2, null, ?3
@@ -43,8 +43,8 @@ async function seedMails(count: number, shop: TestMerchant, recipient: "CUSTOMER
     .run();
 }
 
-describe("an invoice that is accepted without money", () => {
-  it("owes its customer nothing, and its team the copy that it asked for", async () => {
+describe("an invoice that is accepted without payment", () => {
+  it("owes its customer no receipt, and its team the copy that the settings ask for", async () => {
     const shop = await freshMerchant();
     await shop.patch("/settings", { mailReceiptsToMerchant: true });
     const id = await orderOf(shop, freshEmail());
@@ -52,7 +52,7 @@ describe("an invoice that is accepted without money", () => {
     expect(await owedFor(id)).toEqual(["MERCHANT"]);
   });
 
-  it("owes its customer a receipt where some money came, or is confirmed later: one, however often", async () => {
+  it("owes its customer one receipt once some money has come, before or after it was accepted", async () => {
     const shop = await freshMerchant();
     const [part, later] = [await orderOf(shop, freshEmail()), await orderOf(shop, freshEmail())];
     await pay(shop, part, 4_000_000n);
@@ -66,7 +66,7 @@ describe("an invoice that is accepted without money", () => {
 });
 
 describe("a run of the cron", () => {
-  it("takes turns among merchants: what one has waiting keeps no other's customer waiting", async () => {
+  it("takes turns among merchants, so that one merchant's backlog does not delay another's receipts", async () => {
     await flood(300);
     const shop = await freshMerchant();
     const emails = [freshEmail(), freshEmail(), freshEmail()];
@@ -75,7 +75,7 @@ describe("a run of the cron", () => {
     await cron.run();
     expect(emails.map((email) => cron.to(email).length)).toEqual([1, 1, 1]);
     const flooded = sql`created_at_ms < ${Date.now() - DAY_MS + MINUTE_MS}`;
-    // The places that nobody else needs are its.
+    // The backlog gets the places that nobody else needs.
     expect(await testDb.$count(receipts, sql`${flooded} and attempts > 0`)).toBeGreaterThan(80);
     await testDb.delete(receipts).where(flooded);
   });
@@ -84,7 +84,7 @@ describe("a run of the cron", () => {
 describe("past a day's limit of mails", () => {
   const { receiptsPerMailboxMerchantAndDay: most, receiptsPerMerchantAndDay: mostOfAll } = LIMITS;
 
-  it("to one mailbox a merchant's receipts wait, in one run or two at once, and are sent a day later", async () => {
+  it("a merchant's receipts to one mailbox wait, also when two runs race, and are sent a day later", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const email = freshEmail();
     const ids: InvoiceId[] = [];
@@ -108,7 +108,7 @@ describe("past a day's limit of mails", () => {
     expect([...one.lines, ...two.lines, ...later.lines]).toEqual([]);
   });
 
-  it("of one merchant they wait, and another's do not; a team's own copies have a limit of their own", async () => {
+  it("one merchant's receipts wait and another's do not; copies to the team have a limit of their own", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     await shop.patch("/settings", { mailReceiptsToMerchant: true });
     const owner = await seedUser();
@@ -127,7 +127,7 @@ describe("past a day's limit of mails", () => {
     expect([...emails.map((email) => later.to(email).length)].toSorted()).toEqual([0, 1]);
   });
 
-  it("one that is tried again counts once", async () => {
+  it("a receipt that is retried counts once", async () => {
     const shop = await freshMerchant();
     await seedMails(mostOfAll - 1, shop, "CUSTOMER");
     const email = freshEmail();
@@ -138,7 +138,7 @@ describe("past a day's limit of mails", () => {
     expect(again.to(email)).toHaveLength(1);
   });
 
-  it("a mailbox is written down as a hash, and forgotten after the day", async () => {
+  it("a mailbox is stored as a hash, and deleted after the day", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     await paidOrder(shop, email);
@@ -153,7 +153,7 @@ describe("past a day's limit of mails", () => {
 });
 
 describe("however many receipts there are", () => {
-  it("what is due is found merchant by merchant, and claimed by its key", async () => {
+  it("due receipts are found merchant by merchant through an index, and claimed by their key", async () => {
     const due = await planOf(selectDueReceipts(testDb, { limit: 5, nowMs: 1 }));
     for (const step of [
       "SEARCH receipts USING COVERING INDEX receipts_due (merchant_id>?)",

@@ -1,4 +1,4 @@
-// Receipts by mail: owed in the batch that makes an invoice paid, whichever way, and sent by the cron once to each recipient.
+// Receipts by mail: recorded in the batch that makes an invoice paid, whichever way it is paid, and sent by the cron once to each recipient.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ const statusOf = async (id: InvoiceId) =>
 const mailbox = (to: string) => env.DEV_MAILBOX.getByName("mailbox").list(to);
 
 describe("a receipt is owed", () => {
-  it("by a payment that is confirmed, exactly or with more than was asked", async () => {
+  it("after a confirmed payment of the exact amount or more", async () => {
     const shop = await freshMerchant();
     const [exact, more] = [await paidOrder(shop, freshEmail()), await orderOf(shop, freshEmail())];
     await pay(shop, more, 20_000_000n);
@@ -32,7 +32,7 @@ describe("a receipt is owed", () => {
     expect([await owedFor(exact), await owedFor(more)]).toEqual([["CUSTOMER"], ["CUSTOMER"]]);
   });
 
-  it("by a person who accepts what there is", async () => {
+  it("after the merchant accepts a partial payment", async () => {
     const shop = await freshMerchant();
     const id = await orderOf(shop, freshEmail());
     await pay(shop, id, 4_000_000n);
@@ -40,7 +40,7 @@ describe("a receipt is owed", () => {
     expect([body.status, await owedFor(id)]).toEqual(["PAID", ["CUSTOMER"]]);
   });
 
-  it("by a person who assigns a payment", async () => {
+  it("after the merchant assigns a payment", async () => {
     const shop = await freshMerchant();
     const id = await orderOf(shop, freshEmail());
     const { id: unmatched } = await paymentOf(shop, id, 10_000_000n, {
@@ -49,16 +49,16 @@ describe("a receipt is owed", () => {
       status: "UNMATCHED",
       confirmations: 3,
     });
-    const told = await shop.post(`/payments/${unmatched}/resolve`, {
+    const assigned = await shop.post(`/payments/${unmatched}/resolve`, {
       action: "ASSIGN",
       invoiceId: id,
       reason: "Theirs",
     });
-    expect(told.status, told.text).toBe(200);
+    expect(assigned.status, assigned.text).toBe(200);
     expect([await statusOf(id), await owedFor(id)]).toEqual(["PAID", ["CUSTOMER"]]);
   });
 
-  it("by the sweep that finds a little less than was asked good enough", async () => {
+  it("after the sweep accepts an amount within the tolerance", async () => {
     const shop = await freshMerchant();
     const id = await orderOf(shop, freshEmail());
     await paymentOf(shop, id, 9_950_000n, { receivedAtMs: Date.now() - 10 * MINUTE_MS });
@@ -70,7 +70,7 @@ describe("a receipt is owed", () => {
     expect([await statusOf(id), await owedFor(id)]).toEqual(["PAID", ["CUSTOMER"]]);
   });
 
-  it("to nobody by an invoice that is made, partly paid, cancelled or expired", async () => {
+  it("to nobody for an invoice that is partly paid, cancelled or expired", async () => {
     const shop = await freshMerchant();
     const ids = [
       await orderOf(shop, freshEmail()),
@@ -97,7 +97,7 @@ describe("a receipt is owed", () => {
     [false, false, true, []],
     [true, true, false, ["MERCHANT"]],
   ])(
-    "where the settings are %s for customers and %s for the team, with an email of the customer %s, to %j",
+    "with the settings %s for customers and %s for the team, and a customer's email %s, to %j",
     async (mailReceiptsToCustomers, mailReceiptsToMerchant, hasEmail, wanted) => {
       const shop = await freshMerchant();
       await shop.patch("/settings", { mailReceiptsToCustomers, mailReceiptsToMerchant });
@@ -105,7 +105,7 @@ describe("a receipt is owed", () => {
     },
   );
 
-  it("once for ever, however often the invoice is paid", async () => {
+  it("only once, however often the invoice is paid", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await paidOrder(shop, email);
@@ -121,7 +121,7 @@ describe("a receipt is owed", () => {
 });
 
 describe("the cron", () => {
-  it("by its own entry sends what is owed to the mailbox, and nothing more the next time", async () => {
+  it("sends an owed receipt to the mailbox when it runs as deployed, and nothing more the next time", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await paidOrder(shop, email);
@@ -135,7 +135,7 @@ describe("the cron", () => {
     expect(row).toMatchObject({ attempts: 1, nextAttemptMs: null, sentAtMs: expect.any(Number) });
   });
 
-  it("mails every owner and admin of the team, and nobody else of it", async () => {
+  it("mails every owner and admin of the team, and no other member", async () => {
     const shop = await freshMerchant();
     await shop.patch("/settings", { mailReceiptsToMerchant: true });
     const people = await Promise.all(
@@ -154,7 +154,7 @@ describe("the cron", () => {
     expect(cron.to(customer)).toHaveLength(1);
   });
 
-  it("writes in the language in which the page was read, and under the shop's own name", async () => {
+  it("writes in the language of the opened checkout, under the shop's own name", async () => {
     const shop = await freshMerchant();
     await shop.patch("/settings", { brand: { name: "Eckladen", supportUrl: "https://shop.example/hilfe" } });
     const email = freshEmail();
@@ -169,7 +169,7 @@ describe("the cron", () => {
     expect(mail?.subject).not.toBe("Receipt from Eckladen");
   });
 
-  it("run by two at once, and again, sends each receipt once", async () => {
+  it("sends each receipt once, also when two runs race and one runs again", async () => {
     const shop = await freshMerchant();
     const emails = Array.from({ length: 12 }, () => freshEmail());
     for (const email of emails) await paidOrder(shop, email);
@@ -180,7 +180,7 @@ describe("the cron", () => {
     expect(all.toSorted()).toEqual(emails.toSorted());
   });
 
-  it("goes on where a worker died between the claim and the mail, once the lease is over and not before", async () => {
+  it("sends a receipt whose worker died before the mail once the lease is over, and not before", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await paidOrder(shop, email);
@@ -193,7 +193,7 @@ describe("the cron", () => {
     expect(await rowsOf(id)).toMatchObject([{ attempts: 2, nextAttemptMs: null }]);
   });
 
-  it("tries again what a provider did not take, under the same id, and tells nobody's address", async () => {
+  it("retries a mail that the provider did not accept under the same id, and logs no address", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await paidOrder(shop, email);
@@ -213,7 +213,7 @@ describe("the cron", () => {
     expect(new Set([...failing.to(email), ...later.to(email)].map(({ id }) => id)).size).toBe(1);
   });
 
-  it("gives a receipt up after some days, says so, and never tries it again", async () => {
+  it("gives a receipt up after some days with an alert, and never tries it again", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await paidOrder(shop, email);
@@ -231,7 +231,7 @@ describe("the cron", () => {
     expect(await rowsOf(id)).toMatchObject([{ attempts: 9, nextAttemptMs: null, sentAtMs: null }]);
   });
 
-  it("does not mail a whole team again for the sake of one of them", async () => {
+  it("does not mail a whole team again when one member's mail failed", async () => {
     const shop = await freshMerchant();
     await shop.patch("/settings", { mailReceiptsToMerchant: true });
     const [owner, admin] = [await seedUser(), await seedUser()];
@@ -277,7 +277,7 @@ describe("a receipt that is owed and not sent yet", () => {
     expect([cron.to(email), cron.lines]).toEqual([[], []]);
   });
 
-  it("is not sent where the payment left the chain, and is once it is back", async () => {
+  it("is not sent while the payment is off the chain, and is sent once it is back", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     const id = await orderOf(shop, email);
@@ -293,7 +293,7 @@ describe("a receipt that is owed and not sent yet", () => {
     expect([await statusOf(id), after.to(email).length]).toEqual(["PAID", 1]);
   });
 
-  it("keeps no other waiting where nothing can be written of it", async () => {
+  it("does not hold up others when its mail cannot be written", async () => {
     const shop = await freshMerchant();
     const [bad, good] = [freshEmail("bad"), freshEmail("good")];
     const broken = await paidOrder(shop, bad);

@@ -16,7 +16,7 @@ async function endpointOf(shop: TestMerchant): Promise<string> {
 const replay = (shop: TestMerchant, id: string) => shop.post(`/webhooks/${id}/replay`, range());
 
 describe("replays of a merchant", () => {
-  it("are refused past so many in an hour, whatever endpoint they are for; other merchants' go on", async () => {
+  it("are refused past the hourly limit, whichever endpoint they are for; other merchants are not affected", async () => {
     const [flood, other] = [await freshMerchant(), await freshMerchant()];
     const endpoints = [await endpointOf(flood), await endpointOf(flood)];
     const statuses: number[] = [];
@@ -32,7 +32,7 @@ describe("replays of a merchant", () => {
     expect((await replay(other, await endpointOf(other))).status).toBe(202);
   });
 
-  it("whose endpoint or range is wrong are not counted", async () => {
+  it("with a wrong endpoint or range are not counted", async () => {
     const shop = await freshMerchant();
     const id = await endpointOf(shop);
     for (let n = 0; n < LIMITS.replaysPerMerchantAndHour; n++) {

@@ -25,7 +25,7 @@ import { freshId, testDb } from "../../support/worker-merchant.ts";
 import { DELETE, PATCH, POST, sendBeaten } from "./webhooks-harness.ts";
 
 describe("a change", () => {
-  it("keeps what it does not name, is answered and read, and moves updatedAt on", async () => {
+  it("keeps the fields that it does not name, is returned and stored, and advances updatedAt", async () => {
     const { hooks } = await hookedMerchant();
     const { secret: _, ...made } = await makeHook(hooks);
     const changes = { events: ["invoice.paid"], description: "New", retryCount: 3, timeout: 30_000 };
@@ -49,7 +49,7 @@ describe("a change", () => {
     expectRefusal(await hooks(`/${id}`, { ...PATCH, body: {} }), 400, "VALIDATION_FAILED");
   });
 
-  it("that switches an endpoint on takes it for well, says no longer why it was off, and wakes it", async () => {
+  it("that switches an endpoint on resets its health and the reason it was off, and wakes it", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const failing = { failuresInRow: 40, failingSinceMs: 1_000, probeAtMs: 9_000 };
@@ -69,7 +69,7 @@ describe("a change", () => {
     expect(woken).toEqual([{ webhookId: id }]);
   });
 
-  it("of the URL forgets how the old one failed, but switches nothing on", async () => {
+  it("of the URL resets the endpoint's health, but does not switch it on", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const [probed, gone] = [await makeHook(hooks), await makeHook(hooks)];
     const failing = { failuresInRow: 40, failingSinceMs: 1_000, probeAtMs: 9_000 };
@@ -83,7 +83,7 @@ describe("a change", () => {
     expect(await hookRow(gone.id)).toMatchObject({ ...well, isActive: false, disabledReason: "FAILING" });
   });
 
-  it("of anything else leaves an endpoint's health as it is", async () => {
+  it("of anything else leaves the endpoint's health unchanged", async () => {
     const { hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const failing = { failuresInRow: 40, failingSinceMs: 1_000, probeAtMs: 9_000 };
@@ -95,7 +95,7 @@ describe("a change", () => {
     expect(await hookRow(id)).toMatchObject({ ...failing, isActive: false, disabledReason: null });
   });
 
-  it("decides anew on what another change left, so that both stand", async () => {
+  it("is decided again after a concurrent change, so that both are kept", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const answer = await sendBeaten(
@@ -106,19 +106,19 @@ describe("a change", () => {
     expect(await hookRow(id)).toMatchObject({ retryCount: 1, timeoutMs: 2_000 });
   });
 
-  it("that switches on what was switched off for failing while it was asked stands", async () => {
+  it("that switches an endpoint on wins when it is switched off for failing meanwhile", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks, { isActive: false });
     const off = { isActive: false, disabledReason: "FAILING", disabledAtMs: 1 } as const;
     await changeHook(id, { isActive: true });
     const ask = { ...PATCH, key, body: { isActive: true, description: "on" } };
-    // The engine moves no clock: that an endpoint is active is a fact of its own.
+    // Only isActive changes here, not updatedAt: the update must compare both.
     const answer = await sendBeaten(pathOf(merchantId, `/${id}`), ask, () => changeHook(id, off));
     expect(answer.json).toMatchObject({ isActive: true, disabledReason: null });
     expect(await hookRow(id)).toMatchObject({ isActive: true, disabledReason: null, description: "on" });
   });
 
-  it("of an endpoint that was deleted meanwhile finds none", async () => {
+  it("of an endpoint that was deleted meanwhile is refused as WEBHOOK_NOT_FOUND", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const ask = { ...PATCH, key, body: { retryCount: 1 } };
@@ -127,7 +127,7 @@ describe("a change", () => {
     expect(await hookRow(id)).toBeUndefined();
   });
 
-  it("is in the audit log without the query of the URL, a change of that alone too", async () => {
+  it("is in the audit log without the URL's query, also when only the query changed", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks, { url: "https://hooks.example.com/a?token=hush1" });
     await hooks(`/${id}`, { ...PATCH, body: { url: "https://hooks.example.com/a?token=hush2" } });
@@ -150,7 +150,7 @@ describe("a change", () => {
 });
 
 describe("deleting an endpoint", () => {
-  it("takes it and its secrets away for good, and leaves what was delivered", async () => {
+  it("removes it and its secrets, and keeps its deliveries", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const other = await makeHook(hooks);
@@ -167,7 +167,7 @@ describe("deleting an endpoint", () => {
 });
 
 describe("a ping", () => {
-  it("is an event owed to its endpoint alone, before all else, and wakes it where it is only probed", async () => {
+  it("is an event for its endpoint only, due before all others, and wakes an endpoint that is only probed", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const [{ id }, other] = [await makeHook(hooks, { events: ["invoice.paid"] }), await makeHook(hooks)];
     await changeHook(id, { probeAtMs: Date.now() + 900_000, failuresInRow: 20, failingSinceMs: 1 });
@@ -207,7 +207,7 @@ describe("a ping", () => {
     expect(owed).toEqual([{ id: deliveryIdOf(eventId, id) }]);
   });
 
-  it("is refused by an endpoint that is off, one that was switched off meanwhile too", async () => {
+  it("is refused for an endpoint that is off, also when it was switched off meanwhile", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const beaten = await sendBeaten(pathOf(merchantId, `/${id}/ping`), { ...POST, key }, () =>
@@ -218,7 +218,7 @@ describe("a ping", () => {
     expect([await eventsOf(merchantId), await deliveryRows(id)]).toEqual([[], []]);
   });
 
-  it("is one under an Idempotency-Key, however often it is asked for", async () => {
+  it("is sent once under an Idempotency-Key, however often it is asked for", async () => {
     const { hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const ask = { ...POST, headers: { "idempotency-key": "ping" } };

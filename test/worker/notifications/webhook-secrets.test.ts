@@ -38,14 +38,14 @@ function keyring() {
   return keys.value;
 }
 
-/** What a delivery at that moment is signed with, in the clear. */
+/** The unsealed secrets that sign a delivery at that time. */
 async function signingAt(id: ShownWebhook["id"], nowMs: number): Promise<readonly string[]> {
   const [webhook] = await selectWebhookById(testDb, id);
   return webhook === undefined ? [] : openSecrets(keyring(), liveSecrets(webhook, nowMs));
 }
 
 describe("the secret of an endpoint", () => {
-  it("is 32 random bytes, sealed under the id of its key, and opens for its own row alone", async () => {
+  it("is 32 random bytes, sealed under a named key, and can be opened for its own row only", async () => {
     const { hooks } = await hookedMerchant();
     const [one, other] = [await makeHook(hooks), await makeHook(hooks)];
     expect(one.secret).not.toBe(other.secret);
@@ -61,7 +61,7 @@ describe("the secret of an endpoint", () => {
     await expect(openSecrets(keyring(), [{ ...otherRow, sealed: row.sealed }])).rejects.toThrow(otherRow.id);
   });
 
-  it("stands in no column in the clear, and is in no answer but those of its creation and its rotation", async () => {
+  it("is stored nowhere in plain text, and is shown only when it is created or rotated", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const made = await makeHook(hooks);
     const key = { "idempotency-key": "canary" };
@@ -83,7 +83,7 @@ describe("the secret of an endpoint", () => {
     expect(JSON.stringify(await auditOf(merchantId))).not.toMatch(/sealed|v1\.test\./);
   });
 
-  it("is the same again under its Idempotency-Key", async () => {
+  it("is the same when its request is repeated under one Idempotency-Key", async () => {
     const { hooks } = await hookedMerchant();
     const headers = { "idempotency-key": "one" };
     const create = () => hooks("", { ...POST, body: ENDPOINT, headers });
@@ -96,7 +96,7 @@ describe("the secret of an endpoint", () => {
     expect(await secretRows(id)).toHaveLength(3);
   });
 
-  it("is not made where nothing can seal it, and endpoints are shown all the same", async () => {
+  it("is not created without a sealing key, while endpoints can still be listed", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const without = { SECRETS_AES_KEY: "" };
@@ -111,7 +111,7 @@ describe("the secret of an endpoint", () => {
 });
 
 describe("a rotation", () => {
-  it("shows the new secret, which signs at once, and the old one beside it for 24 hours", async () => {
+  it("shows the new secret, which signs at once, together with the old one for 24 hours", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const made = await makeHook(hooks);
     const beforeMs = Date.now();
@@ -137,7 +137,7 @@ describe("a rotation", () => {
     expect(JSON.parse(entry?.after ?? "")).toEqual({ secretKeyPreview: fresh?.secretKeyPreview });
   });
 
-  it("twice leaves each old secret its own end; one that ended is shown so, and is gone with the next rotation", async () => {
+  it("done twice leaves each old secret its own expiry; an expired one is shown as inactive and removed by the next rotation", async () => {
     const { hooks } = await hookedMerchant();
     const { id, secret: first } = await makeHook(hooks);
     const second = await rotate(hooks, id);
@@ -152,12 +152,12 @@ describe("a rotation", () => {
     expect(await signingAt(id, 0)).toEqual([fourth.secret, third.secret, second.secret]);
   });
 
-  it("at once by many is one after the other: the newest alone has no end, and at most five sign", async () => {
+  it("requested eight times at once runs one by one: only the newest secret has no expiry, and at most five sign", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const answers = await Promise.all(Array.from({ length: 8 }, () => hooks(`/${id}/rotate-secret`, POST)));
     const made = answers.filter(({ status }) => status === 200);
-    // Whoever lost five times in a row is told to come again, and changed nothing.
+    // A request that lost five times in a row is refused, and changed nothing.
     for (const answer of answers) if (answer.status !== 200) expectRefusal(answer, 503, "CONTENTION");
     expect(made.length).toBeGreaterThanOrEqual(5);
     const rows = await secretRows(id);
@@ -169,12 +169,12 @@ describe("a rotation", () => {
     expect(signing.filter((secret) => shownSecrets.includes(secret))).toEqual(signing);
     const entries = (await auditOf(merchantId)).filter(({ action }) => action === "webhook.secret_rotated");
     expect(entries).toHaveLength(made.length);
-    // Each began where another had ended: a chain without a fork.
+    // Each rotation began from another's result: none was lost.
     const befores = entries.map(({ before }) => JSON.parse(before ?? "").secretKeyPreview);
     expect(new Set(befores).size).toBe(made.length);
   });
 
-  it("leaves the endpoint off where it is off, and its health as it is", async () => {
+  it("leaves a switched-off endpoint off, and its health unchanged", async () => {
     const { hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks, { isActive: false });
     const { updatedAtMs: _, ...before } = (await hookRow(id)) ?? {};
@@ -182,7 +182,7 @@ describe("a rotation", () => {
     expect(await hookRow(id)).toMatchObject(before);
   });
 
-  it("under a new key of the deployment opens the old secrets still", async () => {
+  it("of the deployment's sealing key leaves old secrets readable while the old key is configured", async () => {
     const { hooks } = await hookedMerchant();
     const { id, secret } = await makeHook(hooks);
     const newer = parseKeyring("SECRETS_AES_KEY", `next:${base64.encode(new Uint8Array(32).fill(9))}`);

@@ -1,5 +1,5 @@
-// Endpoints of a merchant: what they may be, who may change them, and what a change does to what waits for them (webhooks.md "Endpoint",
-// decisions 7). Their secrets: webhook-secrets.test.ts.
+// Endpoints of a merchant: which settings they may have, and who may change them (webhooks.md "Endpoint", decisions 7). Changes of an endpoint:
+// webhook-changes.test.ts, secrets: webhook-secrets.test.ts.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { newWebhookBody, webhookBody, webhookListBody } from "../../../src/notifications/webhooks/contract.ts";
@@ -23,7 +23,7 @@ import { freshId, testDb } from "../../support/worker-merchant.ts";
 import { DELETE, PATCH, POST, sendBeaten } from "./webhooks-harness.ts";
 
 describe("an endpoint", () => {
-  it("is created with its defaults and its secret, and read without it", async () => {
+  it("is created with defaults and its secret, and read without the secret", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const answer = await hooks("", { ...POST, body: ENDPOINT });
     const { secret, ...made } = shown(answer, 201);
@@ -51,7 +51,7 @@ describe("an endpoint", () => {
     expect(read.json).toEqual(made);
   });
 
-  it("keeps what was asked for, its URL as the parser writes it and each subscription once", async () => {
+  it("stores what was asked for, with its URL normalised and each subscription once", async () => {
     const { hooks } = await hookedMerchant();
     const wanted = { description: "Shop", isActive: false, retryCount: 0, timeout: 1_000 };
     const events = ["invoice.*", "payment.confirmed", "ping", "invoice.*", "*"];
@@ -64,7 +64,7 @@ describe("an endpoint", () => {
     expect((await hooks(`/${made.id}`)).json).toMatchObject(wanted);
   });
 
-  it("is listed with the others, oldest first, in a plain array, and nobody else's with them", async () => {
+  it("is listed with the merchant's other endpoints only, oldest first, in a plain array", async () => {
     const [{ hooks }, other] = [await hookedMerchant(), await hookedMerchant()];
     await makeHook(other.hooks);
     expect(JSON.parse((await hooks("")).text)).toEqual([]);
@@ -82,7 +82,7 @@ describe("an endpoint", () => {
     ["DELETE", ""],
     ["POST", "/ping"],
     ["POST", "/rotate-secret"],
-  ])("of another merchant is not found, nor is one that never was: %s %s", async (method, rest) => {
+  ])("of another merchant is not found, nor is an unknown one: %s %s", async (method, rest) => {
     const [{ hooks }, other] = [await hookedMerchant(), await hookedMerchant()];
     const { id } = await makeHook(other.hooks);
     const before = await hookRow(id);
@@ -95,28 +95,28 @@ describe("an endpoint", () => {
 
   const REFUSED = [
     ["no URL", { url: undefined }, "url"],
-    ["a URL that is no text", { url: 7 }, "url"],
-    ["no subscription", { events: [] }, "events"],
-    ["none at all", { events: undefined }, "events"],
-    ["one that is no list", { events: "*" }, "events"],
-    ["more than 50", { events: Array.from({ length: 51 }, () => "ping") }, "events"],
-    ["an unknown one", { events: ["ping", "invoice.payed"] }, "events.1"],
-    ["a domain that is none", { events: ["refund.*"] }, "events.0"],
-    ["a star within", { events: ["invoice.pa*"] }, "events.0"],
-    ["one in capitals", { events: ["INVOICE.PAID"] }, "events.0"],
-    ["one that is no text", { events: [1] }, "events.0"],
-    ["a long description", { description: "é".repeat(501) }, "description"],
-    ["fewer attempts than none", { retryCount: -1 }, "retryCount"],
-    ["more than ten", { retryCount: 10 }, "retryCount"],
-    ["half a one", { retryCount: 0.5 }, "retryCount"],
-    ["a short time", { timeout: 999 }, "timeout"],
-    ["a long time", { timeout: 30_001 }, "timeout"],
-    ["a flag that is none", { isActive: "yes" }, "isActive"],
-    ["a secret of its own", { secret: "whsec_mine" }, "secret"],
-    ["its health", { failuresInRow: 0 }, "failuresInRow"],
+    ["a URL that is not a string", { url: 7 }, "url"],
+    ["an empty list of subscriptions", { events: [] }, "events"],
+    ["no list of subscriptions", { events: undefined }, "events"],
+    ["subscriptions that are not a list", { events: "*" }, "events"],
+    ["more than 50 subscriptions", { events: Array.from({ length: 51 }, () => "ping") }, "events"],
+    ["an unknown event type", { events: ["ping", "invoice.payed"] }, "events.1"],
+    ["an unknown event domain", { events: ["refund.*"] }, "events.0"],
+    ["a star inside an event type", { events: ["invoice.pa*"] }, "events.0"],
+    ["an event type in capitals", { events: ["INVOICE.PAID"] }, "events.0"],
+    ["a subscription that is not a string", { events: [1] }, "events.0"],
+    ["too long a description", { description: "é".repeat(501) }, "description"],
+    ["a negative retryCount", { retryCount: -1 }, "retryCount"],
+    ["a retryCount above nine", { retryCount: 10 }, "retryCount"],
+    ["a fractional retryCount", { retryCount: 0.5 }, "retryCount"],
+    ["too short a timeout", { timeout: 999 }, "timeout"],
+    ["too long a timeout", { timeout: 30_001 }, "timeout"],
+    ["an isActive that is not a boolean", { isActive: "yes" }, "isActive"],
+    ["a secret chosen by the caller", { secret: "whsec_mine" }, "secret"],
+    ["fields of its health", { failuresInRow: 0 }, "failuresInRow"],
   ] as const;
 
-  it.each(REFUSED)("is not made with %s", async (_, changes, path) => {
+  it.each(REFUSED)("is not created with %s", async (_, changes, path) => {
     const { merchantId, hooks } = await hookedMerchant();
     const { details } = expectRefusal(
       await hooks("", { ...POST, body: { ...ENDPOINT, ...changes } }),
@@ -128,7 +128,7 @@ describe("an endpoint", () => {
   });
 
   it.each(REFUSED.filter(([, changes]) => !Object.values(changes).includes(undefined)))(
-    "is not changed to %s",
+    "is not changed to have %s",
     async (_, changes, path) => {
       const { hooks } = await hookedMerchant();
       const { id } = await makeHook(hooks);
@@ -143,7 +143,7 @@ describe("an endpoint", () => {
     },
   );
 
-  it("names the nearest type to one that there is not", async () => {
+  it("is refused with the closest event type when it names an unknown one", async () => {
     const { hooks } = await hookedMerchant();
     const { details } = (await hooks("", { ...POST, body: { ...ENDPOINT, events: ["invoice.payed"] } })).json ?? {};
     expect(details).toEqual([{ path: "events.0", message: "is not an event type; the closest is invoice.paid" }]);
@@ -157,7 +157,7 @@ describe("an endpoint", () => {
     ["https://hooks.example.com:8443/"],
     [`https://hooks.example.com/${"a".repeat(2_048)}`],
     [""],
-  ])("has no URL that may not be delivered to, and the refusal does not repeat it: %s", async (url) => {
+  ])("cannot have a URL that is not allowed, and the refusal does not repeat it: %s", async (url) => {
     const { merchantId, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks);
     const refusals = [
@@ -177,15 +177,18 @@ describe("an endpoint", () => {
     ["development", "on", 201],
     ["development", "", 400],
     ["production", "", 400],
-  ])("on loopback is for %s with WEBHOOK_LOOPBACK %s: %i", async (ENVIRONMENT, WEBHOOK_LOOPBACK, status) => {
-    const { merchantId, key } = await hookedMerchant();
-    const ask = { ...POST, key, body: { ...ENDPOINT, url: "http://127.0.0.1:9999/hook" } };
-    expect((await sendWith({ ENVIRONMENT, WEBHOOK_LOOPBACK }, pathOf(merchantId), ask)).status).toBe(status);
-  });
+  ])(
+    "on loopback in %s with WEBHOOK_LOOPBACK=%s is answered with %i",
+    async (ENVIRONMENT, WEBHOOK_LOOPBACK, status) => {
+      const { merchantId, key } = await hookedMerchant();
+      const ask = { ...POST, key, body: { ...ENDPOINT, url: "http://127.0.0.1:9999/hook" } };
+      expect((await sendWith({ ENVIRONMENT, WEBHOOK_LOOPBACK }, pathOf(merchantId), ask)).status).toBe(status);
+    },
+  );
 });
 
 describe("a merchant", () => {
-  it("has at most 25 endpoints, however many are asked for at once", async () => {
+  it("has at most 25 endpoints, however many are created at once", async () => {
     const { merchantId, hooks } = await hookedMerchant();
     const answers = await Promise.all(Array.from({ length: 30 }, () => hooks("", { ...POST, body: ENDPOINT })));
     const made = answers.filter(({ status }) => status === 201);
@@ -204,7 +207,7 @@ describe("a merchant", () => {
     expectRefusal(await hooks("", { ...POST, body: ENDPOINT }), 422, "LIMIT_REACHED");
   });
 
-  it("that is deleted has no active endpoint left, and none is switched on or made behind its back", async () => {
+  it("that is deleted has no active endpoint left, and none can be switched on at the same time", async () => {
     const owner = await seated("OWNER");
     const key = await seedKey(owner.merchantId);
     const hooks = hooksOf(owner.merchantId, { key });
@@ -222,7 +225,7 @@ describe("a merchant", () => {
     expect(await hookRow(second.id)).toMatchObject({ isActive: false });
   });
 
-  it("that is deleted while an endpoint is made has none more", async () => {
+  it("that is deleted while an endpoint is created gets no endpoint", async () => {
     const owner = await seated("OWNER");
     const key = await seedKey(owner.merchantId);
     const { headers } = owner;
@@ -234,13 +237,13 @@ describe("a merchant", () => {
   });
 });
 
-describe("of people", () => {
+describe("a member of the team", () => {
   it.each([
     ["OWNER", 201],
     ["ADMIN", 201],
     ["MEMBER", 403],
     ["VIEWER", 403],
-  ] as const)("%s may make an endpoint: %i", async (role, status) => {
+  ] as const)("with the role %s gets %i for creating an endpoint", async (role, status) => {
     const user = await seated(role);
     const hooks = hooksOf(user.merchantId, user);
     expect((await hooks("", { ...POST, body: ENDPOINT })).status).toBe(status);
@@ -252,7 +255,7 @@ describe("of people", () => {
     ["PATCH", "/:id", { isActive: false }],
     ["DELETE", "/:id", undefined],
     ["POST", "/:id/rotate-secret", undefined],
-  ])("whoever gave no factor in five minutes changes nothing: %s %s", async (method, rest, body) => {
+  ])("without a factor in the last five minutes can change nothing: %s %s", async (method, rest, body) => {
     const owner = await seated("OWNER");
     const { id } = await makeHook(hooksOf(owner.merchantId, owner));
     const before = [await hookRow(id), await secretRows(id)];
@@ -271,7 +274,7 @@ describe("of people", () => {
     ["DELETE", "/:id", undefined],
     ["POST", "/:id/rotate-secret", undefined],
     ["POST", "/:id/ping", undefined],
-  ])("whoever lost the role while they asked changes nothing: %s %s", async (method, rest, body) => {
+  ])("who loses the role during the request can change nothing: %s %s", async (method, rest, body) => {
     const owner = await seated("OWNER");
     const admin = await seated("ADMIN", owner);
     const { id } = await makeHook(hooksOf(owner.merchantId, owner), { events: ["ping"] });
@@ -287,7 +290,7 @@ describe("of people", () => {
     expect(await testDb.$count(webhooks, eq(webhooks.merchantId, owner.merchantId))).toBe(1);
   });
 
-  it("each change names who made it", async () => {
+  it("is recorded as the actor of each change", async () => {
     const owner = await seated("OWNER");
     const hooks = hooksOf(owner.merchantId, owner);
     const { id } = await makeHook(hooks);
@@ -300,7 +303,7 @@ describe("of people", () => {
   });
 });
 
-it("a public key reaches no endpoint", async () => {
+it("a public key has no access to endpoints", async () => {
   const { merchantId, publicKey } = await seedShop();
   expectRefusal(await send(pathOf(merchantId), { key: publicKey }), 403, "PUBLIC_KEY_FORBIDDEN");
 });
