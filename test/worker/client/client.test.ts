@@ -1,4 +1,4 @@
-// The merchant's client where a shop is a Worker itself: it leans on nothing of Node.
+// The merchant's client inside a shop that is a Worker itself: it uses nothing of Node.
 import { exports } from "cloudflare:workers";
 import { Webhook } from "standardwebhooks";
 import { afterEach, expect, it, vi } from "vitest";
@@ -11,7 +11,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-it("calls the API, tries again, and reads its refusals", async () => {
+it("calls the API, retries with the same idempotency key, and throws the API's refusals", async () => {
   const { merchantId, secretKey: apiKey } = await seedShop();
   const keys: unknown[] = [];
   // The runtime's own function may only be called as that of the global scope; this one is as strict.
@@ -29,7 +29,7 @@ it("calls the API, tries again, and reads its refusals", async () => {
   await expect(edgetill.invoices.get("none")).rejects.toMatchObject({ code: "INVOICE_NOT_FOUND", attempts: 1 });
 });
 
-it("stops waiting for an answer", async () => {
+it("throws EdgetillTimeoutError when no answer comes in time", async () => {
   const hanging = (_: unknown, init?: RequestInit) =>
     new Promise<Response>((_resolve, reject) => {
       init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
@@ -38,7 +38,7 @@ it("stops waiting for an answer", async () => {
   await expect(new Edgetill(options).invoices.get("inv_1")).rejects.toBeInstanceOf(EdgetillTimeoutError);
 });
 
-it("verifies webhooks", async () => {
+it("verifies a webhook, and rejects one whose id was changed", async () => {
   const secret = `whsec_${btoa("0123456789abcdef0123456789abcdef")}`;
   const payload = '{"id":"evt_1","type":"ping"}';
   const seconds = Math.floor(Date.now() / 1_000);

@@ -1,15 +1,15 @@
-// The ICU of workerd is not that of Node: what is proved of amounts there must hold where pages are made.
+// workerd has another ICU than Node: what the unit tests prove of formats must also hold where pages are rendered.
 import { expect, it } from "vitest";
 import { moneyText, timeText } from "../../../src/platform/texts/format.ts";
 import { LANGUAGES } from "../../../src/platform/texts/languages.ts";
 import { FORMATTED, FORMATTED_MONEY, FORMATTED_MS, visible } from "../../support/formatted.ts";
 
-it.each(FORMATTED)("%s writes amounts and moments in workerd as in Node", (language, ...texts) => {
+it.each(FORMATTED)("%s formats amounts and times in workerd as in Node", (language, ...texts) => {
   const money = FORMATTED_MONEY.map((each) => moneyText(language, each));
   expect([...money, timeText(language, FORMATTED_MS)].map(visible)).toEqual(texts);
 });
 
-it("shows every digit of an amount that no double holds", () => {
+it("shows every digit of an amount that a double cannot hold", () => {
   for (const language of FORMATTED.map(([each]) => each)) {
     const digits = moneyText(language, { micros: 900_719_925_474_099_312_345_6n, currency: "EUR" }).replaceAll(
       /\D/g,

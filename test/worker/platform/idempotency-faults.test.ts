@@ -36,7 +36,7 @@ describe("1,500 keys, three clients each, and faults everywhere", () => {
     const startMs = Date.now();
     const merchants = Array.from({ length: 5 }, freshMerchant);
     const faults = { lostBefore: 0, lostAfter: 0, twice: 0, late: 0, crashed: 0 };
-    /** What goes on after its caller was told that it took too long. */
+    /** Work that goes on after its caller's time limit. */
     const stillRunning: Promise<unknown>[] = [];
     const lost = () => new Error("D1_ERROR: Network connection lost.");
 

@@ -46,7 +46,7 @@ describe("reservations of one merchant's object", () => {
     expect(await keys.takeOver("k", operationId, 5_000 + REMEMBERED_MS)).toEqual({ kind: "gone" });
   });
 
-  it("a lease is taken over only when it is over, by one of many, and a zombie cannot end its successor's", async () => {
+  it("a lease is taken over only after it has expired, by one of many, and the old holder cannot end the new lease", async () => {
     const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
     const first = await keys.reserve("k", "f", 0);
     const operationId = first.kind === "first" ? first.operationId : "";
@@ -74,7 +74,7 @@ describe("reservations of one merchant's object", () => {
     expect(await keys.reserve("k", "f", LEASE_MS)).toEqual({ kind: "known", operationId, leaseUntilMs: 0 });
   });
 
-  it("the alarm survives eviction, deletes only what has expired, and sets the next one as long as keys are left", async () => {
+  it("the alarm survives an eviction, deletes only expired keys, and is set again while keys are left", async () => {
     const stub = stubOf(freshMerchant());
     const nowMs = Date.now();
     const longAgoMs = nowMs - REMEMBERED_MS - 2 * HOUR_MS;
@@ -128,7 +128,7 @@ describe("an operation run once", () => {
     expect(await rowsOf(merchantId)).toEqual({ events: 1, operations: 1 });
   });
 
-  it("a key with another body is refused, the same key of another merchant is its own", async () => {
+  it("a key with another body is refused; the same key of another merchant is independent", async () => {
     const [a, b] = [freshMerchant(), freshMerchant()];
     const run = (merchantId: MerchantId, body: string) => {
       const deps = dependencies(merchantId);
@@ -154,7 +154,7 @@ describe("an operation run once", () => {
     expect(await rowsOf(merchantId)).toEqual({ events: 3, operations: 3 });
   });
 
-  it("a refusal is not remembered: the same key goes on with the same operation id", async () => {
+  it("a refusal is not remembered: the same key continues with the same operation id", async () => {
     const merchantId = freshMerchant();
     const ended: Promise<void>[] = [];
     const deps = dependencies(merchantId, { background: (work) => ended.push(work) });
@@ -177,7 +177,7 @@ describe("an operation run once", () => {
     expect(new Set(seen).size).toBe(1);
   });
 
-  it("a batch that violates a key is decided again with that key named, at most five times", async () => {
+  it("a batch that violates a constraint is decided again, with the constraint named, at most five times", async () => {
     const merchantId = freshMerchant();
     const deps = dependencies(merchantId);
     const timelineItem = (operationId: string, n: number) =>
@@ -216,7 +216,7 @@ describe("an operation run once", () => {
     await expect(run(other)).rejects.toThrow("no row of the operation");
   });
 
-  it("a bug is thrown, and what it logs of a failed query holds no bound value", async () => {
+  it("a bug is thrown, and its message holds no bound value of the failed query", async () => {
     const merchantId = freshMerchant();
     const deps = dependencies(merchantId);
     const wrong = deps.db.insert(invoices).values({ id: "inv_secret", merchantId } as never);

@@ -35,7 +35,7 @@ describe("the development mailbox", () => {
     expect(all.slice(0, 3).map(({ to }) => to)).toEqual([ann, bob, ann]);
   });
 
-  test("has a mail by the time that the request which sent it is answered", async () => {
+  test("has a mail by the time the request that sent it is answered", async () => {
     const email = freshEmail();
     expect((await send(START, { method: "POST", body: { email } })).status).toBe(202);
     const [mail] = JSON.parse((await send(`${MAIL}?to=${email}`, json)).text);
@@ -44,7 +44,7 @@ describe("the development mailbox", () => {
     expect(Math.abs(Date.now() - Date.parse(mail.at))).toBeLessThan(60_000);
   });
 
-  test("is a page for people, without scripts, in which nothing of a mail is markup", async () => {
+  test("is an HTML page without scripts, in which the mail's content is escaped", async () => {
     const to = freshEmail();
     const text = "See https://pay.example.com/x?a=1&b=2\n<script>alert(1)</script>\"'\n";
     await keep(to, { subject: "<img src=x onerror=alert(1)>", text });
@@ -62,7 +62,7 @@ describe("the development mailbox", () => {
     expect((await send(`${MAIL}?to=${freshEmail()}`)).text).toContain("No mail yet.");
   });
 
-  test.each(["production", "", "Development"])("is not there where ENVIRONMENT is %j", async (ENVIRONMENT) => {
+  test.each(["production", "", "Development"])("does not exist when ENVIRONMENT is %j", async (ENVIRONMENT) => {
     for (const path of [MAIL, `${MAIL}?to=ann@example.com`]) {
       const there = await sendWith({ ENVIRONMENT }, path, json);
       const nowhere = await sendWith({ ENVIRONMENT }, "/dev/mails", json);
@@ -77,7 +77,7 @@ describe("the development mailbox", () => {
 describe("the operator's provider", () => {
   const RESEND = { MAIL_PROVIDER: '{"kind":"resend","apiKey":"re_1"}', MAIL_FROM: "Shop <pay@example.com>" };
 
-  test("gets the mail behind the answer, and the mailbox does not", async () => {
+  test("gets the mail instead of the mailbox", async () => {
     const bodies: string[] = [];
     vi.stubGlobal("fetch", async (_url: string, init: RequestInit) => {
       bodies.push(String(init.body));
@@ -112,11 +112,11 @@ describe("the operator's provider", () => {
 
   test.each([
     ["refuses", { ...RESEND }],
-    ["is set wrongly", { MAIL_PROVIDER: '{"kind":"pigeon"}' }],
+    ["is misconfigured", { MAIL_PROVIDER: '{"kind":"pigeon"}' }],
     ["has no sender", { ...RESEND, MAIL_FROM: "" }],
     ["is the mailbox, in production", { ENVIRONMENT: "production" }],
   ])(
-    "that %s costs the mail: the answer is the same, and the log names neither address nor code",
+    "that %s loses the mail: the answer is the same, and the log holds neither address nor code",
     async (_, changes) => {
       const logged = vi.spyOn(console, "error").mockReturnValue();
       const texts: string[] = [];

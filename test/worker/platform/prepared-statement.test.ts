@@ -36,7 +36,7 @@ const sumOf = prepared(
       .from(boxes)
       .where(eq(boxes.units, of.units)),
 );
-/** Its SQL names a value that it is not given. */
+/** A statement whose SQL names a value that it is not given. */
 const forgetful = prepared(
   () => ({}),
   (db) =>
@@ -90,13 +90,13 @@ describe("a compiled statement", () => {
     expect(await boxById(testDb, "b")).toEqual([]);
   });
 
-  it("overwrites a row of the same key, except for what is to be kept", async () => {
+  it("overwrites a row of the same key, except for the columns to keep", async () => {
     await putBox(testDb, boxOf("a"));
     await putBox(testDb, boxOf("a", { units: 1n, isOpen: true, label: "second" }));
     expect(await boxById(testDb, "a")).toEqual([boxOf("a", { units: 1n, isOpen: true })]);
   });
 
-  it("ends with the SQL that it was given", async () => {
+  it("ends with the tail that it was given", async () => {
     for (const units of [1n, 2n]) await insertBox(testDb, boxOf("a", { units }));
     expect(await boxById(testDb, "a")).toEqual([boxOf("a", { units: 1n })]);
   });

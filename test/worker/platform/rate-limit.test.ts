@@ -29,13 +29,13 @@ describe("the window of a caller", () => {
     expect(window.take(1, T0 + WINDOW_MS)).toEqual({ isAllowed: true, remaining: 0, resetSeconds: 60 });
   });
 
-  it("is not made longer by asking while it is closed", () => {
+  it("is not extended by requests while it is closed", () => {
     const window = new RateWindow();
     for (let ms = 0; ms < WINDOW_MS; ms += 100) window.take(1, T0 + ms);
     expect(window.take(1, T0 + WINDOW_MS).isAllowed).toBe(true);
   });
 
-  it("begins anew when the clock goes back, and never locks a caller out for longer than a window", () => {
+  it("starts again when the clock goes back, so that a caller is never locked out for longer than a window", () => {
     const window = new RateWindow();
     window.take(1, T0 + 10 * WINDOW_MS);
     expect(window.take(1, T0)).toEqual({ isAllowed: true, remaining: 0, resetSeconds: 60 });
@@ -73,7 +73,7 @@ describe("the window of a caller", () => {
     );
   });
 
-  it("is told as the IETF draft of the HTTPAPI group writes it", () => {
+  it("is reported in the headers of the IETF HTTPAPI draft", () => {
     expect(rateLimitHeaders(300, { isAllowed: true, remaining: 299, resetSeconds: 60 })).toEqual({
       "ratelimit-policy": '"default";q=300;w=60',
       ratelimit: '"default";r=299;t=60',
@@ -82,7 +82,7 @@ describe("the window of a caller", () => {
 });
 
 describe("the limit of a key", () => {
-  it("is counted down in every answer, and past it is 429 with Retry-After", async () => {
+  it("is counted down in every answer, and requests past it get 429 with Retry-After", async () => {
     const shop = await seedShop();
     const path = invoicesOf(shop);
     const ask = { key: shop.secretKey };
@@ -102,7 +102,7 @@ describe("the limit of a key", () => {
     expect(last.headers.get("ratelimit")).toContain(`t=${wait}`);
   });
 
-  it("comes before validation, and after what is forbidden", async () => {
+  it("is checked before validation and after permissions", async () => {
     const shop = await seedShop();
     const path = invoicesOf(shop);
     const limited = perMinute("1");
@@ -118,7 +118,7 @@ describe("the limit of a key", () => {
     }
   });
 
-  it("is that key's own: another key of the merchant and another merchant are not held up", async () => {
+  it("is that key's own: another key of the merchant, or another merchant, is not limited by it", async () => {
     const [shop, other] = [await seedShop(), await seedShop()];
     const second = await seedKey(shop.merchantId);
     const limited = perMinute("1");
@@ -155,7 +155,7 @@ describe("the limit of a key", () => {
   });
 
   it.each(["", "many", "-1", "1.5", "1e3"])(
-    "is 300 where it is set to %j, which is no number of requests",
+    "is 300 when it is set to %j, which is not a number of requests",
     async (limit) => {
       const shop = await seedShop();
       const answer = await sendWith(perMinute(limit), invoicesOf(shop), { key: shop.secretKey });
@@ -164,7 +164,7 @@ describe("the limit of a key", () => {
     },
   );
 
-  it("is 30 for one address of a public key, and other addresses are not held up", async () => {
+  it("is 30 for a public key from one address, and does not affect other addresses", async () => {
     const shop = await seedShop();
     const path = `${invoicesOf(shop)}/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV`;
     const from = (ip: string) => send(path, { key: shop.publicKey, headers: { "cf-connecting-ip": ip } });
@@ -177,7 +177,7 @@ describe("the limit of a key", () => {
     expect((await send(path, secret)).status).toBe(404);
   });
 
-  it("counts an IPv6 caller by their /64, however many addresses they send from", async () => {
+  it("counts IPv6 callers by their /64, however many addresses they send from", async () => {
     const shop = await seedShop();
     const path = `${invoicesOf(shop)}/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV`;
     const prefix = `2001:db8:${(crypto.getRandomValues(new Uint16Array(1))[0] ?? 0).toString(16)}`;
@@ -223,7 +223,7 @@ describe("the limit of a key", () => {
     expectRefusal(await begin(9), 429, "RATE_LIMITED");
   });
 
-  it("lets everybody through when the limiter cannot be asked", async () => {
+  it("lets everybody through when the limiter fails", async () => {
     const shop = await seedShop();
     const RATE_LIMITER = new Proxy(env.RATE_LIMITER, {
       get: () => () => {
