@@ -20,20 +20,28 @@ function claimAt(createdAtMs: number, changes: Partial<Claim> = {}): Claim {
 
 describe("the same claim again", () => {
   it.each([
-    ["within a minute", claimAt(NOW - MINUTE_MS + 1), true],
-    ["after a minute", claimAt(NOW - MINUTE_MS), false],
-    ["within the hour, when it was found", claimAt(NOW - HOUR_MS + 1, { outcome: "FOUND" }), true],
-    ["after a minute, when nobody could look", claimAt(NOW - MINUTE_MS, { outcome: "UNAVAILABLE" }), false],
-    ["of another transaction", claimAt(NOW, { txHash: "0x2", outcome: "FOUND" }), false],
-    ["of another network", claimAt(NOW, { network: "POL", outcome: "FOUND" }), false],
-  ])("%s is answered by the first: %#", (_, made, isRepeated) => {
+    ["within a minute is answered from the first", claimAt(NOW - MINUTE_MS + 1), true],
+    ["after a minute is looked up again", claimAt(NOW - MINUTE_MS), false],
+    [
+      "within the hour is answered from the first when it was found",
+      claimAt(NOW - HOUR_MS + 1, { outcome: "FOUND" }),
+      true,
+    ],
+    [
+      "after a minute is looked up again when no source could be asked",
+      claimAt(NOW - MINUTE_MS, { outcome: "UNAVAILABLE" }),
+      false,
+    ],
+    ["for another transaction is looked up", claimAt(NOW, { txHash: "0x2", outcome: "FOUND" }), false],
+    ["for another network is looked up", claimAt(NOW, { network: "POL", outcome: "FOUND" }), false],
+  ])("%s", (_, made, isRepeated) => {
     const found = repeatedClaim([made], { network: "ETH", txHash: "0x1" }, NOW);
     expect(found).toBe(isRepeated ? made : undefined);
   });
 });
 
-describe("an invoice", () => {
-  it("is claimed six times in any hour, and waits exactly until it may be again", () => {
+describe("the claims of an invoice", () => {
+  it("are at most six in any hour, and the wait ends exactly when another is allowed", () => {
     const agesMs = fc.array(fc.integer({ min: 0, max: HOUR_MS - 1 }), { maxLength: 9 });
     fc.assert(
       fc.property(agesMs, (ages) => {

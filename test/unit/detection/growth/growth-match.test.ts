@@ -23,14 +23,14 @@ const credited = (matchedBy: Credited["matchedBy"]): Match => ({
   needsReview: false,
 });
 
-describe("what a rule may make of growth", () => {
-  it("the exact amount stands", () => {
+describe("growth that a rule has matched", () => {
+  it("by its exact amount is credited", () => {
     const match = credited("EXACT_AMOUNT");
     expect(growthMatch(match, [candidate(1), candidate(2)])).toBe(match);
   });
 
   it.each(["TOLERANCE", "SOLE_CANDIDATE"] as const)(
-    "%s does not, and leaves all candidates, the likeliest first",
+    "by %s is left unmatched, with all candidates and the matched one first",
     (rule) => {
       const refused = [2, 1, 3].map((n) => ({
         invoiceId: candidate(n).invoiceId,
@@ -42,7 +42,7 @@ describe("what a rule may make of growth", () => {
     },
   );
 
-  it("what is nobody's stays so", () => {
+  it("to nobody stays unmatched", () => {
     const match: Match = { kind: "unmatched", refused: [] };
     expect(growthMatch(match, [candidate(1)])).toBe(match);
   });

@@ -37,12 +37,12 @@ const rowOf = ({ txHash, outputIndex, amountUnits, growth }: Transfer): StoredPa
   evidence: JSON.stringify({ raw: "{}", spends: [], candidates: [], explainedBy: growth?.explainedBy }),
 });
 
-/** Storage of one place: what a look makes of it, in the two batches that there are. */
+/** The stored rows of one address in one block, changed by a look in its two batches. */
 class Ledger {
   readonly payments = new Map<string, Transfer>();
   readonly growth = new Map<string, Transfer>();
 
-  look(told: { readonly growth: Transfer | undefined; readonly fresh: readonly Transfer[] }, diesBetween = false) {
+  look(read: { readonly growth: Transfer | undefined; readonly fresh: readonly Transfer[] }, diesBetween = false) {
     const storedGrowth = [...this.growth.values()].map(
       (each): StoredGrowth => ({
         rows: [rowOf(each)],
@@ -51,8 +51,8 @@ class Ledger {
       }),
     );
     const stored = [...this.payments.values()].map(({ txHash, amountUnits: units }) => ({ txHash, units }));
-    const weighed = weighPlace({ ...told, storedGrowth, stored } satisfies PlaceInBlock);
-    for (const each of told.fresh) this.payments.set(transferKey(each), each);
+    const weighed = weighPlace({ ...read, storedGrowth, stored } satisfies PlaceInBlock);
+    for (const each of read.fresh) this.payments.set(transferKey(each), each);
     for (const row of weighed.replaced) this.growth.delete(transferKey(row));
     if (weighed.growth !== null && !diesBetween && !this.growth.has(transferKey(weighed.growth)))
       this.growth.set(transferKey(weighed.growth), weighed.growth);
@@ -64,8 +64,8 @@ class Ledger {
 }
 
 /**
- * What came to an address in a block: by transactions, and by contracts. A source shows some of the transactions and takes them off what the
- * balance rose by; a claim shows one transaction alone.
+ * What an address received in a block: by transactions, and by contracts. A source shows some of the transactions and subtracts them from the
+ * balance's growth; a claim shows one transaction only.
  */
 const facts = fc.record({
   paid: fc.array(fc.bigInt({ min: 1n, max: 9n }), { maxLength: 4 }),
@@ -80,7 +80,7 @@ const facts = fc.record({
 });
 
 describe("growth and what explains it", () => {
-  it("no coin counts twice and, once a source has looked, none is missing, in whichever order they are told", () => {
+  it("no coin counts twice and, once a source was read, none is missing, in whichever order they are read", () => {
     fc.assert(
       fc.property(facts, ({ paid, inside, looks }) => {
         const ledger = new Ledger();
@@ -103,7 +103,7 @@ describe("growth and what explains it", () => {
     );
   });
 
-  it("what is told again changes nothing", () => {
+  it("reading the same again changes nothing", () => {
     const growth = growthOf(5n, [explainerMark(hashOf(1))]);
     const storedGrowth = [{ rows: [rowOf(growth)], units: 5n, explainedBy: [explainerMark(hashOf(1))] }];
     const stored = [{ txHash: hashOf(1), units: 2n }];
@@ -111,13 +111,13 @@ describe("growth and what explains it", () => {
     expect(weighed).toEqual({ growth, replaced: [], by: null });
   });
 
-  it("of two sources that hold two balances for true, the first is kept", () => {
+  it("of two sources with different balances, the first is kept", () => {
     const storedGrowth = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
     const weighed = weighPlace({ growth: growthOf(6n), fresh: [], storedGrowth, stored: [] });
     expect(weighed).toEqual({ growth: null, replaced: [], by: null });
   });
 
-  it("a stored explanation is nobody's batch to wait for", () => {
+  it("a stored transaction replaces growth without waiting for another batch", () => {
     const storedGrowth = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
     const stored = [{ txHash: hashOf(1), units: 5n }];
     const weighed = weighPlace({ growth: undefined, fresh: [transferOf(1, 5n)], storedGrowth, stored });

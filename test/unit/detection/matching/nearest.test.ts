@@ -10,7 +10,7 @@ const HELD = fc.record({
   invoiceId: fc.integer({ min: 1, max: 6 }).map(invoice),
 });
 
-/** The whole of the answer, from all amounts, with fractions compared as whole numbers. */
+/** The expected distances, computed from all amounts. */
 function honest(wanted: bigint, held: readonly HeldAmount[], limit: number): readonly number[] {
   const distance = ({ units }: HeldAmount) =>
     Number((wanted > units ? wanted - units : units - wanted) * 10n ** 9n) / Number(units);
@@ -34,7 +34,7 @@ function sidesOf(wanted: bigint, held: readonly HeldAmount[], most: number): rea
 }
 
 describe("the nearest amount of each invoice", () => {
-  it("is the nearest of all, wherever reads that ended at their limit say that they saw enough", () => {
+  it("is the nearest of all amounts whenever limited reads report that they are complete", () => {
     let wholes = 0;
     fc.assert(
       fc.property(
@@ -54,20 +54,20 @@ describe("the nearest amount of each invoice", () => {
     expect(wholes).toBeGreaterThan(10);
   });
 
-  it("is not taken for whole where one invoice fills a side", () => {
+  it("is reported as incomplete when one invoice fills a limited read", () => {
     const filled = Array.from({ length: 5 }, (_, n) => ({ units: 100n + BigInt(n), invoiceId: invoice(1) }));
     expect(nearestOf(100n, [{ held: filled, isCut: true }], 2)).toEqual({ amounts: [filled[0]], isWhole: false });
     expect(nearestOf(100n, [{ held: filled, isCut: false }], 2).isWhole).toBe(true);
   });
 
-  it("is told apart where amounts of 18 decimals differ by one unit", () => {
+  it("is found even when amounts of 18 decimals differ by one unit", () => {
     const wanted = 10n ** 24n;
     const held = [2n, 1n].map((more) => ({ units: wanted + more, invoiceId: invoice(Number(more)) }));
     expect(nearestOf(wanted, [{ held, isCut: false }], 1).amounts).toEqual([held[1]]);
   });
 });
 
-it("an amount's key sorts as the amount does", () => {
+it("the keys of amounts sort as the amounts do", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 78n }), fc.bigInt({ min: 0n, max: 10n ** 30n }), (a, b) => {
       expect(amountKey(a) < amountKey(b)).toBe(a < b);
@@ -76,7 +76,7 @@ it("an amount's key sorts as the amount does", () => {
   );
 });
 
-it("few shelves hold what is open at a moment", () => {
+it("the amounts open at a moment are on fewer than 60 shelves", () => {
   const atMs = 1_800_000_000_000;
   expect(shelvesAt({ atMs, untilMs: atMs + 30 * 60_000 }).flatMap(({ each }) => each).length).toBeLessThan(60);
 });

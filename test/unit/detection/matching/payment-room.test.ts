@@ -17,13 +17,13 @@ if (network === undefined) throw new Error("BTC");
 const PAYMENT = firstSeen({ network, heights: { tipHeight: 1, finalizedHeight: null }, nowMs: 1 });
 const paymentsOf = (count: number, changes: Partial<Payment> = {}): readonly Payment[] =>
   Array.from({ length: count }, (_, n) => ({ ...PAYMENT, txHash: `tx${n}`, outputIndex: "0", ...changes }));
-/** Without a transaction that a new transfer could be. */
+/** Payments whose transactions match no new transfer. */
 const othersOf = (count: number, changes: Partial<Payment>) => paymentsOf(count, { txHash: "gone", ...changes });
 const creditOf = (n: number): { readonly transfer: Transfer } => ({
   transfer: transferOf({ txHash: `tx${n}`, outputIndex: "0" }),
 });
 
-it("takes every transfer that the invoice has, and of the others the first up to 200 payments in all; loses none", () => {
+it("credits every known transfer and new ones up to 200 payments in all, and returns all others", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: MOST_BY_RULES + 50 }),
@@ -43,7 +43,7 @@ it("takes every transfer that the invoice has, and of the others the first up to
   );
 });
 
-it("keeps the room that payments leave which left the chain, whichever and however many, up to 600 payments in all", () => {
+it("gives the room of payments that left the chain to new ones, up to 600 payments ever", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: MOST_BY_RULES + 50 }),
@@ -60,7 +60,7 @@ it("keeps the room that payments leave which left the chain, whichever and howev
   );
 });
 
-it("leaves room to assign by hand, whatever the rules have credited and lost: 250 at least, and 400 in all", () => {
+it("always leaves room for 250 payments assigned by hand, and for 400 payments in all", () => {
   const flood = othersOf(MOST_EVER_BY_RULES, { status: "DROPPED" });
   const byHand = (count: number) => othersOf(count, { resolution: "{}" });
   expect(hasRoomByHand([...flood, ...byHand(249)])).toBe(true);
@@ -70,7 +70,7 @@ it("leaves room to assign by hand, whatever the rules have credited and lost: 25
   expect(hasRoomByHand([...paymentsOf(MOST_BY_RULES), ...byHand(MOST_PAYMENTS - MOST_BY_RULES)])).toBe(false);
 });
 
-it("does not take a transfer of another network for one that the invoice has", () => {
+it("does not count a transfer of another network as known", () => {
   const { beyond } = splitByRoom(paymentsOf(MOST_BY_RULES), "LTC", [creditOf(0)]);
   expect(beyond).toEqual([creditOf(0)]);
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { valueRangeOf } from "../../../../src/detection/matching/unmatched-limit.ts";
 
-describe("the range in which an unmatched transfer is counted", () => {
+describe("the worth range in which an unmatched transfer is counted", () => {
   it.each([
     [0n, 0n, 1_000_000n],
     [999_999n, 0n, 1_000_000n],
@@ -17,7 +17,7 @@ describe("the range in which an unmatched transfer is counted", () => {
     expect(valueRangeOf(usdMicros)).toEqual({ fromMicros, belowMicros });
   });
 
-  it("holds what it is asked for, is the same for all in it, and there are six in all", () => {
+  it("contains the transfer, is the same for all transfers in it, and is one of six", () => {
     const seen = new Set<string>([JSON.stringify(null)]);
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 12n }), fc.bigInt({ min: 0n, max: 10n ** 12n }), (a, b) => {

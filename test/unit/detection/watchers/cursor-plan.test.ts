@@ -19,7 +19,7 @@ import { networkOf } from "../../../support/watcher.ts";
 const positive = fc.integer({ min: 1, max: 1_000 });
 
 describe("checkpoints", () => {
-  /** The list after the cursor went through all of `strides`, from height 0 on. */
+  /** The checkpoints after the cursor has made all of `strides` from height 0. */
   function walked(strides: readonly number[], windowBlocks: number) {
     let height = 0;
     let checkpoints: readonly Checkpoint[] = [];
@@ -33,7 +33,7 @@ describe("checkpoints", () => {
     return { height, checkpoints, left };
   }
 
-  it("ascend, are few, lie where the cursor was, and end with the position it left last", () => {
+  it("ascend, are at most 18, are past positions of the cursor, and end with the last of them", () => {
     fc.assert(
       fc.property(fc.array(positive, { minLength: 1, maxLength: 200 }), positive, (strides, windowBlocks) => {
         const { checkpoints, left } = walked(strides, windowBlocks);
@@ -48,7 +48,7 @@ describe("checkpoints", () => {
     );
   });
 
-  it("leave no more than two sixteenths of the window between two of them that the cursor was in", () => {
+  it("leave gaps of at most two sixteenths of the window", () => {
     fc.assert(
       fc.property(positive, fc.integer({ min: 1, max: 4 }), (windowBlocks, stride) => {
         const strides = Array.from({ length: Math.ceil(windowBlocks / stride) + 1 }, () => stride);
@@ -64,7 +64,7 @@ describe("checkpoints", () => {
     );
   });
 
-  it("come back from their text as they were", () => {
+  it("survive printing and parsing", () => {
     const some = [
       { height: 5, hash: "0xab" },
       { height: 9, hash: "0xcd" },
@@ -75,8 +75,8 @@ describe("checkpoints", () => {
   });
 });
 
-describe("a piece", () => {
-  it("goes on from the cursor, never beyond the tip nor its bound, and reaches the tip in the end", () => {
+describe("a chunk", () => {
+  it("starts at the cursor, never exceeds the tip or its size, and reaches the tip in the end", () => {
     fc.assert(
       fc.property(fc.nat(1_000), fc.nat(1_000), positive, (cursorHeight, above, blocks) => {
         const tipHeight = cursorHeight + above;
@@ -94,7 +94,7 @@ describe("a piece", () => {
     );
   });
 
-  it("is small where whole blocks are read, and large where logs are asked for", () => {
+  it("is small where whole blocks are read, and large where logs are read", () => {
     expect(chunkBlocks(networkOf("BTC"), true)).toBe(6);
     expect(chunkBlocks(networkOf("ETH"), true)).toBe(25);
     expect(chunkBlocks(networkOf("ETH"), false)).toBe(500);
@@ -102,8 +102,8 @@ describe("a piece", () => {
   });
 });
 
-describe("how far a fork is looked for", () => {
-  it("is at least the reorg window of every network, and the overlap", () => {
+describe("the distance in which a fork is searched", () => {
+  it("is larger than the reorg window and the overlap of every network", () => {
     for (const network of NETWORKS) {
       expect(walkBackBlocks(network)).toBeGreaterThan(network.reorgWindowBlocks);
       expect(walkBackBlocks(network)).toBeGreaterThan(network.overlapBlocks);
@@ -111,12 +111,12 @@ describe("how far a fork is looked for", () => {
   });
 });
 
-describe("the pace", () => {
+describe("the polling interval", () => {
   it.each([
     ["its own", "BTC", null, false, 30_000],
     ["what POLL_SECONDS says", "BTC", 0.05, false, 50],
     ["a second while it is behind", "BTC", null, true, 1_000],
-    ["what POLL_SECONDS says, if that is less, while it is behind", "ETH", 0.05, true, 50],
+    ["what POLL_SECONDS says, when that is less than a second, while it is behind", "ETH", 0.05, true, 50],
   ] as const)("of a network is %s", (_, name, pollSeconds, isBehind, expected) => {
     expect(pauseMs(networkOf(name), pollSeconds, isBehind)).toBe(expected);
   });
@@ -125,7 +125,7 @@ describe("the pace", () => {
     ["never ticked", null, true],
     ["ticked a minute ago", 60_000, false],
     ["ticked three intervals ago", 90_001, true],
-  ])("of a watcher that %s is kept or missed", (_, agoMs, expected) => {
+  ])("makes a watcher that %s (%s ms) stale: %s", (_, agoMs, expected) => {
     const tickedAtMs = agoMs === null ? null : 1_000_000 - agoMs;
     expect(isTickStale({ tickedAtMs }, 30_000, 1_000_000)).toBe(expected);
   });

@@ -4,8 +4,8 @@ import { RecipientBook } from "../../../../src/detection/watchers/recipients.ts"
 const START = 1_800_000_000_000;
 const row = (address: string, cryptocurrency = "USDT") => ({ address, cryptocurrency });
 
-describe("a book of recipients", () => {
-  it("holds each address once, in the order in which they came, and the assets asked for", () => {
+describe("the book of recipients", () => {
+  it("holds each address once, in the order of arrival, and the watched assets", () => {
     const book = new RecipientBook(START);
     book.add([row("a"), row("b", "ETH"), row("a", "DAI")]);
     book.add([row("c"), row("b")]);
@@ -13,7 +13,7 @@ describe("a book of recipients", () => {
     expect([...book.codes]).toEqual(["USDT", "ETH", "DAI"]);
   });
 
-  it("is read again from two minutes before it was read last, and anew after an hour", () => {
+  it("is refreshed from two minutes before its last refresh, and read completely after an hour", () => {
     const book = new RecipientBook(START);
     expect(book.refreshFromMs).toBe(START - 120_000);
     book.noteRefresh(START + 3_000_000);

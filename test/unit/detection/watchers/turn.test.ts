@@ -26,7 +26,7 @@ function pageAfter(ring: readonly Queue[], after: string): readonly Queue[] {
 }
 
 describe("the places of a pass", () => {
-  it("are given to each merchant once before to anybody twice, and none is left over while anybody has more to ask", () => {
+  it("are given in turns among merchants, and none stays unused while a merchant has more addresses", () => {
     fc.assert(
       fc.property(counts, (of) => {
         const page = of.map((count, n) => queueOf(n, count)).slice(0, PLACES);
@@ -42,7 +42,7 @@ describe("the places of a pass", () => {
     );
   });
 
-  it("come round to every merchant in as many passes as there are pages of places, however few are asked for", () => {
+  it("reach every merchant within one round of the ring, however few addresses a pass reads", () => {
     fc.assert(
       fc.property(counts, fc.integer({ min: 1, max: PLACES }), (of, asked) => {
         const ring = of.map((count, n) => queueOf(n, count));
@@ -75,37 +75,37 @@ describe("a lap", () => {
 
   it.each<[string, Partial<Lap>, readonly string[], ReturnType<typeof after>]>([
     [
-      "stays before the first that is open",
+      "stays before the first address that was not read",
       { found: [row(8)] },
       [],
       { before: { activatedAtMs: 9, position: 9 }, hasFound: true, merchantId: merchant(1) },
     ],
     [
-      "goes to the last before one that is open",
+      "moves to the last address before one that was not read",
       { found: [row(8), row(7), row(6)] },
       ["A8", "A6"],
       { before: { activatedAtMs: 8, position: 8 }, hasFound: true, merchantId: merchant(1) },
     ],
     [
-      "waits for none that is stuck",
+      "does not wait for a stuck address",
       { found: [row(8), row(7, true), row(6)] },
       ["A8"],
       { before: { activatedAtMs: 7, position: 7 }, hasFound: true, merchantId: merchant(1) },
     ],
     [
-      "goes to the end of its stretch",
+      "moves to the end of its range",
       { end: { activatedAtMs: 3, position: 3 } },
       [],
       { before: { activatedAtMs: 3, position: 3 }, hasFound: false, merchantId: merchant(1) },
     ],
-    ["begins anew at its end", { found: [row(8)] }, ["A8"], { before: TOP, hasFound: false, merchantId: merchant(1) }],
+    ["begins again at its end", { found: [row(8)] }, ["A8"], { before: TOP, hasFound: false, merchantId: merchant(1) }],
     [
-      "begins anew where it had found something before",
+      "begins again when nothing is left and it found something before",
       { hasFound: true },
       [],
       { before: TOP, hasFound: false, merchantId: merchant(1) },
     ],
-    ["is over where it found nothing at all", {}, [], undefined],
+    ["is over when it found nothing at all", {}, [], undefined],
   ])("%s", (_, of, settled, expected) => {
     expect(after(of, settled)).toEqual(expected);
   });
