@@ -38,18 +38,22 @@ describe("a POST may begin", () => {
   it.each([
     ["at once", { claimedAtMs: NOW, beganMs: NOW, nowMs: NOW }, true],
     ["within the endpoint's time limit", { claimedAtMs: NOW, beganMs: NOW, nowMs: NOW + 999 }, true],
-    ["and no later", { claimedAtMs: NOW, beganMs: NOW, nowMs: NOW + 1_000 }, false],
+    ["not after the endpoint's time limit", { claimedAtMs: NOW, beganMs: NOW, nowMs: NOW + 1_000 }, false],
     [
-      "while claim and resolver were quick enough",
+      "while the claim and the resolver left enough of the lease",
       { claimedAtMs: NOW, beganMs: NOW + 8_000, nowMs: NOW + 8_000 },
       true,
     ],
-    ["and not where they used the lease up", { claimedAtMs: NOW, beganMs: NOW + 8_001, nowMs: NOW + 8_001 }, false],
+    [
+      "not once the claim and the resolver have used up the lease",
+      { claimedAtMs: NOW, beganMs: NOW + 8_001, nowMs: NOW + 8_001 },
+      false,
+    ],
   ] as const)("%s", (_, { claimedAtMs, ...at }, may) => {
     expect(mayBegin(round(1_000, claimedAtMs), at)).toBe(may);
   });
 
-  it("only where it can end, and be recorded, before the lease does", () => {
+  it("only when it can end and be recorded before the lease ends", () => {
     const ms = fc.nat(100_000);
     fc.assert(
       fc.property(fc.integer({ min: 1_000, max: 30_000 }), ms, ms, (timeoutMs, prepared, passed) => {
@@ -69,36 +73,36 @@ it.each([
   [200, false],
   [429, false],
   [503, false],
-])("after %s no other POST of the round begins: %s", (statusCode, isOver) => {
+])("an answer of %s ends the round: %s", (statusCode, isOver) => {
   expect(endsRound(attempt(statusCode))).toBe(isOver);
 });
 
 describe("a delivery", () => {
   const chance = { schedule: SCHEDULE, random: 0.5 };
 
-  it.each([200, 204, 299])("has succeeded with %i", (statusCode) => {
+  it.each([200, 204, 299])("succeeds with %i", (statusCode) => {
     expect(outcomeOf(attempt(statusCode), { retryCount: 9 }, chance)).toMatchObject({ kind: "SUCCESS" });
   });
 
   it.each([
-    ["that failed comes back after the gap of its next attempt", 500, undefined, 9, NOW + 5 * MINUTE_MS],
-    ["that was left without an answer too", null, undefined, 9, NOW + 5 * MINUTE_MS],
-    ["later where the receiver asks for that", 429, "3600", 9, NOW + 60 * MINUTE_MS],
-    ["not at all after its last attempt", 500, undefined, 1, null],
+    ["that failed is retried after the gap of its next attempt", 500, undefined, 9, NOW + 5 * MINUTE_MS],
+    ["that got no answer is retried in the same way", null, undefined, 9, NOW + 5 * MINUTE_MS],
+    ["is retried later when the receiver asks for that", 429, "3600", 9, NOW + 60 * MINUTE_MS],
+    ["is not retried after its last attempt", 500, undefined, 1, null],
   ] as const)("%s", (_, statusCode, retryAfter, retryCount, nextMs) => {
     const failed = attempt(statusCode, retryAfter === undefined ? {} : { retryAfter });
     expect(outcomeOf(failed, { retryCount }, chance)).toMatchObject({ kind: "FAILURE", nextMs });
   });
 });
 
-describe("a round says of its endpoint", () => {
+describe("a round's verdict on its endpoint", () => {
   const failing = { failuresInRow: 19, failingSinceMs: NOW - 5 * DAY_MS, probeAtMs: null };
 
-  it("nothing, where nothing was sent", () => {
+  it("changes nothing when nothing was sent", () => {
     expect(verdictOn(failing, [])).toEqual({ health: failing, disable: null, hasSuccess: false });
   });
 
-  it("that all is well after a success, whatever was before", () => {
+  it("is healthy after a final success, whatever was before", () => {
     expect(verdictOn(failing, [attempt(500), attempt(200)])).toEqual({
       health: HEALTHY,
       disable: null,
@@ -106,24 +110,24 @@ describe("a round says of its endpoint", () => {
     });
   });
 
-  it("that it failed since, and from when on", () => {
+  it("counts only the failures since the last success", () => {
     const later = { endedMs: NOW + 2 };
     const { health } = verdictOn(failing, [attempt(200), attempt(500, { endedMs: NOW + 1 }), attempt(null, later)]);
     expect(health).toEqual({ failuresInRow: 1, failingSinceMs: NOW + 1, probeAtMs: null });
   });
 
-  it("one failure more, however many failed side by side: they are not in a row", () => {
+  it("counts one failure for deliveries that failed side by side", () => {
     const calm = { failuresInRow: 18, failingSinceMs: NOW - 5 * DAY_MS, probeAtMs: null };
     const many = Array.from({ length: 20 }, () => attempt(503));
     expect(verdictOn(calm, many)).toEqual({ health: { ...calm, failuresInRow: 19 }, disable: null, hasSuccess: false });
     expect(verdictOn(HEALTHY, many).health).toEqual({ failuresInRow: 1, failingSinceMs: NOW, probeAtMs: null });
   });
 
-  it("that it is to be switched off after days of failures only", () => {
+  it("switches it off as FAILING after days of failures only", () => {
     expect(verdictOn(failing, [attempt(500)])).toMatchObject({ disable: "FAILING", health: { failuresInRow: 20 } });
   });
 
-  it("that it is gone, by one word of its own among others", () => {
+  it("switches it off as GONE after a single 410", () => {
     expect(verdictOn(HEALTHY, [attempt(200), attempt(410), attempt(200)])).toMatchObject({ disable: "GONE" });
   });
 });
@@ -132,13 +136,13 @@ describe("an endpoint is woken", () => {
   const failed = (nextMs: number | null) => ({ kind: "FAILURE", attempt: attempt(500), nextMs }) as const;
 
   it.each([
-    ["for the first and the last of what comes back soon", [4_000, 5_500, 6_000], [4, 6]],
-    ["once for one", [4_100], [5]],
-    ["not before it is due", [1], [1]],
-    ["not for what the cron finds", [15 * MINUTE_MS + 1], []],
-    ["for what comes back in a quarter of an hour", [15 * MINUTE_MS], [900]],
-    ["at once for what is due by now", [-10], [0]],
-    ["not for what is over", [null], []],
+    ["for the first and the last retry that is due soon", [4_000, 5_500, 6_000], [4, 6]],
+    ["once for a single retry", [4_100], [5]],
+    ["not before the retry is due", [1], [1]],
+    ["not for a retry that is left to the cron", [15 * MINUTE_MS + 1], []],
+    ["for a retry in a quarter of an hour", [15 * MINUTE_MS], [900]],
+    ["at once for a retry that is already due", [-10], [0]],
+    ["not for a delivery without another attempt", [null], []],
   ])("%s", (_, waits, seconds) => {
     const outcomes = waits.map((wait) => failed(wait === null ? null : NOW + wait));
     const done = { kind: "SUCCESS", attempt: attempt(200) } as const;
@@ -146,18 +150,18 @@ describe("an endpoint is woken", () => {
   });
 });
 
-describe("of endpoints with something due", () => {
+describe("among endpoints with something due", () => {
   const due = (merchantId: string, dueMs: number) => {
     const webhookId: WebhookId = `whk_${merchantId}${dueMs}`;
     return { webhookId, merchantId, dueMs };
   };
 
-  it("each merchant's longest waiting comes before anybody's second", () => {
+  it("each merchant's longest waiting endpoint comes before any merchant's second", () => {
     const all = [due("a", 1), due("a", 2), due("a", 3), due("b", 9), due("c", 5)];
     expect(fairShare(all, 4)).toEqual(["whk_a1", "whk_c5", "whk_b9", "whk_a2"]);
   });
 
-  it("as many are woken as may be, each once, and every merchant unless there are more merchants than that", () => {
+  it("as many as allowed are woken, each once, with one of every merchant if the limit permits", () => {
     const endpoint = fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.nat(1_000)).map(([who, ms]) => due(who, ms));
     const endpoints = fc.uniqueArray(endpoint, { selector: ({ webhookId }) => webhookId, maxLength: 40 });
     fc.assert(

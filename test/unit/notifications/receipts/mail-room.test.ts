@@ -7,13 +7,13 @@ const NOW = 1_800_000_000_000;
 it.each([
   ["the merchant's window moves on", { merchantFullSinceMs: NOW - 5, mailboxFullSinceMs: null }, DAY_MS - 5],
   ["the mailbox's window moves on", { merchantFullSinceMs: null, mailboxFullSinceMs: NOW - 5 }, DAY_MS - 5],
-  ["the later of the two", { merchantFullSinceMs: NOW - 5, mailboxFullSinceMs: NOW - 9 }, DAY_MS - 5],
-  ["now, where room was made meanwhile", { merchantFullSinceMs: null, mailboxFullSinceMs: null }, 0],
+  ["the later of the two windows moves on", { merchantFullSinceMs: NOW - 5, mailboxFullSinceMs: NOW - 9 }, DAY_MS - 5],
+  ["now, when there is room again", { merchantFullSinceMs: null, mailboxFullSinceMs: null }, 0],
 ])("a receipt past a limit waits until %s", (_, room, waitMs) => {
   expect(roomAtMs(room, NOW)).toBe(NOW + waitMs);
 });
 
-it("a mailbox is one however it is written, and cannot be read out of its name", () => {
+it("a mailbox has one hash, in upper or lower case", () => {
   expect(mailboxOf("Ann@Example.com")).toBe(mailboxOf("ann@example.com"));
   expect(mailboxOf("ann@example.com")).toMatch(/^[0-9a-f]{64}$/);
 });

@@ -33,7 +33,7 @@ function mailsOf(recipient: "CUSTOMER" | "MERCHANT", changes: Partial<ReceiptFac
 describe("a customer's receipt", () => {
   const [{ mail, id }] = mailsOf("CUSTOMER");
 
-  it("says who was paid, what for, how much, when and by which transactions, and where to read it again", () => {
+  it("says who was paid, for what, how much, when, by which transactions, and where to read it again", () => {
     expect([mail.to, id]).toEqual(["ann@example.com", `receipt-${invoiceId}-CUSTOMER`]);
     expect(mail.subject).toContain("Corner shop");
     const wanted = ["Corner shop", "Order 7", "€49.90", "2026", `${HASH} (52.1 USDT, Ethereum)`, invoiceId];
@@ -42,12 +42,12 @@ describe("a customer's receipt", () => {
     expect(mail.text).not.toContain(GONE);
   });
 
-  it("says nothing that is the shop's alone", () => {
+  it("holds nothing that is internal to the shop", () => {
     expect(mail.text + mail.html).not.toMatch(/A-7|Corner Ltd|owner@/);
   });
 
   it.each(Object.entries(LANGUAGES))(
-    "in %s is written as that is written, with nothing left to fill in",
+    "in %s has the language's direction, and no placeholder left",
     (code, { direction }) => {
       for (const status of ["PAID", "OVERPAID"] as const) {
         const confirmedMicros = status === "OVERPAID" ? 60_000_000n : FACTS.amountMicros;
@@ -59,26 +59,26 @@ describe("a customer's receipt", () => {
     },
   );
 
-  it.each([null, "", "xx", "constructor"])("is English where the page was read in %j", (language) => {
+  it.each([null, "", "xx", "constructor"])("is English when the page's language was %j", (language) => {
     expect(mailsOf("CUSTOMER", { language })).toEqual(mailsOf("CUSTOMER"));
   });
 
-  it("of any amount says what came", () => {
+  it("for an invoice of any amount says what was received", () => {
     const [{ mail: other }] = mailsOf("CUSTOMER", { amountMicros: 0n, confirmedMicros: 3_500_000n });
     expect(other.text).toContain("€3.50");
   });
 
-  it("says what came where that was a little short, and the price where what came has none", () => {
+  it("says what was received when that was a little less, and the price when nothing was received", () => {
     expect(mailsOf("CUSTOMER", { confirmedMicros: 49_500_000n })[0].mail.text).toContain("€49.50");
     expect(mailsOf("CUSTOMER", { confirmedMicros: 0n })[0].mail.text).toContain("€49.90");
   });
 
-  it("does without a link where the operator has not said where our pages are", () => {
+  it("has no link when PUBLIC_URL is not set", () => {
     const [{ mail: other }] = mailsOf("CUSTOMER", {}, { publicUrl: "" });
     expect(other.text).not.toContain("/receipt");
   });
 
-  it("holds a shop's words to one line, unread as markup or header", () => {
+  it("keeps the shop's texts on one line, with no effect as markup or header", () => {
     const evil = "Order\r\nBcc: eve@example.com <script>\u202E";
     const [{ mail: other }] = mailsOf("CUSTOMER", { title: evil, shopName: evil });
     expect(other.subject).not.toMatch(/[\r\n\u202E]/);
@@ -98,13 +98,13 @@ describe("a team's receipt", () => {
     expect(mail.text).not.toContain("ann@example.com");
   });
 
-  it("says what came in its subject, and so where somebody accepted it without money", () => {
+  it("says in its subject what was received, or that the invoice was accepted without payment", () => {
     const subject = (confirmedMicros: bigint) => mailsOf("MERCHANT", { confirmedMicros })[0].mail.subject;
     expect(subject(49_500_000n)).toBe("Corner Ltd was paid €49.50");
     expect(subject(0n)).toBe("Corner Ltd accepted €49.90 as paid");
   });
 
-  it("says so where more came than was asked", () => {
+  it("says when more was received than asked", () => {
     const [{ mail }] = mailsOf("MERCHANT", { status: "OVERPAID", confirmedMicros: 60_000_000n });
     expect(mail.text).toContain("more than was asked");
     expect(mail.text).toContain("Received: €60.00");
@@ -119,19 +119,19 @@ it("no receipt names an address to pay to", () => {
 describe("a receipt that is due", () => {
   it.each<[string, "CUSTOMER" | "MERCHANT", Partial<ReceiptFacts>, string]>([
     ["the invoice was reversed", "CUSTOMER", { status: "EXPIRED" }, "REVERSED"],
-    ["the invoice waits again", "MERCHANT", { status: "PENDING_CONFIRMATION" }, "REVERSED"],
+    ["the invoice awaits confirmation again", "MERCHANT", { status: "PENDING_CONFIRMATION" }, "REVERSED"],
     ["the customer was erased", "CUSTOMER", { customerEmail: null }, "UNWANTED"],
-    ["customers get none any more", "CUSTOMER", { mailReceiptsToCustomers: false }, "UNWANTED"],
+    ["receipts to customers are switched off", "CUSTOMER", { mailReceiptsToCustomers: false }, "UNWANTED"],
     ["nobody paid", "CUSTOMER", { payments: [] }, "UNWANTED"],
     ["no payment is confirmed", "CUSTOMER", { payments: FACTS.payments.slice(1) }, "UNWANTED"],
-    ["the team wants none any more", "MERCHANT", { mailReceiptsToMerchant: false }, "UNWANTED"],
-    ["the team has nobody to tell", "MERCHANT", { stewards: [] }, "UNWANTED"],
-    ["the merchant is gone", "CUSTOMER", { isMerchantLive: false }, "UNWANTED"],
-  ])("is not sent where %s", (_, recipient, changes, plan) => {
+    ["receipts to the team are switched off", "MERCHANT", { mailReceiptsToMerchant: false }, "UNWANTED"],
+    ["the team has no owner or admin", "MERCHANT", { stewards: [] }, "UNWANTED"],
+    ["the merchant is deleted", "CUSTOMER", { isMerchantLive: false }, "UNWANTED"],
+  ])("is not sent when %s", (_, recipient, changes, plan) => {
     expect(planReceipt(recipient, { ...FACTS, ...changes }, { publicUrl })).toBe(plan);
   });
 
-  it("is tried with growing pauses for about three days, and then given up", () => {
+  it("is retried with growing pauses for about three days, and then given up", () => {
     const pauses: number[] = [];
     for (let attempts = 1; ; attempts++) {
       const next = nextAttemptMs(attempts, 1_000);

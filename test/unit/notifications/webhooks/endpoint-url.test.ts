@@ -10,7 +10,7 @@ describeEndpointUrls();
 const rules = fc.constantFrom<EndpointRules>({ isLoopbackOpen: false }, { isLoopbackOpen: true });
 const IP = { ok: false, error: "the host is an IP address" };
 
-/** Ways to write a digit or a dot that UTS #46 takes for it. */
+/** Characters that UTS #46 maps to a digit or a dot. */
 const DIGITS = [0xff10, 0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1fbf0];
 const DOTS = [".", "\u3002", "\uff0e", "\uff61"];
 
@@ -37,7 +37,7 @@ const bases = fc.constantFrom(
   (part: number) => `0000${part.toString(8)}`,
 );
 
-/** One to four parts, the last of which holds all bytes that are left. */
+/** One to four parts, the last of which holds all remaining bytes. */
 const ipv4Host = fc
   .tuple(fc.nat(2 ** 32 - 1), fc.integer({ min: 1, max: 4 }), fc.tuple(bases, bases, bases, bases), fc.boolean())
   .map(([address, count, writers, hasDot]) => {
@@ -46,8 +46,8 @@ const ipv4Host = fc
     return parts.map((part, at) => writers[at]?.(part)).join(".") + (hasDot ? "." : "");
   });
 
-describe("an endpoint's URL, whatever it is", () => {
-  it("is never an IPv4 address, in any number of parts, bases, scripts and encodings", () => {
+describe("an endpoint's URL", () => {
+  it("is never an IPv4 address, in any number of parts, base, script or encoding", () => {
     fc.assert(
       fc.property(ipv4Host.chain(disguised), rules, (host, each) => {
         expect(parseEndpointUrl(`https://${host}/`, each)).toEqual(IP);
@@ -65,7 +65,7 @@ describe("an endpoint's URL, whatever it is", () => {
     );
   });
 
-  it("with a host that is refused stays so under any path and query and in capitals", () => {
+  it("with a refused host is refused with any path and query, and in capitals", () => {
     const refused = REFUSED.filter(({ why }) => why.startsWith("the host"))
       .flatMap(({ urls }) => urls)
       .filter((url) => /^https:\/\/[^/?#]+\/$/.test(url))
@@ -86,7 +86,7 @@ describe("an endpoint's URL, whatever it is", () => {
     );
   });
 
-  it("once good is good again as it is stored, and stays the same", () => {
+  it("that is accepted is accepted unchanged in its stored form", () => {
     const good = fc.constantFrom(...ALLOWED, ...LOOPBACK).map(([text]) => text);
     const made = fc.webUrl({ validSchemes: ["https", "http"], withQueryParameters: true });
     const loose = fc
@@ -111,7 +111,7 @@ describe("an endpoint's URL, whatever it is", () => {
     expect(count).toBeGreaterThan(RUNS / 4);
   });
 
-  it("where loopback is closed, is https on port 443 to a name with a dot, or refused", () => {
+  it("is https on port 443 to a name with a dot, or refused, when loopback is closed", () => {
     const chunk = fc.constantFrom(
       ..."https:// http:// // / \\ : @ # ? . [ ] % %2e %40 localhost 127.0.0.1 ::1 0x7f 443 80 acme.com shop com . - _ \u3002 \uff0f \u00ad é".split(
         " ",
@@ -127,7 +127,7 @@ describe("an endpoint's URL, whatever it is", () => {
     );
   });
 
-  it("is told why it is refused without a word of a user name or a password", () => {
+  it("is refused without repeating a user name or password", () => {
     fc.assert(
       fc.property(
         fc.stringMatching(/^[a-z0-9]{6,20}$/),

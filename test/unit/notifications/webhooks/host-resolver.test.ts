@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((each) => each.close()));
 });
 
-/** A resolver on loopback that answers each question as it is told, and keeps what it was asked. */
+/** A resolver on loopback that answers each question with `answer`, and records what it was asked. */
 async function resolver(answer: Answer, path = "/dns-query") {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
@@ -55,7 +55,7 @@ const A = (data: string): Record => [1, data];
 const AAAA = (data: string): Record => [28, data];
 const CNAME = (data: string): Record => [5, data];
 
-/** Answers from two lists, with no `Answer` where one is empty, as the real ones do. */
+/** Answers from two lists, without an `Answer` member when one is empty, as real resolvers do. */
 const zone =
   (a: readonly Record[], aaaa: readonly Record[], over: object = {}): Answer =>
   ({ name, type }, response) => {
@@ -89,7 +89,7 @@ describe("what a host resolves to", () => {
     expect(asked.map(({ accept }) => accept)).toEqual(["application/dns-json", "application/dns-json"]);
   });
 
-  it("is asked beside whatever the resolver's own URL asks, and nothing of a host adds a question", async () => {
+  it("is asked in addition to the query of the resolver's own URL, and a host cannot add parameters", async () => {
     const { asked, resolve } = await resolver(zone([A("1.1.1.1")], []), "/resolve?edns_client_subnet=0.0.0.0/0");
     await resolve("a.com&name=b.com&cd=1#x");
     expect(asked.map(({ name }) => name)).toEqual(["a.com&name=b.com&cd=1#x", "a.com&name=b.com&cd=1#x"]);
@@ -99,7 +99,7 @@ describe("what a host resolves to", () => {
   it.each<[string, Record[], Record[], string[]]>([
     ["one address", [A("93.184.215.14")], [], ["93.184.215.14"]],
     ["only IPv6", [], [AAAA("2606:4700::6810:1")], ["2606:4700::6810:1"]],
-    ["several, each told once", [A("1.1.1.1"), A("1.0.0.1"), A("1.1.1.1")], [], ["1.1.1.1", "1.0.0.1"]],
+    ["several addresses, each returned once", [A("1.1.1.1"), A("1.0.0.1"), A("1.1.1.1")], [], ["1.1.1.1", "1.0.0.1"]],
     [
       "the end of a chain of aliases",
       [CNAME("shops.host.net."), CNAME("edge.cdn.net."), A("151.101.1.1")],
@@ -118,7 +118,7 @@ describe("what a host resolves to", () => {
       [],
       ["1.1.1.1"],
     ],
-    ["its signatures", [A("1.1.1.1"), [46, "A 13 2 300 20300101000000 ..."]], [], ["1.1.1.1"]],
+    ["signatures beside an address", [A("1.1.1.1"), [46, "A 13 2 300 20300101000000 ..."]], [], ["1.1.1.1"]],
   ])("is public: %s", async (_, a, aaaa, addresses) => {
     const { resolve } = await resolver(zone(a, aaaa));
     expect(await resolve("shop.acme.com")).toEqual({ kind: "public", addresses });
@@ -163,24 +163,28 @@ describe("what a host resolves to", () => {
 
   it.each<[string, Answer, string]>([
     ["a resolver that fails (SERVFAIL)", zone([], [], { Status: 2 }), "REFUSED"],
-    ["a resolver that will not (REFUSED)", zone([], [], { Status: 5 }), "REFUSED"],
-    ["a failure that brings an address", zone([A("1.1.1.1")], [], { Status: 2 }), "REFUSED"],
-    ["an answer that was cut (TC)", zone([A("1.1.1.1")], [], { TC: true }), "TRUNCATED"],
+    ["a resolver that refuses (REFUSED)", zone([], [], { Status: 5 }), "REFUSED"],
+    ["a failure that contains an address", zone([A("1.1.1.1")], [], { Status: 2 }), "REFUSED"],
+    ["a truncated answer (TC)", zone([A("1.1.1.1")], [], { TC: true }), "TRUNCATED"],
     ["a bad request", whole('{"error":"Invalid query name"}', 400), "BAD_STATUS"],
     ["an error", whole("oops", 500), "BAD_STATUS"],
     ["a redirect, which is not followed", whole("", 302), "BAD_STATUS"],
-    ["a limit", whole("slow down", 429), "RATE_LIMITED"],
-    ["a page", whole("<html>Sign in to the guest network</html>"), "NOT_JSON"],
-    ["nothing", whole(""), "NOT_JSON"],
+    ["a rate limit", whole("slow down", 429), "RATE_LIMITED"],
+    ["an HTML page", whole("<html>Sign in to the guest network</html>"), "NOT_JSON"],
+    ["an empty body", whole(""), "NOT_JSON"],
     ["JSON that ends too early", whole(json("shop.acme.com", [A("1.1.1.1")]).slice(0, -3)), "TRUNCATED"],
     ["JSON of another shape", whole("[]"), "UNEXPECTED_SHAPE"],
-    ["an object without a code", whole('{"Answer":[{"type":1,"data":"1.1.1.1"}]}'), "UNEXPECTED_SHAPE"],
-    ["a code that is a text", whole('{"Status":"0","Answer":[{"type":1,"data":"1.1.1.1"}]}'), "UNEXPECTED_SHAPE"],
-    ["records that are none", whole('{"Status":0,"Answer":[1]}'), "UNEXPECTED_SHAPE"],
+    ["an object without a status code", whole('{"Answer":[{"type":1,"data":"1.1.1.1"}]}'), "UNEXPECTED_SHAPE"],
+    [
+      "a status code that is a string",
+      whole('{"Status":"0","Answer":[{"type":1,"data":"1.1.1.1"}]}'),
+      "UNEXPECTED_SHAPE",
+    ],
+    ["records that are not objects", whole('{"Status":0,"Answer":[1]}'), "UNEXPECTED_SHAPE"],
     ["a record without data", whole('{"Status":0,"Answer":[{"type":1}]}'), "UNEXPECTED_SHAPE"],
-    ["an address that is none", zone([A("1.1.1.1"), A("999.1.1.1")], []), "UNEXPECTED_SHAPE"],
+    ["an invalid address", zone([A("1.1.1.1"), A("999.1.1.1")], []), "UNEXPECTED_SHAPE"],
     ["an address in another spelling", zone([A("0x7f.1")], []), "UNEXPECTED_SHAPE"],
-    ["an address with something behind it", zone([], [AAAA("2606::1%eth0")]), "UNEXPECTED_SHAPE"],
+    ["an address with a suffix", zone([], [AAAA("2606::1%eth0")]), "UNEXPECTED_SHAPE"],
     ["a connection that is cut", (_, response) => void response.socket?.destroy(), "UNREACHABLE"],
     [
       "a body that is cut half-way",
@@ -190,7 +194,7 @@ describe("what a host resolves to", () => {
       },
       "UNREACHABLE",
     ],
-  ])("is unknown, and so no permission, with %s", async (_, answer, kind) => {
+  ])("is unknown, and so not allowed, with %s", async (_, answer, kind) => {
     const { resolve } = await resolver(answer);
     expect(await resolve("shop.acme.com")).toEqual({
       kind: "unknown",
@@ -209,7 +213,7 @@ describe("what a host resolves to", () => {
     });
   });
 
-  it("is unknown with an answer of 20 MB, which is not read to its end", async () => {
+  it("is unknown with an answer of 20 MB, which is not read completely", async () => {
     let sentBytes = 0;
     const chunk = Buffer.alloc(65_536, 32);
     const { resolve } = await resolver((_, response) => {
@@ -252,7 +256,7 @@ describe("what a host resolves to", () => {
     },
   );
 
-  it("refuses names that the URL rule cannot know for what they are: an address in the name, or one of a private network", async () => {
+  it("is refused for names that the URL rule lets through but that resolve to a private address or not at all", async () => {
     const { resolve } = await resolver(({ name, ...rest }, response, request) => {
       const [, spelled] = /(\d+-\d+-\d+-\d+)/.exec(name) ?? [];
       const records = spelled === undefined ? [] : [A(spelled.replaceAll("-", "."))];
@@ -270,7 +274,7 @@ describe("what a host resolves to", () => {
       value: { host: service },
     });
     expect(await resolve(service)).toEqual({ kind: "refused", why: "the host does not resolve" });
-    // The known ones are refused before anything is asked; were they asked for, they would be refused as well.
+    // Known names are refused before any question; if they were asked for, they would be refused as well.
     expect(parseEndpointUrl("https://127-0-0-1.nip.io/", { isLoopbackOpen: false }).ok).toBe(false);
     expect(await resolve("127-0-0-1.nip.io")).toMatchObject({ kind: "refused" });
   });

@@ -38,7 +38,7 @@ describe("the schedule", () => {
     expect(hours).toBeLessThan(76);
   });
 
-  it("has the first attempt at once, and each gap 20 % shorter or longer by chance", () => {
+  it("has the first attempt at once, and varies each gap randomly by up to 20 %", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10 }), random, (attempt, random) => {
         const middleMs = (SCHEDULE[attempt - 1] ?? Number.NaN) * SECOND_MS;
@@ -57,14 +57,14 @@ describe("the schedule", () => {
     expect([1, 2, 3, 10].map((attempt) => gapMs([0, 1], attempt, 0.5))).toEqual([0, 1_000, 1_000, 1_000]);
   });
 
-  it("has no gap before attempt 0, and an empty one none at all", () => {
+  it("throws for attempt 0, and for an empty schedule", () => {
     expect(() => gapMs(SCHEDULE, 0, 0.5)).toThrow("attempt 0");
     expect(() => gapMs([], 1, 0.5)).toThrow("of 0");
   });
 });
 
 describe("a delivery that failed", () => {
-  it("is tried as often as the endpoint wants after the first attempt, and then no more", () => {
+  it("is retried exactly retryCount times after the first attempt", () => {
     for (let retryCount = 0; retryCount <= 9; retryCount++) {
       let nowMs: number | null = NOW;
       let step = 0;
@@ -73,7 +73,7 @@ describe("a delivery that failed", () => {
     }
   });
 
-  it("is tried over about 76 hours in all, 20 % less or more", () => {
+  it("is retried for about 76 hours in all, 20 % less or more", () => {
     fc.assert(
       fc.property(fc.array(random, { minLength: 9, maxLength: 9 }), (randoms) => {
         const end = randoms.reduce((nowMs, random, index) => {
@@ -88,7 +88,7 @@ describe("a delivery that failed", () => {
     );
   });
 
-  it("waits for what Retry-After says where that is later, and never less than the schedule", () => {
+  it("waits as long as Retry-After says when that is later, up to a day, and never less than the schedule", () => {
     expect(nextAttemptMs(failed({ retryAfter: "60" }))).toBe(NOW + MINUTE_MS);
     expect(nextAttemptMs(failed({ retryAfter: "2" }))).toBe(NOW + 5 * SECOND_MS);
     expect(nextAttemptMs(failed({ retryAfter: "Fri, 20 Nov 2026 12:10:00 GMT" }))).toBe(NOW + 10 * MINUTE_MS);
@@ -108,7 +108,7 @@ describe("a delivery that failed", () => {
     );
   });
 
-  it("gets no further attempt out of Retry-After", () => {
+  it("gets no additional attempt from Retry-After", () => {
     expect(nextAttemptMs(failed({ step: 10, retryAfter: "60" }))).toBeNull();
     expect(nextAttemptMs(failed({ step: 1, retryCount: 0, retryAfter: "60" }))).toBeNull();
   });
@@ -153,7 +153,7 @@ describe("Retry-After", () => {
     "Fri, 20 Foo 2026 12:00:30 GMT",
     "Fri, 20 Nov 2026 25:00:30 GMT",
     "\0",
-  ])("of %j says nothing", (header) => {
+  ])("of %j is ignored", (header) => {
     expect(retryAfterMs(header, NOW)).toBeUndefined();
   });
 });
@@ -189,14 +189,14 @@ describe("WEBHOOK_SCHEDULE_SECONDS", () => {
     "NaN",
     "Infinity",
     "1,2,3,4,5,6,7,8,9,10,11",
-  ])("of %j is refused in a sentence", (setting) => {
+  ])("of %j is refused with a readable message", (setting) => {
     expect(parseSchedule(setting, true)).toEqual({
       ok: false,
       error: "WEBHOOK_SCHEDULE_SECONDS must be 1 to 10 numbers of seconds from 0 to 86400, comma-separated",
     });
   });
 
-  it("is for development alone", () => {
+  it("is for development only", () => {
     expect(parseSchedule("0,1", false)).toMatchObject({
       ok: false,
       error: expect.stringContaining("development only"),
@@ -204,7 +204,7 @@ describe("WEBHOOK_SCHEDULE_SECONDS", () => {
     expect(parseSchedule("", false)).toEqual({ ok: true, value: SCHEDULE });
   });
 
-  it("changes when a delivery is tried and not how often", () => {
+  it("changes when a delivery is tried, but not how often", () => {
     const schedule = [0, 0.1];
     expect(nextAttemptMs(failed({ step: 9, schedule }))).toBe(NOW + 100);
     expect(nextAttemptMs(failed({ step: 10, schedule }))).toBeNull();
@@ -212,7 +212,7 @@ describe("WEBHOOK_SCHEDULE_SECONDS", () => {
 });
 
 describe("an attempt", () => {
-  it("is a success with 2xx, and with nothing else", () => {
+  it("is a success with 2xx only", () => {
     for (let status = 0; status < 1_000; status++) {
       expect(judge({ statusCode: status })).toBe(status >= 200 && status < 300 ? "SUCCESS" : "FAILURE");
     }
@@ -260,7 +260,7 @@ describe("an endpoint that fails", () => {
     expect(failing(20, DAY_MS).disable).toBe("FAILING");
   });
 
-  it("is well again by one success", () => {
+  it("is healthy again after one success", () => {
     expect(afterSuccess()).toEqual({
       health: { failuresInRow: 0, failingSinceMs: null, probeAtMs: null },
       disable: null,
@@ -273,7 +273,7 @@ describe("an endpoint that fails", () => {
     isSuccess: fc.integer({ min: 0, max: 30 }).map((die) => die === 0),
   });
 
-  it("is judged by its failures since its last success alone, however they came", () => {
+  it("is judged only by its failures since its last success, whatever their order and pauses", () => {
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 60 }), (outcomes) => {
         let health: Health = HEALTHY;

@@ -19,42 +19,42 @@ describe("a webhook secret", () => {
     );
   });
 
-  it.each([0, 16, 31, 33, 64])("is never made of %i bytes", (length) => {
+  it.each([0, 16, 31, 33, 64])("cannot be made of %i bytes", (length) => {
     expect(() => webhookSecret(new Uint8Array(length))).toThrow(`not ${length}`);
   });
 
-  it("is one that the verifier of Standard Webhooks takes", () => {
+  it("is accepted by the verifier of Standard Webhooks", () => {
     expect(() => new Webhook(webhookSecret(randomBytes(32)))).not.toThrow();
   });
 
   const secretOf = (length: number) => `whsec_${Buffer.alloc(length, 7).toString("base64")}`;
 
-  it.each([24, 32, 64])("may come with %i bytes, as Standard Webhooks allows", (length) => {
+  it.each([24, 32, 64])("may have %i bytes, as Standard Webhooks allows", (length) => {
     expect(webhookKey(secretOf(length))).toHaveLength(length);
   });
 
   it.each([
     ["nothing", ""],
-    ["a prefix alone", "whsec_"],
+    ["only the prefix", "whsec_"],
     ["another prefix", secretOf(32).replace("whsec_", "sk_")],
     ["no prefix", secretOf(32).slice(6)],
     ["23 bytes", secretOf(23)],
     ["65 bytes", secretOf(65)],
-    ["no base64", `whsec_${"!".repeat(44)}`],
-    ["base64 of URLs", `whsec_${Buffer.alloc(32, 0xff).toString("base64url")}`],
-    ["padding lost", secretOf(32).slice(0, -1)],
+    ["text that is not base64", `whsec_${"!".repeat(44)}`],
+    ["URL-safe base64", `whsec_${Buffer.alloc(32, 0xff).toString("base64url")}`],
+    ["missing padding", secretOf(32).slice(0, -1)],
     ["a line break", `${secretOf(32)}\n`],
-  ])("is none with %s", (_, text) => {
+  ])("is invalid with %s", (_, text) => {
     expect(webhookKey(text)).toBeUndefined();
   });
 });
 
 describe("the preview of a secret", () => {
-  it("shows the first and the last four characters behind the prefix", () => {
+  it("shows the first and the last four characters after the prefix", () => {
     expect(secretKeyPreview(webhookSecret(new Uint8Array(32).fill(0xab)))).toBe("whsec_q6ur...q6s=");
   });
 
-  it("shows nothing of the bytes between, which are 216 bits", () => {
+  it("hides the 216 bits between", () => {
     fc.assert(
       fc.property(bytes, fc.uint8Array({ minLength: 27, maxLength: 27 }), (key, other) => {
         const changed = new Uint8Array(key);

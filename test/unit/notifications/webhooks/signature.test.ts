@@ -17,7 +17,7 @@ const made = (over: Partial<Signable> = {}): Signable => ({
   ...over,
 });
 
-/** What receivers of the t=,v1= form compute: over the text of the header, with the whole secret as the key. */
+/** What receivers of the t=,v1= form compute: an HMAC over the header's time and the body, with the whole secret as the key. */
 function provesPlain(header: string | undefined, body: string, secret: string): boolean {
   const parts = (header ?? "").split(",").map((part) => part.split("="));
   const time = parts.find(([name]) => name === "t")?.[1];
@@ -43,7 +43,7 @@ describe("the headers of an attempt", () => {
     secrets: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
   };
 
-  it("are these and no others", async () => {
+  it("are exactly these", async () => {
     expect(await signedHeaders(made(example))).toEqual({
       "content-type": "application/json",
       "user-agent": "Edgetill-Webhooks/1",
@@ -57,12 +57,12 @@ describe("the headers of an attempt", () => {
     });
   });
 
-  it("are text that a header may hold", async () => {
+  it("are valid header values", async () => {
     const headers = await signedHeaders(made({ secrets: [1, 2, 3].map(() => webhookSecret(randomBytes(32))) }));
     expect(Object.fromEntries(new Headers(headers))).toEqual(headers);
   });
 
-  it("prove the body to standardwebhooks and to the t=,v1= form, whatever is in it", async () => {
+  it("verify with standardwebhooks and with the t=,v1= form, for any body", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 200 }), secret, async (body, secret) => {
         const headers = await signedHeaders(made({ body, secrets: [secret] }));
@@ -73,13 +73,13 @@ describe("the headers of an attempt", () => {
     );
   });
 
-  it("prove a body of 20 KB", async () => {
+  it("verify for a body of 20 KB", async () => {
     const body = JSON.stringify({ text: "€🏦".repeat(2_900) });
     const { secrets, ...rest } = made({ body });
     expect(verifies(secrets[0] ?? "", body, await signedHeaders({ ...rest, secrets }))).toBe(true);
   });
 
-  it("prove nothing of another body, id, moment or secret", async () => {
+  it("do not verify for another body, id, time or secret", async () => {
     const of = made({ body: '{"amount":"10.00"}' });
     const [mine = ""] = of.secrets;
     const headers = await signedHeaders(of);
@@ -94,7 +94,7 @@ describe("the headers of an attempt", () => {
     expect(provesPlain(later, of.body, mine)).toBe(false);
   });
 
-  it("prove it with each secret in force while one replaces the other, the newest first", async () => {
+  it("verify with each secret in force during a rotation, the newest first", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(secret, { minLength: 1, maxLength: 4 }), async (secrets) => {
         const of = made({ body: "päh", secrets });
@@ -114,7 +114,7 @@ describe("the headers of an attempt", () => {
     );
   });
 
-  it("carry the same id at every attempt, each signed for its own moment", async () => {
+  it("carry the same id at every attempt, each signed for its own time", async () => {
     const of = made();
     const [first, second] = [
       await signedHeaders(of),
@@ -126,11 +126,11 @@ describe("the headers of an attempt", () => {
   });
 
   it.each([
-    ["no secret at all", { secrets: [] }],
-    ["a secret that is none", { secrets: ["whsec_canary"] }],
+    ["no secret", { secrets: [] }],
+    ["an invalid secret", { secrets: ["whsec_canary"] }],
     ["milliseconds with a fraction", { timestampSeconds: 1.5 }],
-    ["no moment", { timestampSeconds: Number.NaN }],
-  ])("are not made with %s, and the bug does not tell the secret", async (_, over) => {
+    ["no time", { timestampSeconds: Number.NaN }],
+  ])("are not made with %s, and the error does not contain the secret", async (_, over) => {
     await expect(signedHeaders(made(over))).rejects.toThrow(/^(?!.*canary)/);
   });
 });

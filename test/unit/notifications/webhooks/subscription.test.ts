@@ -5,7 +5,7 @@ import { nearestSubscription, SUBSCRIPTIONS } from "../../../../src/notification
 import { EVENT_TYPES } from "../../../../src/platform/events/event.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
-it("subscriptions are every type, every domain that has one, and all", () => {
+it("subscriptions are every event type, every domain that has one, and *", () => {
   expect(SUBSCRIPTIONS).toEqual([
     ...EVENT_TYPES,
     ...["invoice.*", "payment.*", "wallet.*", "team.*", "api_key.*", "webhook.*"],
@@ -27,11 +27,11 @@ it.each([
   expect(nearestSubscription(text)).toEqual(nearest);
 });
 
-it("each subscription is the nearest to itself", () => {
+it("each subscription is its own nearest subscription", () => {
   for (const name of SUBSCRIPTIONS) expect(nearestSubscription(name)).toBe(name);
 });
 
-it("the body keeps each subscription once, in the order given, and refuses every other text", () => {
+it("the request body keeps each subscription once, in the given order, and refuses any other string", () => {
   const schema = createWebhookBody();
   const parse = (events: readonly string[]) => schema.safeParse({ url: "https://a.example/", events });
   fc.assert(

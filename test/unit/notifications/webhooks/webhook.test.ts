@@ -26,25 +26,30 @@ const WEBHOOK: Webhook = {
 const OFF: Webhook = { ...WEBHOOK, isActive: false, disabledReason: "GONE", disabledAtMs: 7 };
 const WELL = { failuresInRow: 0, failingSinceMs: null, probeAtMs: null };
 
-describe("a change of settings", () => {
+describe("the columns of a settings change", () => {
   it.each<[string, Webhook, SettingsUpdate, object | undefined]>([
     ["nothing named", WEBHOOK, {}, undefined],
-    ["only what is so already", WEBHOOK, { url: WEBHOOK.url, isActive: true, description: null }, undefined],
+    ["only values that are already set", WEBHOOK, { url: WEBHOOK.url, isActive: true, description: null }, undefined],
     ["undefined is not named", WEBHOOK, { url: undefined, description: undefined, isActive: undefined }, undefined],
     ["another description", WEBHOOK, { description: "x" }, { description: "x" }],
     ["switching off", WEBHOOK, { isActive: false }, { isActive: false, disabledAtMs: 70 }],
-    ["switching off what is off", OFF, { isActive: false }, undefined],
+    ["switching off an endpoint that is off", OFF, { isActive: false }, undefined],
     ["switching on", OFF, { isActive: true }, { isActive: true, ...WELL, disabledReason: null, disabledAtMs: null }],
     ["another URL", WEBHOOK, { url: "https://b.example/" }, { url: "https://b.example/", ...WELL }],
-    ["another URL where it is off", OFF, { url: "https://b.example/" }, { url: "https://b.example/", ...WELL }],
-    ["an attempt fewer where it is off", OFF, { retryCount: 8 }, { retryCount: 8 }],
+    [
+      "another URL of an endpoint that is off",
+      OFF,
+      { url: "https://b.example/" },
+      { url: "https://b.example/", ...WELL },
+    ],
+    ["fewer retries of an endpoint that is off", OFF, { retryCount: 8 }, { retryCount: 8 }],
   ])("%s", (_, read, wanted, expected) => {
     const columns = changedColumns(read, wanted, 70);
     if (expected === undefined) expect(columns).toBeUndefined();
     else expect({ ...read, ...columns }).toEqual({ ...read, ...expected });
   });
 
-  it("made again changes nothing", () => {
+  it("are none when the same change is made again", () => {
     const update = fc.record(
       {
         url: fc.constantFrom(WEBHOOK.url, "https://b.example/"),
@@ -70,7 +75,7 @@ describe("a change of settings", () => {
 describe("a rotation", () => {
   const fresh = secretOf(99, null);
 
-  it("leaves the newest a day and the others the end they have", () => {
+  it("gives the newest old secret a day, and leaves the other secrets' expiry", () => {
     const secrets = [secretOf(3, null), secretOf(2, NOW_MS + 5), secretOf(1, NOW_MS)];
     const ends = rotatedSecrets({ secrets }, fresh, NOW_MS).map(({ id, expiresAtMs }) => [id, expiresAtMs]);
     expect(ends).toEqual([
@@ -80,7 +85,7 @@ describe("a rotation", () => {
     ]);
   });
 
-  it("however often, leaves the newest without an end and at most five, each live for a day at most", () => {
+  it("repeated any number of times leaves at most five secrets, the newest without expiry and the others for a day at most", () => {
     const pauses = fc.array(fc.integer({ min: 0, max: DAY_MS }), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(pauses, (gaps) => {
