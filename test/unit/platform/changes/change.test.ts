@@ -47,7 +47,7 @@ const clash = (
   );
 
 describe("a change", () => {
-  it("is read and decided again after each batch that another writer made fail, five times at most", async () => {
+  it("is read and decided again after each batch that fails because of another writer, five times at most", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 8 }), async (losses) => {
         const read: number[] = [];
@@ -74,7 +74,7 @@ describe("a change", () => {
     );
   });
 
-  it("is decided again knowing which key another writer held, and throws where no other writer can hold it", async () => {
+  it("is decided again knowing which key conflicted, and throws when no other writer can hold that key", async () => {
     const conflicts: string[] = [];
     const ofKeys = (of: Parameters<typeof clash>[1]): Run<string> => {
       return (deps) =>
@@ -93,7 +93,7 @@ describe("a change", () => {
     expect(conflicts).toEqual(["customers(merchant_id, email_key)"]);
   });
 
-  it("is followed by its afterwards once, with what its statements returned where that is known, and never without a commit", async () => {
+  it("runs its afterwards once, with its statements' results when they are known, and never without a commit", async () => {
     const followedBy = async (script: Script, isFailing = false) => {
       const followed: unknown[] = [];
       const done = await inLab(script, (deps) =>
@@ -118,7 +118,7 @@ describe("a change", () => {
     expect(await followedBy({}, true)).toEqual({ result: err({ code: "CONTENTION" }), entries: 0, followed: [] });
   });
 
-  it("of nothing writes nothing, and neither does a refused one", async () => {
+  it("without statements writes nothing, and neither does a refused one", async () => {
     const subject = { name: "a change", read: () => ok(undefined) };
     const nothing = await inLab({}, (deps) => change(deps, subject, () => ok({ value: "as it was", statements: [] })));
     expect(nothing).toEqual({ result: ok("as it was"), writes: 0, entries: 0 });
@@ -131,7 +131,7 @@ describe("a change", () => {
     expect(missing).toEqual({ result: err({ code: "WALLET_NOT_FOUND" }), writes: 0, entries: 0 });
   });
 
-  it("that the audit log does not keep is found by a row of its own", async () => {
+  it("with a marker is confirmed by its marker row when the answers of its batch were lost", async () => {
     const asked = async (isThere: boolean) => {
       const done = await inLab({ "d1 write": ["lost before", "lost before", "lost before"] }, (deps) =>
         change(deps, { name: "a change", read: () => ok(undefined) }, (_, attempt) =>
@@ -146,7 +146,7 @@ describe("a change", () => {
 });
 
 describe("a change that is decided once", () => {
-  it("is refused in its own words where another writer made it fail, and sends no second batch", async () => {
+  it("is refused with its own failure when another writer made it fail, and sends no second batch", async () => {
     const once = (refusal: Parameters<typeof changeOnce>[1]["refusal"]) =>
       inLab({}, (deps) =>
         changeOnce(deps, { name: "a change", refusal }, (attempt) => ({
@@ -162,8 +162,8 @@ describe("a change that is decided once", () => {
   });
 });
 
-describe("the row that a change rests on", () => {
-  it("is the one read with the caller at first, and from the second attempt on the one that is there now", async () => {
+describe("the row that a change is based on", () => {
+  it("is the one read with the caller at first, and is read again from the second attempt on", async () => {
     const row = (read: string | undefined, now: readonly string[], tries: number) =>
       inLab({}, (deps) =>
         currentRow(deps, { read, again: async () => now, missing: { code: "WALLET_NOT_FOUND" } }, tries),

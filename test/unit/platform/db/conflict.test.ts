@@ -8,7 +8,7 @@ import {
   throwUnlessContention,
 } from "../../../../src/platform/db/conflict.ts";
 
-// The shapes as D1 gives them through drizzle 0.45: a batch throws D1's error, a single statement drizzle's around it.
+// The shapes of errors from D1 through drizzle 0.45: a batch throws D1's error, a single statement drizzle's around it.
 const d1 = (text: string) => new Error(`D1_ERROR: ${text}`, { cause: new Error(text) });
 const drizzle = (text: string, params = "secret") =>
   new Error(`Failed query: insert ...\nparams: ${params}`, { cause: d1(text) });
@@ -29,7 +29,7 @@ describe("a violated constraint", () => {
     ["another check", d1("CHECK constraint failed: other: SQLITE_CONSTRAINT"), undefined],
     ["a missing value", d1("NOT NULL constraint failed: operations.id"), undefined],
     ["a lost connection", new Error("Network connection lost."), undefined],
-    ["no error at all", "UNIQUE constraint failed: operations.id", undefined],
+    ["a value that is not an error", "UNIQUE constraint failed: operations.id", undefined],
   ])("%s is read from the error and its causes", (_, error, conflict) => {
     expect(batchConflict(error)).toEqual(conflict);
   });
@@ -40,7 +40,7 @@ describe("a violated constraint", () => {
     ).toBeUndefined();
   });
 
-  it("is told apart by table and columns", () => {
+  it("is distinguished by table and columns", () => {
     const conflict = batchConflict(d1(POSITION));
     expect(isConflictOn(conflict, "timeline_items")).toBe(true);
     expect(isConflictOn(conflict, "timeline_items", ["invoice_id", "position"])).toBe(true);
@@ -50,7 +50,7 @@ describe("a violated constraint", () => {
     expect(isConflictOn(undefined, "events")).toBe(false);
   });
 
-  it("messages for a log hold no bound value, and a circle of causes ends", () => {
+  it("has log messages without bound values, also when its causes form a circle", () => {
     expect(d1Messages(drizzle(POSITION)).join()).not.toContain("secret");
     const circular = new Error("a");
     circular.cause = circular;
@@ -62,11 +62,11 @@ describe("a refused batch", () => {
   const unique = (table: string, ...columns: string[]) => ({ kind: "unique", table, columns }) as const;
 
   it.each([
-    ["an event of an invoice that another wrote first", unique("events", "invoice_id", "sequence"), true],
-    ["a customer that another made first", unique("customers", "merchant_id", "email_key"), true],
-    ["an external id that another took first", unique("invoices", "merchant_id", "external_id"), true],
+    ["an event of an invoice that another writer wrote first", unique("events", "invoice_id", "sequence"), true],
+    ["a customer that another writer created first", unique("customers", "merchant_id", "email_key"), true],
+    ["an external id that another writer took first", unique("invoices", "merchant_id", "external_id"), true],
     [
-      "an amount that another reserved first",
+      "an amount that another writer reserved first",
       unique("amount_reservations", "network", "cryptocurrency", "address", "units", "rank"),
       true,
     ],
@@ -74,22 +74,22 @@ describe("a refused batch", () => {
     ["an id of an event", unique("events", "id"), false],
     ["an id of an invoice", unique("invoices", "id"), false],
     ["an id of a customer", unique("customers", "id"), false],
-    ["a place on a timeline", unique("timeline_items", "invoice_id", "position"), false],
+    ["a position on a timeline", unique("timeline_items", "invoice_id", "position"), false],
     ["a payment method", unique("payment_methods", "invoice_id", "cryptocurrency", "network"), false],
     ["part of a contended key", unique("events", "invoice_id"), false],
     ["a contended key in another order", unique("customers", "email_key", "merchant_id"), false],
     ["a contended key of another table", unique("invoices", "merchant_id", "email_key"), false],
-  ])("by %s is told to be a lost race, or a bug", (_, conflict, isLost) => {
+  ])("by %s (%j) is a lost race and not a bug: %s", (_, conflict, isLost) => {
     expect(isContention(conflict)).toBe(isLost);
   });
 
-  it("throws, naming the constraint, where no other writer can have made it fail", () => {
+  it("throws, naming the constraint, when no other writer can have made it fail", () => {
     for (const none of [undefined, { kind: "assertion" } as const, unique("members", "merchant_id")])
       expect(() => throwUnlessContention("a ping", none)).not.toThrow();
     expect(() => throwUnlessContention("a ping", unique("events", "id"))).toThrow("a ping met events(id)");
   });
 
-  it("is described by the constraint's name alone", () => {
+  it("is described by the constraint's name only", () => {
     expect(describeConflict(unique("events", "invoice_id", "sequence"))).toBe("events(invoice_id, sequence)");
     expect(describeConflict(unique("operations", "id"))).toBe("operations(id)");
     expect(describeConflict({ kind: "assertion" })).toBe("an assertion");

@@ -1,4 +1,4 @@
-// What several changes write as one batch is what they would write one after the other.
+// Several changes written as one batch write the same as one after the other.
 import { eq, sql } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const changes = fc.array(fc.array(step, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 });
 
 const lonely = /\p{Surrogate}/gu;
-/** Text as it is in storage: the door lets neither NUL nor lone surrogates in (decisions 1). */
+/** Text as it is in storage: requests with NUL or lone surrogates are refused (decisions 1). */
 const stored = (text: string) => text.replaceAll("\0", "").replaceAll(lonely, "");
 
 /** The statements of change `c`, in which every row belongs to its own invoice. */
@@ -120,7 +120,7 @@ function methodOf(invoiceId: InvoiceId, of: { readonly rate: string | null; read
   };
 }
 
-/** A shop with one endpoint for everything, so that events are owed to somebody. */
+/** A shop with one endpoint that subscribes to everything, so that events have deliveries. */
 function freshShop() {
   const sqlite = migratedDatabase();
   sqlite.exec(`insert into webhooks (id, merchant_id, url, events, timeout_ms, is_active, retry_count, failures_in_row, created_at_ms, updated_at_ms)
@@ -136,7 +136,7 @@ function freshShop() {
     methods: rows("select *, typeof(rate), typeof(quote_for_micros) from payment_methods order by invoice_id"),
     events: rows("select * from events order by id"),
     deliveries: rows("select id, webhook_id, event_id, status, next_attempt_ms, claim from deliveries order by id"),
-    // Who reads on goes by the rows' numbers: within an invoice they must rise with the sequence.
+    // Pollers follow the row ids: within an invoice these must rise with the sequence.
     orders: rows(
       "select invoice_id, group_concat(sequence) from (select * from events order by rowid) group by invoice_id",
     ),
@@ -150,7 +150,7 @@ function freshShop() {
 }
 
 describe("changes joined into one batch", () => {
-  it("write what they write one after the other, and have the same news", async () => {
+  it("write the same as one after the other, and announce the same", async () => {
     const [apart, together] = [freshShop(), freshShop()];
     await fc.assert(
       fc.asyncProperty(changes, async (wanted) => {
@@ -166,7 +166,7 @@ describe("changes joined into one batch", () => {
     );
   });
 
-  it("have as many statements as one has, where they differ in their values only", () => {
+  it("have as many statements as one change, when they differ in their values only", () => {
     const { db } = freshShop();
     const steps: readonly Step[] = [
       { kind: "entry", after: "a" },
@@ -175,12 +175,12 @@ describe("changes joined into one batch", () => {
       { kind: "method", rate: "1", units: 5n },
     ];
     const lists = Array.from({ length: 50 }, (_, c) => statementsOf(db, steps, c));
-    // Two events of a list are one statement as well.
+    // Two events of one change are one statement as well.
     expect(joinStatements(lists)).toHaveLength((lists[0]?.length ?? 0) - 1);
     expect(joinStatements(lists.slice(0, 1))).toHaveLength((lists[0]?.length ?? 0) - 1);
   });
 
-  it("are cut where their values would be longer than D1 takes", async () => {
+  it("are split when their values would be longer than D1 accepts", async () => {
     const { db, all } = freshShop();
     const long = "x".repeat(60_000);
     const lists = Array.from({ length: 20 }, (_, c) => statementsOf(db, [{ kind: "entry", after: long }], c));
@@ -190,7 +190,7 @@ describe("changes joined into one batch", () => {
     expect(all().entries).toHaveLength(20);
   });
 
-  it("leave alone what drizzle builds, and what returns rows to its caller", () => {
+  it("do not join statements that drizzle builds or that return rows to their caller", () => {
     const { db } = freshShop();
     const select = () => db.select({ one: sql`1` }).from(timelineItems);
     expect(joinStatements([[select()], [select()]])).toHaveLength(2);

@@ -1,4 +1,4 @@
-// What a migration must keep to so that every splitter of statements, D1's own too, runs it as it was written.
+// Rules for migrations, so that every splitter of statements, D1's own included, runs them as they were written.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ const journal: { readonly entries: readonly Entry[] } = JSON.parse(
 const snapshot = (name: string): { readonly id: string; readonly prevId: string } =>
   JSON.parse(readFileSync(join(FOLDER, "meta", name), "utf8"));
 
-/** The statements without their comments, which may speak of anything. */
+/** The statements without their comments. */
 function codeOf(file: string): string {
   return readFileSync(join(FOLDER, file), "utf8")
     .replaceAll(/--.*$/gm, "")
@@ -28,12 +28,12 @@ function codeOf(file: string): string {
 }
 
 describe("the migrations", () => {
-  it("are there, with triggers to be careful about", () => {
+  it("exist, and contain triggers", () => {
     expect(files.length).toBeGreaterThanOrEqual(1);
     expect(files.map(codeOf).join("\n")).toMatch(/CREATE TRIGGER/);
   });
 
-  it.each(files)("%s has no CASE: D1's splitter takes the END of one for the end of a trigger", (file) => {
+  it.each(files)("%s has no CASE, whose END D1's splitter would take for the end of a trigger", (file) => {
     expect(codeOf(file)).not.toMatch(/\bCASE\b/i);
   });
 
@@ -43,7 +43,7 @@ describe("the migrations", () => {
     expect(code.match(/\bEND\b(?!;)/gi)).toBeNull();
   });
 
-  it("are those of the journal, each once and in the order of their numbers", () => {
+  it("are listed in the journal, each once and in the order of their numbers", () => {
     expect(journal.entries.map(({ tag }) => `${tag}.sql`)).toEqual(files);
     expect(journal.entries.map(({ idx }) => idx)).toEqual(files.map((_, at) => at));
     expect(files.map((name) => Number(name.slice(0, 4)))).toEqual(files.map((_, at) => at));
@@ -51,7 +51,7 @@ describe("the migrations", () => {
     expect(times).toEqual([...times].sort((a, b) => a - b));
   });
 
-  it("have a snapshot each, every one after the one before it", () => {
+  it("have a snapshot each, which names the one before it as its predecessor", () => {
     const snapshots = files.map((name) => snapshot(`${name.slice(0, 4)}_snapshot.json`));
     expect(snapshots.slice(1).map(({ prevId }) => prevId)).toEqual(snapshots.slice(0, -1).map(({ id }) => id));
   });

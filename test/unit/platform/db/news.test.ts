@@ -21,7 +21,7 @@ const ids = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d"));
 const statement = fc.record({ wake: ids, tell: ids, isNewsworthy: fc.boolean() });
 
 describe("a database with listeners", () => {
-  it("publishes what the statements of a batch say of their own rows, each id once, and nothing of other statements", async () => {
+  it("publishes what a batch's statements announce of their rows, each id once, and nothing of other statements", async () => {
     const { db, heard } = listeningDb();
     await fc.assert(
       fc.asyncProperty(fc.array(statement, { minLength: 1, maxLength: 5 }), async (wanted) => {

@@ -33,7 +33,7 @@ describe("a read of storage", () => {
     expect(await read(["overloaded"])).toMatchObject({ result: UNAVAILABLE, seen: { read: 1 }, elapsedMs: 0 });
   });
 
-  it("throws what is not a fault of storage", async () => {
+  it("throws an error that is not a fault of storage", async () => {
     const bug = readWithRetry(sleep, async () => {
       throw new TypeError("undefined is not a function");
     });
@@ -41,12 +41,12 @@ describe("a read of storage", () => {
   });
 });
 
-describe("an error of storage or of an object", () => {
+describe("an error of storage or of a Durable Object", () => {
   const flagged = (flags: object) => Object.assign(new Error("jsg.Error: something"), flags);
   it.each([
-    ["a connection lost", new Error("D1_ERROR: Network connection lost."), "transient"],
+    ["a lost connection", new Error("D1_ERROR: Network connection lost."), "transient"],
     [
-      "inside drizzle's error",
+      "a lost connection inside drizzle's error",
       new Error("Failed query: x", { cause: new Error("Network connection lost.") }),
       "transient",
     ],
@@ -62,8 +62,8 @@ describe("an error of storage or of an object", () => {
     ["a file that another program has locked", new Error("database is locked: SQLITE_BUSY"), "transient"],
     ["a mistake in SQL", new Error("D1_ERROR: no such table: x: SQLITE_ERROR"), "other"],
     ["a bound value that reads like a fault", new Error("Failed query: x params: Network connection lost"), "other"],
-    ["no error", "Network connection lost.", "other"],
-  ])("%s: %s is %s", (_, error, kind) => {
+    ["a value that is not an error", "Network connection lost.", "other"],
+  ])("%s (%s) is %s", (_, error, kind) => {
     expect(faultKind(error)).toBe(kind);
   });
 });
@@ -88,7 +88,7 @@ describe("the sleep of a request", () => {
     }
   });
 
-  it("ends at once when it is cancelled, and wakes the others all the same", async () => {
+  it("ends at once when it is cancelled, and still wakes the others", async () => {
     const rest = requestSleep();
     const cancellation = new Cancellation();
     const other = rest(5);
@@ -101,7 +101,7 @@ describe("the sleep of a request", () => {
 });
 
 describe("sleep", () => {
-  it("ends at once when it is cancelled, before or after it began", async () => {
+  it("ends at once when it is cancelled before or during it", async () => {
     const cancellation = new Cancellation();
     const slept = sleep(1_000_000, cancellation);
     cancellation.cancel();

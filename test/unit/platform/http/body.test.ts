@@ -9,7 +9,7 @@ function requestOf(body: string | Uint8Array<ArrayBuffer>, headers: Record<strin
   return new Request("http://localhost/", { method: "POST", body, headers });
 }
 
-/** A body that comes in pieces and says nothing of its length; `taken` tells how many pieces were asked for. */
+/** A body in chunks without a content-length; `taken` is the number of chunks that were read. */
 function streamOf(chunks: readonly Uint8Array[]): { readonly request: Request; readonly taken: () => number } {
   let next = 0;
   const body = new ReadableStream<Uint8Array>(
@@ -45,7 +45,7 @@ async function codeOf(request: Request): Promise<string> {
 }
 
 describe("the size of a body", () => {
-  it("is at most 64 KiB to the byte", async () => {
+  it("is at most exactly 64 KiB", async () => {
     expect(MAX_BODY_BYTES).toBe(65_536);
     expect(await codeOf(requestOf(jsonOfSize(65_536)))).toBe("ok");
     expect(await codeOf(requestOf(jsonOfSize(65_537)))).toBe("BODY_TOO_LARGE");
@@ -57,14 +57,14 @@ describe("the size of a body", () => {
     expect(await codeOf(requestOf(text))).toBe("BODY_TOO_LARGE");
   });
 
-  it("is refused by its content-length alone, before anything is read", async () => {
+  it("over the limit is refused by content-length alone, before anything is read", async () => {
     const { request, taken } = streamOf([bytesOf("{}")]);
     request.headers.set("content-length", String(MAX_BODY_BYTES + 1));
     expect(await codeOf(request)).toBe("BODY_TOO_LARGE");
     expect(taken()).toBe(0);
   });
 
-  it("is not believed when it claims to be small, and no more is read than needed to know", async () => {
+  it("over the limit is refused with too small a content-length, without reading much more than the limit", async () => {
     const chunks = Array.from({ length: 100 }, () => new Uint8Array(16_384).fill(0x20));
     const { request, taken } = streamOf(chunks);
     request.headers.set("content-length", "2");
@@ -72,7 +72,7 @@ describe("the size of a body", () => {
     expect(taken()).toBeLessThanOrEqual(6);
   });
 
-  it("does not depend on how a stream is cut, not even inside a character", async () => {
+  it("within the limit is read however a stream is cut, even inside a character", async () => {
     const text = '{"name":"Grüße 👋🏽 €"}';
     const bytes = bytesOf(text);
     for (let at = 0; at <= bytes.length; at++) {
@@ -83,7 +83,7 @@ describe("the size of a body", () => {
     expect(await codeOf(letters.request)).toBe("ok");
   });
 
-  it("is refused over the limit, however a stream is cut", async () => {
+  it("over the limit is refused however a stream is cut", async () => {
     const whole = bytesOf(jsonOfSize(MAX_BODY_BYTES + 1));
     expect(await codeOf(streamOf([whole.slice(0, 65_536), whole.slice(65_536)]).request)).toBe("BODY_TOO_LARGE");
     const fits = bytesOf(jsonOfSize(MAX_BODY_BYTES));
@@ -116,11 +116,11 @@ describe("the content type", () => {
     expect(await codeOf(requestOf("{}", { "content-type": type }))).toBe("UNSUPPORTED_MEDIA_TYPE");
   });
 
-  it("may not be left out where there is a body", async () => {
+  it("may not be left out when there is a body", async () => {
     expect(await codeOf(requestOf(bytesOf("{}"), {}))).toBe("UNSUPPORTED_MEDIA_TYPE");
   });
 
-  it("is not needed without a body, and does not matter there", async () => {
+  it("is not needed without a body, and is ignored then", async () => {
     const none = { ok: true, value: { json: undefined, bytes: undefined } };
     expect(await readBody(new Request("http://localhost/", { method: "POST" }))).toEqual(none);
     expect(await readBody(new Request("http://localhost/"))).toEqual(none);
@@ -133,12 +133,12 @@ describe("the text of a body", () => {
   it.each([
     ["cut JSON", "{"],
     ["two values", "{}{}"],
-    ["a comma too many", '{"a":1,}'],
+    ["a trailing comma", '{"a":1,}'],
     ["single quotes", "{'a':1}"],
     ["a comment", "{} // x"],
     ["NaN", '{"rawAmount":NaN}'],
     ["Infinity", '{"rawAmount":Infinity}'],
-    ["white space alone", "  \n"],
+    ["only white space", "  \n"],
     ["a leading zero", '{"a":01}'],
     ["a raw line break in a string", '"a\nb"'],
     ["a form", "a=1&b=2"],
@@ -154,7 +154,7 @@ describe("the text of a body", () => {
     ["a cut character", [0x22, 0xe2, 0x82, 0x22]],
     ["UTF-16", [0x22, 0x00, 0x61, 0x00, 0x22, 0x00]],
     ["Latin-1", [0x22, 0xfc, 0x22]],
-  ])("that holds %s is no UTF-8, and malformed", async (_, bytes) => {
+  ])("that holds %s is not UTF-8, and malformed", async (_, bytes) => {
     expect(await codeOf(requestOf(Uint8Array.from(bytes)))).toBe("MALFORMED_JSON");
   });
 
@@ -182,7 +182,7 @@ describe("the text of a body", () => {
     expect(await codeOf(requestOf(text))).toBe("VALIDATION_FAILED");
   });
 
-  it("may hold everything else, bidi and control characters too, and comes as it was sent", async () => {
+  it("may hold everything else, including bidi and control characters, and is read unchanged", async () => {
     const texts = [
       "\u202e evil",
       "\u0001\u001f\u007f",
@@ -199,7 +199,7 @@ describe("the text of a body", () => {
     }
   });
 
-  it("comes as it was sent, for any JSON of few levels", async () => {
+  it("is read unchanged, for any JSON of few levels", async () => {
     const value = fc.jsonValue({ maxDepth: 3 }).filter((each) => !JSON.stringify(each).includes(String.raw`\u0000`));
     await fc.assert(
       fc.asyncProperty(value, async (json) => {
@@ -223,18 +223,18 @@ describe("the depth of a body", () => {
     expect(await codeOf(requestOf(objects(9)))).toBe("VALIDATION_FAILED");
   });
 
-  it("is refused at 1,000 and at 32,768 levels without filling the stack", async () => {
+  it("is refused at 1,000 and at 32,768 levels without a stack overflow", async () => {
     expect(await codeOf(requestOf(arrays(1_000)))).toBe("VALIDATION_FAILED");
     expect(await codeOf(requestOf(objects(1_000)))).toBe("VALIDATION_FAILED");
     expect(await codeOf(requestOf(arrays(32_768)))).toBe("VALIDATION_FAILED");
   });
 
-  it("is found behind shallow members too", async () => {
+  it("is also checked after shallow members", async () => {
     expect(await codeOf(requestOf(`{"a":[1,2],"b":"x","c":${arrays(8)}}`))).toBe("VALIDATION_FAILED");
     expect(await codeOf(requestOf(`{"a":[1,2],"b":"x","c":${arrays(7)}}`))).toBe("ok");
   });
 
-  it("is not width", async () => {
+  it("does not count the width", async () => {
     expect(await codeOf(requestOf(`[${Array.from({ length: 20_000 }, () => "[]").join(",")}]`))).toBe("ok");
   });
 });

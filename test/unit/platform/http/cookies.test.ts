@@ -5,7 +5,7 @@ const HTTPS = { PUBLIC_URL: "https://pay.example.com" };
 const LOCAL = { PUBLIC_URL: "http://localhost:8787" };
 
 describe("a cookie", () => {
-  it("is held to one origin and https by its name", () => {
+  it("is bound to one origin and https by its name's prefix", () => {
     expect(setCookie(HTTPS, "session", "t", 60)).toBe(
       "__Host-session=t; Path=/; Max-Age=60; Secure; HttpOnly; SameSite=Lax",
     );
@@ -28,7 +28,7 @@ describe("a cookie", () => {
     "http://localhost.example.com",
     "http://localhost@evil.example",
     "https://localhost",
-  ])("keeps them at %j", (PUBLIC_URL) => {
+  ])("keeps the prefix and Secure at %j", (PUBLIC_URL) => {
     expect(setCookie({ PUBLIC_URL }, "session", "t", 60)).toMatch(/^__Host-session=.*; Secure;/);
   });
 
@@ -41,7 +41,7 @@ describe("a cookie", () => {
     [HTTPS, "session=a", undefined],
     [LOCAL, "session", undefined],
     [LOCAL, undefined, undefined],
-  ])("%j finds in %j the session %j", (env, header, value) => {
+  ])("at %j is read from %j as %j", (env, header, value) => {
     expect(readCookie(env, header, "session")).toBe(value);
   });
 });

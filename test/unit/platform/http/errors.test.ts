@@ -124,7 +124,7 @@ describe("the answer to a failure", () => {
   });
 
   it.each(failures.map((failure) => [failure.code, failure] as const))(
-    "%s: its status, the envelope's members in their order, and the status by its name",
+    "%s has its status, the envelope's members in their order, and the status name as error",
     async (code, failure) => {
       const { response, body } = await answer(failure);
       expect(response.status).toBe(STATUS[code]);
@@ -133,7 +133,7 @@ describe("the answer to a failure", () => {
       expect(Object.keys(body).slice(0, 5)).toEqual(["statusCode", "message", "error", "code", "requestId"]);
       expect(body).toMatchObject({
         statusCode: STATUS[code],
-        // decisions 1: the one code that stands in both places.
+        // decisions 1: the one code that is also the error.
         error: code === "SECURITY_REQUIREMENT_NOT_MET" ? code : STATUS_CODES[STATUS[code]],
         code,
         requestId: "req_1",
@@ -142,7 +142,7 @@ describe("the answer to a failure", () => {
     },
   );
 
-  it("carries no members but the envelope and the facts that decisions name", () => {
+  it("has no members but the envelope and the facts that decisions name", () => {
     const facts = failures.map(async (failure) => Object.keys((await answer(failure)).body).slice(5));
     return expect(Promise.all(facts).then((lists) => [...new Set(lists.flat())].sort())).resolves.toEqual([
       "details",
@@ -155,7 +155,7 @@ describe("the answer to a failure", () => {
     ]);
   });
 
-  it("says the words that the interface fixes", async () => {
+  it("has the messages that the interface fixes", async () => {
     expect((await answer(SAMPLES.WALLET_HAS_ACTIVE_PAYMENTS)).body).toMatchObject({
       message: "Cannot delete a wallet with active payments",
     });
@@ -165,7 +165,7 @@ describe("the answer to a failure", () => {
     });
   });
 
-  it("asks every caller to wait who may try again, in whole seconds", () => {
+  it("has Retry-After in whole seconds for every 429 and 503", () => {
     const waits = failures
       .map((failure) => failureResponse(failure, ""))
       .filter(({ status }) => status === 429 || status === 503)
@@ -175,12 +175,12 @@ describe("the answer to a failure", () => {
     expect(failureResponse({ code: "RATE_LIMITED", retryAfterSeconds: 17 }, "").headers.get("retry-after")).toBe("17");
   });
 
-  it("tells nobody else to wait", () => {
+  it("has no Retry-After for any other status", () => {
     const others = failures.map((failure) => failureResponse(failure, "")).filter(({ status }) => status < 429);
     expect(others.filter(({ headers }) => headers.has("retry-after"))).toEqual([]);
   });
 
-  it("says which methods a path takes, and to whom an id belongs already", async () => {
+  it("names the methods that a path allows, and the existing object when an id is taken", async () => {
     const notAllowed = await answer({ code: "METHOD_NOT_ALLOWED", allow: ["GET", "POST"] });
     expect(notAllowed.response.headers.get("allow")).toBe("GET, POST");
     const walletId = "wal_01ARYZ6S41TSV4RRFFQ69G5FAV";
@@ -200,12 +200,12 @@ describe("the answer to a failure", () => {
     expect(whole.body).toMatchObject({ message: "must be an object" });
   });
 
-  it("is one and the same for every way in which a key is not good, and says nothing of the key", async () => {
+  it("for a bad key does not say what is wrong with the key", async () => {
     const { text } = await answer({ code: "UNAUTHORIZED" });
     expect(text).not.toMatch(/expired|revoked|unknown|checksum|sk_|pk_/i);
   });
 
-  it("does not carry along what a failure holds beside its facts", async () => {
+  it("does not contain what a failure object holds beside its facts", async () => {
     const canary =
       "xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi";
     for (const failure of failures) {

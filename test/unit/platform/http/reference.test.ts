@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bundleWorker } from "../../../../bench/bundle.ts";
 
 describe("the Worker", () => {
-  it("neither makes the reference nor carries it, nor texts but English, nor script and style of the checkout", async () => {
+  it("contains neither the API reference, nor its generator, nor texts other than English, nor the checkout's script and style", async () => {
     const { code, texts, metafile } = await bundleWorker({ file: "src/app/worker.ts" });
     const ours = Object.keys(metafile.inputs);
     expect(ours).toContain("src/app/reference.ts");

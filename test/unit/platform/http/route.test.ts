@@ -29,24 +29,24 @@ describe("a route serves a path", () => {
 
 describe("a route does not serve", () => {
   it.each([
-    ["a part more", "/api/v1/merchants/merchant/mer_1/invoices/inv_1/cancel"],
-    ["a slash at the end", "/api/v1/merchants/merchant/mer_1/invoices/inv_1/"],
-    ["a part less", "/api/v1/merchants/merchant/mer_1/invoices"],
+    ["one part more", "/api/v1/merchants/merchant/mer_1/invoices/inv_1/cancel"],
+    ["a trailing slash", "/api/v1/merchants/merchant/mer_1/invoices/inv_1/"],
+    ["one part less", "/api/v1/merchants/merchant/mer_1/invoices"],
     ["other words", "/api/v1/merchants/merchant/mer_1/wallets/inv_1"],
     ["another case", "/api/v1/merchants/merchant/mer_1/Invoices/inv_1"],
     ["another version", "/api/v2/merchants/merchant/mer_1/invoices/inv_1"],
     ["a path that begins elsewhere", "/x/api/v1/merchants/merchant/mer_1/invoices/inv_1"],
-    // The router does not match an empty parameter: were it served, a GET would be told that the path takes GET.
+    // The router does not match an empty parameter: if this matched, a GET would be answered that the path allows GET.
     ["an empty parameter", "/api/v1/merchants/merchant//invoices/inv_1"],
     ["an empty parameter at the end", "/api/v1/merchants/merchant/mer_1/invoices/"],
-    ["nothing", ""],
+    ["an empty path", ""],
   ])("%s: %s", (_, path) => {
     expect(servesPath(spec, path)).toBe(false);
   });
 });
 
 describe("a route without a body", () => {
-  it("takes none, or an empty object, and nothing else", () => {
+  it("accepts no body or an empty object, and nothing else", () => {
     expect([undefined, {}].map((body) => noBody().safeParse(body).success)).toEqual([true, true]);
     expect([null, [], "", 0, { a: 1 }].filter((body) => noBody().safeParse(body).success)).toEqual([]);
   });

@@ -13,7 +13,7 @@ const schema = z.strictObject({
   customer: z.strictObject({ email: z.email() }).optional(),
 });
 
-describe("what a request lacks or has too much is named in words of JSON", () => {
+describe("a missing or unknown part of a request is named in terms of JSON", () => {
   const cases: readonly [string, unknown, readonly (readonly [string, string])[]][] = [
     ["no body", undefined, [["", "a JSON body is required"]]],
     ["a missing field", {}, [["name", "is required"]]],
@@ -33,16 +33,16 @@ describe("what a request lacks or has too much is named in words of JSON", () =>
   it.each([
     ["a list", [], ""],
     ["null", null, ""],
-    ["a number for a text", { name: 5 }, "name"],
-    ["null for a number", { name: "ab", amount: null }, "amount"],
-  ])("%s is not said to be absent", (_, value, path) => {
+    ["a number instead of a string", { name: 5 }, "name"],
+    ["null instead of a number", { name: "ab", amount: null }, "amount"],
+  ])("%s is not called missing", (_, value, path) => {
     const refused = validate(schema, value);
     expect(refused).toMatchObject({ error: { details: [{ path }] } });
     expect(JSON.stringify(refused)).not.toContain("required");
   });
 });
 
-/** What is answered of a request that a real router received. */
+/** What `answer` returns for a request that a real router received. */
 async function asked<T>(request: Request, answer: (c: AppContext) => Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const app = new Hono<AppEnv>().all("*", async (c) => {
@@ -83,8 +83,8 @@ const texts = z.record(z.string(), z.string());
 const names = fc.oneof(fc.string(), fc.constantFrom("a", "a[]", "__proto__", "constructor", "\ufeff", "é"));
 const pairs = fc.array(fc.tuple(names, fc.string({ unit: "grapheme" })), { minLength: 1 });
 
-describe("what the validator is handed is what was read", () => {
-  it("of JSON, whatever it holds", async () => {
+describe("the validator gets what was read", () => {
+  it("from any JSON", async () => {
     const written = fc.json().map((text) => new TextEncoder().encode(text));
     await fc.assert(
       fc.asyncProperty(written, fc.boolean(), async (text, hasMark) => {
@@ -97,7 +97,7 @@ describe("what the validator is handed is what was read", () => {
     );
   });
 
-  it("of JSON that the schema refuses, with the same problems", async () => {
+  it("from JSON that the schema refuses, with the same problems", async () => {
     for (const text of [
       "{}",
       "[]",
@@ -113,7 +113,7 @@ describe("what the validator is handed is what was read", () => {
     }
   });
 
-  it("of a form, the last of the values of a name", async () => {
+  it("from a form, with the last value of a name", async () => {
     await fc.assert(
       fc.asyncProperty(pairs, async (form) => {
         const answer = await askedForm(new URLSearchParams(form).toString(), texts);
@@ -124,7 +124,7 @@ describe("what the validator is handed is what was read", () => {
     );
   });
 
-  it("of a query, the first of the values of a name", async () => {
+  it("from a query, with the first value of a name", async () => {
     await fc.assert(
       fc.asyncProperty(pairs, async (query) => {
         const [said, first] = await asked(new Request(`${AT}?${new URLSearchParams(query)}`), async (c) => {
@@ -137,8 +137,8 @@ describe("what the validator is handed is what was read", () => {
   });
 });
 
-describe("a fault of a schema is not an answer", () => {
-  it("but rejects", async () => {
+describe("a schema that throws", () => {
+  it("makes the validation reject", async () => {
     const broken = z.strictObject({}).refine(() => {
       throw new Error("a bug");
     });

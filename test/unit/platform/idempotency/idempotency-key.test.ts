@@ -12,19 +12,19 @@ describe("an Idempotency-Key", () => {
     ["a space", " ", " "],
     ["255 characters", "k".repeat(255), "k".repeat(255)],
     ["255 characters of two code units each", "😀".repeat(255), "😀".repeat(255)],
-  ])("%s is taken as it is", (_, header, value) => {
+  ])("that is %s is taken as it is", (_, header, value) => {
     expect(parseIdempotencyKey(header)).toEqual({ ok: true, value });
   });
 
   it.each([
     ["256 characters", "k".repeat(256)],
     ["256 characters of two code units each", "😀".repeat(256)],
-    ["bytes that are no UTF-8, which the runtime reads as replacement characters", "order-\ufffd"],
+    ["bytes that are not UTF-8, which the runtime reads as replacement characters", "order-\ufffd"],
   ])("of %s is refused", (_, header) => {
     expect(parseIdempotencyKey(header)).toEqual({ ok: false, error: { code: "IDEMPOTENCY_KEY_INVALID" } });
   });
 
-  it("is stored as a hash that tells merchants, public and secret keys, and texts apart", () => {
+  it("is stored as a hash that differs by merchant, by public or secret key, and by text", () => {
     const hashes = ["mer_a", "mer_ab"].flatMap((merchantId) =>
       (["secret", "public"] as const).flatMap((keySpace) =>
         ["", "b", "b|6:secret"].map((key) => keyHash({ merchantId, keySpace, key })),
@@ -46,13 +46,13 @@ describe("the fingerprint of a request", () => {
     });
   });
 
-  it("does not see key order, white space or number spelling", () => {
+  it("does not depend on key order, white space or number spelling", () => {
     const a: Json = JSON.parse('{"name":"x","rawAmount":10,"metadata":{"p":"1","q":"2"}}');
     const b: Json = JSON.parse('{ "metadata": {"q":"2", "p":"1"}, "rawAmount": 1.0e1, "name": "\\u0078" }');
     expect(of(a)).toBe(of(b));
   });
 
-  it("sees another method, another path, another value, and a body where there was none", () => {
+  it("differs for another method, path or value, and for a body instead of none", () => {
     const all = [
       of({ n: 1 }),
       of({ n: 1 }, "PUT"),

@@ -56,18 +56,18 @@ async function once(script: Script, prepare = ready) {
 }
 
 describe("a batch whose answer is lost", () => {
-  it("is sent again, finds itself, and answers what stands as the first answer", async () => {
+  it("is sent again, finds its own result, and answers with it as a first answer", async () => {
     const run = await once({ "d1 write": ["answer lost"] });
     expect(run.result).toEqual({ kind: "answer", status: 201, body: "the answer", isReplay: false });
     expect(run).toMatchObject({ seen: { "d1 write": 2, "d1 read": 1 }, events: 1 });
   });
 
-  it("that never landed is sent again and stands", async () => {
+  it("and that never landed is sent again and committed", async () => {
     const run = await once({ "d1 write": ["lost before", "hangs"] });
     expect(run).toMatchObject({ result: { kind: "answer", isReplay: false }, seen: { "d1 write": 3 }, events: 1 });
   });
 
-  it("three times over is looked up by its operation", async () => {
+  it("three times is looked up by its operation", async () => {
     const run = await once({ "d1 write": ["answer lost", "hangs", "hangs"] });
     expect(run).toMatchObject({
       result: { kind: "answer", isReplay: false },
@@ -76,13 +76,13 @@ describe("a batch whose answer is lost", () => {
     });
   });
 
-  it("and that is not found is neither confirmed nor refused: 503, and the lease stays", async () => {
+  it("and that is not found is answered 503, and the lease stays", async () => {
     const run = await once({ "d1 write": ["lands late", "hangs", "hangs"] });
     expect(run).toMatchObject({ result: UNAVAILABLE, events: 1 });
     expect(run.seen["end lease"]).toBeUndefined();
   });
 
-  it("makes a later refusal no last word, for the batch may still land", async () => {
+  it("makes a later refusal a 503, because the batch may still land", async () => {
     const run = await inScriptedWorld({ "d1 write": ["lands late"] }, async (given) => {
       const deps = effectsOf(given);
       await given.lab
@@ -107,7 +107,7 @@ describe("a batch whose answer is lost", () => {
     expect(run.seen["end lease"]).toBeUndefined();
   });
 
-  it("is looked up when the database then turns the repeat away, and answers what stands", async () => {
+  it("is looked up when the database rejects the repeat, and is answered with what was committed", async () => {
     const run = await once({ "d1 write": ["answer lost", "overloaded"] });
     expect(run).toMatchObject({
       result: { kind: "answer", status: 201, body: "the answer", isReplay: false },
@@ -117,9 +117,9 @@ describe("a batch whose answer is lost", () => {
   });
 
   it.each([
-    ["only loses against others", ["lands late"]],
-    ["loses once and is then turned away", ["lands late", "happens", "overloaded"]],
-  ] as const)("and that then %s is neither confirmed nor refused: 503, and the lease stays", async (_, fates) => {
+    ["only loses against other writers", ["lands late"]],
+    ["loses once and is then rejected", ["lands late", "happens", "overloaded"]],
+  ] as const)("and that then %s is answered 503, and the lease stays", async (_, fates) => {
     const run = await inScriptedWorld({ "d1 write": [...fates] }, async (given) => {
       const deps = effectsOf(given);
       const row = { id: "evt_taken", merchantId: MERCHANT, type: "x", data: "", createdAtMs: 0 } as const;
@@ -136,13 +136,13 @@ describe("a batch whose answer is lost", () => {
   });
 });
 
-describe("storage that turns a batch away", () => {
-  it("is not asked again, and the lease ends because nothing was done", async () => {
+describe("a batch that overloaded storage rejects", () => {
+  it("is not sent again, and the lease ends because nothing was written", async () => {
     const run = await once({ "d1 write": ["overloaded"] });
     expect(run).toMatchObject({ result: UNAVAILABLE, seen: { "d1 write": 1, "end lease": 1 }, events: 0 });
   });
 
-  it("after an attempt that may have landed, leaves the lease", async () => {
+  it("after an attempt that may have landed leaves the lease", async () => {
     const run = await once({ "d1 write": ["lands late", "overloaded"] });
     expect(run).toMatchObject({ result: UNAVAILABLE, seen: { "d1 write": 2 }, events: 1 });
     expect(run.seen["end lease"]).toBeUndefined();
@@ -195,7 +195,7 @@ describe("a second request with the key of a running one", () => {
   });
 });
 
-describe("a work that fails", () => {
+describe("work that fails", () => {
   it("on a fault of storage is a 503 and ends the lease", async () => {
     const run = await once({}, () => {
       throw new Error("Network connection lost.");
@@ -217,7 +217,7 @@ describe("a work that fails", () => {
   });
 });
 
-describe("what follows a batch", () => {
+describe("the afterwards of a batch", () => {
   async function followed(script: Script, requests = 1) {
     let times = 0;
     const run = await inScriptedWorld(script, async (given) => {
@@ -236,13 +236,18 @@ describe("what follows a batch", () => {
   }
 
   it.each<[string, Script, number, readonly unknown[]]>([
-    ["once that stands", {}, 1, [1, "answer"]],
-    ["not again of a replay", {}, 3, [1, "answer", "answer", "answer"]],
-    ["when its answer was lost and it is found to stand", { "d1 write": ["answer lost"] }, 1, [1, "answer"]],
-    ["when all its answers were lost", { "d1 write": ["answer lost", "hangs", "hangs"] }, 1, [1, "answer"]],
-    ["never where nothing is known to stand", { "d1 write": ["lands late", "hangs", "hangs"] }, 1, [0, "refused"]],
-    ["never of one that was turned away", { "d1 write": ["overloaded"] }, 1, [0, "refused"]],
-  ])("is done %s", async (_, script, requests, wanted) => {
+    ["once it is committed", {}, 1, [1, "answer"]],
+    ["not again for a replay", {}, 3, [1, "answer", "answer", "answer"]],
+    ["when its answer was lost and it is found to be committed", { "d1 write": ["answer lost"] }, 1, [1, "answer"]],
+    [
+      "when all its answers were lost and it is found to be committed",
+      { "d1 write": ["answer lost", "hangs", "hangs"] },
+      1,
+      [1, "answer"],
+    ],
+    ["never when it is not known to be committed", { "d1 write": ["lands late", "hangs", "hangs"] }, 1, [0, "refused"]],
+    ["never when it was rejected", { "d1 write": ["overloaded"] }, 1, [0, "refused"]],
+  ])("runs %s", async (_, script, requests, wanted) => {
     expect(await followed(script, requests)).toEqual(wanted);
   });
 });

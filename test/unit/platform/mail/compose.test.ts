@@ -6,13 +6,13 @@ import { RUNS } from "../../../support/property-runs.ts";
 const plain = { to: "ann@example.com", subject: "Hello", paragraphs: ["First."] };
 
 describe("composeMail", () => {
-  test("a code stands alone on a line of the text, after the first paragraph", () => {
+  test("a code is alone on a line of the text, after the first paragraph", () => {
     const mail = composeMail({ ...plain, paragraphs: ["Your code:", "It works for 10 minutes."], code: "01234567" });
     expect(mail.text).toBe("Your code:\n\n01234567\n\nIt works for 10 minutes.\n");
     expect(mail.html).toContain(">01234567<");
   });
 
-  test("a link is written out in both bodies", () => {
+  test("a link is written out in the text and the HTML", () => {
     const url = "https://pay.example.com/invitations?a=1&b=2#token";
     const mail = composeMail({ ...plain, link: { text: "Open the invitation", url } });
     expect(mail.text).toContain(`Open the invitation:\n${url}\n`);
@@ -28,13 +28,13 @@ describe("composeMail", () => {
     },
   );
 
-  test("is English unless it says what else, and from which side it is read", () => {
+  test("a mail is English unless it names another language and direction", () => {
     expect(composeMail(plain).html).toContain('<html lang="en" dir="ltr">');
     const arabic = composeMail({ ...plain, language: { code: "ar", direction: "rtl" } });
     expect(arabic.html).toContain('<html lang="ar" dir="rtl">');
   });
 
-  test("what others wrote cannot become a tag, an attribute or an entity", () => {
+  test("foreign text cannot become a tag, an attribute or an entity", () => {
     const evil = `<img src=x onerror="a('b')">&lt;`;
     const { html } = composeMail({
       ...plain,
@@ -46,7 +46,7 @@ describe("composeMail", () => {
     expect(html.split("&lt;img src=x onerror=&quot;a(&#39;b&#39;)&quot;&gt;&amp;lt;").length).toBe(4);
   });
 
-  test("a subject is one line, without controls and direction marks", () => {
+  test("a subject is one line, without control and direction characters", () => {
     const mail = composeMail({ ...plain, subject: "Hi\r\nBcc: eve@example.com\u0000\u202e!\u2066\u007f\u0085" });
     expect(mail.subject).toBe("Hi Bcc: eve@example.com!");
   });
@@ -68,7 +68,7 @@ describe("composeMail", () => {
     expect(attempt).toThrow(/^the recipient is not one bare address$/);
   });
 
-  test("no text of a mail holds a control or direction character but the line feeds that it is laid out with", () => {
+  test("a mail holds no control or direction character except for its own line feeds", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (a, b) => {
         const mail = composeMail({

@@ -16,20 +16,20 @@ describe("a name", () => {
     ["@shop", "[at]shop"],
     ["ftp://x", "ftp[:]//x"],
     ["10.0.0.1/x", "10[.]0[.]0[.]1/x"],
-  ])("with an address, %j, is in no subject, and in a body %j", (name, shown) => {
+  ])("with an address, %j, is left out of a subject, and is %j in a body", (name, shown) => {
     expect(subjectNaming(name, (given) => `Invitation to ${given}`, "Invitation")).toBe("Invitation");
     expect(linkless(name)).toBe(shown);
   });
 
   it.each(["Corner Coffee", "Dr. Smith & Co.", "Shop 2.0", "U.S. Books", "24/7", "Caf\u00e9: open", "50 % off..."])(
-    "without one, %j, stays as it is",
+    "without an address, %j, is unchanged",
     (name) => {
       expect(subjectNaming(name, (given) => `Invitation to ${given}`, "Invitation")).toBe(`Invitation to ${name}`);
       expect(linkless(name)).toBe(name);
     },
   );
 
-  it("whatever it is, holds no link in a body", () => {
+  it("never makes a link in a body", () => {
     const part = fc.constantFrom("evil", "com", ".", "@", "://", "/", " ", "\u3002", "\u202e", "www", "1", "\r\n", "é");
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {

@@ -13,12 +13,12 @@ describe("MAIL_PROVIDER", () => {
       '{"kind":"resend","apiKey":"re_1","url":"http://127.0.0.1:9000"}',
       { kind: "resend", apiKey: "re_1", url: "http://127.0.0.1:9000" },
     ],
-  ])("%s is a provider, in production too", (text, value) => {
+  ])("%s is a provider, also in production", (text, value) => {
     expect(parseMailProvider(text, false)).toEqual({ ok: true, value });
     expect(parseMailProvider(text, true)).toEqual({ ok: true, value });
   });
 
-  test("the mailbox is one in development only", () => {
+  test("the mailbox is a provider in development only", () => {
     expect(parseMailProvider('{"kind":"mailbox"}', true)).toEqual({ ok: true, value: { kind: "mailbox" } });
     expect(parseMailProvider('{"kind":"mailbox"}', false)).toMatchObject({ ok: false });
   });
@@ -40,7 +40,7 @@ describe("MAIL_PROVIDER", () => {
     '{"kind":"resend","apiKey":"hunter2","url":"file:///etc/passwd"}',
     '{"kind":"resend","apiKey":"hunter2","key":"x"}',
     '{"kind":"resend","apiKey":"hunter2"',
-  ])("%s is refused in a sentence that repeats no value", (text) => {
+  ])("%s is refused with a message that repeats no value", (text) => {
     const parsed = parseMailProvider(text, true);
     expect(parsed).toEqual({ ok: false, error: expect.stringMatching(/^MAIL_PROVIDER/) });
     expect(JSON.stringify(parsed)).not.toContain("hunter2");
@@ -82,7 +82,7 @@ describe("MAIL_FROM", () => {
     "Shop\r\nBcc: eve@example.com <pay@example.com>",
     "Shop <pay@example.com> <b@example.com>",
     "Shop <pay@example.com",
-  ])("%j is none", (text) => {
+  ])("%j is not a sender", (text) => {
     expect(parseSender(text)).toMatchObject({ ok: false, error: expect.stringContaining("MAIL_FROM") });
   });
 });

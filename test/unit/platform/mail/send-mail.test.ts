@@ -30,16 +30,16 @@ async function deliver(outcomes: readonly (MailProblem | undefined)[]) {
 }
 
 describe("sendMail", () => {
-  test("what went out at once is neither repeated nor logged", async () => {
+  test("a mail that was accepted is neither repeated nor logged", async () => {
     expect(await deliver([undefined])).toEqual({ ids: ["one-id"], pauses: [], lines: [] });
   });
 
-  test("a passing failure is tried again after a pause, under the same id", async () => {
+  test("a passing failure is retried after a pause, under the same id", async () => {
     const { ids, pauses, lines } = await deliver([PASSING, undefined]);
     expect([ids, pauses.length, lines]).toEqual([["one-id", "one-id"], 1, []]);
   });
 
-  test("after three tries the loss is logged, without whose mail it was or what it said", async () => {
+  test("after three tries the loss is logged, without the recipient or the text", async () => {
     const { ids, pauses, lines } = await deliver([PASSING, PASSING, PASSING, undefined]);
     expect([ids.length, pauses.length]).toEqual([3, 2]);
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -47,7 +47,7 @@ describe("sendMail", () => {
     ]);
   });
 
-  test("what no repeat mends is tried once", async () => {
+  test("a lasting failure is tried once", async () => {
     const { ids, lines } = await deliver([LASTING]);
     expect([ids.length, lines.length]).toEqual([1, 1]);
   });
@@ -90,12 +90,12 @@ describe("the Resend client", () => {
     [401, false],
     [403, false],
     [422, false],
-  ])("a %i is a failure; passing: %s; its text is not read", async (status, isPassing) => {
+  ])("%i is a failure; passing: %s; its body is not read", async (status, isPassing) => {
     const sent = await client(async () => new Response("ann@example.com 01234567", { status })).send(MAIL, "one-id");
     expect(sent).toEqual({ ok: false, error: { reason: `status ${status}`, isPassing } });
   });
 
-  test("a provider that hangs is left after its time", async () => {
+  test("a provider that hangs is given up after its time limit", async () => {
     const hang = (_url: string, init: RequestInit) =>
       new Promise<Response>((_, reject) => {
         init.signal?.addEventListener("abort", () => reject(new Error("aborted")));
@@ -104,7 +104,7 @@ describe("the Resend client", () => {
     expect(sent).toEqual({ ok: false, error: { reason: "no answer in time", isPassing: true } });
   });
 
-  test("a connection that fails is told without the error's words", async () => {
+  test("a connection failure is reported without the error's message", async () => {
     const sent = await client(async () => {
       throw new Error("cannot reach ann@example.com with re_hunter2");
     }).send(MAIL, "one-id");
@@ -138,12 +138,12 @@ describe("Cloudflare's binding", () => {
     [failure("ann@example.com"), "the binding threw", true],
     [new Error("ann@example.com"), "the binding threw", true],
     ["ann@example.com", "the binding threw", true],
-  ])("what it throws (%s) is told as %s; passing: %s", async (thrown, reason, isPassing) => {
+  ])("what it throws (%s) is reported as %s; passing: %s", async (thrown, reason, isPassing) => {
     const sent = await client(() => Promise.reject(thrown)).send(MAIL, "one-id");
     expect(sent).toEqual({ ok: false, error: { reason, isPassing } });
   });
 
-  test("one that hangs is left after its time", async () => {
+  test("one that hangs is given up after its time limit", async () => {
     const sent = await client(() => new Promise(() => undefined), FROM, 5).send(MAIL, "one-id");
     expect(sent).toEqual({ ok: false, error: { reason: "no answer in time", isPassing: true } });
   });
