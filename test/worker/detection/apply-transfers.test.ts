@@ -211,7 +211,7 @@ describe("a payment method altered in the database", () => {
   });
 });
 
-describe("an unexplained growth of a balance", () => {
+describe("unexplained growth of a balance", () => {
   it("is UNMATCHED, even when it is exactly what an invoice asked for", async () => {
     const { merchant, address } = await shopAt();
     const { units } = await invoiceOf(merchant, 46);

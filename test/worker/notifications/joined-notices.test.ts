@@ -129,7 +129,7 @@ it("registering and deleting a wallet is mailed at once each time", async () => 
   expect(await subjectsTo(owner)).toEqual([...pair, ...pair, ...pair, ...pair, ...pair]);
 });
 
-it("an endpoint that is switched off repeatedly is mailed once at once, and then in one joined mail", async () => {
+it("an endpoint that is switched off repeatedly is mailed at once the first time, and then in one joined mail", async () => {
   const { team, owner } = await freshTeam();
   const { merchantId } = team;
   const { webhook } = await addEndpoint(testDb, env.SECRETS_AES_KEY, {

@@ -81,10 +81,10 @@ describe("a run of the cron", () => {
   });
 });
 
-describe("past a day's limit of mails", () => {
+describe("the daily limit of receipt mails", () => {
   const { receiptsPerMailboxMerchantAndDay: most, receiptsPerMerchantAndDay: mostOfAll } = LIMITS;
 
-  it("a merchant's receipts to one mailbox wait, also when two runs race, and are sent a day later", async () => {
+  it("makes a merchant's receipts to one mailbox wait until a day later, also when two runs race", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const email = freshEmail();
     const ids: InvoiceId[] = [];
@@ -108,7 +108,7 @@ describe("past a day's limit of mails", () => {
     expect([...one.lines, ...two.lines, ...later.lines]).toEqual([]);
   });
 
-  it("one merchant's receipts wait and another's do not; copies to the team have a limit of their own", async () => {
+  it("makes one merchant's receipts wait and not another's; copies to the team have a limit of their own", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     await shop.patch("/settings", { mailReceiptsToMerchant: true });
     const owner = await seedUser();
@@ -127,7 +127,7 @@ describe("past a day's limit of mails", () => {
     expect([...emails.map((email) => later.to(email).length)].toSorted()).toEqual([0, 1]);
   });
 
-  it("a receipt that is retried counts once", async () => {
+  it("counts a retried receipt once", async () => {
     const shop = await freshMerchant();
     await seedMails(mostOfAll - 1, shop, "CUSTOMER");
     const email = freshEmail();
@@ -138,7 +138,7 @@ describe("past a day's limit of mails", () => {
     expect(again.to(email)).toHaveLength(1);
   });
 
-  it("a mailbox is stored as a hash, and deleted after the day", async () => {
+  it("stores a mailbox as a hash, and deletes it after the day", async () => {
     const shop = await freshMerchant();
     const email = freshEmail();
     await paidOrder(shop, email);
