@@ -3,18 +3,15 @@
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { networkNamed } from "../../../src/chains/networks.ts";
 import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../../../src/chains/transfer.ts";
-import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
 import { selectExplainers, selectStoredGrowth } from "../../../src/detection/growth/store.ts";
-import { applyTransfers, type SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
-import { parseUnits } from "../../../src/lib/money.ts";
-import { sleep } from "../../../src/lib/sleep.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { planOf } from "../../support/query-plan.ts";
+import { unitsOf } from "../../support/shared-place.ts";
 import { randomHex } from "../../support/wallet-bodies.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { blockAt as blockOf, look, shown } from "./transfers-harness.ts";
 
 const ETHER = { cryptocurrency: "ETH", network: "ETH" };
 
@@ -29,12 +26,10 @@ async function shopAt(address = `0x${randomHex(20)}`) {
 async function invoiceOf(merchant: TestMerchant, rawAmount: number) {
   const made = await merchant.post("/invoices", { name: "Order", rawAmount, paymentMethods: [ETHER] });
   expect(made.status).toBe(201);
-  const units = parseUnits(made.body.paymentMethods[0].amount, 18);
-  if (!units.ok) throw new Error("no amount");
-  return { id: String(made.body.id), units: units.value };
+  return { id: String(made.body.id), units: unitsOf(made.body.paymentMethods[0].amount, 18) };
 }
 
-const blockAt = (height: number, fork = ""): BlockRef => ({ height, hash: `h${height}${fork}`, timeMs: Date.now() });
+const blockAt = (height: number, fork = "") => blockOf(height, Date.now(), fork);
 
 /** Growth of an address's balance in a block, from which the `explained` transactions were already subtracted. */
 function growthOf(toAddress: string, units: bigint, block: BlockRef, explained: readonly string[] = []): Transfer {
@@ -51,17 +46,6 @@ function growthOf(toAddress: string, units: bigint, block: BlockRef, explained: 
   };
 }
 
-async function look(
-  transfers: readonly Transfer[],
-  { tip = 100, seen = [], db = testDb }: { tip?: number; seen?: readonly SeenPayment[]; db?: typeof testDb } = {},
-) {
-  const network = networkNamed("ETH");
-  if (network === undefined) throw new Error("no ETH");
-  const deps = invoiceDependencies(env, { db, nowMs: Date.now(), sleep });
-  return applyTransfers(deps, { network, heights: { tipHeight: tip, finalizedHeight: null }, transfers, seen });
-}
-
-const shown = async (merchant: TestMerchant, id: string) => (await merchant.get(`/invoices/${id}`)).body;
 const rowsAt = (address: string) =>
   testDb.select().from(payments).where(sql`to_address = ${address}`).orderBy(sql`rowid`);
 const listed = async (address: string) =>

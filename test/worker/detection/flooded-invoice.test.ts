@@ -1,21 +1,18 @@
 // An invoice flooded with tiny payments stays readable and its sums stay right: payments beyond its limit are UNMATCHED.
-import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { expect, it } from "vitest";
-import { networkNamed } from "../../../src/chains/networks.ts";
 import type { Transfer } from "../../../src/chains/transfer.ts";
-import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
 import { printQuote, type Quote } from "../../../src/commerce/invoices/quotes.ts";
 import { selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
 import { MOST_EVER_BY_RULES } from "../../../src/commerce/payments/payment.ts";
 import { countUnmatched } from "../../../src/commerce/payments/store.ts";
-import { applyTransfers, type SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
-import { sleep } from "../../../src/lib/sleep.ts";
+import type { SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { seedPayment } from "../../support/payments.ts";
 import { planOf } from "../../support/query-plan.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { look, transferTo } from "./transfers-harness.ts";
 
 const BTC = { cryptocurrency: "BTC", network: "BTC" };
 const ZPUB =
@@ -46,30 +43,21 @@ async function openInvoice(merchant: TestMerchant) {
   return { id: String(made.body.id), address: String(made.body.paymentMethods[0].address) };
 }
 
-function transferTo(toAddress: string, n: number): Transfer {
-  const block = { height: 100, hash: "h100", timeMs: Date.now() };
-  const txHash = crypto.randomUUID().replaceAll("-", "").padEnd(60, "0") + String(n).padStart(4, "0");
-  const of = { cryptocurrency: "BTC", txHash, outputIndex: "0", fromAddress: null, toAddress, amountUnits: UNITS };
-  return { ...of, block, spends: [], raw: "x".repeat(4_000) };
-}
-
-async function look(transfers: readonly Transfer[], seen: readonly SeenPayment[] = []) {
-  const network = networkNamed("BTC");
-  if (network === undefined) throw new Error("BTC");
-  const deps = invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep });
-  const heights = { tipHeight: 100, finalizedHeight: null };
-  return applyTransfers(deps, { network, heights, transfers, seen });
-}
+/** A BTC transfer with evidence as long as it gets. */
+const paymentTo = (address: string) =>
+  transferTo(address, UNITS, { cryptocurrency: "BTC", fromAddress: null, raw: "x".repeat(4_000) });
+const lookBtc = (transfers: readonly Transfer[], seen: readonly SeenPayment[] = []) =>
+  look(transfers, { network: "BTC", seen });
 
 it("is credited with 200 payments by the rules; the rest are UNMATCHED and can be assigned, and none is counted twice", {
   timeout: 120_000,
 }, async () => {
   const merchant = await freshMerchant();
   const { id, address } = await openInvoice(merchant);
-  const flood = Array.from({ length: 250 }, (_, n) => transferTo(address, n));
-  expect((await look(flood.slice(0, 200))).ok).toBe(true);
+  const flood = Array.from({ length: 250 }, () => paymentTo(address));
+  expect((await lookBtc(flood.slice(0, 200))).ok).toBe(true);
   expect((await merchant.get(`/invoices/${id}`)).body).toMatchObject({ needsReview: false });
-  expect((await look(flood)).ok).toBe(true);
+  expect((await lookBtc(flood)).ok).toBe(true);
   const after = (await merchant.get(`/invoices/${id}`)).body;
   expect([after.payments.length, after.needsReview]).toEqual([200, true]);
   const { sum, amountReceived } = await creditedTo(merchant, id);
@@ -82,7 +70,7 @@ it("is credited with 200 payments by the rules; the rest are UNMATCHED and can b
   expect(await longestEventOf(id)).toBeLessThan(20_000);
   // Reading the same again changes nothing, and the merchant can still assign.
   const before = (await merchant.get(`/invoices/${id}`)).text;
-  expect((await look(flood)).ok).toBe(true);
+  expect((await lookBtc(flood)).ok).toBe(true);
   expect((await merchant.get(`/invoices/${id}`)).text).toBe(before);
   const assign = { action: "ASSIGN", invoiceId: id, reason: "ours" };
   expect((await merchant.post(`/payments/${beyond?.id}/resolve`, assign)).status).toBe(200);
@@ -120,22 +108,22 @@ it("is credited with a real payment after two floods of 200 outputs were replace
   const merchant = await freshMerchant();
   const { id, address } = await openInvoice(merchant);
   for (let round = 0; round < 2; round++) {
-    const [first] = [transferTo(address, 0)];
+    const first = paymentTo(address);
     const flood = Array.from({ length: 200 }, (_, n) => ({ ...first, outputIndex: String(n), block: null }));
-    expect((await look(flood)).ok).toBe(true);
+    expect((await lookBtc(flood)).ok).toBe(true);
     const rows = await testDb.select().from(payments).where(sql`invoice_id = ${id} and status = 'DETECTED'`);
     expect(rows).toHaveLength(200);
     expect(
       (
-        await look(
+        await lookBtc(
           [],
           rows.map((payment) => ({ payment, observation: { kind: "replaced" } as const })),
         )
       ).ok,
     ).toBe(true);
   }
-  const paid = transferTo(address, 0);
-  expect((await look([paid])).ok).toBe(true);
+  const paid = paymentTo(address);
+  expect((await lookBtc([paid])).ok).toBe(true);
   const [row] = await testDb.select().from(payments).where(eq(payments.txHash, paid.txHash));
   expect(row).toMatchObject({ status: "CONFIRMED", invoiceId: id });
 });
@@ -145,7 +133,7 @@ it("is marked for review when more unmatched payments are stored, and not for pa
 }, async () => {
   const merchant = await freshMerchant();
   const { id, address } = await openInvoice(merchant);
-  const flood = Array.from({ length: 320 }, (_, n) => transferTo(address, n));
+  const flood = Array.from({ length: 320 }, () => paymentTo(address));
   const needsReview = async () => (await merchant.get(`/invoices/${id}`)).body.needsReview;
   const dismiss = async () =>
     expect((await merchant.post(`/invoices/${id}/resolve`, { action: "DISMISS", reason: "seen" })).status).toBe(200);
@@ -158,7 +146,7 @@ it("is marked for review when more unmatched payments are stored, and not for pa
     [0, 320, false],
     [0, 320, false],
   ] as const) {
-    expect((await look(flood.slice(first, last))).ok).toBe(true);
+    expect((await lookBtc(flood.slice(first, last))).ok).toBe(true);
     expect(await needsReview()).toBe(isMarked);
     if (isMarked) await dismiss();
   }

@@ -1,17 +1,12 @@
 // Payments at a shared address are public before they are read: asking for an amount after it was paid must not take the payment from anybody.
-import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
-import { networkNamed } from "../../../src/chains/networks.ts";
-import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
-import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
-import { sleep } from "../../../src/lib/sleep.ts";
 import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
-import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { holderOf, type Ordered, ordered, prove, unitsOf } from "../../support/shared-place.ts";
-import { directWallet, randomHex, USDT } from "../../support/wallet-bodies.ts";
+import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { blockAt, look, rowsOf, transferTo } from "./transfers-harness.ts";
 
 const SECOND_MS = 1_000;
 
@@ -26,16 +21,9 @@ async function askedAt({ invoiceId }: Ordered, createdAtMs: number): Promise<voi
 
 /** What a block of a time holds, as each merchant there has it: the invoice that was credited, or null. */
 async function read(address: string, units: bigint, timeMs: number) {
-  const network = networkNamed("ETH");
-  if (network === undefined) throw new Error("no such network");
-  const txHash = `0x${randomHex(32)}`;
-  const block = { height: 100, hash: randomHex(32), timeMs };
-  const what = { cryptocurrency: "USDT", txHash, outputIndex: "0", fromAddress: null, toAddress: address };
-  const transfers = [{ ...what, amountUnits: units, block, spends: [], raw: "{}" }];
-  const heights = { tipHeight: 100, finalizedHeight: null };
-  const deps = invoiceDependencies(env, { db: testDb, nowMs: timeMs + 15 * SECOND_MS, sleep });
-  expect((await applyTransfers(deps, { network, heights, transfers, seen: [] })).ok).toBe(true);
-  const rows = await testDb.select().from(payments).where(eq(payments.txHash, txHash));
+  const transfer = transferTo(address, units, { block: blockAt(100, timeMs) });
+  expect((await look([transfer], { nowMs: timeMs + 15 * SECOND_MS })).ok).toBe(true);
+  const rows = await rowsOf(transfer.txHash);
   return new Map(rows.map(({ merchantId, invoiceId }) => [merchantId, invoiceId]));
 }
 

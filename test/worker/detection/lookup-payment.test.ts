@@ -6,13 +6,10 @@ import { and, eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
 import type { Network } from "../../../src/chains/networks.ts";
-import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
-import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { watchDependencies } from "../../../src/detection/watchers/dependencies.ts";
 import { lookUpTransaction } from "../../../src/detection/watchers/look-up-transaction.ts";
 import { NetworkWatcher } from "../../../src/detection/watchers/network-watcher.ts";
 import type { WatchDependencies } from "../../../src/detection/watchers/watch-pass.ts";
-import { sleep } from "../../../src/lib/sleep.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
@@ -22,6 +19,7 @@ import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { randomHex, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { look } from "./transfers-harness.ts";
 
 const ONE = 1_000_000n;
 const HASH = `0x${"5c".repeat(32)}`;
@@ -83,10 +81,7 @@ async function readTip() {
     ...{ outputIndex: "0", spends: [], fromAddress: null, raw: "{}" },
     ...{ ...each, block: { ...chain.tip, ...block } },
   }));
-  const heights = { tipHeight: chain.tip.height, finalizedHeight: null };
-  const deps = invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep });
-  const applied = await applyTransfers(deps, { network: networkOf("ETH"), heights, transfers, seen: [] });
-  expect(applied.ok).toBe(true);
+  expect((await look(transfers, { tip: chain.tip.height })).ok).toBe(true);
 }
 
 /** A day's limit of unmatched rows of about five dollars, and one payment more. */

@@ -3,19 +3,15 @@
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { networkNamed } from "../../../src/chains/networks.ts";
-import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
-import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
-import { sleep } from "../../../src/lib/sleep.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
-import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { LEASE_MS, REMEMBERED_MS } from "../../../src/platform/idempotency/key-reservations.ts";
 import { seedKey } from "../../support/access.ts";
 import { sendBeaten } from "../../support/before-write.ts";
 import { type SeedPayment, seedPayment } from "../../support/payments.ts";
 import { BTC, randomHex, xpubWallet } from "../../support/wallet-bodies.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { look, rowsOf, transferTo } from "./transfers-harness.ts";
 
 describe("an invoice that awaits payment", () => {
   const made = async (shop: TestMerchant): Promise<InvoiceId> =>
@@ -61,17 +57,9 @@ describe("an invoice that awaits payment", () => {
 
 describe("an invoice's own address", () => {
   async function looked(toAddress: string) {
-    const network = networkNamed("BTC");
-    if (network === undefined) throw new Error("no BTC");
-    const txHash = randomHex(32);
-    const block = { height: 100, hash: "h100", timeMs: Date.now() };
-    const place = { txHash, outputIndex: "0", fromAddress: null, toAddress, block };
-    const done = await applyTransfers(invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }), {
-      ...{ network, heights: { tipHeight: 100, finalizedHeight: null }, seen: [], hasSecond: false },
-      transfers: [{ ...place, cryptocurrency: "BTC", amountUnits: 100_000n, spends: [], raw: "{}" }],
-    });
-    expect(done.ok).toBe(true);
-    return testDb.select().from(payments).where(eq(payments.txHash, txHash));
+    const transfer = transferTo(toAddress, 100_000n, { cryptocurrency: "BTC", fromAddress: null });
+    expect((await look([transfer], { network: "BTC" })).ok).toBe(true);
+    return rowsOf(transfer.txHash);
   }
 
   async function ordered() {

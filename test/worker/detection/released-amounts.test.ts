@@ -2,18 +2,16 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
-import { networkNamed } from "../../../src/chains/networks.ts";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
 import { expireInvoices, releaseAmounts } from "../../../src/commerce/invoices/expire-invoices.ts";
-import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
-import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { releasedAmounts } from "../../../src/platform/db/schema/released-amounts.ts";
 import { holderOf, ordered, unitsOf } from "../../support/shared-place.ts";
-import { directWallet, randomHex, USDT } from "../../support/wallet-bodies.ts";
+import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { blockAt, look, rowsOf, transferTo } from "./transfers-harness.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -35,17 +33,9 @@ async function named(
   { shop, address }: { readonly shop: TestMerchant; readonly address: string },
   of: { readonly units: bigint; readonly timeMs: number; readonly nowMs: number },
 ) {
-  const network = networkNamed("ETH");
-  if (network === undefined) throw new Error("no such network");
-  const txHash = `0x${randomHex(32)}`;
-  const block = { height: 100, hash: randomHex(32), timeMs: of.timeMs };
-  const what = { cryptocurrency: "USDT", txHash, outputIndex: "0", fromAddress: null, toAddress: address };
-  const transfers = [{ ...what, amountUnits: of.units, block, spends: [], raw: "{}" }];
-  const heights = { tipHeight: 100, finalizedHeight: null };
-  const deps = invoiceDependencies(env, { db: testDb, nowMs: of.nowMs, sleep });
-  const look = { network, heights, transfers, seen: [], askedBy: shop.merchantId };
-  expect((await applyTransfers(deps, look)).ok).toBe(true);
-  const [row, ...others] = await testDb.select().from(payments).where(eq(payments.txHash, txHash));
+  const transfer = transferTo(address, of.units, { block: blockAt(100, of.timeMs) });
+  expect((await look([transfer], { nowMs: of.nowMs, askedBy: shop.merchantId })).ok).toBe(true);
+  const [row, ...others] = await rowsOf(transfer.txHash);
   expect(others).toEqual([]);
   return row;
 }

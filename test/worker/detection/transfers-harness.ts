@@ -6,6 +6,7 @@ import { networkNamed } from "../../../src/chains/networks.ts";
 import type { BlockRef, Transfer } from "../../../src/chains/transfer.ts";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
 import { applyTransfers, type SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
+import type { MerchantId } from "../../../src/lib/ids.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { randomHex } from "../../support/wallet-bodies.ts";
@@ -65,23 +66,19 @@ interface LookOptions {
   readonly seen?: readonly SeenPayment[];
   readonly nowMs?: number;
   readonly hasSecond?: boolean;
+  readonly askedBy?: MerchantId;
+  readonly db?: typeof testDb;
 }
 
 export async function look(
   transfers: readonly Transfer[],
-  { tip = 100, network = "ETH", seen = [], ...more }: LookOptions = {},
+  { tip = 100, network = "ETH", seen = [], nowMs = Date.now(), db = testDb, ...more }: LookOptions = {},
 ) {
-  const { nowMs = Date.now(), hasSecond = false } = more;
   const of = networkNamed(network);
   if (of === undefined) throw new Error(network);
-  const deps = invoiceDependencies(env, { db: testDb, nowMs, sleep });
-  return applyTransfers(deps, {
-    network: of,
-    heights: { tipHeight: tip, finalizedHeight: null },
-    transfers,
-    seen,
-    hasSecond,
-  });
+  const deps = invoiceDependencies(env, { db, nowMs, sleep });
+  const heights = { tipHeight: tip, finalizedHeight: null };
+  return applyTransfers(deps, { network: of, heights, transfers, seen, ...more });
 }
 
 export const shown = async (merchant: TestMerchant, id: string) => (await merchant.get(`/invoices/${id}`)).body;
