@@ -1,33 +1,23 @@
 // A pass writes its tick at its end. By then its network may have come to rest: a new instance ran a pass of its own, the cron found no source
 // configured, or the write itself arrived late. Such a tick must leave the row alone, because the row decides how the watch begins again.
-import { beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { NOT_CONFIGURED } from "../../../src/commerce/cursors/cursor.ts";
 import { restUnconfigured, watchAgain } from "../../../src/detection/watchers/store.ts";
 import type { OutageKind } from "../../../src/lib/fetch-text.ts";
-import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
-import { payments } from "../../../src/platform/db/schema/payments.ts";
-import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
 import { testDb } from "../../support/worker-merchant.ts";
+import { ADDRESS, pay, START, useEmptyTables, watching } from "./network-pass-harness.ts";
 
-const START = 1_800_000_000_000;
-const BLOCK_MS = 12_000;
-const ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const METHOD = { network: "ETH", cryptocurrency: "USDT", address: ADDRESS } as const;
-const PAID = { cryptocurrency: "USDT", txHash: "paid", toAddress: ADDRESS, amountUnits: 1n } as const;
 
-beforeEach(async () => {
-  for (const table of [networkCursors, payments, invoices, paymentMethods]) await testDb.delete(table);
-});
+useEmptyTables();
 
 /** A watcher that has read to the tip; `meanwhile` runs after its next pass has read the cursor and before its source answers. */
 async function restedDuringPass(down: OutageKind | undefined, meanwhile: (watcher: TestWatcher) => Promise<unknown>) {
-  const chain = new FakeChain({ startMs: START - 299 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 300 });
-  const source = new FakeSource(chain, { kind: "evm-rpc" });
-  const watcher = new TestWatcher(testDb, "ETH", [source], START + 1_000);
-  await watchMethod(testDb, { ...METHOD, nowMs: START });
+  const { chain, source, watcher } = await watching();
   await watcher.pass();
   const before = await watcher.cursor();
   source.down = down;
@@ -49,7 +39,7 @@ it("a payment after the next activation is found even when a failed pass ends af
   expect(outcome).toEqual({ kind: "failed", outage: "TIMEOUT" });
   expect(await watcher.cursor()).toMatchObject({ isResting: true, lastOutage: null, degradedSinceMs: null });
   await watchMethod(testDb, { ...METHOD, nowMs: chain.tip.timeMs + 1_000 });
-  chain.mine([PAID]);
+  chain.mine([pay("paid")]);
   watcher.nowMs = chain.tip.timeMs + 1_000;
   expect(await watcher.pass()).toEqual({ kind: "read", isBehind: false });
   expect(watcher.found()).toEqual(["paid@300"]);
@@ -64,7 +54,7 @@ it.each([
     const { chain, watcher, before, outcome } = await restedDuringPass(down, () => restUnconfigured(testDb, "ETH"));
     expect(outcome.kind).toBe(kind);
     expect(await watcher.cursor()).toMatchObject({ isResting: true, lastOutage: NOT_CONFIGURED });
-    chain.mine([PAID]);
+    chain.mine([pay("paid")]);
     watcher.nowMs = chain.tip.timeMs + 1_000;
     await watchMethod(testDb, { ...METHOD, nowMs: watcher.nowMs });
     await watchAgain(testDb, "ETH", watcher.nowMs);

@@ -4,7 +4,7 @@ import { beforeEach } from "vitest";
 import type { NetworkName } from "../../../src/chains/networks.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
-import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { networkCursors, stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
@@ -60,7 +60,7 @@ export const paymentRow = async (txHash: string) =>
 /** A pass reads every watched row, so the rows of other tests are deleted first. */
 export function useEmptyTables(): void {
   beforeEach(async () => {
-    for (const table of [networkCursors, payments, invoices, paymentMethods, wallets, events])
+    for (const table of [networkCursors, stuckAddresses, payments, invoices, paymentMethods, wallets, events])
       await testDb.delete(table);
   });
 }

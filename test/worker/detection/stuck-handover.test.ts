@@ -1,21 +1,18 @@
 // An address that one source refuses is read by the next source that reads whole blocks, from where its reading stopped: payments of the blocks
 // between are found, and the address is then read with all others again.
-import { beforeEach, expect, it } from "vitest";
-import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
-import { networkCursors, stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";
-import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { expect, it } from "vitest";
+import { stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
 import { testDb } from "../../support/worker-merchant.ts";
+import { useEmptyTables } from "./network-pass-harness.ts";
 
 const START_MS = 1_800_000_000_000;
 const BLOCK_MS = 600_000;
 const DAY_MS = 86_400_000;
 
-beforeEach(async () => {
-  for (const table of [networkCursors, stuckAddresses, payments, invoices, paymentMethods]) await testDb.delete(table);
-});
+useEmptyTables();
 
 it("finds the payments to a refused address once a source that reads blocks takes over, and then reads it with all others", async () => {
   const chain = new FakeChain({ startMs: START_MS - 299 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 300 });

@@ -1,40 +1,20 @@
 // A pass over a source that remembers only the balances of recent blocks, on D1 and a scripted chain.
-import { eq } from "drizzle-orm";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/chain-client.ts";
 import { growthIdentity } from "../../../src/chains/transfer.ts";
 import { WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
 import { ok } from "../../../src/lib/result.ts";
-import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
-import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
-import { payments } from "../../../src/platform/db/schema/payments.ts";
-import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
-import { openPayment, watchMethod } from "../../support/watched.ts";
-import { TestWatcher } from "../../support/watcher.ts";
+import { openPayment } from "../../support/watched.ts";
 import { testDb } from "../../support/worker-merchant.ts";
+import { ADDRESS, paymentRow, START, useEmptyTables, watching as watchingNetwork } from "./network-pass-harness.ts";
 
-const START = 1_800_000_000_000;
-const ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+useEmptyTables();
 
-beforeEach(async () => {
-  for (const table of [networkCursors, payments, invoices, paymentMethods]) await testDb.delete(table);
-});
-
-/** A chain of 300 blocks with its watcher, and a source whose client a test changes. */
+/** A pass over ETH with a source whose client a test changes. */
 async function watching(changed: (client: ChainClient) => Partial<ChainClient>) {
-  const chain = new FakeChain({ startMs: START - 299 * 12_000, blockMs: 12_000, blocks: 300 });
-  const source = new FakeSource(chain, { kind: "evm-rpc" });
-  Object.assign(source.client, changed({ ...source.client }));
-  const watcher = new TestWatcher(testDb, "ETH", [source], START + 1_000);
-  const invoiceId = await watchMethod(testDb, {
-    ...{ network: "ETH", cryptocurrency: "ETH", address: ADDRESS, nowMs: START },
-    expiresAtMs: START + 360_000_000,
-  });
-  const pass = () => {
-    watcher.nowMs = Math.max(watcher.nowMs, chain.tip.timeMs) + 1_000;
-    return watcher.pass();
-  };
-  return { chain, watcher, pass, invoiceId };
+  const watched = await watchingNetwork({ cryptocurrency: "ETH" });
+  Object.assign(watched.source.client, changed({ ...watched.source.client }));
+  return watched;
 }
 
 describe("growth whose balances the source no longer has when it is due to be confirmed", () => {
@@ -57,8 +37,7 @@ describe("growth whose balances the source no longer has when it is due to be co
     await openPayment(testDb, { ...row, ...growth, ...block });
     chain.mineMany(3);
     await pass();
-    const [payment] = await testDb.select().from(payments).where(eq(payments.txHash, growth.txHash));
-    return payment;
+    return paymentRow(growth.txHash);
   }
 
   it("is confirmed while its block is on the chain", async () => {
