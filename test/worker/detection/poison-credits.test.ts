@@ -3,17 +3,12 @@
 import { eq, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
-import { parseUnits } from "../../../src/lib/money.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { BTC, btcKey, ETH, ethAddress, marketShop } from "../../support/market-shop.ts";
+import { unitsOf } from "../../support/shared-place.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
 const HELD = { status: "UNMATCHED", invoiceId: null } as const;
-const unitsOf = (amount: string) => {
-  const units = parseUnits(amount, 18);
-  if (!units.ok) throw new Error("no amount");
-  return units.value;
-};
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -60,9 +55,9 @@ describe.each(POISONS)("%s is not a number", (_, poison) => {
     const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
     await poison(bad.id);
     const logged = alerts();
-    const units = unitsOf(good.amount);
+    const units = unitsOf(good.amount, 18);
     const near = shop.transfer(good.address, units - 1_000_000_000n);
-    const own = shop.transfer(good.address, unitsOf(bad.amount));
+    const own = shop.transfer(good.address, unitsOf(bad.amount, 18));
     const exact = shop.transfer(good.address, units);
     expect(await shop.look([near, own, exact])).toMatchObject({ ok: true });
     for (const each of [near, own]) {
@@ -88,7 +83,7 @@ it.each([
   await testDb.run(sql`update amount_reservations set rank = ${ranks.bad} where invoice_id = ${bad.id}`);
   await testDb.run(sql`update amount_reservations set rank = ${ranks.good} where invoice_id = ${good.id}`);
   await testDb.run(sql`update invoices set amount_micros = 'ten' where id = ${bad.id}`);
-  const near = shop.transfer(good.address, unitsOf(good.amount) - 1_000_000_000n);
+  const near = shop.transfer(good.address, unitsOf(good.amount, 18) - 1_000_000_000n);
   alerts();
   expect(await shop.look([near])).toMatchObject({ ok: true });
   const expected = ranks.good < ranks.bad ? { invoiceId: good.id, matchedBy: "TOLERANCE" } : HELD;
@@ -101,7 +96,7 @@ it.each([
 ])("an unreadable invoice without proof %s", async (_, laterMs, expected) => {
   const shop = await marketShop(ETH, ethAddress());
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
-  const units = unitsOf(good.amount);
+  const units = unitsOf(good.amount, 18);
   const atMs = Date.now() - 60_000;
   const held = sql`units = ${String(units)}`;
   await testDb.run(sql`update amount_reservations set rank = 2, created_at_ms = ${atMs} where invoice_id = ${good.id}`);
@@ -118,7 +113,7 @@ it.each([
 it("a reserved amount that is not a number keeps nobody at its address from being credited", async () => {
   const shop = await marketShop(ETH, ethAddress());
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
-  const near = unitsOf(good.amount) - 1_000_000_000n;
+  const near = unitsOf(good.amount, 18) - 1_000_000_000n;
   const text = `${String(near).slice(0, -1)}x`;
   await testDb.run(sql`update amount_reservations set units = ${text} where invoice_id = ${bad.id}`);
   const transfer = shop.transfer(good.address, near);

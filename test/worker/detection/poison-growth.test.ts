@@ -3,17 +3,11 @@
 import { sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { growthIdentity, type Transfer } from "../../../src/chains/transfer.ts";
-import { parseUnits } from "../../../src/lib/money.ts";
 import { ETH, ethAddress, marketShop } from "../../support/market-shop.ts";
+import { unitsOf } from "../../support/shared-place.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
 afterEach(() => vi.restoreAllMocks());
-
-function unitsOf(amount: string): bigint {
-  const units = parseUnits(amount, 18);
-  if (!units.ok) throw new Error("no amount");
-  return units.value;
-}
 
 /** The same coins as growth of a balance that no transaction explains. */
 const asGrowth = (transfer: Transfer): Transfer => ({
@@ -27,12 +21,12 @@ const asNative = (transfer: Transfer): Transfer => ({ ...transfer, outputIndex: 
 async function shops(stored: (transfer: Transfer) => Transfer, poison: string) {
   const [bad, good] = [await marketShop(ETH, ethAddress()), await marketShop(ETH, ethAddress())];
   const [invoice, other] = [await bad.invoice(300), await good.invoice(100)];
-  const known = stored(bad.transfer(invoice.address, unitsOf(invoice.amount)));
+  const known = stored(bad.transfer(invoice.address, unitsOf(invoice.amount, 18)));
   await bad.look([known]);
   const damaged = sql.raw(`update payments set ${poison} where to_address = '${invoice.address}'`);
   await testDb.run(damaged);
   const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
-  const paid = good.transfer(other.address, unitsOf(other.amount));
+  const paid = good.transfer(other.address, unitsOf(other.amount, 18));
   const [row] = await testDb.all<{ id: string }>(
     sql`select id from payments where to_address = ${invoice.address} limit 1`,
   );
@@ -48,7 +42,7 @@ const POISONS = ["amount_units = 'ten'", "usd_micros = 'ten'", "evidence = '{'",
 describe.each(POISONS)("growth that is stored with %s", (poison) => {
   it("keeps nobody else from being credited, and leaves what might explain it UNMATCHED", async () => {
     const { bad, invoice, paid, alerts, standing } = await shops(asGrowth, poison);
-    const explains = asNative(bad.transfer(invoice.address, unitsOf(invoice.amount)));
+    const explains = asNative(bad.transfer(invoice.address, unitsOf(invoice.amount, 18)));
     expect(await bad.look([explains, asGrowth(paid)])).toMatchObject({ ok: true });
     expect(await otherStatus()).toBe("PAID");
     expect(await bad.payment(explains)).toMatchObject({ status: "UNMATCHED", invoiceId: null });

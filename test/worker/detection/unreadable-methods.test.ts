@@ -4,12 +4,12 @@ import { eq } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { pricePayments } from "../../../src/detection/matching/price-payments.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
-import { parseUnits } from "../../../src/lib/money.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { BTC, btcKey, ETH, ethAddress, marketShop } from "../../support/market-shop.ts";
 import { ageQuotes } from "../../support/quotes.ts";
+import { unitsOf } from "../../support/shared-place.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
 /** No JSON, JSON of something else, and quotes without what a quote says. */
@@ -18,11 +18,6 @@ const HELD = { status: "UNMATCHED", invoiceId: null } as const;
 
 const corruptQuotes = (id: InvoiceId, quotes = "[") =>
   testDb.update(paymentMethods).set({ quotes }).where(eq(paymentMethods.invoiceId, id));
-const unitsOf = (amount: string) => {
-  const units = parseUnits(amount, 18);
-  if (!units.ok) throw new Error("no amount");
-  return units.value;
-};
 /** What is logged as an alert while `run` runs. */
 async function alertsOf(run: () => Promise<unknown>): Promise<readonly string[]> {
   const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
@@ -69,9 +64,9 @@ describe.each(UNREADABLE)("a payment method whose stored quotes are %s", (quotes
     const shop = await marketShop(ETH, ethAddress());
     const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
     await corruptQuotes(bad.id, quotes);
-    const units = unitsOf(good.amount);
+    const units = unitsOf(good.amount, 18);
     const near = shop.transfer(good.address, units - 1_000_000_000n);
-    const own = shop.transfer(good.address, unitsOf(bad.amount));
+    const own = shop.transfer(good.address, unitsOf(bad.amount, 18));
     const exact = shop.transfer(good.address, units);
     const alerts = await alertsOf(async () => {
       for (const each of [near, own, exact]) expect(await shop.look([each])).toMatchObject({ ok: true });
@@ -88,7 +83,7 @@ it("an unreadable payment method of a cancelled invoice does not restrict matchi
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
   expect((await shop.send(`/invoices/${bad.id}/cancel`, { method: "POST", body: {} })).status).toBe(200);
   await corruptQuotes(bad.id);
-  const near = shop.transfer(good.address, unitsOf(good.amount) - 1_000_000_000n);
+  const near = shop.transfer(good.address, unitsOf(good.amount, 18) - 1_000_000_000n);
   await shop.look([near]);
   expect(await shop.payment(near)).toMatchObject({ invoiceId: good.id, matchedBy: "TOLERANCE" });
 });

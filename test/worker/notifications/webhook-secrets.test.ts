@@ -26,8 +26,7 @@ import {
   shown,
 } from "../../support/webhooks.ts";
 import { testDb } from "../../support/worker-merchant.ts";
-
-const POST = { method: "POST" } as const;
+import { POST } from "./webhooks-harness.ts";
 
 const rotate = async (hooks: SendHooks, id: string, headers = {}) =>
   shown(await hooks(`/${id}/rotate-secret`, { ...POST, headers }), 200);
