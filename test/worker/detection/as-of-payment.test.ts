@@ -25,8 +25,8 @@ async function freshShop(pair: typeof ETH, wallet: object) {
 
 describe("a payer who sends exactly the amount that the page showed", () => {
   it.each([
-    ["fell, then stood", ["50000", "40000", "40000"]],
-    ["rose, then stood", ["50000", "62500", "62500"]],
+    ["fell, then stayed", ["50000", "40000", "40000"]],
+    ["rose, then stayed", ["50000", "62500", "62500"]],
     ["fell, then rose", ["50000", "40000", "62500"]],
   ])(
     "has paid, even if the page is opened again before the block is read: the price %s",

@@ -137,7 +137,7 @@ describe("a transaction that explains growth", () => {
     ...{ toAddress: address, amountUnits: units, block, spends: [], raw: '{"value":1}' },
   });
   const counted = new Set(["DETECTED", "CONFIRMED", "UNMATCHED"]);
-  /** All that counts at the address, in units; rows of several merchants are told apart by theirs. */
+  /** The sum of one merchant's counted payments at the address, in units. */
   const sumAt = async (address: string, merchant: TestMerchant) =>
     (await rowsAt(address))
       .filter(({ status, merchantId }) => counted.has(status) && merchantId === merchant.merchantId)

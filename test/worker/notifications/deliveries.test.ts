@@ -135,7 +135,7 @@ describe("an answer", () => {
     },
   );
 
-  it("that is a failure each time ends the delivery after the endpoint's retries, with numbered attempts that are signed anew", async () => {
+  it("that is a failure each time ends the delivery after the endpoint's retries, with numbered attempts, each signed for itself", async () => {
     const { merchantId, id, key, secret } = await endpoint("status/500", { retryCount: 3 });
     await recordNews(testDb, merchantId);
     for (let n = 0; n < 6; n++) {

@@ -106,7 +106,7 @@ describe("a change", () => {
     expect(await hookRow(id)).toMatchObject({ retryCount: 1, timeoutMs: 2_000 });
   });
 
-  it("that switches an endpoint on wins when it is switched off for failing meanwhile", async () => {
+  it("that switches an endpoint on wins over a concurrent switching off for failing", async () => {
     const { merchantId, key, hooks } = await hookedMerchant();
     const { id } = await makeHook(hooks, { isActive: false });
     const off = { isActive: false, disabledReason: "FAILING", disabledAtMs: 1 } as const;
