@@ -24,7 +24,7 @@ describe("a remainder of less than a hundredth", () => {
     const [method] = (await shop.send(`/invoices/${id}`)).json.paymentMethods;
     const remainder = shop.transfer(address, unitsOf(method.amountDue, decimals));
     await shop.look([remainder]);
-    expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 1_000 });
+    expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 1_000 });
   });
 });
 
@@ -48,7 +48,7 @@ it("a remainder without a free amount is not asked for until one is free", async
   const asked = await shown();
   expect(asked).toMatchObject({ status: "ACTIVE", amountDue: "0.03" });
   await shop.look([shop.transfer(address, unitsOf(asked.amountDue, WEI))]);
-  expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
+  expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 
 it("an UNDERPAID invoice that accepts late money asks for its remainder at the current price", async () => {
@@ -68,5 +68,5 @@ it("an UNDERPAID invoice that accepts late money asks for its remainder at the c
   const [method] = (await shop.send(`/invoices/${id}`)).json.paymentMethods;
   expect(method).toMatchObject({ status: "ACTIVE", amountDue: "0.05", rate: "1000" });
   await shop.look([shop.transfer(address, unitsOf(method.amountDue, 10n ** 8n))]);
-  expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
+  expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
 });

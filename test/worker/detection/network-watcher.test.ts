@@ -20,7 +20,7 @@ import { watchMethod } from "../../support/watched.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
 /** What the watcher applied. */
-const looks: Look[] = [];
+const looks: Findings[] = [];
 
 /** The real dependencies, with scripted sources. */
 function scripted(of: Env, network: Network): WatchDependencies {

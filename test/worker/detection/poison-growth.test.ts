@@ -41,7 +41,7 @@ const POISONS = ["amount_units = 'ten'", "usd_micros = 'ten'", "evidence = '{'",
 
 describe.each(POISONS)("growth that is stored with %s", (poison) => {
   it("keeps nobody else from being credited, and leaves what might explain it UNMATCHED", async () => {
-    const { bad, invoice, paid, alerts, standing } = await shops(asGrowth, poison);
+    const { bad, invoice, paid, alerts, otherStatus } = await shops(asGrowth, poison);
     const explains = asNative(bad.transfer(invoice.address, unitsOf(invoice.amount, 18)));
     expect(await bad.look([explains, asGrowth(paid)])).toMatchObject({ ok: true });
     expect(await otherStatus()).toBe("PAID");
@@ -53,7 +53,7 @@ describe.each(POISONS)("growth that is stored with %s", (poison) => {
 });
 
 it("a stored transaction with an unreadable amount keeps nobody else from being credited, and leaves growth beside it UNMATCHED", async () => {
-  const { bad, invoice, paid, alerts, standing } = await shops(asNative, "amount_units = 'ten'");
+  const { bad, invoice, paid, alerts, otherStatus } = await shops(asNative, "amount_units = 'ten'");
   const grown = asGrowth(bad.transfer(invoice.address, 7n * 10n ** 17n));
   expect(await bad.look([grown, asGrowth(paid)])).toMatchObject({ ok: true });
   expect(await otherStatus()).toBe("PAID");

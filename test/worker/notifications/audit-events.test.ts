@@ -221,7 +221,7 @@ describe("a page of the log", () => {
     ["by a user or key", OF_MERCHANT, { actor: id }, "audit_events_actor"],
     ["by the system", OF_MERCHANT, { actor: "SYSTEM" }, "audit_events_actor"],
     ["by action", OF_MERCHANT, { action: "wallet.created" }, "audit_events_action"],
-    ["of a user", OF_PERSON, {}, "audit_events_actor"],
+    ["of a user", OF_USER, {}, "audit_events_actor"],
   ])("%s is read by an index in its order, the first page and later ones", async (_, scope, filter, index) => {
     for (const isLater of [false, true]) {
       const plan = await planOf(scope, filter, isLater);

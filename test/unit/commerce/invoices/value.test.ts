@@ -3,12 +3,12 @@ import { describe, expect, it, test } from "vitest";
 import {
   amountDueUnits,
   covers,
-  MAX_WORTH_MICROS,
+  MAX_VALUE_MICROS,
   overpaidToleranceMicros,
   type PricedMethod,
+  totalValueOf,
   underpaidToleranceMicros,
   weighingOf,
-  totalValueOf,
 } from "../../../../src/commerce/invoices/value.ts";
 import type { CreditedPayment } from "../../../../src/commerce/payments/payment.ts";
 import { microsFor } from "../../../../src/rates/quote.ts";
@@ -35,7 +35,11 @@ describe("the total value of payments", () => {
 
   it("is rounded down once for each quote, not for each payment", () => {
     const whole = totalValueOf({ expectedMicros: E, methods: [BTC], payments: [sent(BTC, 100_001n)] });
-    const parts = totalValueOf({ expectedMicros: E, methods: [BTC], payments: [sent(BTC, 50_000n), sent(BTC, 50_001n)] });
+    const parts = totalValueOf({
+      expectedMicros: E,
+      methods: [BTC],
+      payments: [sent(BTC, 50_000n), sent(BTC, 50_001n)],
+    });
     expect(whole.micros).toBe((E * 100_001n) / 147_059n);
     expect(parts).toEqual(whole);
   });
@@ -98,11 +102,11 @@ describe("the total value of payments", () => {
 
   it("is at most the greatest sum that the tables hold exactly", () => {
     const payments = [sent(USDT, 10n ** 40n)];
-    expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(MAX_WORTH_MICROS);
+    expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(MAX_VALUE_MICROS);
     const [payment = paymentOf()] = payments;
-    expect(weighingOf(payment, { expectedMicros: E, methods: [USDT] }).micros).toBe(MAX_WORTH_MICROS);
-    const dear = Array.from({ length: 3 }, (_, n) => paymentOf({ n, network: "X", marketMicros: MAX_WORTH_MICROS }));
-    expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments: dear }).micros).toBe(MAX_WORTH_MICROS);
+    expect(weighingOf(payment, { expectedMicros: E, methods: [USDT] }).micros).toBe(MAX_VALUE_MICROS);
+    const dear = Array.from({ length: 3 }, (_, n) => paymentOf({ n, network: "X", marketMicros: MAX_VALUE_MICROS }));
+    expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments: dear }).micros).toBe(MAX_VALUE_MICROS);
   });
 });
 
@@ -319,7 +323,7 @@ describe("the worth of any payments", () => {
         const of = (part: bigint) =>
           totalValueOf({ expectedMicros, methods: [method], payments: [sent(method, part)] }).micros;
         const whole = of(parts.reduce((a, b) => a + b));
-        fc.pre(whole < MAX_WORTH_MICROS);
+        fc.pre(whole < MAX_VALUE_MICROS);
         const sum = parts.map(of).reduce((a, b) => a + b);
         expect(sum).toBeLessThanOrEqual(whole);
         expect(whole - sum).toBeLessThanOrEqual(BigInt(parts.length) - 1n);
