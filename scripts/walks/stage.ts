@@ -105,7 +105,7 @@ export class Stage {
   #environment(sqlite: DatabaseSync, secrets: Readonly<Record<string, string>>): Env {
     const objects = {
       ADDRESS_ALLOCATOR: this.#worker.AddressAllocator,
-      IDEMPOTENCY_KEYS: this.#worker.IdempotencyKeys,
+      MERCHANT_OBJECT: this.#worker.MerchantObject,
       RATE_LIMITER: this.#worker.RateLimiter,
       RATE_BOOK: this.#worker.RateBook,
       NETWORK_WATCHER: this.#worker.NetworkWatcher,

@@ -29,6 +29,7 @@ import { walletRoutes } from "../commerce/wallets/routes.ts";
 import { claimRoutes } from "../detection/claims/routes.ts";
 import { paymentRoutes } from "../detection/resolutions/routes.ts";
 import { sharedNameOf } from "../lib/ip-network.ts";
+import { lazily } from "../lib/lazily.ts";
 import { logAlert } from "../lib/log.ts";
 import { auditRoutes } from "../notifications/audit/routes.ts";
 import { deliveryLogRoutes } from "../notifications/delivery-log/routes.ts";
@@ -79,6 +80,9 @@ const ROUTES: readonly MountedRoute[] = [
 /** Every route of the Worker, for the OpenAPI document and the access tests. */
 export const SPECS: readonly RouteSpec[] = [...publicSpecs, ...ROUTES.map((route) => route.spec)];
 
+/** Created by the first request: an isolate that only runs the cron or a queue needs no routes. */
+export const app = lazily(createApp);
+
 export function createApp(): HonoBase<AppEnv> {
   // Hono would also end up with this router: the one that it tries first cannot have a word and a parameter in the same place
   // (`invitations/accept` and `invitations/:invitationId`).
@@ -102,11 +106,13 @@ export function createApp(): HonoBase<AppEnv> {
 /** The outer rate limit, per IP address and before anything is read; production only, where the edge names the caller. */
 async function shield(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
   const ip = callerIp(c);
+  // The edge has counted it.
+  const isCounted = c.env.merchantContext !== undefined;
   if (refusesToServe(c.env) && c.req.path !== "/healthz") {
     logAlert("not serving: a variable has a value that production must not have; /healthz names it");
     return failureResponse({ code: "INTERNAL_ERROR" }, c.get("requestId"));
   }
-  if (isDevelopment(c.env) || ip === undefined) {
+  if (isDevelopment(c.env) || ip === undefined || isCounted) {
     await next();
     return undefined;
   }

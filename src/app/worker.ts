@@ -1,7 +1,6 @@
-import { lazily } from "../lib/lazily.ts";
 import { deliverMessages } from "../notifications/deliveries/dependencies.ts";
 import { isDevelopment } from "../platform/http/deployment.ts";
-import { createApp } from "./app.ts";
+import { app } from "./app.ts";
 import { hasDevelopmentSetting } from "./configuration.ts";
 import { dispatchJobs, runJobMessage } from "./jobs.ts";
 
@@ -9,15 +8,12 @@ export { CheckoutRoom } from "../checkout/live/checkout-room.ts";
 export { AddressAllocator } from "../commerce/wallets/address-allocator.ts";
 export { NetworkWatcher } from "../detection/watchers/network-watcher.ts";
 export { RateLimiter } from "../platform/http/rate-limit.ts";
-export { IdempotencyKeys } from "../platform/idempotency/idempotency-keys.ts";
 export { DevMailbox } from "../platform/mail/dev-mailbox.ts";
 export { RateBook } from "../rates/rate-book.ts";
+export { MerchantObject } from "./merchant-object.ts";
 
 /** As wrangler.toml names it. */
 const JOB_QUEUE = "edgetill-jobs";
-
-/** Created by the first request: an isolate that only runs an object or the cron needs no routes. */
-const app = lazily(createApp);
 
 export default {
   fetch: (request: Request, env, ctx) => app().fetch(request, env, ctx),

@@ -10,6 +10,7 @@ import { apiKeys } from "../../src/platform/db/schema/api-keys.ts";
 import { merchants } from "../../src/platform/db/schema/merchants.ts";
 import { teams } from "../../src/platform/db/schema/teams.ts";
 import { keyringOf } from "./keyrings.ts";
+import { ownMerchantObjects } from "./own-merchant-object.ts";
 
 const ORIGIN = "http://localhost:8787";
 const db = drizzle(env.DB);
@@ -97,7 +98,8 @@ export async function sendWith(changes: Partial<Env>, path: string, ask: Ask = {
   // Outside development, bindings and variables for development only are removed.
   const own = changes.ENVIRONMENT === undefined ? {} : { WEBHOOK_LOOPBACK: "" };
   const world: Env = { ...env, ...own, ...changes };
-  const answer = await answerOf(await createApp().fetch(requestOf(path, ask), world, context));
+  const MERCHANT_OBJECT = ownMerchantObjects(world, (work) => context.waitUntil(work));
+  const answer = await answerOf(await createApp().fetch(requestOf(path, ask), { ...world, MERCHANT_OBJECT }, context));
   await waitOnExecutionContext(context);
   return answer;
 }

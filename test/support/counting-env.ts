@@ -1,11 +1,11 @@
 // Bindings that record each call that leaves the Worker: one entry for a D1 request, one for a method of a Durable Object.
 import { env } from "cloudflare:workers";
 
-/** What was called, in order: `D1 read`, `D1 write` (one request, of one statement or a batch), `IDEMPOTENCY_KEYS.reserve`. */
+/** What was called, in order: `D1 read`, `D1 write` (one request, of one statement or a batch), `MERCHANT_OBJECT.reserve`. */
 export type Calls = string[];
 
 const D1_REQUESTS = ["first", "all", "run", "raw"];
-const OBJECTS = ["ADDRESS_ALLOCATOR", "IDEMPOTENCY_KEYS", "RATE_LIMITER", "RATE_BOOK", "CHECKOUT_ROOM"] as const;
+const OBJECTS = ["ADDRESS_ALLOCATOR", "MERCHANT_OBJECT", "RATE_LIMITER", "RATE_BOOK", "CHECKOUT_ROOM"] as const;
 
 /** The test's bindings, counted. `changes` come first, so that a stand-in is counted too. */
 export function countingEnv(changes: Partial<Env> = {}): { readonly bindings: Partial<Env>; readonly calls: Calls } {

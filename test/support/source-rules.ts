@@ -49,7 +49,7 @@ const MAY_IMPORT: Readonly<Record<Kind, { readonly values: readonly Kind[]; read
   client: { values: ["lib", "failures", "rule", "client"], types: [] },
   operation: { values: ["lib", "failures", "db", "rule", "store", "operation"], types: ["client", "object"] },
   contract: { values: ["lib", "rule", "contract"], types: [] },
-  http: { values: ["lib", "failures", "db", "http", "contract"], types: [] },
+  http: { values: ["lib", "failures", "db", "http", "contract"], types: ["object"] },
   routes: {
     // `db` because a route opens the database for its reads; the rows they bring are a store's types.
     values: ["lib", "failures", "db", "rule", "operation", "contract", "http", "routes"],
@@ -82,7 +82,8 @@ const VERBS =
 /** The kind of a file, by its path and name alone but for Durable Objects, which show it themselves. */
 export function kindOf(path: string, text: string): Kind {
   const name = posix.basename(path).replace(/\.tsx?$/, "");
-  if (["worker", "app", "jobs"].some((entry) => path === `src/app/${entry}.ts`)) return "entry";
+  if (["worker", "app", "jobs", "merchant-object", "merchant-requests"].some((entry) => path === `src/app/${entry}.ts`))
+    return "entry";
   if (path === "src/app/configuration.ts") return "rule";
   if (path === "src/platform/failures.ts") return "failures";
   if (path.startsWith("src/lib/")) return "lib";

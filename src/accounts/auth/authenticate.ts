@@ -4,7 +4,7 @@ import { equalDigests } from "../../lib/bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
-import { batch, type ResultsOf, type Statement } from "../../platform/db/batch.ts";
+import { type ResultsOf, readTogether, type Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -44,7 +44,7 @@ export async function authenticate<const R extends Statements>(
   const { apiKey, nowMs } = credentials;
   const hash = hashApiKey(apiKey);
   const rows = await readWithRetry(credentials.sleep, async () =>
-    batch(db, [selectCaller(db, { hash, merchantId: credentials.merchantId }), ...reads]),
+    readTogether(db, [selectCaller(db, { hash, merchantId: credentials.merchantId }), ...reads]),
   );
   if (!rows.ok) return rows;
   const [callers, ...read] = rows.value;

@@ -7,7 +7,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
 import { jsonObject, rowDecoder } from "../../platform/db/json-rows.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
-import { prepared } from "../../platform/db/prepared-statement.ts";
+import { prepared, preparedForEach } from "../../platform/db/prepared-statement.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { members, teams } from "../../platform/db/schema/teams.ts";
@@ -62,13 +62,16 @@ export const selectServerRoom = prepared(
       .where(eq(merchants.id, of.id)),
 );
 
-/** Aborts the batch if the limit of active invoices from the merchant's server is reached; triggers keep the count in a column. */
-export const assertServerRoom = prepared(
+/**
+ * Aborts the batch if it makes the active invoices of the merchant's server more than their limit; triggers keep the count in a column. After the
+ * invoices in the batch.
+ */
+export const assertServerRoom = preparedForEach(
   (id: MerchantId) => ({ id }),
   (db, of) =>
     db.insert(assertions).select(
-      sql`select 'room for an invoice of the server', 0 from merchants where id = ${of.id}
-      and active_invoices >= max_active_invoices`,
+      sql`select 'room for an invoice of the server', 0 from merchants where id in (select value ->> '$.id' from json_each(${of.items}))
+      and active_invoices > max_active_invoices`,
     ),
 );
 

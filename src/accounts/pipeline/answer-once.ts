@@ -40,7 +40,7 @@ export async function answerOnce(
         };
   const deps = {
     db: call.db,
-    keys: keysOf(call.env, scopeId),
+    keys: call.merchantContext?.keys ?? keysOf(call.env, scopeId),
     nowMs: () => Date.now(),
     sleep: call.sleep,
     background: call.background,
@@ -76,8 +76,8 @@ function sealing(env: Pick<Env, "SECRETS_AES_KEY">, scopeId: ScopeId): Pick<Once
 }
 
 /** The idempotency keys of an owner. Each call uses a new stub, because a stub that has thrown may stay broken. */
-export function keysOf(env: Pick<Env, "IDEMPOTENCY_KEYS">, scopeId: string): Keys {
-  const stub = (): Keys => env.IDEMPOTENCY_KEYS.getByName(scopeId);
+export function keysOf(env: Pick<Env, "MERCHANT_OBJECT">, scopeId: string): Keys {
+  const stub = (): Keys => env.MERCHANT_OBJECT.getByName(scopeId);
   return {
     reserve: (hash, print, nowMs) => stub().reserve(hash, print, nowMs),
     takeOver: (hash, operationId, nowMs) => stub().takeOver(hash, operationId, nowMs),

@@ -7,6 +7,7 @@ import type { ResultsOf } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import type { CookieName } from "../../platform/http/cookies.ts";
+import type { MerchantContext } from "../../platform/http/merchant-context.ts";
 import type { RouteSpec } from "../../platform/http/route.ts";
 import type { Statements } from "../auth/authenticate.ts";
 import type { MerchantPrincipal, UserPrincipal } from "../auth/principal.ts";
@@ -30,6 +31,8 @@ export interface OpenCall<Body, Query, Deps = unknown> extends GivenDependencies
   readonly accept: string | undefined;
   /** The value of one of our cookies; undefined when it is absent or empty. */
   readonly cookie: (name: CookieName) => string | undefined;
+  /** Set inside the object of the merchant. */
+  readonly merchantContext: MerchantContext | undefined;
   readonly ip: string | null;
   /** The User-Agent header, at most 300 characters. */
   readonly userAgent: string | null;

@@ -3,6 +3,7 @@
 import { containsSecret, type SecretForms } from "../../chains/secret-material.ts";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import { faultKind } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type ParsedBody, readBody, readForm } from "../../platform/http/body.ts";
 import {
@@ -14,13 +15,14 @@ import {
 } from "../../platform/http/context.ts";
 import { type CookieName, readCookie } from "../../platform/http/cookies.ts";
 import { failureResponse } from "../../platform/http/errors.ts";
+import { handOver } from "../../platform/http/merchant-context.ts";
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
 import { isCrossOrigin, type RouteSpec } from "../../platform/http/route.ts";
 import { FOR_ANY_ORIGIN } from "../../platform/http/security-headers.ts";
 import { validate, validateBody, validateQuery } from "../../platform/http/validate.ts";
 import type { Statements } from "../auth/authenticate.ts";
 import type { CallerKind, CallOf, OpenCall, ReadInput, ReadKeys } from "./call.ts";
-import { type Access, STRATEGIES } from "./strategies.ts";
+import { type Access, type Entry, STRATEGIES } from "./strategies.ts";
 
 /** A route for the pipeline. Only its declaration has the types of its body, query and reads (`routes-of.ts`). */
 export interface PipelineRoute<C extends CallerKind, Deps, Answer> extends Access {
@@ -42,16 +44,20 @@ export async function respond<C extends CallerKind, Deps>(
 ): Promise<Response> {
   const headers: Record<string, string> = { ...(isCrossOrigin(route.spec) ? FOR_ANY_ORIGIN : {}) };
   const outcome = await runPipeline(c, route, headers);
+  if (outcome instanceof Response) return outcome;
   if (!outcome.ok) return failureResponse(outcome.error, c.get("requestId"), headers);
   return replyResponse(c, outcome.value, headers);
 }
 
-/** The route's response, or the first refusal. Adds rate-limit headers to `headers`. */
+/**
+ * The route's response, or the first refusal; a whole `Response` if the request ran in the object of its merchant. Adds rate-limit headers to
+ * `headers`.
+ */
 export async function runPipeline<C extends CallerKind, Deps, Answer>(
   c: AppContext,
   route: PipelineRoute<C, Deps, Answer>,
   headers: Record<string, string>,
-): Promise<Result<Answer, Failure>> {
+): Promise<Result<Answer, Failure> | Response> {
   const { spec } = route;
   const strategy = STRATEGIES[route.callers];
   const parsed = await bodyOf(c, spec);
@@ -60,17 +66,44 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   const given = givenDependencies(c);
   const request = lazily(() => requestOf(c, route, parsed));
   const deps = lazily(() => route.dependencies(c.env, given));
-  const { keys, prove } = presented.value;
+  const { keys, admitted, prove } = presented.value;
+  const isToHandOver = route.runsInMerchantObject && c.env.merchantContext === undefined;
+  if (isToHandOver && admitted !== undefined && (await request()).ok) return enterMerchantObject(c, admitted, parsed);
   const proved = await prove(given, await readsOf(c, route, { given, deps, keys, request }));
   if (!proved.ok) return proved;
   const { caller, noteUse } = proved.value;
-  const refusal = strategy.permit(route, caller, given.nowMs) ?? (await strategy.limit(c, caller, headers));
-  if (refusal !== undefined) return err(refusal);
+  const forbidden = strategy.permit(route, caller, given.nowMs);
+  if (forbidden !== undefined) return err(forbidden);
+  // The object counts the request, and authenticates it again.
+  const entry = isToHandOver && (await request()).ok ? strategy.admit(caller) : undefined;
+  if (entry !== undefined) return enterMerchantObject(c, entry, parsed);
+  const limited = await strategy.limit(c, caller, headers);
+  if (limited !== undefined) return err(limited);
   if (noteUse !== undefined) given.background(noteUse());
   const valid = await request();
   if (!valid.ok) return valid;
   const call: OpenCall<unknown, unknown, Deps> = { ...callOf(c, spec, given, parsed), ...valid.value, deps: deps() };
   return route.answer({ ...call, ...caller });
+}
+
+/** Runs the request in the object of its merchant; the response is the caller's. */
+async function enterMerchantObject(
+  c: AppContext,
+  { merchantId, isPublic }: Entry,
+  parsed: Result<ParsedBody, Failure>,
+): Promise<Response> {
+  const requestId = c.get("requestId");
+  const bytes = parsed.ok ? parsed.value.bytes : undefined;
+  const request = () => handOver(c.req.raw, bytes, { requestId, ip: callerIp(c) ?? null, isPublic });
+  // A second request of the same key is safe; without a key, the first one may have created something.
+  const tries = c.req.header("idempotency-key") === undefined ? 1 : 2;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await c.env.MERCHANT_OBJECT.getByName(merchantId).fetch(request());
+    } catch (error) {
+      if (faultKind(error) !== "transient" || attempt === tries) throw error;
+    }
+  }
 }
 
 /** Reads the body first, because the route's reads use it. A problem with it is only reported after the caller has passed the earlier steps. */
@@ -139,6 +172,7 @@ function callOf(
     idempotencyKey: c.req.header("idempotency-key"),
     accept: c.req.header("accept"),
     cookie: (name: CookieName) => readCookie(c.env, c.req.header("cookie"), name) || undefined,
+    merchantContext: c.env.merchantContext,
     ip: callerIp(c) ?? null,
     userAgent: c.req.header("user-agent")?.slice(0, LONGEST_USER_AGENT) ?? null,
     requestId: c.get("requestId"),

@@ -27,6 +27,8 @@ export type Common = Partial<
 > & {
   /** The forms of private keys to search for in the body; by default those of free text. */
   readonly secrets?: SecretForms;
+  /** Runs the route's requests in the object of their merchant, where those that come at once share their storage calls. */
+  readonly runsInMerchantObject?: true;
 };
 
 export interface Group<C extends CallerKind> extends Common {
@@ -132,10 +134,14 @@ function mount<C extends CallerKind, Deps>(
   group: Group<C> & HasDependencies<Deps>,
   route: Untyped<C, Deps> & Pick<RouteSpec, "method" | "path">,
 ): MountedRoute {
-  const { secrets = FREE_TEXT, mayOweFactor = false, dependencies, reads, answer, ...said } = { ...group, ...route };
+  const { secrets = FREE_TEXT, mayOweFactor = false, runsInMerchantObject = false, ...rest } = { ...group, ...route };
+  const { dependencies, reads, answer, ...said } = rest;
   const { callers } = group;
   const { permission } = route;
   const spec = specOf(said);
-  const run = { spec, callers, permission, mayOweFactor, secrets, dependencies, reads, answer };
+  const run = {
+    ...{ spec, callers, permission, mayOweFactor, runsInMerchantObject },
+    ...{ secrets, dependencies, reads, answer },
+  };
   return { spec, handle: (c) => respond(c, run) };
 }

@@ -1,5 +1,6 @@
 // Authentication, permission checks and rate limits for each kind of caller. The order of these steps is in `pipeline.ts`.
 import { sha256Hex } from "../../lib/bytes.ts";
+import { parseKeyring } from "../../lib/keyring.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
@@ -9,7 +10,7 @@ import { readCookie } from "../../platform/http/cookies.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import { checkRate, checkRateOfIp, limitByIp, requestsPerMinute } from "../../platform/http/rate-check.ts";
 import type { RouteSpec } from "../../platform/http/route.ts";
-import { apiKeyKind } from "../auth/api-key.ts";
+import { apiKeyKind, apiKeyStanding } from "../auth/api-key.ts";
 import { authenticate, noteKeyUse, type Statements } from "../auth/authenticate.ts";
 import { authenticateMember, authenticateUser, noteSessionUse } from "../auth/authenticate-session.ts";
 import { actorOf, isPublicKey, type MerchantPrincipal, stepUpRefusal, type UserPrincipal } from "../auth/principal.ts";
@@ -24,6 +25,8 @@ export interface Access {
   readonly permission: Permission | undefined;
   /** Whether a session that still needs its second factor may call: only for routes that complete or end the session. */
   readonly mayOweFactor: boolean;
+  /** Whether requests of the route run in the object of their merchant. */
+  readonly runsInMerchantObject: boolean;
 }
 
 /** `Keys` is the input of the route's reads, `Caller` what is known after authentication. */
@@ -31,12 +34,23 @@ export interface Strategy<Keys, Caller> {
   /** Reads the credential from headers and path. Does not access storage, so that a malformed credential costs nothing. */
   readonly present: (c: AppContext, access: Access) => Result<Presented<Keys, Caller>, Failure>;
   readonly permit: (access: Access, caller: Caller, nowMs: number) => Failure | undefined;
+  /** The object in which the caller's requests may run; undefined for a caller without a merchant. */
+  readonly admit: (caller: Caller) => Entry | undefined;
   /** Adds rate-limit headers to `headers`. */
   readonly limit: (c: AppContext, caller: Caller, headers: Record<string, string>) => Promise<Failure | undefined>;
 }
 
+/** The object of a merchant, for one request. */
+export interface Entry {
+  readonly merchantId: string;
+  /** Whether anyone can send the request. */
+  readonly isPublic: boolean;
+}
+
 interface Presented<Keys, Caller> {
   readonly keys: Keys;
+  /** Set if the credential itself shows that it was made for the merchant, before anything is read. It may have been revoked since. */
+  readonly admitted: Entry | undefined;
   /** Authenticates the caller in one storage call, together with the route's reads. */
   readonly prove: (given: GivenDependencies, reads: Statements) => Promise<Result<Proved<Caller>, Failure>>;
 }
@@ -51,18 +65,25 @@ type StrategyOf<C extends CallerKind> = Strategy<ReadKeys[C], Callers<Statements
 
 /** A merchant's API key or a member of its team, with the same table of permissions. */
 const forMerchant: StrategyOf<"MEMBER_OR_KEY"> = {
-  present: (c, { spec }) => {
+  present: (c, { spec, runsInMerchantObject }) => {
     const credential = credentialOf(c, spec);
     if (!credential.ok) return credential;
     const presented = credential.value;
     const merchantId = c.req.param("merchantId") ?? "";
     const isPublicKeyClaimed = presented.kind === "API_KEY" && apiKeyKind(presented.apiKey) === "PUBLIC";
+    const isGenuine =
+      runsInMerchantObject && presented.kind === "API_KEY" && isGenuineKey(c.env, presented.apiKey, merchantId);
     return ok({
       keys: { merchantId, isPublicKeyClaimed },
+      admitted: isGenuine ? { merchantId, isPublic: isPublicKeyClaimed } : undefined,
       prove: (given, reads) => proveForMerchant(c, { given, credential: presented, merchantId }, reads),
     });
   },
   permit: permitForMerchant,
+  admit: ({ principal }) => ({
+    merchantId: principal.merchantId,
+    isPublic: principal.kind === "API_KEY" && isPublicKey(principal),
+  }),
   limit: (c, { principal }, headers) => limitPrincipal(c, principal, headers),
 };
 
@@ -74,10 +95,12 @@ const user: StrategyOf<"USER"> = {
     const presented = credential.value;
     return ok({
       keys: { tokenHash: presented.kind === "SESSION" ? sha256Hex(presented.token) : "" },
+      admitted: undefined,
       prove: (given, reads) => proveUser(c, { given, credential: presented, mayOweFactor }, reads),
     });
   },
   permit: ({ spec }, { principal }, nowMs) => (spec.needsStepUp ? stepUpRefusal(principal, nowMs) : undefined),
+  admit: () => undefined,
   limit: (c, { principal }, headers) => limitPrincipal(c, principal, headers),
 };
 
@@ -88,9 +111,10 @@ const anybody: StrategyOf<"ANYBODY"> = {
     const isOursOnly = spec.method !== "GET" && !spec.isForAnyOrigin && !spec.isPage;
     const origin = c.req.header("origin");
     if (isOursOnly && origin !== undefined && origin !== publicUrl(c.env)) return err({ code: "ORIGIN_NOT_ALLOWED" });
-    return ok({ keys: {}, prove: async () => ok({ caller: {}, noteUse: undefined }) });
+    return ok({ keys: {}, admitted: undefined, prove: async () => ok({ caller: {}, noteUse: undefined }) });
   },
   permit: () => undefined,
+  admit: () => undefined,
   limit: (c, _, headers) => limitByIp(c, headers),
 };
 
@@ -104,6 +128,12 @@ export const STRATEGIES: { readonly [C in CallerKind]: StrategyOf<C> } = {
 type Credential =
   | { readonly kind: "API_KEY"; readonly apiKey: string }
   | { readonly kind: "SESSION"; readonly token: string };
+
+/** Whether the key shows by itself that it was made for the merchant. False where no secret for that is configured. */
+function isGenuineKey(env: Pick<Env, "API_KEY_MAC_KEY">, apiKey: string, merchantId: string): boolean {
+  const macKeys = parseKeyring("API_KEY_MAC_KEY", env.API_KEY_MAC_KEY);
+  return macKeys.ok && apiKeyStanding({ macKeys: macKeys.value, apiKey, merchantId }) === "GENUINE";
+}
 
 /** If a request has a key and a cookie, the key counts (decisions 1). */
 function credentialOf(c: AppContext, spec: RouteSpec): Result<Credential, Failure> {

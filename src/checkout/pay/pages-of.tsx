@@ -95,7 +95,14 @@ function mount<Deps>(
   { answer, secrets = FREE_TEXT, ...said }: UntypedPage<Deps> & Pick<RouteSpec, "method" | "path">,
 ): MountedRoute {
   const spec = specOf({ ...said, tag: "Pages", callers: "ANYBODY", isPage: true });
-  const access = { spec, callers: "ANYBODY", permission: undefined, mayOweFactor: false, secrets } as const;
+  const access = {
+    spec,
+    callers: "ANYBODY",
+    permission: undefined,
+    mayOweFactor: false,
+    runsInMerchantObject: false,
+    secrets,
+  } as const;
   const handle = (c: AppContext) => {
     const chrome = chromeOf(c);
     const isHead = c.req.method === "HEAD";
@@ -115,6 +122,7 @@ async function respond<Deps>(
   try {
     // Leaves out the rate limit headers, which are for programs.
     const outcome = await runPipeline(c, route, {});
+    if (outcome instanceof Response) return outcome;
     if (!outcome.ok) return await problem(c, chrome, outcome.error);
     return outcome.value.kind === "page" ? await page(c, chrome, outcome.value) : redirect(c, outcome.value);
   } catch (error) {

@@ -1,7 +1,7 @@
 // From where each network is watched, and how far it was read. An invoice's batch may insert the row.
 import { sql } from "drizzle-orm";
 import type { Db } from "../../platform/db/client.ts";
-import { prepared } from "../../platform/db/prepared-statement.ts";
+import { prepared, preparedForEach } from "../../platform/db/prepared-statement.ts";
 import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
 import { NOT_CONFIGURED } from "./cursor.ts";
 
@@ -9,19 +9,15 @@ import { NOT_CONFIGURED } from "./cursor.ts";
  * Starts the watch of a network now, unless it already runs. Part of the batch of the activation, so that no payer sees an address that is not
  * watched (decisions 5). The first pass reads the blocks since this start.
  */
-export const beginWatch = prepared(
+export const beginWatch = preparedForEach(
   (network: string, nowMs: number) => ({ network, nowMs }),
   (db, of) =>
     db
       .insert(networkCursors)
-      .values({
-        network: of.network,
-        isResting: false,
-        sinceMs: of.nowMs,
-        checkpoints: "[]",
-        passedMs: of.nowMs,
-        lastMovedAtMs: of.nowMs,
-      })
+      .select(
+        sql`select value ->> '$.network', 0, value ->> '$.nowMs', null, null, '[]', value ->> '$.nowMs', value ->> '$.nowMs',
+        null, null, null, null, null, null, '{}' from json_each(${of.items}) where true`,
+      )
       .onConflictDoUpdate({
         target: networkCursors.network,
         set: {

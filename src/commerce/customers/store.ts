@@ -6,7 +6,7 @@ import type { PageRequest } from "../../lib/pagination.ts";
 import { prefixEnd } from "../../lib/text-prefix.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
-import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { prepared, preparedForEach, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { customerLocations, customers } from "../../platform/db/schema/customers.ts";
 import { invoices } from "../../platform/db/schema/invoices.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
@@ -179,12 +179,12 @@ export function forgetLocation(db: Db, { id }: Pick<Customer, "id">) {
 }
 
 /** Aborts the batch if the customer is deleted: no personal data may be written to the row again. */
-export const assertCustomerLive = prepared(
+export const assertCustomerLive = preparedForEach(
   (id: CustomerId) => ({ id }),
   (db, of) =>
     db.insert(assertions).select(
-      sql`select 'customer is live', 0 where not exists (
-      select 1 from customers where id = ${of.id} and deleted_at_ms is null)`,
+      sql`select 'customer is live', 0 from json_each(${of.items}) known where not exists (
+      select 1 from customers where id = known.value ->> '$.id' and deleted_at_ms is null)`,
     ),
 );
 

@@ -47,7 +47,7 @@ export async function roomRefusal(
   return publicInvoices < limit ? undefined : { code: "LIMIT_REACHED", name: "maxPublicInvoices", limit };
 }
 
-/** The statements that assert the limits inside the batch and count the invoice; they go before the invoice itself. */
+/** The statements that assert the limits inside the batch; they go after the invoice, so that it is counted. */
 export function takeRoom(
   { db, macKeys }: RoomDependencies,
   { id: invoiceId, merchantId, origin }: Made,

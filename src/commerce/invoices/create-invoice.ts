@@ -9,7 +9,7 @@ import { HOUR_MS, SECOND_MS } from "../../lib/time.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import type { InvoiceOrigin } from "../../platform/column-values.ts";
-import { batch, type ResultsOf } from "../../platform/db/batch.ts";
+import { type ResultsOf, readTogether } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { throwUnlessContention } from "../../platform/db/conflict.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -138,7 +138,7 @@ async function readAgain(
       )
     : "{}";
   const reads = createReads(deps.db, merchant.id, { ...invoice, prices });
-  const [found, [room]] = await batch(deps.db, [...reads, selectServerRoom(deps.db, merchant.id)]);
+  const [found, [room]] = await readTogether(deps.db, [...reads, selectServerRoom(deps.db, merchant.id)]);
   return { ...request, facts: createFacts([found]), merchant: { ...merchant, ...room } };
 }
 
@@ -315,18 +315,27 @@ function prepare(
     kind: "ready",
     status: 201,
     body: isPublicOrigin(request.origin) ? JSON.stringify(publicInvoiceBody(body)) : json,
+    subjects: subjectsOf(invoice, customer === undefined ? plan.customer : undefined),
     afterwards: async () => {
       for (const network of new Set(active.map((method) => method.network))) deps.wakeWatcher(network);
     },
     statements: [
       ...(product === undefined ? [] : [assertProductAsRead(deps.db, product)]),
       ...recordCustomer(deps, request.invoice, { before: customer, after: plan.customer, operationId }),
-      ...takeRoom(deps, invoice, request.callers),
       insertInvoice(deps.db, invoice),
+      ...takeRoom(deps, invoice, request.callers),
       insertAudit(deps.db, deps.trail, entry, deps.nowMs),
       insertTimelineItem(deps.db, item),
       ...activations.flatMap(({ statements }) => statements),
       ...events,
     ],
   };
+}
+
+/** What two creates cannot both insert: a new customer, and an external id. */
+function subjectsOf({ externalId }: Invoice, newCustomer: Customer | undefined): readonly string[] {
+  return [
+    ...(externalId === null ? [] : [`externalId ${externalId}`]),
+    ...(newCustomer === undefined ? [] : [`customer ${newCustomer.emailKey ?? newCustomer.id}`]),
+  ];
 }

@@ -47,6 +47,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     permission: "invoice:create",
     isForPublicKeys: true,
     isIdempotent: true,
+    runsInMerchantObject: true,
     body: createInvoiceBody,
     answers: [{ status: 201, description: "The invoice", schema: invoiceForAnyKey }],
     refusals: [

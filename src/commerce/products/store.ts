@@ -3,7 +3,7 @@ import type { PageRequest } from "../../lib/pagination.ts";
 import { prefixEnd } from "../../lib/text-prefix.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
-import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { prepared, preparedForEach, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { products } from "../../platform/db/schema/products.ts";
 import type { Product } from "./product.ts";
@@ -69,11 +69,11 @@ export function updateLiveProduct(db: Db, product: Pick<Product, "id" | "merchan
 }
 
 /** Aborts the batch unless the product is live and unchanged since it was read: every change increases `updated_at_ms`. */
-export const assertProductAsRead = prepared(
+export const assertProductAsRead = preparedForEach(
   ({ id, updatedAtMs }: Pick<Product, "id" | "updatedAtMs">) => ({ id, updatedAtMs }),
   (db, of) =>
     db.insert(assertions).select(
-      sql`select 'product is as it was read', 0 where not exists (select 1 from products
-      where id = ${of.id} and updated_at_ms = ${of.updatedAtMs} and deleted_at_ms is null)`,
+      sql`select 'product is as it was read', 0 from json_each(${of.items}) sold where not exists (select 1 from products
+      where id = sold.value ->> '$.id' and updated_at_ms = sold.value ->> '$.updatedAtMs' and deleted_at_ms is null)`,
     ),
 );

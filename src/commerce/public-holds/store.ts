@@ -6,7 +6,7 @@ import { LIMITS } from "../../lib/limits.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
-import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { prepared, preparedForEach, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { paymentMethods } from "../../platform/db/schema/invoices.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
@@ -92,13 +92,13 @@ const insertHold: (db: Db, row: Required<typeof publicHolds.$inferInsert>) => St
   publicHolds.network,
 ]);
 
-/** Aborts the batch if the merchant's public invoices have reached their limit. */
-export const assertBudget = prepared(
+/** Aborts the batch if it makes the merchant's public invoices more than their limit. After the invoices in the batch. */
+export const assertBudget = preparedForEach(
   (merchantId: MerchantId) => ({ merchantId }),
   (db, of) =>
     db.insert(assertions).select(
-      sql`select 'room for a public invoice', 0 from merchants where id = ${of.merchantId}
-      and public_invoices >= max_public_invoices`,
+      sql`select 'room for a public invoice', 0 from merchants where id in (select value ->> '$.merchantId' from json_each(${of.items}))
+      and public_invoices > max_public_invoices`,
     ),
 );
 
@@ -110,9 +110,10 @@ export function takeHold(
 ): readonly Statement[] {
   const { merchantId, invoiceId, kind, pair } = of;
   const { hash, hashes, max } = network;
+  // In this order, so that of several holds in one batch each counts the others.
   return [
-    fewOfNetwork(db, { merchantId, invoiceId, kind, hashes: JSON.stringify(hashes), max }),
     insertHold(db, { merchantId, invoiceId, kind, pair, network: hash }),
+    fewOfNetwork(db, { merchantId, invoiceId, kind, hashes: JSON.stringify(hashes), max }),
   ];
 }
 

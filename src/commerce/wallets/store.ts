@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, isNotNull, isNull, sql } from "drizzle-orm";
 import type { AuditId, EventId, MerchantId, WalletId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
-import { prepared } from "../../platform/db/prepared-statement.ts";
+import { prepared, preparedForEach } from "../../platform/db/prepared-statement.ts";
 import { auditEvents } from "../../platform/db/schema/audit-events.ts";
 import { events } from "../../platform/db/schema/events.ts";
 import { paymentMethods } from "../../platform/db/schema/invoices.ts";
@@ -133,29 +133,40 @@ interface GapWarning {
   readonly nowMs: number;
 }
 
-const gapWarning = prepared(
-  (of: GapWarning) => of,
+// Of allocations in one batch, only the one that reaches the limit warns; they are counted by wallet.
+const gapWarning = preparedForEach(
+  ({ eventId, merchantId, walletId, nowMs }: GapWarning) => ({ eventId, merchantId, walletId, nowMs }),
   (db, of) =>
     db.insert(events).select(
-      sql`select ${of.eventId}, ${of.merchantId}, 'wallet.gap_limit_warning', null, null,
-      json_object('walletId', id, 'cryptocurrency', cryptocurrency, 'network', network, 'gap', gap, 'nextIndex', next_index),
-      ${of.nowMs} from wallets where id = ${of.walletId} and gap = ${sql.raw(String(GAP_WARNING_AT))}`,
+      sql`select warning.event_id, warning.merchant_id, 'wallet.gap_limit_warning', null, null,
+      json_object('walletId', id, 'cryptocurrency', cryptocurrency, 'network', network, 'gap', gap, 'nextIndex', next_index), warning.now_ms
+      from (select value ->> '$.walletId' as wallet_id, min(value ->> '$.eventId') as event_id, value ->> '$.merchantId' as merchant_id,
+        max(value ->> '$.nowMs') as now_ms, count(*) as allocated from json_each(${of.items}) group by 1) warning
+      cross join wallets on id = warning.wallet_id
+      where gap >= ${sql.raw(String(GAP_WARNING_AT))} and gap - warning.allocated < ${sql.raw(String(GAP_WARNING_AT))}`,
     ),
 );
 
 /** Copies an allocation's index into the wallet's row. It only increases, whatever order the allocations arrive in. */
-export const noteAllocation = prepared(
-  (walletId: WalletId, allocated: { index: number; nowMs: number }) => ({ walletId, ...allocated }),
-  (db, of) =>
-    db
+export const noteAllocation = preparedForEach(
+  (walletId: WalletId, { index, nowMs }: { readonly index: number; readonly nowMs: number }) => ({
+    walletId,
+    index,
+    nowMs,
+  }),
+  (db, of) => {
+    const own = (what: string) =>
+      sql`(select ${sql.raw(what)} from json_each(${of.items}) where value ->> '$.walletId' = ${wallets.id})`;
+    return db
       .update(wallets)
       .set({
-        lastUsedIndex: sql`max(${wallets.lastUsedIndex}, ${of.index})`,
-        nextIndex: sql`max(${wallets.nextIndex}, ${of.index} + 1)`,
-        gap: sql`${wallets.gap} + 1`,
-        updatedAtMs: sql`${of.nowMs}`,
+        lastUsedIndex: sql`max(${wallets.lastUsedIndex}, ${own("max(value ->> '$.index')")})`,
+        nextIndex: sql`max(${wallets.nextIndex}, ${own("max(value ->> '$.index')")} + 1)`,
+        gap: sql`${wallets.gap} + ${own("count(*)")}`,
+        updatedAtMs: own("max(value ->> '$.nowMs')"),
       })
-      .where(eq(wallets.id, of.walletId)),
+      .where(sql`${wallets.id} in (select value ->> '$.walletId' from json_each(${of.items}))`);
+  },
 );
 
 /** Records the gap warning in the batch of the allocation that reaches the limit: the condition is read inside the batch. */
@@ -164,13 +175,13 @@ export function warnOfGap(db: Db, warning: GapWarning) {
 }
 
 /** Aborts the batch unless the wallet is live, enabled and past its delay at that time. */
-export const assertWalletUsable = prepared(
+export const assertWalletUsable = preparedForEach(
   (walletId: WalletId, nowMs: number) => ({ walletId, nowMs }),
   (db, of) =>
     db.insert(assertions).select(
-      sql`select 'wallet is usable', 0 where not exists (select 1 from wallets
-      where id = ${of.walletId} and deleted_at_ms is null and is_enabled = 1 and frozen_at_ms is null
-      and usable_from_ms <= ${of.nowMs})`,
+      sql`select 'wallet is usable', 0 from json_each(${of.items}) used where not exists (select 1 from wallets
+      where id = used.value ->> '$.walletId' and deleted_at_ms is null and is_enabled = 1 and frozen_at_ms is null
+      and usable_from_ms <= used.value ->> '$.nowMs')`,
     ),
 );
 

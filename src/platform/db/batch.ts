@@ -1,30 +1,9 @@
 // Drizzle's `db.batch` accepts only its own builders and compiles each of them every time. `batch` also accepts compiled statements
 // (prepared-statement.ts). It sends all of them as one `d1.batch`, which is D1's transaction: either all commit or none does.
 import { type Db, publish } from "./client.ts";
+import type { Query, Statement } from "./statement.ts";
 
-interface Query {
-  readonly sql: string;
-  /** The values of the `?` placeholders, in order, as D1 accepts them. */
-  readonly params: readonly unknown[];
-}
-
-/** Compiled SQL with its values. */
-export interface BoundStatement<T> extends PromiseLike<T> {
-  toSQL(): Query;
-  /** Decodes the result of `d1.batch` for this statement into a `T`. */
-  decode(answer: D1Result): unknown;
-}
-
-/** A drizzle select, insert, update or delete. */
-export interface Builder<T> extends PromiseLike<T> {
-  prepare(): {
-    getQuery(): Query;
-    mapResult(answer: unknown, isFromBatch?: boolean): unknown;
-  };
-}
-
-/** A statement of a batch. Awaited alone, it returns the same as in a batch. */
-export type Statement<T = unknown> = BoundStatement<T> | Builder<T>;
+export type { Statement } from "./statement.ts";
 
 export type ResultsOf<S extends readonly Statement[]> = { -readonly [At in keyof S]: Awaited<S[At]> };
 
@@ -37,6 +16,12 @@ export async function batch(db: Db, statements: readonly Statement[]): Promise<r
   const results = answers.map((answer, at) => compiled[at]?.decode(answer));
   publish(statements, results, db.listeners);
   return results;
+}
+
+/** Runs statements that only read: with those of the request's group if it takes part in one, else as `batch` does. */
+export function readTogether<const S extends readonly Statement[]>(db: Db, statements: S): Promise<ResultsOf<S>>;
+export function readTogether(db: Db, statements: readonly Statement[]): Promise<readonly unknown[]> {
+  return db.group === undefined ? batch(db, statements) : db.group.read(statements);
 }
 
 function compiledOf(statement: Statement): { readonly query: Query; decode(answer: D1Result): unknown } {

@@ -2,12 +2,16 @@
 // only save time: the cron finds due deliveries anyway, and pages poll.
 import { drizzle } from "drizzle-orm/d1";
 import { chunksOf } from "../../lib/chunks.ts";
+import type { RequestGroup } from "./request-group.ts";
 
 export type Db = ReturnType<typeof openDb>;
 
-/** The database client; after a commit, `batch` (batch.ts) calls the listeners with the news of its statements. */
-export function openDb(d1: D1Database, listeners: Listeners = {}) {
-  return Object.assign(drizzle(d1), { listeners });
+/**
+ * The database client; after a commit, `batch` (batch.ts) calls the listeners with the news of its statements. `group`: the request takes part in
+ * groups, in which `readTogether` and `sendChange` send its statements.
+ */
+export function openDb(d1: D1Database, listeners: Listeners = {}, group?: RequestGroup) {
+  return Object.assign(drizzle(d1), { listeners, group });
 }
 
 /** A queue message: this endpoint has deliveries due. */
@@ -21,11 +25,13 @@ const MESSAGES_A_CALL = 100;
 export function openWakingDb(
   env: Pick<Env, "DB" | "WEBHOOK_QUEUE" | "CHECKOUT_ROOM">,
   background: (work: Promise<unknown>) => void,
+  group?: RequestGroup,
 ): Db {
-  return openDb(env.DB, {
-    wake: (webhookIds) => background(wakeEndpoints(env, webhookIds)),
-    tell: (invoices) => background(tellRooms(env, invoices)),
-  });
+  const listeners = {
+    wake: (webhookIds: readonly string[]) => background(wakeEndpoints(env, webhookIds)),
+    tell: (invoices: readonly string[]) => background(tellRooms(env, invoices)),
+  };
+  return openDb(env.DB, listeners, group);
 }
 
 /** Sends one queue message per endpoint. */

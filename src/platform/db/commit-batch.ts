@@ -3,14 +3,8 @@ import type { Sleep } from "../../lib/sleep.ts";
 import { batch, type Statement } from "./batch.ts";
 import type { Db } from "./client.ts";
 import { type BatchConflict, batchConflict } from "./conflict.ts";
+import type { GroupedChange, Sent } from "./request-group.ts";
 import { faultKind, MAX_REPEATS, pauseMs, readWithRetry, withinLimit } from "./retry.ts";
-
-/** The outcome of a batch. `mayCommit`: an attempt without a response may have committed, or may still commit. */
-export type Sent =
-  /** `results`: the results of the statements, in order. */
-  | { readonly kind: "answered"; readonly results: readonly unknown[] }
-  | { readonly kind: "conflict"; readonly conflict: BatchConflict; readonly mayCommit: boolean }
-  | { readonly kind: "unanswered"; readonly mayCommit: boolean };
 
 export type Committed =
   /** `results`: the results of the statements, in order; undefined if D1's response was lost. */
@@ -34,6 +28,12 @@ export async function commitBatch(
   if (sent.kind === "conflict" && !sent.mayCommit) return sent;
   const rows = await readWithRetry(deps.sleep, async () => marker());
   return rows.ok && rows.value.length > 0 ? { kind: "committed" } : { kind: "unknown" };
+}
+
+/** Like `sendBatch`, with the group that the request takes part in. The results of the statements are not returned then. */
+export function sendChange(deps: { readonly db: Db; readonly sleep: Sleep }, change: GroupedChange): Promise<Sent> {
+  const { group } = deps.db;
+  return group === undefined ? sendBatch(deps, change.statements) : group.write(change);
 }
 
 /** At most three attempts with the same statements. One statement must insert a unique key, so that at most one attempt commits. Throws bugs. */

@@ -4,8 +4,10 @@
 import { getTableColumns, getTableName, is, Param, Placeholder, QueryPromise, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { lazily } from "../../lib/lazily.ts";
-import { type BoundStatement, type Builder, batch } from "./batch.ts";
+import { parseJson } from "../../lib/typed-json.ts";
+import { batch } from "./batch.ts";
 import { type Db, openDb } from "./client.ts";
+import type { BoundStatement, Builder } from "./statement.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 type Bind = (values: Values) => unknown;
@@ -101,6 +103,23 @@ export function prepared(
   });
   return (db, ...args) => new PreparedStatement(db, compiled(), valuesOf(...args));
 }
+
+/**
+ * The same for a statement over the items of a list (`json_each(of.items)`), of which each use gives one: joined, it is one statement over all of
+ * their items.
+ */
+export function preparedForEach<A extends readonly unknown[], T>(
+  itemOf: (...args: A) => Item,
+  build: (db: Db, of: Placeholders<{ readonly items: string }>) => Builder<T>,
+): (db: Db, ...args: A) => PreparedStatement<T> {
+  return prepared(
+    (...args: A) => ({ items: JSON.stringify([itemOf(...args)]) }),
+    build,
+    (all) => ({ items: JSON.stringify(all.flatMap(({ items }) => parseJson<readonly Item[]>(items))) }),
+  );
+}
+
+type Item = Readonly<Record<string, string | number | null>>;
 
 /**
  * Compiles the insert of a whole row; a value is required for every column, by its name in the schema. `key`: columns of a unique key; an

@@ -15,6 +15,12 @@ export class TimeLimitError extends Error {
   override readonly name = "TimeLimitError";
 }
 
+/** Thrown for work that was not begun, because too much was waiting. */
+export class OverloadedError extends Error {
+  override readonly name = "OverloadedError";
+  readonly overloaded = true;
+}
+
 /** `transient` may be repeated. `overloaded` was rejected and must not be repeated. `other` is a bug or a violated key. */
 export type FaultKind = "transient" | "overloaded" | "other";
 

@@ -7,10 +7,11 @@ import { requestSleep, type Sleep } from "../../lib/sleep.ts";
 import { type Db, openWakingDb } from "../db/client.ts";
 import { faultKind } from "../db/retry.ts";
 import { failureResponse } from "./errors.ts";
+import type { Bindings } from "./merchant-context.ts";
 import { answerHeaders } from "./security-headers.ts";
 
 export interface AppEnv {
-  Bindings: Env;
+  Bindings: Bindings;
   Variables: { requestId: RequestId; nowMs: number };
 }
 
@@ -19,7 +20,7 @@ export type AppContext = Context<AppEnv>;
 export const requestContext: MiddlewareHandler<AppEnv> = async (c, next) => {
   const nowMs = Date.now();
   c.set("nowMs", nowMs);
-  c.set("requestId", makeId("req", newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)))));
+  c.set("requestId", c.env.merchantContext?.requestId ?? newRequestId(nowMs));
   await next();
   // Responses of routes and refusals already have these headers; pages and documents get them here.
   if (c.res.headers.has("x-request-id")) return;
@@ -27,6 +28,10 @@ export const requestContext: MiddlewareHandler<AppEnv> = async (c, next) => {
     if (!c.res.headers.has(name)) c.res.headers.set(name, value);
   }
 };
+
+function newRequestId(nowMs: number): RequestId {
+  return makeId("req", newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16))));
+}
 
 /** The response to a thrown error: 503 for a storage fault that no operation caught, otherwise 500. Both are logged. */
 export function errorResponse(error: unknown, c: AppContext): Response {
@@ -42,7 +47,8 @@ function bugResponse(error: unknown, c: AppContext): Response {
 
 /** The caller's IP address as Cloudflare's edge reports it; undefined without the edge. */
 export function callerIp(c: AppContext): string | undefined {
-  return c.req.header("cf-connecting-ip");
+  const { merchantContext } = c.env;
+  return merchantContext === undefined ? c.req.header("cf-connecting-ip") : (merchantContext.ip ?? undefined);
 }
 
 /** Dependencies of every request, available before its caller is known. */
@@ -59,5 +65,6 @@ export type MakeDependencies<Deps> = (env: Env, given: GivenDependencies) => Dep
 
 export function givenDependencies(c: AppContext): GivenDependencies {
   const background = (work: Promise<unknown>) => c.executionCtx.waitUntil(work.catch(() => undefined));
-  return { db: openWakingDb(c.env, background), nowMs: c.get("nowMs"), sleep: requestSleep(), background };
+  const db = openWakingDb(c.env, background, c.env.merchantContext?.group);
+  return { db, nowMs: c.get("nowMs"), sleep: requestSleep(), background };
 }

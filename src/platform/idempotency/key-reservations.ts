@@ -26,6 +26,10 @@ export interface Keys {
   reserve(keyHash: string, fingerprint: string, nowMs: number): Promise<KeyReservation>;
   takeOver(keyHash: string, operationId: string, nowMs: number): Promise<TakeOver>;
   endLease(keyHash: string, operationId: string, attempt: number): Promise<void>;
+  /** Runs an operation of this key, known to `ended`. Absent where other requests of the key may run elsewhere. */
+  run?<T>(keyHash: string, work: () => Promise<T>): Promise<T>;
+  /** Resolves once no operation of this key runs here. */
+  ended?(keyHash: string): Promise<void>;
 }
 
 export class KeyReservations {
@@ -39,22 +43,25 @@ export class KeyReservations {
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS claims (
         key_hash TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, operation_id TEXT NOT NULL, attempt INTEGER NOT NULL,
-        lease_until_ms INTEGER NOT NULL, expires_at_ms INTEGER NOT NULL
+        lease_until_ms INTEGER NOT NULL, incarnation TEXT, expires_at_ms INTEGER NOT NULL
       ) WITHOUT ROWID`,
     );
     this.#sql.exec("CREATE INDEX IF NOT EXISTS claims_expiry ON claims (expires_at_ms)");
   }
 
-  /** Reserves a key. `first`: the caller runs the operation. `known`: it reads the result. A new key costs one statement, a known one no write. */
-  reserve(keyHash: string, fingerprint: string, nowMs: number): KeyReservation {
+  /**
+   * Reserves a key. `first`: the caller runs the operation. `known`: it reads the result. A new key costs one statement, a known one no write.
+   * `incarnation`: the instance of the object in which the operation runs; null if it runs elsewhere.
+   */
+  reserve(keyHash: string, fingerprint: string, nowMs: number, incarnation: string | null = null): KeyReservation {
     const operationId = this.#newOperationId(nowMs);
     const reserved = this.#rows(
-      `INSERT INTO claims (key_hash, fingerprint, operation_id, attempt, lease_until_ms, expires_at_ms) VALUES (?, ?, ?, 1, ?, ?)
+      `INSERT INTO claims (key_hash, fingerprint, operation_id, attempt, lease_until_ms, incarnation, expires_at_ms) VALUES (?, ?, ?, 1, ?, ?, ?)
        ON CONFLICT (key_hash) DO UPDATE SET fingerprint = excluded.fingerprint, operation_id = excluded.operation_id, attempt = 1,
-         lease_until_ms = excluded.lease_until_ms, expires_at_ms = excluded.expires_at_ms
+         lease_until_ms = excluded.lease_until_ms, incarnation = excluded.incarnation, expires_at_ms = excluded.expires_at_ms
        WHERE claims.expires_at_ms <= ?
        RETURNING attempt`,
-      [keyHash, fingerprint, operationId, nowMs + LEASE_MS, nowMs + REMEMBERED_MS, nowMs],
+      [keyHash, fingerprint, operationId, nowMs + LEASE_MS, incarnation, nowMs + REMEMBERED_MS, nowMs],
     );
     if (reserved.length === 1) return { kind: "first", operationId, attempt: 1 };
     const [known] = this.#rows("SELECT fingerprint, operation_id, lease_until_ms FROM claims WHERE key_hash = ?", [
@@ -65,12 +72,15 @@ export class KeyReservations {
     return { kind: "known", operationId: String(known.operation_id), leaseUntilMs: Number(known.lease_until_ms) };
   }
 
-  /** Compare-and-set: starts a new attempt at the same operation once the last lease is over. `gone`: the key expired or was reused. */
-  takeOver(keyHash: string, operationId: string, nowMs: number): TakeOver {
+  /**
+   * Compare-and-set: starts a new attempt at the same operation once the last lease is over. A lease of another instance of the object is over,
+   * because that instance is gone. `gone`: the key expired or was reused.
+   */
+  takeOver(keyHash: string, operationId: string, nowMs: number, incarnation: string | null = null): TakeOver {
     const [granted] = this.#rows(
-      `UPDATE claims SET attempt = attempt + 1, lease_until_ms = ?
-       WHERE key_hash = ? AND operation_id = ? AND lease_until_ms <= ? AND expires_at_ms > ? RETURNING attempt`,
-      [nowMs + LEASE_MS, keyHash, operationId, nowMs, nowMs],
+      `UPDATE claims SET attempt = attempt + 1, lease_until_ms = ?, incarnation = ?
+       WHERE key_hash = ? AND operation_id = ? AND (lease_until_ms <= ? OR incarnation <> ?) AND expires_at_ms > ? RETURNING attempt`,
+      [nowMs + LEASE_MS, incarnation, keyHash, operationId, nowMs, incarnation, nowMs],
     );
     if (granted !== undefined) return { kind: "granted", attempt: Number(granted.attempt) };
     const [held] = this.#rows(

@@ -8,9 +8,10 @@ import type { Sleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { Statement } from "../db/batch.ts";
 import type { Db } from "../db/client.ts";
-import { sendBatch } from "../db/commit-batch.ts";
+import { sendChange } from "../db/commit-batch.ts";
 import { type BatchConflict, isConflictOn } from "../db/conflict.ts";
-import { faultKind, readWithRetry } from "../db/retry.ts";
+import type { GroupedChange } from "../db/request-group.ts";
+import { faultKind, readWithRetry, TimeLimitError, withinLimit } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import type { Keys, TakeOver } from "./key-reservations.ts";
 import { insertOperation, selectOperation } from "./store.ts";
@@ -52,6 +53,8 @@ export type Prepared =
       readonly status: number;
       readonly body: string;
       readonly statements: readonly Statement[];
+      /** See `GroupedChange`. */
+      readonly subjects?: readonly string[];
       /** Runs after this call's commit and before the response, never on a replay. A crash loses it. Must not throw. */
       readonly afterwards?: () => Promise<void>;
     };
@@ -84,7 +87,7 @@ export async function runOnce(deps: OnceDependencies, request: OnceRequest, work
     case "conflict":
       return refused({ code: "IDEMPOTENCY_KEY_REUSED" });
     case "first":
-      return run(deps, leased(deps, { merchantId, keyHash: key.hash, ...reservation }), work);
+      return runLeased(deps, { merchantId, keyHash: key.hash, ...reservation }, work);
     case "known":
       return follow(deps, { merchantId, keyHash: key.hash, operationId: reservation.operationId }, work);
   }
@@ -98,6 +101,7 @@ async function follow(
 ): Promise<OnceAnswer> {
   const giveUpAtMs = deps.nowMs() + WAIT_LIMIT_MS;
   for (let pause = 50; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    await untilEnded(deps, known.keyHash, giveUpAtMs - deps.nowMs());
     const stored = await readStored(deps, known);
     if (!stored.ok) return refused(stored.error);
     if (stored.value !== undefined) return { kind: "answer", ...stored.value, isReplay: true };
@@ -107,7 +111,7 @@ async function follow(
     );
     if (!asked.ok) return refused(asked.error);
     const lease = asked.value;
-    if (lease.kind === "granted") return run(deps, leased(deps, { ...known, attempt: lease.attempt }), work);
+    if (lease.kind === "granted") return runLeased(deps, { ...known, attempt: lease.attempt }, work);
     // The key expired while we waited. The caller should retry; that request is a new operation.
     if (lease.kind === "gone") return refused({ code: "OPERATION_IN_PROGRESS", retryAfterSeconds: 1 });
     const nowMs = deps.nowMs();
@@ -117,6 +121,28 @@ async function follow(
     }
     await deps.sleep(Math.min(pause, giveUpAtMs - nowMs));
   }
+}
+
+/** Waits until the operation no longer runs here, at most `limitMs`. */
+async function untilEnded(deps: OnceDependencies, keyHash: string, limitMs: number): Promise<void> {
+  if (deps.keys.ended === undefined || limitMs <= 0) return;
+  try {
+    await withinLimit(deps.sleep, deps.keys.ended(keyHash), limitMs);
+  } catch (error) {
+    if (!(error instanceof TimeLimitError)) throw error;
+  }
+}
+
+interface Leased {
+  readonly merchantId: ScopeId;
+  readonly keyHash: string;
+  readonly operationId: string;
+  readonly attempt: number;
+}
+
+function runLeased(deps: OnceDependencies, of: Leased, work: Work): Promise<OnceAnswer> {
+  const running = () => run(deps, leased(deps, of), work);
+  return deps.keys.run === undefined ? running() : deps.keys.run(of.keyHash, running);
 }
 
 /** Decides and commits, until the batch has committed, the operation is refused, or the outcome is unknown. */
@@ -132,12 +158,13 @@ async function run(deps: OnceDependencies, of: Run, work: Work): Promise<OnceAns
       return prepared;
     }
     const sealed = deps.seal === undefined ? prepared.body : await deps.seal(prepared.body);
-    const outcome = await commit(deps, of, { status: prepared.status, body: sealed, statements: prepared.statements });
+    const { status, statements, subjects = [] } = prepared;
+    const outcome = await commit(deps, of, { status, body: sealed, statements, subjects });
     if ("mayCommit" in outcome) mayCommit ||= outcome.mayCommit;
     switch (outcome.kind) {
       case "committed":
         await prepared.afterwards?.();
-        return { kind: "answer", status: prepared.status, body: prepared.body, isReplay: false };
+        return { kind: "answer", status, body: prepared.body, isReplay: false };
       case "committed before":
       case "unknown": {
         const stored = await readStored(deps, of);
@@ -186,12 +213,8 @@ type Outcome =
   | { readonly kind: "conflict"; readonly conflict: BatchConflict; readonly mayCommit: boolean };
 
 /** Sends one batch. `mayCommit`: an attempt without a response may have committed, or may still commit. */
-async function commit(
-  deps: OnceDependencies,
-  of: Run,
-  answer: Stored & { readonly statements: readonly Statement[] },
-): Promise<Outcome> {
-  const { status, body } = answer;
+async function commit(deps: OnceDependencies, of: Run, answer: Stored & GroupedChange): Promise<Outcome> {
+  const { status, body, statements, subjects } = answer;
   const operation = insertOperation(deps.db, {
     id: of.operationId,
     merchantId: of.merchantId,
@@ -199,7 +222,7 @@ async function commit(
     body,
     createdAtMs: deps.nowMs(),
   });
-  const sent = await sendBatch(deps, [operation, ...answer.statements]);
+  const sent = await sendChange(deps, { statements: [operation, ...statements], subjects });
   if (sent.kind === "answered") return { kind: "committed" };
   const { mayCommit } = sent;
   if (sent.kind === "unanswered") return mayCommit ? { kind: "unknown", mayCommit } : { kind: "rejected", mayCommit };
@@ -219,10 +242,7 @@ async function readStored(
   return ok({ status: stored.status, body: await deps.open(stored.body) });
 }
 
-function leased(
-  deps: OnceDependencies,
-  of: { merchantId: ScopeId; keyHash: string; operationId: string; attempt: number },
-): Run {
+function leased(deps: OnceDependencies, of: Leased): Run {
   const endLease = async () => {
     // If this call is lost, the next caller only waits for the rest of the lease.
     await askKeys(deps, (keys) => keys.endLease(of.keyHash, of.operationId, of.attempt));

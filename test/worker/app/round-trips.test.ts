@@ -92,26 +92,26 @@ describe("creating an invoice", () => {
   it("without a payment method: one read, one reservation, one batch", async () => {
     const { answer, calls } = await counted(bare, "/invoices", create());
     expect([answer.status, answer.json?.paymentMethods]).toEqual([201, []]);
-    expect(calls).toEqual(["D1 read", "RATE_LIMITER.take", "IDEMPOTENCY_KEYS.reserve", "D1 write"]);
+    expect(calls).toEqual(["D1 read", "RATE_LIMITER.take", "MERCHANT_OBJECT.reserve", "D1 write"]);
   });
 
   it("where two could be picked and none is: the same three", async () => {
     const { answer, storage } = await counted(both, "/invoices", create());
     expect([answer.status, answer.json?.paymentMethods]).toEqual([201, []]);
-    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "D1 write"]);
+    expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "D1 write"]);
   });
 
   it("with a method of an extended key: one call of its allocator more", async () => {
     const { answer, storage } = await counted(both, "/invoices", create({ paymentMethods: [BTC] }));
     expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...BTC }]]);
-    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "ADDRESS_ALLOCATOR.allocate", "D1 write"]);
+    expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "ADDRESS_ALLOCATOR.allocate", "D1 write"]);
   });
 
   it("with a named direct method: the same three, amounts of that price standing or not", async () => {
     for (let nth = 0; nth < 3; nth++) {
       const { answer, storage } = await counted(direct, "/invoices", create({ paymentMethods: [USDT] }));
       expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...USDT }]]);
-      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "D1 write"]);
+      expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "D1 write"]);
     }
   });
 
@@ -121,7 +121,7 @@ describe("creating an invoice", () => {
       201,
       [{ status: "ACTIVE" }, { status: "ACTIVE" }],
     ]);
-    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "ADDRESS_ALLOCATOR.allocate", "D1 write"]);
+    expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "ADDRESS_ALLOCATOR.allocate", "D1 write"]);
   });
 
   it("with a customer: the same three, whether known or new", async () => {
@@ -129,7 +129,7 @@ describe("creating an invoice", () => {
       const body = { rawAmount, customerEmail: "payer@shop.example", customerName: `Payer of ${rawAmount}` };
       const { answer, storage } = await counted(bare, "/invoices", create(body));
       expect(answer.status).toBe(201);
-      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "D1 write"]);
+      expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "D1 write"]);
     }
   });
 
@@ -141,7 +141,7 @@ describe("creating an invoice", () => {
       const ask = { ...create(), body: { productId, ...terms } };
       const { answer, storage } = await counted(direct, "/invoices", ask);
       expect([answer.status, answer.json], answer.text).toMatchObject([201, { productId, product: { id: productId } }]);
-      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "D1 write"]);
+      expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "D1 write"]);
     }
   });
 
@@ -154,7 +154,7 @@ describe("creating an invoice", () => {
   it("at market rates: asks the rate book in memory, never a source, and storage no more often", async () => {
     const { answer, calls, storage } = await counted(direct, "/invoices", create({ paymentMethods: [USDT] }), market());
     expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...USDT }]]);
-    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "D1 write"]);
+    expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "D1 write"]);
     expect(calls.filter((call) => call === "RATE_BOOK.table").length).toBeGreaterThanOrEqual(1);
     expect(calls.filter((call) => call === "RATE_BOOK.table").length).toBeLessThanOrEqual(2);
   });
@@ -168,11 +168,11 @@ describe("picking a payment method", () => {
       const { answer: picked, storage } = await counted(both, `/invoices/${answer.json?.id}/payment-methods`, ask);
       return [picked.status, ...storage];
     };
-    expect(await pick(USDT)).toEqual([201, "D1 read", "IDEMPOTENCY_KEYS.reserve", "D1 read", "D1 write"]);
+    expect(await pick(USDT)).toEqual([201, "D1 read", "MERCHANT_OBJECT.reserve", "D1 read", "D1 write"]);
     expect(await pick(BTC)).toEqual([
       201,
       "D1 read",
-      "IDEMPOTENCY_KEYS.reserve",
+      "MERCHANT_OBJECT.reserve",
       "D1 read",
       "ADDRESS_ALLOCATOR.allocate",
       "D1 write",
@@ -201,7 +201,7 @@ describe("a replay", () => {
     const again = await counted(both, "/invoices", ask);
     expect(again.answer.headers.get("idempotent-replayed")).toBe("true");
     expect(again.answer.text).toBe(first.answer.text);
-    expect(again.calls).toEqual(["D1 read", "RATE_LIMITER.take", "IDEMPOTENCY_KEYS.reserve", "D1 read"]);
+    expect(again.calls).toEqual(["D1 read", "RATE_LIMITER.take", "MERCHANT_OBJECT.reserve", "D1 read"]);
   });
 
   it("of a key that was used for another body is refused without another look at storage", async () => {
@@ -209,7 +209,7 @@ describe("a replay", () => {
     await counted(bare, "/invoices", ask);
     const other = await counted(bare, "/invoices", { ...ask, body: { name: "Another", rawAmount: 1 } });
     expect(other.answer.status).toBe(409);
-    expect(other.storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve"]);
+    expect(other.storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve"]);
   });
 });
 

@@ -284,7 +284,7 @@ describe("a way to pay that is picked through the JSON", () => {
     await api(order, "/payment-methods", keyed, other.bindings);
     expect(other.calls).toEqual([
       "D1 read",
-      "IDEMPOTENCY_KEYS.claim",
+      "MERCHANT_OBJECT.claim",
       "D1 read",
       "ADDRESS_ALLOCATOR.allocate",
       "D1 write",

@@ -95,7 +95,7 @@ describe("an invoice's own address", () => {
 
 describe("an idempotency key that has expired", () => {
   it("cannot be taken over, although its lease is long over", async () => {
-    const keys = env.IDEMPOTENCY_KEYS.getByName(freshId("mer"));
+    const keys = env.MERCHANT_OBJECT.getByName(freshId("mer"));
     const first = await keys.reserve("k", "f", 0);
     const operationId = first.kind === "first" ? first.operationId : "";
     for (const nowMs of [REMEMBERED_MS, REMEMBERED_MS + 1, REMEMBERED_MS + LEASE_MS, 2 * REMEMBERED_MS])

@@ -79,7 +79,7 @@ describe("1,500 keys, three clients each, and faults everywhere", () => {
         }
         return result;
       }
-      const real = keysOf(env.IDEMPOTENCY_KEYS, merchantId);
+      const real = keysOf(env.MERCHANT_OBJECT, merchantId);
       const db = openDb(faultyD1(faulty));
       const deps = dependencies(merchantId, {
         db,

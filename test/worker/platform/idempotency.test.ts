@@ -19,10 +19,10 @@ import {
 } from "../../support/idempotency.ts";
 
 describe("reservations of one merchant's object", () => {
-  const stubOf = (merchantId: string) => env.IDEMPOTENCY_KEYS.getByName(merchantId);
+  const stubOf = (merchantId: string) => env.MERCHANT_OBJECT.getByName(merchantId);
 
   it("a key is reserved once, and another fingerprint is a conflict whatever became of the first", async () => {
-    const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
+    const keys = keysOf(env.MERCHANT_OBJECT, freshMerchant());
     const first = await keys.reserve("k", "f", 1_000);
     expect(first).toEqual({ kind: "first", operationId: expect.stringMatching(/^[0-9A-Z]{26}$/), attempt: 1 });
     const operationId = first.kind === "first" ? first.operationId : "";
@@ -34,7 +34,7 @@ describe("reservations of one merchant's object", () => {
   });
 
   it("a key is remembered for exactly 24 hours from its first use, even while its operation still runs", async () => {
-    const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
+    const keys = keysOf(env.MERCHANT_OBJECT, freshMerchant());
     const first = await keys.reserve("k", "f", 5_000);
     const operationId = first.kind === "first" ? first.operationId : "";
     expect(await keys.reserve("k", "f", 5_000 + REMEMBERED_MS - 1)).toMatchObject({ kind: "known", operationId });
@@ -47,7 +47,7 @@ describe("reservations of one merchant's object", () => {
   });
 
   it("a lease is taken over only after it has expired, by one of many, and the old holder cannot end the new lease", async () => {
-    const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
+    const keys = keysOf(env.MERCHANT_OBJECT, freshMerchant());
     const first = await keys.reserve("k", "f", 0);
     const operationId = first.kind === "first" ? first.operationId : "";
     expect(await keys.takeOver("k", operationId, LEASE_MS - 1)).toEqual({ kind: "wait", leaseUntilMs: LEASE_MS });
@@ -61,7 +61,7 @@ describe("reservations of one merchant's object", () => {
   });
 
   it("reservations survive the loss of the object's memory between any two steps", async () => {
-    const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
+    const keys = keysOf(env.MERCHANT_OBJECT, freshMerchant());
     const first = await keys.reserve("k", "f", 0);
     const operationId = first.kind === "first" ? first.operationId : "";
     await abortAllDurableObjects();

@@ -1,0 +1,92 @@
+import { DurableObject } from "cloudflare:workers";
+import { newUlid } from "../lib/ids.ts";
+import { HOUR_MS, SECOND_MS } from "../lib/time.ts";
+import {
+  type KeyReservation,
+  KeyReservations,
+  REMEMBERED_MS,
+  type TakeOver,
+} from "../platform/idempotency/key-reservations.ts";
+import { MerchantRequests } from "./merchant-requests.ts";
+
+/** Keys deleted in one turn. More wait for the next alarm, so that a turn never delays requests. */
+const CHUNK = 1_000;
+/** Callers use their own clocks. A key is deleted only once it has expired by all of them. */
+const CLOCK_GRACE_MS = HOUR_MS;
+
+const freshUlid = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
+
+/**
+ * One object per merchant, with the merchant's id as its name (for routes without a merchant: one per user). Holds the idempotency keys, and runs
+ * the creates of invoices, so that those that come at once share their storage calls.
+ */
+export class MerchantObject extends DurableObject<Env> {
+  readonly #reservations: KeyReservations;
+  readonly #requests: MerchantRequests;
+  #isAlarmSet = false;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#reservations = new KeyReservations(ctx.storage, freshUlid);
+    // A lease of this incarnation ends with it: the next one takes over what this one has begun.
+    const incarnation = freshUlid(Date.now());
+    this.#requests = new MerchantRequests({
+      env,
+      background: (work) => ctx.waitUntil(work.catch(() => undefined)),
+      keys: {
+        reserve: async (hash, print, nowMs) => this.#reserve(hash, print, nowMs, incarnation),
+        takeOver: async (hash, operationId, nowMs) =>
+          this.#reservations.takeOver(hash, operationId, nowMs, incarnation),
+        endLease: async (hash, operationId, attempt) => this.endLease(hash, operationId, attempt),
+      },
+    });
+    ctx.blockConcurrencyWhile(async () => {
+      this.#isAlarmSet = (await ctx.storage.getAlarm()) !== null;
+    });
+  }
+
+  /** A request of the merchant that the Worker at the edge has admitted (platform/http/merchant-context.ts). */
+  override fetch(request: Request): Promise<Response> {
+    return this.#requests.answer(request);
+  }
+
+  reserve(keyHash: string, fingerprint: string, nowMs: number): KeyReservation {
+    return this.#reserve(keyHash, fingerprint, nowMs, null);
+  }
+
+  takeOver(keyHash: string, operationId: string, nowMs: number): TakeOver {
+    return this.#reservations.takeOver(keyHash, operationId, nowMs, null);
+  }
+
+  endLease(keyHash: string, operationId: string, attempt: number): void {
+    this.#reservations.endLease(keyHash, operationId, attempt);
+  }
+
+  override alarm(): void {
+    const nowMs = Date.now();
+    // Sets the next alarm before the work, so that an error below does not leave expired keys without an alarm.
+    this.#setAlarm(nowMs + HOUR_MS);
+    const deleted = this.#reservations.deleteExpired(nowMs - CLOCK_GRACE_MS, CHUNK);
+    const nextExpiryMs = this.#reservations.nextExpiryMs();
+    if (nextExpiryMs === undefined) {
+      this.#isAlarmSet = false;
+      this.ctx.storage.deleteAlarm();
+    } else if (deleted === CHUNK) {
+      this.#setAlarm(nowMs + SECOND_MS);
+    } else {
+      this.#setAlarm(Math.max(nextExpiryMs + CLOCK_GRACE_MS, nowMs + HOUR_MS));
+    }
+  }
+
+  #reserve(keyHash: string, fingerprint: string, nowMs: number, incarnation: string | null): KeyReservation {
+    const reservation = this.#reservations.reserve(keyHash, fingerprint, nowMs, incarnation);
+    // Not awaited: the alarm commits together with the key, and only the first key of an idle object sets it.
+    if (reservation.kind === "first" && !this.#isAlarmSet) this.#setAlarm(Date.now() + REMEMBERED_MS + CLOCK_GRACE_MS);
+    return reservation;
+  }
+
+  #setAlarm(atMs: number): void {
+    this.#isAlarmSet = true;
+    this.ctx.storage.setAlarm(atMs);
+  }
+}

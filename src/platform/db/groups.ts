@@ -1,0 +1,212 @@
+// The storage calls of the concurrent requests of one merchant, joined into groups: all reads that wait are one batch, and all changes that wait are
+// one batch with one statement for each table. A change is as alone as without a group: a conflict halves the group down to the change that causes
+// it, and only that one is decided again.
+
+import type { Sleep } from "../../lib/sleep.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { batch } from "./batch.ts";
+import type { Db } from "./client.ts";
+import { sendBatch } from "./commit-batch.ts";
+import { Gatherer } from "./gatherer.ts";
+import { joinStatements } from "./joined-statements.ts";
+import { PreparedStatement } from "./prepared-statement.ts";
+import type { GroupedChange, RequestGroup, Sent } from "./request-group.ts";
+import { faultKind, OverloadedError } from "./retry.ts";
+import type { Statement } from "./statement.ts";
+
+/** Most requests of a group, and most bytes of its changes' values. */
+const MOST_IN_GROUP = 64;
+const MOST_BYTES = 512 * 1_024;
+/** Most requests of a group that browsers may send: a quarter. */
+const MOST_PUBLIC = MOST_IN_GROUP / 4;
+/** A read that has waited longer is refused: nothing is reserved yet, so its caller may simply repeat the request. */
+const LONGEST_WAIT_MS = 2 * SECOND_MS;
+/** Of how many subjects the last change is remembered. */
+const REMEMBERED_SUBJECTS = 4_096;
+
+interface Waiting {
+  /** Whether anyone can send the request. */
+  readonly isPublic: boolean;
+}
+
+interface Reading extends Waiting {
+  readonly statements: readonly Statement[];
+  readonly sinceMs: number;
+  /** Called when the batch is sent. */
+  readonly onSend: () => void;
+}
+
+interface Writing extends Waiting, GroupedChange {
+  readonly bytes: number;
+  /** Whether a subject has changed since the request's last read. */
+  readonly isStale: () => boolean;
+}
+
+type WriteOutcome = Sent | { readonly kind: "failed"; readonly error: unknown };
+type ReadOutcome = { readonly results: readonly unknown[] } | { readonly error: unknown };
+
+export interface GroupDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  nowMs(): number;
+}
+
+/** The groups of one merchant. Only in memory: what is lost with it, was never answered. */
+export class Groups {
+  readonly #deps: GroupDependencies;
+  readonly #reads: Gatherer<Reading, ReadOutcome>;
+  readonly #writes: Gatherer<Writing, WriteOutcome>;
+  /** How many groups of changes have ended, and the number of the last one that changed a subject. */
+  #ended = 0;
+  readonly #changedBy = new Map<string, number>();
+
+  constructor(deps: GroupDependencies) {
+    this.#deps = deps;
+    const { sleep } = deps;
+    this.#reads = new Gatherer({ sleep, choose: chooseReads, send: (items) => this.#read(items) });
+    this.#writes = new Gatherer({ sleep, choose: chooseChanges, send: (items) => this.#write(items) });
+  }
+
+  request(isPublic: boolean): RequestGroup {
+    let readAfter = this.#ended;
+    const onSend = () => {
+      readAfter = this.#ended;
+    };
+    const isStale = (subjects: readonly string[]) =>
+      subjects.some((subject) => (this.#changedBy.get(subject) ?? 0) > readAfter);
+    return {
+      read: async (statements) => {
+        const outcome = await this.#reads.add({ statements, isPublic, sinceMs: this.#deps.nowMs(), onSend });
+        if ("error" in outcome) throw outcome.error;
+        return outcome.results;
+      },
+      write: async ({ statements, subjects }) => {
+        const bytes = bytesOf(statements);
+        const change = { statements, subjects, isPublic, bytes, isStale: () => isStale(subjects) };
+        const outcome = await this.#writes.add(change);
+        if (outcome.kind === "failed") throw outcome.error;
+        return outcome;
+      },
+    };
+  }
+
+  async #read(items: readonly Reading[]): Promise<readonly ReadOutcome[]> {
+    const earliestMs = this.#deps.nowMs() - LONGEST_WAIT_MS;
+    const due = items.filter(({ sinceMs }) => sinceMs >= earliestMs);
+    for (const { onSend } of due) onSend();
+    const found = await this.#readAll(due);
+    const late: ReadOutcome = { error: new OverloadedError("a read has waited too long") };
+    return items.map((item) => found.get(item) ?? late);
+  }
+
+  /** One batch, in which equal statements are sent once. If it fails for a reason that may be one of them, each is read alone. */
+  async #readAll(items: readonly Reading[]): Promise<ReadonlyMap<Reading, ReadOutcome>> {
+    const { db } = this.#deps;
+    const [first] = items;
+    if (first === undefined) return new Map();
+    const distinct = new Map<unknown, Statement>();
+    const keyed = items.map((item) => {
+      const keys = item.statements.map(keyOf);
+      for (const [n, statement] of item.statements.entries()) distinct.set(keys[n], statement);
+      return { item, keys };
+    });
+    try {
+      const results = await batch(db, [...distinct.values()]);
+      const byKey = new Map([...distinct.keys()].map((key, n) => [key, results[n]]));
+      return new Map(keyed.map(({ item, keys }) => [item, { results: keys.map((key) => byKey.get(key)) }]));
+    } catch (error) {
+      if (items.length === 1 || faultKind(error) !== "other") return new Map(items.map((item) => [item, { error }]));
+      const alone = await Promise.all(items.map((item) => this.#readAll([item])));
+      return new Map(alone.flatMap((each) => [...each]));
+    }
+  }
+
+  async #write(items: readonly Writing[]): Promise<readonly WriteOutcome[]> {
+    const fresh = items.filter(({ isStale }) => !isStale());
+    const sent = await sendGroup(this.#deps, fresh);
+    this.#ended += 1;
+    for (const [n, { subjects }] of fresh.entries()) {
+      if (sent[n]?.kind !== "conflict") for (const subject of subjects) this.#noteChange(subject);
+    }
+    const stale: Sent = { kind: "conflict", conflict: { kind: "assertion" }, mayCommit: false };
+    return items.map((item) => sent[fresh.indexOf(item)] ?? stale);
+  }
+
+  #noteChange(subject: string): void {
+    this.#changedBy.delete(subject);
+    this.#changedBy.set(subject, this.#ended);
+    const [oldest] = this.#changedBy.keys();
+    if (oldest !== undefined && this.#changedBy.size > REMEMBERED_SUBJECTS) this.#changedBy.delete(oldest);
+  }
+}
+
+/**
+ * Sends the changes as one batch. If the database refuses it, halves it down to the change that is refused, also if an earlier attempt may have
+ * committed: a change that has committed then violates its own key.
+ */
+async function sendGroup(deps: GroupDependencies, items: readonly GroupedChange[]): Promise<readonly WriteOutcome[]> {
+  if (items.length === 0) return [];
+  const outcome = await sendOnce(deps, items);
+  const isRefused = outcome.kind === "conflict" || outcome.kind === "failed";
+  if (items.length === 1 || !isRefused) return items.map(() => outcome);
+  const half = Math.ceil(items.length / 2);
+  const [first, second] = [await sendGroup(deps, items.slice(0, half)), await sendGroup(deps, items.slice(half))];
+  return [...first, ...second].map((each) => alsoAfter(outcome, each));
+}
+
+async function sendOnce(deps: GroupDependencies, items: readonly GroupedChange[]): Promise<WriteOutcome> {
+  try {
+    return await sendBatch(deps, joinStatements(items.map(({ statements }) => statements)));
+  } catch (error) {
+    return { kind: "failed", error };
+  }
+}
+
+/** The outcome of a part, after a batch of the whole that may still commit. */
+function alsoAfter(whole: WriteOutcome, part: WriteOutcome): WriteOutcome {
+  const mayCommit = "mayCommit" in whole && whole.mayCommit;
+  return "mayCommit" in part ? { ...part, mayCommit: part.mayCommit || mayCommit } : part;
+}
+
+function chooseReads(waiting: readonly Reading[]): readonly Reading[] {
+  return first(waiting, () => true);
+}
+
+function chooseChanges(waiting: readonly Writing[]): readonly Writing[] {
+  const taken = new Set<string>();
+  let bytes = 0;
+  return first(waiting, (change) => {
+    bytes += change.bytes;
+    if (change.subjects.some((subject) => taken.has(subject)) || (bytes > MOST_BYTES && bytes > change.bytes))
+      return false;
+    for (const subject of change.subjects) taken.add(subject);
+    return true;
+  });
+}
+
+/** The first that fit, at most a group of them. */
+function first<T extends Waiting>(waiting: readonly T[], fits: (item: T) => boolean): readonly T[] {
+  const chosen: T[] = [];
+  let publicOnes = 0;
+  for (const item of waiting) {
+    if (chosen.length === MOST_IN_GROUP) break;
+    if ((item.isPublic && publicOnes === MOST_PUBLIC) || !fits(item)) continue;
+    if (item.isPublic) publicOnes += 1;
+    chosen.push(item);
+  }
+  return chosen;
+}
+
+/** Equal for statements that read the same; unique for a statement that was not compiled before. */
+function keyOf(statement: Statement): unknown {
+  if (!(statement instanceof PreparedStatement)) return statement;
+  const { sql, params } = statement.toSQL();
+  return `${sql}\n${JSON.stringify(params)}`;
+}
+
+function bytesOf(statements: readonly Statement[]): number {
+  const values = statements.flatMap((statement) =>
+    statement instanceof PreparedStatement ? statement.toSQL().params : [],
+  );
+  return values.reduce<number>((sum, value) => sum + String(value).length, 0);
+}

@@ -1,0 +1,29 @@
+// The storage of a request that takes part in groups (groups.ts).
+import type { BatchConflict } from "./conflict.ts";
+import type { Statement } from "./statement.ts";
+
+/** The outcome of a batch. `mayCommit`: an attempt without a response may have committed, or may still commit. */
+export type Sent =
+  /** `results`: the results of the statements, in order. */
+  | { readonly kind: "answered"; readonly results: readonly unknown[] }
+  | { readonly kind: "conflict"; readonly conflict: BatchConflict; readonly mayCommit: boolean }
+  | { readonly kind: "unanswered"; readonly mayCommit: boolean };
+
+/** The change of one request, for a batch. */
+export interface GroupedChange {
+  readonly statements: readonly Statement[];
+  /**
+   * What the change inserts and at most one request may insert, for example a customer with a new email. Of two changes of one subject, the second
+   * goes with a later group, and is decided again if it was decided before the first one had committed. The database refuses it in any case; this
+   * only saves the group a refused batch.
+   */
+  readonly subjects: readonly string[];
+}
+
+/** The storage of one request that takes part in groups. */
+export interface RequestGroup {
+  /** Like `batch`, for statements that only read; rejects as `batch` does. */
+  read(statements: readonly Statement[]): Promise<readonly unknown[]>;
+  /** Like `sendBatch`, but without the results of the statements. One statement must insert a unique key. Never rejects, except for bugs. */
+  write(change: GroupedChange): Promise<Sent>;
+}

@@ -1,0 +1,26 @@
+// Runs a merchant's requests beside the test, with the test's own bindings: the merchant's real object would use the Worker's. Its idempotency
+// keys are those of the real object.
+import { MerchantRequests } from "../../src/app/merchant-requests.ts";
+import { keysOf } from "./idempotency.ts";
+
+/** The namespace for an app with these bindings. `background`: takes the work that goes on after a response. */
+export function ownMerchantObjects(world: Env, background: (work: Promise<unknown>) => void): Env["MERCHANT_OBJECT"] {
+  const real = world.MERCHANT_OBJECT;
+  const quiet = (work: Promise<unknown>) => background(work.catch(() => undefined));
+  return new Proxy(real, {
+    get: (namespace, member) => {
+      if (member !== "getByName") return Reflect.get(namespace, member);
+      return (name: string) => {
+        const requests = new MerchantRequests({ env: world, background: quiet, keys: keysOf(real, name) });
+        const stub = real.getByName(name);
+        return new Proxy(stub, {
+          get: (_, method) => {
+            if (method === "fetch") return (request: Request) => requests.answer(request);
+            const value: unknown = Reflect.get(stub, method);
+            return typeof value === "function" ? (...given: unknown[]) => Reflect.apply(value, stub, given) : value;
+          },
+        });
+      };
+    },
+  });
+}
