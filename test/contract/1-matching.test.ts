@@ -1,5 +1,5 @@
-// Interface 1: a transfer is matched by its amount where an address is shared and by its address where every invoice has its own. So no
-// two invoices that could be mixed up may ever be told the same (decisions 3 "Index", 4 "Amount for a direct wallet").
+// Interface 1: a transfer is matched by its amount where invoices share an address, and by its address where each has its own. So no
+// two invoices that could be mixed up may ask for the same amount or address (decisions 3 "Index", 4 "Amount for a direct wallet").
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import {
   atOnce,
@@ -34,7 +34,7 @@ const isNear = (amount: string | null, plain: string | null) =>
   compare(exact(amount), exact(plain)) <= 0 && compare(exact(amount), times(exact(plain), exact("0.995"))) >= 0;
 
 describe("on a shared address", () => {
-  test("the first customer of a price is asked for the plain amount, the next for distinct ones a little below", async () => {
+  test("the first invoice of a price asks for the plain amount, later ones for distinct amounts slightly below it", async () => {
     const { address } = await registerWallet(shop, directWallet("USDT", "ETH", evmAddress()));
     const methods: PaymentMethod[] = [];
     for (let count = 0; count < 8; count += 1) methods.push(first(await createInvoice(shop, { rawAmount: 100 })));
@@ -47,7 +47,7 @@ describe("on a shared address", () => {
     for (const method of methods) expect(method).toMatchObject({ status: "ACTIVE", address });
   });
 
-  test("fifty invoices of one price at once have fifty distinct amounts, none above the plain one", async () => {
+  test("fifty invoices created at once for the same price get fifty distinct amounts, none above the plain one", async () => {
     await registerWallet(shop, directWallet("USDC", "POL", evmAddress()));
     const plain = first(await createInvoice(shop, { rawAmount: 200 })).amount;
     const invoices = await atOnce(50, () => createInvoice(shop, { rawAmount: 200 }));
@@ -56,7 +56,7 @@ describe("on a shared address", () => {
     for (const amount of amounts) expect(isNear(amount, plain), `${amount} below ${plain}`).toBe(true);
   });
 
-  test("two merchants with one address are never given the same amount", async () => {
+  test("two merchants who share an address never ask for the same amount", async () => {
     const body = directWallet("USDT", "ETH", evmAddress());
     await registerWallet(shop, body);
     await registerWallet(stranger, body);
@@ -64,7 +64,7 @@ describe("on a shared address", () => {
     expect(new Set(invoices.map((invoice) => first(invoice).amount)).size).toBe(16);
   });
 
-  test("one merchant takes at most half of what merchants without proof may hold on an address that two share", async () => {
+  test("a merchant takes at most half of the amounts that merchants without proof may hold on an address that two share", async () => {
     const body = directWallet("WBTC", "ETH", evmAddress());
     await registerWallet(shop, body);
     await registerWallet(stranger, body);
@@ -82,14 +82,14 @@ describe("on a shared address", () => {
     expect(new Set(amounts).size).toBe(amounts.length);
   });
 
-  test("an amount stays reserved after its invoice is cancelled, for it is still watched", async () => {
+  test("an amount stays reserved after its invoice is cancelled, because late payments are still watched for", async () => {
     await registerWallet(shop, directWallet("USDT", "ETH", evmAddress()));
     const cancelled = await createInvoice(shop, { rawAmount: 30 });
     expectOk(await shop.post(`/invoices/${cancelled.id}/cancel`), 200);
     expect(first(await createInvoice(shop, { rawAmount: 30 })).amount).not.toBe(first(cancelled).amount);
   });
 
-  test("a price too small to tell invoices apart is unavailable for the second, and says so when it is picked", async () => {
+  test("when a price leaves no distinct amount, the second invoice's method is UNAVAILABLE, and picking it answers AMOUNTS_EXHAUSTED", async () => {
     // About 150 units of 10^-8: half a percent of it is less than one unit, so there is no salt.
     const pair = { cryptocurrency: "WBTC", network: "ETH" };
     await registerWallet(shop, directWallet("WBTC", "ETH", evmAddress()));
@@ -101,8 +101,8 @@ describe("on a shared address", () => {
   });
 });
 
-describe("on an extended key", () => {
-  test("200 invoices created in parallel have the 200 addresses of the indexes 0 to 199", async () => {
+describe("with an extended key", () => {
+  test("200 invoices created in parallel get the 200 addresses at indexes 0 to 199", async () => {
     const key = extendedKey();
     const { id } = await registerWallet(shop, xpubWallet(key));
     const invoices = await atOnce(200, () => createInvoice(shop));
@@ -112,13 +112,13 @@ describe("on an extended key", () => {
     expect(wallet).toMatchObject({ lastUsedIndex: 199, nextIndex: 200, gap: 200 });
   });
 
-  test("all invoices of one price are asked for the same plain amount", async () => {
+  test("all invoices of the same price ask for the same plain amount", async () => {
     await registerWallet(shop, xpubWallet(extendedKey()));
     const invoices = await atOnce(5, () => createInvoice(shop));
     expect(new Set(invoices.map((invoice) => first(invoice).amount)).size).toBe(1);
   });
 
-  test("a refused request spends no index", async () => {
+  test("a refused request does not use up an index", async () => {
     const key = extendedKey();
     await registerWallet(shop, xpubWallet(key));
     expectRefusal(await shop.post("/invoices", { name: "Order", rawAmount: -1 }), 400);
@@ -127,7 +127,7 @@ describe("on an extended key", () => {
     expect(first(await createInvoice(shop)).address).toBe(key.address(1));
   });
 
-  test("two merchants with one key never hand out the same address, and each holds at most two unpaid", async () => {
+  test("two merchants who share a key never hand out the same address, and each holds at most two unpaid addresses", async () => {
     const key = extendedKey();
     await registerWallet(shop, xpubWallet(key));
     const mine = await createInvoice(shop);

@@ -67,10 +67,10 @@ function publicPrefixOf(secret: string): string {
 const FIELDS = ["address", "xpub", "derivationPath", "cryptocurrency", "network", "walletType"];
 const planted = new Set<string>();
 
-describe("a secret in a wallet", () => {
+describe("a secret sent to the API", () => {
   const cases = SECRETS.flatMap(([kind, secret]) => FIELDS.map((field) => ({ kind, field, secret })));
 
-  test.each(cases)("$kind as $field is refused and not repeated", async ({ field, secret }) => {
+  test.each(cases)("in a wallet: $kind as $field is refused and not sent back", async ({ field, secret }) => {
     planted.add(secret);
     const bodies = [
       { ...xpubWallet(extendedKey()), [field]: secret },
@@ -83,7 +83,7 @@ describe("a secret in a wallet", () => {
     }
   });
 
-  test.each(SECRETS.slice(0, 20))("%s with space around it is refused as well", async (_, secret) => {
+  test.each(SECRETS.slice(0, 20))("%s with white space around it is refused too", async (_, secret) => {
     planted.add(secret);
     const body = { ...xpubWallet(extendedKey()), xpub: ` ${secret}\n` };
     expectRefusal(await shop.post("/wallets", body), 400, "PRIVATE_KEY_REFUSED");
@@ -106,7 +106,7 @@ describe("a secret in a wallet", () => {
     }
   });
 
-  test("is not repeated from the address of a request", async () => {
+  test("is not repeated when it was in the path or the query", async () => {
     // Not planted for the search of the logs: the development server prints the path of every request before the service sees it.
     const secret = xprv({});
     for (const path of [`/wallets/${secret}`, `/invoices?cursor=${secret}`, `/nowhere/${secret}`]) {
@@ -116,7 +116,7 @@ describe("a secret in a wallet", () => {
     }
   });
 
-  test("is refused in an invoice as well, where it is a key beyond doubt", async () => {
+  test("is refused in an invoice too, where it is certainly a key", async () => {
     for (const [kind, secret] of SECRETS.filter(([name]) => /^an? (?:[xyz]prv|compressed WIF)$/.test(name))) {
       planted.add(secret);
       const answer = await shop.post("/invoices", { name: "Order", rawAmount: 1, description: secret });
@@ -125,13 +125,13 @@ describe("a secret in a wallet", () => {
     }
   });
 
-  test("is not seen in a digest or a sentence that an invoice carries", async () => {
+  test("is not suspected in a digest or a sentence of an invoice", async () => {
     const externalId = randomBytes(32).toString("hex");
     const description = "please leave the parcel with the neighbour at the green door thanks";
     expect(await createInvoice(shop, { externalId, description })).toMatchObject({ externalId, description });
   });
 
-  test("leaves no wallet behind", async () => {
+  test("does not create a wallet", async () => {
     expect(expectOk(await shop.get<Wallet[]>("/wallets"), 200)).toEqual([]);
   });
 
@@ -148,13 +148,13 @@ describe("a secret in a wallet", () => {
     }
   });
 
-  test("is no public key: the same extended key in its public form is accepted", async () => {
+  test("does not block its public form: the extended public key is accepted", async () => {
     await registerWallet(shop, xpubWallet(extendedKey()));
   });
 });
 
 describe("the service's own keys", () => {
-  test("are stored as digests: no table and no log holds one that was used", async () => {
+  test("are stored as digests: no table and no log holds a key that was used", async () => {
     const secrets = [service.secretKey, service.publicKey, service.other.secretKey, ...Object.values(service.keys)];
     for (const key of secrets) await apiOf(service.merchantId, key).get("/invoices");
     const files = filesBelow(service.home).filter((file) => !file.path.endsWith(".json"));
@@ -165,7 +165,7 @@ describe("the service's own keys", () => {
   });
 });
 
-/** Neither the secret nor a part of it long enough to help a thief. */
+/** Expects neither the secret nor a part of it that is long enough to help a thief. */
 function expectNoTrace(secret: string, text: string): void {
   for (let start = 0; start + 20 <= secret.length; start += 10) {
     expect(text.toLowerCase()).not.toContain(secret.slice(start, start + 20).toLowerCase());

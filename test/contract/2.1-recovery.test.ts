@@ -21,7 +21,7 @@ const FORMS: readonly { scheme: Scheme; network: UtxoNetwork; form: RegExp }[] =
 ];
 
 describe("the recovery export", () => {
-  test.each(FORMS)("of a $scheme wallet on $network holds a descriptor that wallet software imports", async (each) => {
+  test.each(FORMS)("of a $scheme wallet on $network holds a descriptor for wallet software", async (each) => {
     const key = extendedKey(each);
     const wallet = await registerWallet(shop, xpubWallet(key, each.network));
     const answer = await shop.get(`/wallets/${wallet.id}/recovery`);
@@ -36,7 +36,7 @@ describe("the recovery export", () => {
     expect(base58check.decode(plain).slice(4)).toEqual(base58check.decode(key.xpub).slice(4));
   });
 
-  test("names the next index, a gap limit that reaches it, and every address with its invoice", async () => {
+  test("has the next index, a gap limit that covers it, and every address with its invoice", async () => {
     const key = extendedKey();
     const wallet = await registerWallet(shop, xpubWallet(key));
     const invoices = [await createInvoice(shop), await createInvoice(shop), await createInvoice(shop)];
@@ -50,7 +50,7 @@ describe("the recovery export", () => {
     });
   });
 
-  test("is a table of index, address and invoice when asked for as CSV", async () => {
+  test("is a table of index, address and invoice when requested as CSV", async () => {
     const key = extendedKey();
     const wallet = await registerWallet(shop, xpubWallet(key));
     const invoices = [await createInvoice(shop), await createInvoice(shop)];
@@ -66,7 +66,7 @@ describe("the recovery export", () => {
     });
   });
 
-  test("is not to be had of a direct wallet or of one that does not exist", async () => {
+  test("is refused for a direct wallet, and 404 for an unknown wallet", async () => {
     const { id } = await registerWallet(shop, freshDirectWallet("ETH", "ETH"));
     expect((await shop.get(`/wallets/${id}/recovery`)).status).toBeGreaterThanOrEqual(400);
     expect((await shop.get("/wallets/wal_01ARZ3NDEKTSV4RRFFQ69G5FAV/recovery")).status).toBe(404);

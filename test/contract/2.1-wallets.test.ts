@@ -37,13 +37,13 @@ const BIP49_VECTOR = {
 };
 
 describe("the wallet object", () => {
-  test("a direct wallet carries its address and nulls where only an extended key has a value", async () => {
+  test("a direct wallet has its address, and null in the fields that only an extended key fills", async () => {
     const wallet = await registerWallet(shop, freshDirectWallet("ETH", "ETH"));
     expectWalletShape(wallet);
     expect(wallet).toMatchObject({ merchantId: shop.merchantId, walletType: "DIRECT_WALLET", isEnabled: true });
   });
 
-  test("an extended key wallet carries key, path, scheme and counters that start at zero", async () => {
+  test("an extended key wallet has its key, path and scheme, and counters that start at zero", async () => {
     const key = extendedKey();
     const wallet = await registerWallet(shop, xpubWallet(key));
     expectWalletShape(wallet);
@@ -56,7 +56,7 @@ describe("the wallet object", () => {
     expect((await registerWallet(shop, patient)).requiredConfirmations).toBe(12);
   });
 
-  test("a wallet asking for fewer confirmations than the network's recommendation is warned about it", async () => {
+  test("a wallet with fewer confirmations than its network's recommendation carries a warning", async () => {
     const hasty = await registerWallet(shop, xpubWallet(extendedKey()));
     await removeWallets(shop);
     const patient = await registerWallet(shop, { ...xpubWallet(extendedKey()), requiredConfirmations: 3 });
@@ -64,7 +64,7 @@ describe("the wallet object", () => {
     expect(only).toHaveLength(1);
   });
 
-  test("the list is a plain array of the merchant's own live wallets and each can be read by its id", async () => {
+  test("the list is a plain array of the merchant's own wallets, and each can be read by its id", async () => {
     const direct = await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     const { firstAddress, ...xpub } = await registerWallet(shop, xpubWallet(extendedKey()));
     expect(firstAddress).toBeDefined();
@@ -80,23 +80,23 @@ describe("the wallet object", () => {
 });
 
 describe("one wallet for each pair", () => {
-  test("the same coin on two networks is two wallets, a second one of the same pair is refused", async () => {
+  test("one coin may have a wallet on each of two networks, but a second wallet for the same pair is refused", async () => {
     await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     await registerWallet(shop, freshDirectWallet("USDT", "TRX"));
     expectRefusal(await shop.post("/wallets", freshDirectWallet("USDT", "ETH")), 409, "WALLET_EXISTS");
   });
 
-  test("a pair is the same pair under every spelling of its network", async () => {
+  test("every spelling of a network means the same pair", async () => {
     await registerWallet(shop, freshDirectWallet("USDT", "TRX"));
     expectRefusal(await shop.post("/wallets", freshDirectWallet("USDT", "TRON")), 409, "WALLET_EXISTS");
   });
 
-  test("a pair has one wallet whether it is direct or an extended key", async () => {
+  test("a direct wallet and an extended key cannot both be registered for a pair", async () => {
     await registerWallet(shop, freshDirectWallet("BTC", "BTC"));
     expectRefusal(await shop.post("/wallets", xpubWallet(extendedKey())), 409, "WALLET_EXISTS");
   });
 
-  test("of twenty registrations of one pair at once exactly one succeeds", async () => {
+  test("of twenty simultaneous registrations of one pair exactly one succeeds", async () => {
     const answers = await atOnce(20, () => shop.post<Wallet>("/wallets", freshDirectWallet("USDC", "POL")));
     expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
     for (const answer of answers.filter((each) => each.status !== 201)) expectRefusal(answer, 409, "WALLET_EXISTS");
@@ -127,7 +127,7 @@ describe("networks and coins", () => {
   const TOKENS = ["ETH", "POL", "BNB", "TRX"].flatMap((network) => [["USDT", network] as const]);
   const pairs = [...NATIVE.map((name) => [name, name] as const), ...TEST_NETWORKS, ...TOKENS, ["USDC", "CRO"] as const];
 
-  test.each(pairs)("%s on %s takes a direct wallet", async (cryptocurrency, network) => {
+  test.each(pairs)("%s on %s accepts a direct wallet", async (cryptocurrency, network) => {
     const wallet = await registerWallet(shop, freshDirectWallet(cryptocurrency, network));
     expect(wallet).toMatchObject({ cryptocurrency, network });
   });
@@ -146,7 +146,7 @@ describe("networks and coins", () => {
     ["CRO", "CRONOS_TESTNET", "CRO_TESTNET", ""],
     ["TRX", "TRON_NILE", "TRX_NILE", ""],
     ["ETH", "eth", "ETH", ""],
-  ])("%s on %s is echoed as the network %s", async (cryptocurrency, alias, network) => {
+  ])("%s on %s is returned as the network %s", async (cryptocurrency, alias, network) => {
     const body = { ...freshDirectWallet(cryptocurrency, network), network: alias };
     expect((await registerWallet(shop, body)).network).toBe(network);
   });
@@ -160,7 +160,7 @@ describe("networks and coins", () => {
     ["DOGE", "DOGE"],
     ["LTC", "BTC"],
     ["BTC", "BTC_TESTNET4"],
-  ])("%s on %s is no pair of this service", async (cryptocurrency, network) => {
+  ])("%s on %s is refused as an unsupported pair", async (cryptocurrency, network) => {
     const answer = await shop.post("/wallets", {
       walletType: "DIRECT_WALLET",
       cryptocurrency,
@@ -171,7 +171,7 @@ describe("networks and coins", () => {
   });
 
   const ACCOUNT_NETWORKS = ["ETH", "POL", "BNB", "CRO", "TRX", "ETH_SEPOLIA"];
-  test.each(ACCOUNT_NETWORKS)("%s takes no extended key", async (network) => {
+  test.each(ACCOUNT_NETWORKS)("%s does not accept an extended key", async (network) => {
     const cryptocurrency = network.slice(0, 3);
     const body = { ...xpubWallet(extendedKey()), cryptocurrency, network };
     expectRefusal(await shop.post("/wallets", body), 400, "XPUB_NOT_SUPPORTED");
@@ -183,7 +183,7 @@ describe("derivation", () => {
   const networks: UtxoNetwork[] = ["BTC", "LTC", "BTC_TESTNET", "LTC_TESTNET"];
   const cases = networks.flatMap((network) => schemes.map((scheme) => ({ scheme, network })));
 
-  test.each(cases)("a $scheme key on $network gives the addresses of that scheme", async ({ scheme, network }) => {
+  test.each(cases)("a $scheme key on $network derives the addresses of that scheme", async ({ scheme, network }) => {
     const key = extendedKey({ scheme, network });
     const wallet = await registerWallet(shop, xpubWallet(key, network));
     expect(wallet).toMatchObject({ scheme, network, firstAddress: key.address(0) });
@@ -192,20 +192,20 @@ describe("derivation", () => {
     );
   });
 
-  test("the BIP84 vector gives the addresses its text prints", async () => {
+  test("the BIP84 test vector gives the addresses printed in the BIP", async () => {
     const body = { ...BIP84_VECTOR, walletType: "XPUB_WALLET", cryptocurrency: "BTC", network: "BTC" };
     const wallet = await registerWallet(shop, body);
     expect(wallet).toMatchObject({ scheme: "BIP84", firstAddress: BIP84_ADDRESSES[0] });
     expect((await preview(wallet, "?from=0&count=2")).map((each) => each.address)).toEqual(BIP84_ADDRESSES);
   });
 
-  test("the BIP49 vector gives the address its text prints", async () => {
+  test("the BIP49 test vector gives the address printed in the BIP", async () => {
     const { address, ...key } = BIP49_VECTOR;
     const body = { ...key, walletType: "XPUB_WALLET", cryptocurrency: "BTC", network: "BTC_TESTNET" };
     expect((await registerWallet(shop, body)).firstAddress).toBe(address);
   });
 
-  test("the reference these tests derive with gives the vectors as well", () => {
+  test("the reference derivation of these tests reproduces the BIP vectors too", () => {
     const words = `${"abandon ".repeat(11)}about`;
     const seed = pbkdf2Sync(words, "mnemonic", 2_048, 64, "sha512");
     const native = extendedKey({ seed });
@@ -217,14 +217,14 @@ describe("derivation", () => {
     );
   });
 
-  test("accounts other than the first are derived below their own key", async () => {
+  test("a key of a later account derives addresses of its own", async () => {
     const key = extendedKey({ account: 7 });
     expect((await registerWallet(shop, xpubWallet(key))).firstAddress).toBe(key.address(0));
   });
 });
 
-describe("counters of an extended key", () => {
-  test("lastUsedIndex stays 0 after the first invoice and follows from there, nextIndex says what comes", async () => {
+describe("the counters of an extended key", () => {
+  test("lastUsedIndex is 0 before and after the first invoice and then rises by one; nextIndex is the next to be used", async () => {
     const key = extendedKey();
     const { id } = await registerWallet(shop, xpubWallet(key));
     for (const index of [0, 1, 2]) {
@@ -235,7 +235,7 @@ describe("counters of an extended key", () => {
     }
   });
 
-  test("a preview spends no index", async () => {
+  test("a preview does not use up an index", async () => {
     const key = extendedKey();
     const wallet = await registerWallet(shop, xpubWallet(key));
     await preview(wallet, "?from=0&count=100");
@@ -244,7 +244,7 @@ describe("counters of an extended key", () => {
 });
 
 describe("the address preview", () => {
-  test("gives twenty addresses from the first unless the query says otherwise", async () => {
+  test("returns twenty addresses from index 0 by default, and any range the query asks for", async () => {
     const key = extendedKey();
     const wallet = await registerWallet(shop, xpubWallet(key));
     expect(await preview(wallet, "")).toHaveLength(20);
@@ -256,7 +256,7 @@ describe("the address preview", () => {
     expectRefusal(await shop.get(`/wallets/${id}/addresses?${query}`), 400);
   });
 
-  test("is refused for a direct wallet, which has one address only", async () => {
+  test("is refused for a direct wallet, which has only one address", async () => {
     const { id } = await registerWallet(shop, freshDirectWallet("ETH", "ETH"));
     const answer = await shop.get(`/wallets/${id}/addresses`);
     expect([400, 404, 409, 422]).toContain(answer.status);
@@ -264,7 +264,7 @@ describe("the address preview", () => {
   });
 });
 
-/** The pairs of index and address of a preview, wherever its envelope keeps them. */
+/** The pairs of index and address in a preview, wherever the body holds them. */
 async function preview(wallet: Wallet, query: string): Promise<{ index: number; address: string }[]> {
   expect(wallet.id).toMatch(idOf("wal"));
   const answer = await shop.get(`/wallets/${wallet.id}/addresses${query}`);

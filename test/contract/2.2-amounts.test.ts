@@ -49,7 +49,7 @@ describe("rawAmount is rounded half up at the sixth digit of its shortest decima
   });
 });
 
-describe("rawAmount outside 0 to 1000000, checked before rounding, positive but rounded to 0, or no JSON number is refused", () => {
+describe("rawAmount is refused if it is not a JSON number, is outside 0 to 1000000 before rounding, or is positive but rounds to 0", () => {
   test.each([
     "1e-7",
     "4e-7",
@@ -85,7 +85,7 @@ describe("rawAmount outside 0 to 1000000, checked before rounding, positive but 
     expectRefusal(await createFor(written), 400);
   });
 
-  test("a request without it is refused", async () => {
+  test("a request without rawAmount is refused", async () => {
     const refusal = expectRefusal(await shop.post("/invoices", { name: "Order" }), 400);
     expect(refusal.details?.map((detail) => detail.path)).toContain("rawAmount");
   });
@@ -97,7 +97,7 @@ describe("currency", () => {
     THB KRW ISK`.split(/\s+/);
   const CRYPTO = ["BTC", "LTC", "ETH", "POL", "BNB", "CRO", "TRX", "USDT", "USDC", "DAI", "EURC", "WBTC"];
 
-  test("is USD unless the request says otherwise", async () => {
+  test("defaults to USD", async () => {
     expect((await createInvoice(shop)).currency).toBe("USD");
   });
 
@@ -106,7 +106,7 @@ describe("currency", () => {
   });
 
   test.each(["XYZ", "US", "DOLLAR", "BTC_TESTNET"])(
-    "%s is refused with the list of those that are known",
+    "%s is refused, and the answer lists the known currencies",
     async (code) => {
       const answer = await createFor("10", code);
       expectRefusal(answer, 400);
@@ -114,7 +114,7 @@ describe("currency", () => {
     },
   );
 
-  test.each([7, null, ["USD"]])("%j is no text and refused", async (currency) => {
+  test.each([7, null, ["USD"]])("%j is refused, because it is not text", async (currency) => {
     expectRefusal(await shop.post("/invoices", { name: "Order", rawAmount: 10, currency }), 400);
   });
 });

@@ -35,7 +35,7 @@ const sendForm = (path: string, fields: Record<string, string>) =>
     headers: { "content-type": "application/x-www-form-urlencoded" },
   });
 
-test("checkoutUrl is a page, for anybody, that names what is paid and nobody who pays", async () => {
+test("checkoutUrl is a page that anyone can open; it shows what is paid for, but nothing about the customer", async () => {
   const invoice = await createInvoice(shop, { name: "Two <b>coffees</b>", redirectUrl, ...privately() });
   const page = await call(pathOf(invoice));
   expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
@@ -45,7 +45,7 @@ test("checkoutUrl is a page, for anybody, that names what is paid and nobody who
   expect(page.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
 });
 
-test("a way to pay is picked by a plain form, and the address is then on the page", async () => {
+test("a plain form picks a payment method, and the page then shows its address", async () => {
   const invoice = await createInvoice(shop);
   const path = pathOf(invoice);
   const picked = await sendForm(`${path}/methods`, { method: "USDT_ETH" });
@@ -54,12 +54,12 @@ test("a way to pay is picked by a plain form, and the address is then on the pag
   const { paymentMethods } = expectOk(await shop.get<Invoice>(`/invoices/${invoice.id}`), 200);
   const [method] = paymentMethods;
   expect(method).toMatchObject({ ...USDT, status: "ACTIVE" });
-  // In groups, which together are the whole of it; once as it is, to be copied.
+  // Shown in groups that together make the whole address, and once unbroken, to be copied.
   expect(page.text).toContain(method?.address);
   expect(page.text.replaceAll(/<[^>]*>/g, "")).toContain(method?.address);
 });
 
-test("before payment nothing tells the way back to the shop: not the page, not its JSON, not the way itself", async () => {
+test("before payment neither the page, its JSON nor the return route reveals the shop's redirectUrl", async () => {
   const invoice = await createInvoice(shop, { redirectUrl });
   const path = pathOf(invoice);
   for (const rest of ["", "/state", "/receipt"])
@@ -70,7 +70,7 @@ test("before payment nothing tells the way back to the shop: not the page, not i
   expect(expectOk(json, 200).redirectUrl).toBeNull();
 });
 
-test("a page of the shop's own reads and picks by the invoice's id alone, from any origin", async () => {
+test("a shop's own page can read the checkout and pick a method with only the invoice id, from any origin", async () => {
   const invoice = await createInvoice(shop, privately());
   const path = `/api/v1/checkout/${invoice.id}`;
   const headers = { origin: "https://shop.example" };
@@ -93,7 +93,7 @@ test("a page of the shop's own reads and picks by the invoice's id alone, from a
   expect(first.body).toMatchObject({ ...BTC, status: "ACTIVE", address: expect.stringMatching(/^bc1/) });
 });
 
-test("an id that nobody was given opens nothing", async () => {
+test("an unknown invoice id is 404", async () => {
   const unknown = `inv_${"0".repeat(26)}`;
   expect((await call(`/pay/${unknown}`)).status).toBe(404);
   expectRefusal(await call(`/api/v1/checkout/${unknown}`), 404, "INVOICE_NOT_FOUND");

@@ -15,7 +15,7 @@ const refuse = async (fields: Record<string, unknown>, path?: string) => {
 };
 
 describe("the invoice object", () => {
-  test("has every field of the interface at creation, with nulls and empty arrays where nothing is", async () => {
+  test("has every field of the interface at creation, with null or an empty array where there is no value", async () => {
     const invoice = await createInvoice(shop);
     expectInvoiceShape(invoice);
     expect(invoice).toMatchObject({
@@ -42,7 +42,7 @@ describe("the invoice object", () => {
     expect(invoice.checkoutUrl).toContain(invoice.id);
   });
 
-  test("carries back every field of the request", async () => {
+  test("returns every field of the request", async () => {
     const fields = {
       name: "Two lamps",
       rawAmount: 129.5,
@@ -69,14 +69,14 @@ describe("the invoice object", () => {
     });
   });
 
-  test("is the same when it is read as when it was created", async () => {
+  test("reads the same as in the answer to its creation", async () => {
     const invoice = await createInvoice(shop, { customerName: "Ann" });
     expect(expectOk(await shop.get<Invoice>(`/invoices/${invoice.id}`), 200)).toEqual(invoice);
   });
 });
 
 describe("name", () => {
-  test("is required and is text", async () => {
+  test("is required and must be text", async () => {
     expectRefusal(await shop.post("/invoices", { rawAmount: 10 }), 400);
     await refuse({ name: 7 }, "name");
     await refuse({ name: null }, "name");
@@ -84,7 +84,7 @@ describe("name", () => {
   });
 });
 
-describe("lengths count code points", () => {
+describe("lengths are counted in code points", () => {
   const FIELDS = [
     ["name", 200],
     ["description", 1_000],
@@ -93,7 +93,7 @@ describe("lengths count code points", () => {
     ["externalId", 200],
   ] as const;
 
-  test.each(FIELDS)("%s may have %i code points, emoji included, and no more", async (field, most) => {
+  test.each(FIELDS)("%s may have %i code points, emoji included, and not one more", async (field, most) => {
     const text = (length: number) => EMOJI.repeat(length - 36) + unique("").slice(1);
     const invoice = await createInvoice(shop, { [field]: text(most) });
     const customer = { customerAddress: invoice.customer?.address, customerPhoneNumber: invoice.customer?.phoneNumber };
@@ -111,7 +111,7 @@ describe("text is stored as it was sent", () => {
     ["markup", "<script>alert('x')</script> & \"quotes\""],
     ["a byte order mark and unassigned code points", "\uFEFFa\uFFFFb\u{10FFFF}"],
     ["space around", "  padded  "],
-  ])("%s come back unchanged", async (_, text) => {
+  ])("%s are returned unchanged", async (_, text) => {
     const { id } = await createInvoice(shop, { name: text, description: text, customerName: text });
     const invoice = expectOk(await shop.get<Invoice>(`/invoices/${id}`), 200);
     expect(invoice).toMatchObject({ name: text, description: text, customer: { name: text } });
@@ -148,7 +148,7 @@ describe("redirectUrl", () => {
     "https://shop.example/",
     "http://localhost:3000/done",
     "https://shop.example/path?x=1&y=%F0%9F%98%80#fragment",
-  ])("%s is accepted as it is", async (redirectUrl) => {
+  ])("%s is accepted and returned unchanged", async (redirectUrl) => {
     expect((await createInvoice(shop, { redirectUrl })).redirectUrl).toBe(redirectUrl);
   });
 
@@ -184,12 +184,12 @@ describe("metadata", () => {
   const entries = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, "v"]));
 
-  test("maps up to fifty texts to texts", async () => {
+  test("holds up to fifty text values", async () => {
     expect((await createInvoice(shop, { metadata: entries(50) })).metadata).toEqual(entries(50));
     await refuse({ metadata: entries(51) }, "metadata");
   });
 
-  test("takes 8,192 bytes as JSON and no more, counted in UTF-8", async () => {
+  test("may have 8,192 bytes as UTF-8 JSON, and not one more", async () => {
     const filled = { k: EMOJI.repeat(2_046) };
     expect(Buffer.byteLength(JSON.stringify(filled))).toBe(8_192);
     expect((await createInvoice(shop, { metadata: filled })).metadata).toEqual(filled);
@@ -197,13 +197,13 @@ describe("metadata", () => {
   });
 
   test.each([{ k: 1 }, { k: null }, { k: true }, { k: ["v"] }, { k: { l: "m" } }, ["v"], "text", 7])(
-    "%j is refused: values are texts",
+    "%j is refused: every value must be text",
     async (metadata) => {
       await refuse({ metadata }, "metadata");
     },
   );
 
-  test("a name like that of an object's prototype is a name like any other", async () => {
+  test("a name such as __proto__ is stored like any other", async () => {
     const raw = '{"name":"Order","rawAmount":10,"metadata":{"__proto__":"a","constructor":"b"}}';
     const answer = await shop.postRaw<Invoice>("/invoices", raw);
     expect(Object.entries(expectOk(answer, 201).metadata ?? {})).toEqual([
@@ -214,7 +214,7 @@ describe("metadata", () => {
 });
 
 describe("externalId", () => {
-  test("is unique within the merchant and the refusal names the invoice that has it", async () => {
+  test("must be unique within the merchant; the refusal names the invoice that already has it", async () => {
     const externalId = unique("order");
     const first = await createInvoice(shop, { externalId });
     const answer = await shop.post("/invoices", { name: "Another", rawAmount: 5, externalId });
@@ -222,13 +222,13 @@ describe("externalId", () => {
     expect(answer.text).toContain(first.id);
   });
 
-  test("is free for another merchant", async () => {
+  test("may be reused by another merchant", async () => {
     const externalId = unique("order");
     await createInvoice(shop, { externalId });
     expect((await createInvoice(stranger, { externalId })).externalId).toBe(externalId);
   });
 
-  test("of twenty creations with one externalId at once exactly one succeeds", async () => {
+  test("of twenty simultaneous creations with one externalId exactly one succeeds", async () => {
     const body = { name: "Order", rawAmount: 1, externalId: unique("order") };
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.post<Invoice>("/invoices", body)));
     const created = answers.filter((answer) => answer.status === 201);
@@ -243,7 +243,7 @@ describe("externalId", () => {
 describe("expiresInSeconds", () => {
   const lifetime = (invoice: Invoice) => Date.parse(invoice.expiresAt) - Date.parse(invoice.createdAt);
 
-  test("is an hour unless the request says otherwise", async () => {
+  test("defaults to an hour", async () => {
     expect(lifetime(await createInvoice(shop))).toBe(3_600_000);
   });
 
@@ -259,7 +259,7 @@ describe("expiresInSeconds", () => {
 });
 
 describe("unknown fields", () => {
-  test("are refused and named, so that a slip of the pen is not dropped", async () => {
+  test("are refused by name, so that a misspelt field is not silently dropped", async () => {
     const refusal = await refuse({ descripton: "slip" });
     expect(JSON.stringify(refusal)).toContain("descripton");
     await refuse({ status: "PAID" });
@@ -267,7 +267,7 @@ describe("unknown fields", () => {
     await refuse({ paymentMethods: [{ cryptocurrency: "BTC", network: "BTC", address: "x" }] });
   });
 
-  test.each(["[]", "null", "7", '"text"', "true"])("the body %s is no object and refused", async (raw) => {
+  test.each(["[]", "null", "7", '"text"', "true"])("the body %s is refused as it is not an object", async (raw) => {
     expectRefusal(await shop.postRaw("/invoices", raw), 400);
   });
 });

@@ -24,7 +24,7 @@ async function pick(invoice: Invoice, pair: { cryptocurrency: string; network: s
 }
 
 describe("at creation", () => {
-  test("the only wallet there is becomes the payment method, with address, amount, rate and link", async () => {
+  test("the merchant's only wallet becomes the active payment method, with its address and amount", async () => {
     const key = extendedKey();
     await registerWallet(shop, { ...xpubWallet(key), requiredConfirmations: 2 });
     const invoice = await createInvoice(shop);
@@ -36,14 +36,14 @@ describe("at creation", () => {
     expect(method).toMatchObject({ address: key.address(0), amountDue: method?.amount });
   });
 
-  test("nothing is activated when the customer has a choice and the request names none", async () => {
+  test("nothing is activated when there are several wallets and the request names none", async () => {
     await registerWallet(shop, xpubWallet(extendedKey()));
     await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     const invoice = await createInvoice(shop);
     expect(invoice).toMatchObject({ paymentMethods: [], warnings: [] });
   });
 
-  test("every pair that the request names is activated, and only those", async () => {
+  test("every pair the request names is activated, and no other", async () => {
     const key = extendedKey();
     await registerWallet(shop, xpubWallet(key));
     const direct = await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
@@ -60,7 +60,7 @@ describe("at creation", () => {
     expect((await createInvoice(shop, { paymentMethods: [USDT] })).paymentMethods).toHaveLength(1);
   });
 
-  test("a network may be named by any of its spellings and is echoed in one", async () => {
+  test("a network may be named in any spelling and is returned in one", async () => {
     await registerWallet(shop, freshDirectWallet("USDT", "TRX"));
     const invoice = await createInvoice(shop, { paymentMethods: [{ cryptocurrency: "USDT", network: "tron" }] });
     expect(invoice.paymentMethods[0]).toMatchObject({ network: "TRX", status: "ACTIVE" });
@@ -74,7 +74,7 @@ describe("at creation", () => {
     }
   });
 
-  test("a pair named twice is refused, under whatever spelling", async () => {
+  test("a pair named twice is refused, even in two spellings", async () => {
     await registerWallet(shop, freshDirectWallet("TRX", "TRX"));
     for (const network of ["TRX", "TRON"]) {
       const paymentMethods = [
@@ -85,7 +85,7 @@ describe("at creation", () => {
     }
   });
 
-  test("a pair that is none of this service, or no list of pairs, is refused", async () => {
+  test("an unsupported pair, or anything but a list of pairs, is refused", async () => {
     const wrong = [[{ cryptocurrency: "DOGE", network: "DOGE" }], [{ cryptocurrency: "BTC" }], "BTC", [["BTC", "BTC"]]];
     for (const paymentMethods of wrong) {
       expectRefusal(await shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods }), 400);
@@ -94,7 +94,7 @@ describe("at creation", () => {
 });
 
 describe("on demand", () => {
-  test("the list shows what can be picked, and picking activates it once and for all", async () => {
+  test("the list shows the available pairs; picking one activates it, and picking it again returns the same method", async () => {
     const key = extendedKey();
     await registerWallet(shop, xpubWallet(key));
     await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
@@ -114,7 +114,7 @@ describe("on demand", () => {
     expect((await methodsOf(invoice)).find((each) => each.cryptocurrency === "BTC")).toEqual(picked);
   });
 
-  test("twenty picks at once give one address and spend one index", async () => {
+  test("twenty simultaneous picks give one address and use one index", async () => {
     const key = extendedKey();
     await registerWallet(shop, xpubWallet(key));
     await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
@@ -124,7 +124,7 @@ describe("on demand", () => {
     expect((await pick(await createInvoice(shop), BTC)).address).toBe(key.address(1));
   });
 
-  test("picking what was activated at creation changes nothing", async () => {
+  test("picking a method that was activated at creation changes nothing", async () => {
     await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     const invoice = await createInvoice(shop);
     expect(await pick(invoice, USDT)).toEqual(invoice.paymentMethods[0]);
@@ -152,7 +152,7 @@ describe("on demand", () => {
     expectRefusal(answer, 422, "INVOICE_NOT_PAYABLE");
   });
 
-  test("a pick needs a pair and nothing else, of an invoice that exists", async () => {
+  test("a pick is refused without a complete pair or with extra fields, and is 404 for an unknown invoice", async () => {
     const invoice = await createInvoice(shop);
     for (const body of [{}, { cryptocurrency: "BTC" }, { ...BTC, amount: "1" }, []]) {
       expectRefusal(await shop.post(`/invoices/${invoice.id}/payment-methods`, body), 400);
@@ -179,7 +179,7 @@ describe("the amount", () => {
     ["WBTC", "ETH", 8],
   ] as const;
 
-  test.each(GRAINS)("in %s on %s is the price at the quoted rate, rounded up to its grain", async (...pair) => {
+  test.each(GRAINS)("in %s on %s is the price at the quoted rate, rounded up to its smallest step", async (...pair) => {
     const [cryptocurrency, network, digits] = pair;
     await registerWallet(shop, freshDirectWallet(cryptocurrency, network));
     const invoice = await createInvoice(shop, { rawAmount: 25.37 });
@@ -193,7 +193,7 @@ describe("the amount", () => {
     expect(method?.amountDue).toBe(method?.amount);
   });
 
-  test.each(["EUR", "JPY", "ISK"])("of an invoice in %s follows the rate in that currency", async (currency) => {
+  test.each(["EUR", "JPY", "ISK"])("of an invoice in %s uses the rate of that currency", async (currency) => {
     await registerWallet(shop, xpubWallet(extendedKey()));
     const invoice = await createInvoice(shop, { rawAmount: 5_000, currency });
     const [method] = invoice.paymentMethods;
@@ -203,14 +203,14 @@ describe("the amount", () => {
     expect(method?.rate).not.toBe(dollars.paymentMethods[0]?.rate);
   });
 
-  test("of an invoice in the coin it is paid with is the price itself", async () => {
+  test("of an invoice priced in the coin it is paid with is the price itself", async () => {
     await registerWallet(shop, xpubWallet(extendedKey()));
     const [method] = (await createInvoice(shop, { rawAmount: 0.012345, currency: "BTC" })).paymentMethods;
     expect(compare(exact(method?.amount), exact("0.012345"))).toBe(0);
     expect(compare(exact(method?.rate), exact("1"))).toBe(0);
   });
 
-  test("of an invoice in one coin can be paid in another", async () => {
+  test("of an invoice priced in one coin and paid in another covers the price at the quoted rate", async () => {
     await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     const [method] = (await createInvoice(shop, { rawAmount: 0.5, currency: "ETH" })).paymentMethods;
     expect(method).toMatchObject({ status: "ACTIVE" });
@@ -219,7 +219,7 @@ describe("the amount", () => {
 });
 
 describe("an invoice of any amount", () => {
-  test("asks for no amount, in the method or in its link", async () => {
+  test("has no amount, neither in the method nor in its payment URI", async () => {
     const key = extendedKey();
     await registerWallet(shop, xpubWallet(key));
     const invoice = await createInvoice(shop, { rawAmount: 0 });
@@ -233,7 +233,7 @@ describe("an invoice of any amount", () => {
     });
   });
 
-  test("cannot be paid to an address that many invoices share, and says why wherever it is asked", async () => {
+  test("cannot be paid to a shared address; the method, the list and a pick all give the reason", async () => {
     await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     const reason = "ANY_AMOUNT_NEEDS_OWN_ADDRESS";
     const unavailable = [expect.objectContaining({ ...USDT, status: "UNAVAILABLE", reason, address: null })];
@@ -251,11 +251,11 @@ describe("an invoice of any amount", () => {
   });
 });
 
-describe("the link", () => {
+describe("the payment URI", () => {
   test.each([
     ["BTC", "bitcoin"],
     ["LTC", "litecoin"],
-  ] as const)("for %s is BIP21 with the address and the amount in whole coins", async (coin, scheme) => {
+  ] as const)("for %s follows BIP21, with the address and the amount in whole coins", async (coin, scheme) => {
     const key = extendedKey({ network: coin });
     await registerWallet(shop, xpubWallet(key, coin));
     const [method] = (await createInvoice(shop)).paymentMethods;
@@ -268,7 +268,7 @@ describe("the link", () => {
     ["BNB", 56],
     ["CRO", 25],
     ["ETH_SEPOLIA", 11_155_111],
-  ])("for the coin of %s is EIP-681 with the chain %i and the amount in wei", async (network, chainId) => {
+  ])("for the native coin of %s follows EIP-681, with chain id %i and the amount in wei", async (network, chainId) => {
     const wallet = await registerWallet(shop, freshDirectWallet(network.slice(0, 3), network));
     const [method] = (await createInvoice(shop)).paymentMethods;
     const value = units(method?.amount, 18);
@@ -278,7 +278,7 @@ describe("the link", () => {
   test.each([
     ["ETH", 1, "0xdAC17F958D2ee523a2206206994597C13D831ec7", 6],
     ["BNB", 56, "0x55d398326f99059fF775485246999027B3197955", 18],
-  ] as const)("for USDT on %s is an EIP-681 transfer call in the token's units", async (...token) => {
+  ] as const)("for USDT on %s is an EIP-681 transfer call in the token's smallest units", async (...token) => {
     const [network, chainId, contract, decimals] = token;
     const wallet = await registerWallet(shop, directWallet("USDT", network, evmAddress()));
     const [method] = (await createInvoice(shop)).paymentMethods;

@@ -1,5 +1,5 @@
-// Decisions 4 "Resolve" and 5, as far as they show without a chain: payments of a merchant who has none, what a person decides about
-// invoices, and payers' claims where nobody can look. With chains, the scenarios on real nodes show the rest.
+// Decisions 4 "Resolve" and 5, as far as they show without a chain: payments of a merchant who has none, what a user decides about
+// invoices, and payers' claims on networks that have no chain source. The scenarios on real nodes show the rest.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -25,13 +25,13 @@ const resolve = (invoice: Invoice, action: string, more: object = {}) =>
   shop.post<Invoice>(`/invoices/${invoice.id}/resolve`, { action, reason: "The customer paid in cash", ...more });
 
 describe("payments", () => {
-  test("are a page like any other, counted where nothing is asked, empty where nothing was paid", async () => {
+  test("are paged like other lists: counted without a query, uncounted with limit, and empty without payments", async () => {
     const all = expectOk(await shop.get<Page<unknown>>("/payments"), 200);
     expect(all).toEqual({ data: [], nextCursor: null, pagination: { page: 1, limit: 20, total: 0, lastPage: 1 } });
     expect(expectOk(await shop.get<Page<unknown>>("/payments?limit=5"), 200)).toEqual({ data: [], nextCursor: null });
   });
 
-  test("are filtered by status, network in any spelling, transaction and invoice; anything else is refused by name", async () => {
+  test("can be filtered by status, network in any spelling, transaction and invoice; a wrong filter is refused by name", async () => {
     const { id } = await createInvoice(shop);
     for (const filter of ["status=UNMATCHED", "network=bitcoin", "network=ETH", `txHash=${hash()}`, `invoiceId=${id}`])
       expect(expectOk(await shop.get<Page<unknown>>(`/payments?${filter}`), 200).data).toEqual([]);
@@ -46,7 +46,7 @@ describe("payments", () => {
     expect(expectOk(await shop.get(`/invoices/${id}/payments`), 200)).toEqual({ data: [] });
   });
 
-  test("that are not there are 404, and out of reach of a browser", async () => {
+  test("are 404 when unknown, and 403 for a public key", async () => {
     for (const id of [NOBODY, "pay_1", "x"]) {
       expectRefusal(await shop.get(`/payments/${id}`), 404, "PAYMENT_NOT_FOUND");
       const decision = { action: "IGNORE", reason: "Not ours" };
@@ -56,14 +56,14 @@ describe("payments", () => {
     expectRefusal(await browser.get(`/payments/${NOBODY}`), 403, "PUBLIC_KEY_FORBIDDEN");
   });
 
-  test("are decided about with a reason, and assigned to an invoice that is named", async () => {
+  test("are resolved only with a reason, and assigned only to a named invoice", async () => {
     for (const body of [{}, { action: "ASSIGN", reason: "x" }, { action: "IGNORE" }, { action: "CREDIT", reason: "x" }])
       expectRefusal(await shop.post(`/payments/${NOBODY}/resolve`, body), 400, "VALIDATION_FAILED");
   });
 });
 
-describe("an invoice that no rule settles", () => {
-  test("is PAID once somebody accepts it, and says who and why; once is enough", async () => {
+describe("an invoice resolved by a user", () => {
+  test("is PAID once it is accepted and shows the resolution; accepting it again is refused", async () => {
     const invoice = await createInvoice(shop);
     const accepted = expectOk(await resolve(invoice, "ACCEPT"), 200);
     expectInvoiceShape(accepted);
@@ -76,20 +76,20 @@ describe("an invoice that no rule settles", () => {
     expectRefusal(await resolve(invoice, "ACCEPT"), 422, "INVOICE_NOT_RESOLVABLE");
   });
 
-  test("may have been cancelled", async () => {
+  test("can be accepted after it was cancelled", async () => {
     const invoice = await createInvoice(shop);
     expectOk(await shop.post(`/invoices/${invoice.id}/cancel`), 200);
     expect(expectOk(await resolve(invoice, "ACCEPT"), 200).status).toBe("PAID");
   });
 
-  test("is dismissed or noted as returned only while it waits for a review", async () => {
+  test("can be dismissed or marked as returned only while it needs review", async () => {
     const invoice = await createInvoice(shop);
     for (const action of ["DISMISS", "RETURNED"])
       expectRefusal(await resolve(invoice, action), 422, "NOTHING_TO_REVIEW");
     expect(expectOk(await shop.get<Page<Invoice>>("/invoices?needsReview=true"), 200).data).toEqual([]);
   });
 
-  test("is nobody else's to decide about", async () => {
+  test("cannot be resolved by another merchant, by a public key or without a reason", async () => {
     const invoice = await createInvoice(shop);
     const body = { action: "ACCEPT", reason: "x" };
     expectRefusal(await stranger.post(`/invoices/${invoice.id}/resolve`, body), 404, "INVOICE_NOT_FOUND");
@@ -110,7 +110,7 @@ describe("a payer's claim", () => {
     return createInvoice(shop);
   };
 
-  test("is taken without a key from any page, kept, and answered at once", async () => {
+  test("is accepted without a key from any origin, and repeating it returns the same claim", async () => {
     const invoice = await payable();
     const txHash = hash();
     const answer = await claim(invoice.id, txHash, "ethereum");
@@ -126,7 +126,7 @@ describe("a payer's claim", () => {
     });
   });
 
-  test("is made six times an hour for an invoice", async () => {
+  test("is refused after six claims for an invoice in an hour", async () => {
     const invoice = await payable();
     for (let n = 0; n < 6; n++) expectOk(await claim(invoice.id, hash()), 202);
     const refused = await claim(invoice.id, hash());
@@ -135,7 +135,7 @@ describe("a payer's claim", () => {
     expect(refused.headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  test("names an invoice, a network that it is paid on, and a hash of that network", async () => {
+  test("is refused for an unknown invoice, a network the invoice does not offer, or a malformed hash", async () => {
     const invoice = await payable();
     expectRefusal(await claim("inv_01ARZ3NDEKTSV4RRFFQ69G5FAV", hash()), 404, "INVOICE_NOT_FOUND");
     expectRefusal(await claim(invoice.id, hash().slice(2), "BTC"), 422, "NETWORK_NOT_OFFERED");
@@ -143,7 +143,7 @@ describe("a payer's claim", () => {
     expectRefusal(await claim(invoice.id, "0x12"), 400, "VALIDATION_FAILED");
   });
 
-  test("has its preflight answered", async () => {
+  test("has its CORS preflight answered", async () => {
     const answer = await call("/api/v1/checkout/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV/claims", {
       method: "OPTIONS",
       headers: { origin: "https://shop.example", "access-control-request-method": "POST" },

@@ -18,7 +18,7 @@ async function enrolTotp(user: Browser): Promise<string> {
   return begun.body.secret;
 }
 
-/** A shop of `owner` in which `other` is a member with this role. */
+/** The path of a new merchant of `owner` in which `other` is a member with this role. */
 async function teamOfTwo(owner: Browser, other: Browser, role: string): Promise<string> {
   const made = await owner.post("/api/v1/merchants", { name: "Two" });
   expect(made).toMatchObject({ status: 201, body: { id: expect.stringMatching(/^mer_/), name: "Two", role: "OWNER" } });
@@ -38,7 +38,7 @@ const memberId = async (who: Browser, merchant: string, email: string): Promise<
 };
 
 describe("a team, from the first sign-in to an invoice", () => {
-  it("is made, grows, changes hands, demands a second factor, and takes a payment", async () => {
+  it("members join, change roles, transfer ownership and enforce a second factor, and a key creates an invoice", async () => {
     const [anna, ben] = [await signedIn("anna"), await signedIn("ben")];
     const merchant = await teamOfTwo(anna, ben, "VIEWER");
 
@@ -70,7 +70,7 @@ describe("a team, from the first sign-in to an invoice", () => {
         .sort(),
     ).toEqual(["ADMIN", "OWNER"]);
 
-    // The new owner demands a second factor, which they must have themselves.
+    // The new owner enforces a second factor, which they must have themselves.
     expect(await ben.patch(`${merchant}/team/security`, { enforceTfa: true })).toMatchObject({
       status: 422,
       body: { code: "OWNER_LACKS_FACTOR", missing: ["tfa"] },
@@ -110,7 +110,7 @@ describe("a team, from the first sign-in to an invoice", () => {
       { status: "AWAITING_PAYMENT", rawAmount: "49.900000", paymentMethods: [{ address: ADDRESS, status: "ACTIVE" }] },
     ]);
 
-    // Whoever signs in again owes the second factor first.
+    // A user who signs in again must give the second factor first.
     const signedInAgain = await anna.signIn();
     expect(signedInAgain).toMatchObject({ status: 200, body: { state: "pending_2fa" } });
     expect(await anna.get(`${merchant}/invoices`)).toMatchObject({
@@ -119,7 +119,7 @@ describe("a team, from the first sign-in to an invoice", () => {
     });
   });
 
-  it("keeps a member's keys and wallets when they leave, and the leaver out", async () => {
+  it("keys created by a member still work after they leave; the leaver loses access, and the owner cannot leave", async () => {
     const [owner, admin] = [await signedIn("owner"), await signedIn("admin")];
     const merchant = await teamOfTwo(owner, admin, "ADMIN");
     const key = await admin.post(`${merchant}/api-keys`, {
@@ -143,7 +143,7 @@ describe("a team, from the first sign-in to an invoice", () => {
 });
 
 describe("an invitation", () => {
-  it("is for one address, once, and never as OWNER or at one's own rank", async () => {
+  it("can be accepted once, by its address only, and cannot grant OWNER or the inviter's own rank", async () => {
     const [owner, admin, third] = [await signedIn("o"), await signedIn("a"), await signedIn("t")];
     const merchant = await teamOfTwo(owner, admin, "ADMIN");
     const invite = (who: Browser, role: string) =>
@@ -169,7 +169,7 @@ describe("an invitation", () => {
     });
   });
 
-  it("can be sent anew with another link, and revoked", async () => {
+  it("gets a new token when it is resent, and stops working when it is revoked", async () => {
     const [owner, guest] = [await signedIn("o"), await signedIn("g")];
     const made = await owner.post("/api/v1/merchants", { name: "Shop" });
     const invitations = `/api/v1/merchants/merchant/${made.body.id}/team/invitations`;
@@ -187,7 +187,7 @@ describe("an invitation", () => {
 });
 
 describe("signing in", () => {
-  it("says the same of an address that is known and of one that is not", async () => {
+  it("gives the same answer for a known and an unknown address", async () => {
     const known = await signedIn("known");
     const ask = async (email: string) => {
       const response = await fetch(`${baseUrl}/api/v1/auth/email/start`, {
@@ -203,7 +203,7 @@ describe("signing in", () => {
     expect(await mailsTo(stranger)).toHaveLength(1);
   });
 
-  it("takes a code once, and only in the browser that asked", async () => {
+  it("accepts a code once, and only in the browser that asked for it", async () => {
     const user = await signedIn("once");
     await user.post("/api/v1/auth/sign-out");
     expect(await user.get("/api/v1/me")).toMatchObject({ status: 401 });

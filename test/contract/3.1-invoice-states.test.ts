@@ -22,7 +22,7 @@ const read = async (invoice: Invoice) => expectOk(await shop.get<Invoice>(`/invo
 const patch = (invoice: Invoice, body: unknown) => shop.patch<Invoice>(`/invoices/${invoice.id}`, body);
 
 describe("creation", () => {
-  test("puts an invoice into AWAITING_PAYMENT with one timeline item and a time to expire", async () => {
+  test("puts an invoice into AWAITING_PAYMENT with one timeline item and an expiry time", async () => {
     const invoice = await createInvoice(shop, { expiresInSeconds: 600 });
     expect(invoice.status).toBe("AWAITING_PAYMENT");
     expect(invoice.invoiceTimeline.map((item) => item.paymentStatus)).toEqual(["AWAITING_PAYMENT"]);
@@ -32,14 +32,14 @@ describe("creation", () => {
     expect(Math.abs(Date.parse(invoice.createdAt) - Date.now())).toBeLessThan(60_000);
   });
 
-  test("leaves it there when it is read before its time", async () => {
+  test("an invoice read before its expiry is unchanged", async () => {
     const invoice = await createInvoice(shop, { expiresInSeconds: 60 });
     expect(await read(invoice)).toEqual(invoice);
   });
 });
 
-describe("an invoice that waits for its payment", () => {
-  test("can be given another name, description, redirect, metadata and customer fields", async () => {
+describe("an invoice that awaits payment", () => {
+  test("can be given a new name, description, redirectUrl, metadata and customer fields", async () => {
     const customerEmail = `${unique("ann")}@example.com`;
     const invoice = await createInvoice(shop, { customerEmail, customerName: "Ann", metadata: { a: "1" } });
     const changes = { name: "New", description: "Text", redirectUrl: "https://shop.example/", metadata: { b: "2" } };
@@ -60,7 +60,7 @@ describe("an invoice that waits for its payment", () => {
     expect(await read(invoice)).toEqual(changed);
   });
 
-  test("can be given a customer that it did not have", async () => {
+  test("can be given a customer that it did not have before", async () => {
     const customerEmail = `${unique("ann")}@example.com`;
     const known = await createInvoice(shop, { customerEmail, customerName: "Ann" });
     const changed = expectOk(await patch(await createInvoice(shop), { customerEmail }), 200);
@@ -69,7 +69,7 @@ describe("an invoice that waits for its payment", () => {
     expect(named.customer).toMatchObject({ id: named.customerId, email: null, name: "Bob" });
   });
 
-  test("takes five changes at once, each of them whole", async () => {
+  test("applies five concurrent changes without losing any", async () => {
     const invoice = await createInvoice(shop);
     const fields = ["name", "description", "customerName", "customerAddress", "customerPhoneNumber"];
     const answers = await Promise.all(fields.map((field) => patch(invoice, { [field]: `new ${field}` })));
@@ -81,7 +81,7 @@ describe("an invoice that waits for its payment", () => {
     });
   });
 
-  test("keeps what a change does not name", async () => {
+  test("keeps the fields that a change does not name", async () => {
     const invoice = await createInvoice(shop, { description: "Text", metadata: { a: "1" }, customerName: "Ann" });
     const changed = expectOk(await patch(invoice, { name: "New" }), 200);
     expect({ ...changed, updatedAt: "" }).toEqual({ ...invoice, name: "New", updatedAt: "" });
@@ -96,7 +96,7 @@ describe("an invoice that waits for its payment", () => {
     { externalId: "x" },
     { paymentMethods: [] },
     { nmae: "slip" },
-  ])("cannot be given %j", async (body) => {
+  ])("refuses to change %j", async (body) => {
     const invoice = await createInvoice(shop);
     expectRefusal(await patch(invoice, body), 400);
     expect(await read(invoice)).toEqual(invoice);
@@ -112,19 +112,19 @@ describe("an invoice that waits for its payment", () => {
     { customerEmail: "nobody" },
     { customerAddress: "x".repeat(501) },
     { customerPhoneNumber: "x".repeat(51) },
-  ])("is held to the bounds of creation when it is changed: %j", async (body) => {
+  ])("applies the bounds of creation to a change: %j", async (body) => {
     expectRefusal(await patch(await createInvoice(shop), body), 400);
   });
 
-  test("gives a payment method the same address and amount after a change", async () => {
+  test("keeps the address and amount of its payment methods after a change", async () => {
     await registerWallet(shop, xpubWallet(extendedKey()));
     const invoice = await createInvoice(shop);
     expect(expectOk(await patch(invoice, { name: "New" }), 200).paymentMethods).toEqual(invoice.paymentMethods);
   });
 });
 
-describe("cancelling", () => {
-  test("moves a waiting invoice to CANCELLED, adds a timeline item and shortens the watch", async () => {
+describe("cancelling an invoice", () => {
+  test("moves it to CANCELLED, adds a timeline item and shortens the time it is monitored", async () => {
     await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     const invoice = await createInvoice(shop);
     const cancelled = expectOk(await cancel(invoice), 200);
@@ -137,14 +137,14 @@ describe("cancelling", () => {
     expect(await read(invoice)).toEqual(cancelled);
   });
 
-  test("a cancelled invoice a second time is refused and changes nothing", async () => {
+  test("twice is refused the second time and changes nothing", async () => {
     const invoice = await createInvoice(shop);
     const cancelled = expectOk(await cancel(invoice), 200);
     expectRefusal(await cancel(invoice), 422, "INVOICE_NOT_CANCELLABLE");
     expect(await read(invoice)).toEqual(cancelled);
   });
 
-  test("by ten callers at once succeeds once and leaves one timeline item", async () => {
+  test("by ten callers at once succeeds once and adds one timeline item", async () => {
     const invoice = await createInvoice(shop);
     const answers = await Promise.all(Array.from({ length: 10 }, () => cancel(invoice)));
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
@@ -154,7 +154,7 @@ describe("cancelling", () => {
     expect((await read(invoice)).invoiceTimeline).toHaveLength(2);
   });
 
-  test("an invoice stops every later change of it", async () => {
+  test("prevents every later change", async () => {
     const invoice = await createInvoice(shop);
     const cancelled = expectOk(await cancel(invoice), 200);
     const answer = await patch(invoice, { name: "New" });
@@ -163,7 +163,7 @@ describe("cancelling", () => {
     expect(await read(invoice)).toEqual(cancelled);
   });
 
-  test("needs an invoice of this merchant", async () => {
+  test("is refused for an invoice of another merchant", async () => {
     const theirs = await createInvoice(stranger);
     expectRefusal(await cancel(theirs), 404, "INVOICE_NOT_FOUND");
     expectRefusal(await patch(theirs, { name: "New" }), 404, "INVOICE_NOT_FOUND");

@@ -12,7 +12,7 @@ const setEnabled = async (wallet: Wallet, isEnabled: boolean) =>
   expectOk(await shop.patch<Wallet>(`/wallets/${wallet.id}`, { isEnabled }), 200);
 
 describe("a disabled wallet", () => {
-  test("is used by no new invoice, named or not", async () => {
+  test("is not used by a new invoice, whether or not the invoice names its pair", async () => {
     const wallet = await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     expect((await setEnabled(wallet, false)).isEnabled).toBe(false);
     expect(await createInvoice(shop)).toMatchObject({ paymentMethods: [], warnings: ["NO_ENABLED_WALLET"] });
@@ -20,7 +20,7 @@ describe("a disabled wallet", () => {
     expectRefusal(named, 422, "NO_ENABLED_WALLET");
   });
 
-  test("leaves an invoice that already shows its address as it is", async () => {
+  test("stays the payment method of an invoice that already shows its address", async () => {
     const wallet = await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     const invoice = await createInvoice(shop);
     await setEnabled(wallet, false);
@@ -29,7 +29,7 @@ describe("a disabled wallet", () => {
     expect(read.paymentMethods[0]).toMatchObject({ status: "ACTIVE", address: wallet.address });
   });
 
-  test("can no longer be picked for an invoice that could have used it", async () => {
+  test("can no longer be picked for an existing invoice", async () => {
     const wallet = await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     await registerWallet(shop, xpubWallet(extendedKey()));
     const invoice = await createInvoice(shop);
@@ -41,21 +41,21 @@ describe("a disabled wallet", () => {
     expectRefusal(await shop.post(path, USDT), 422, "NO_ENABLED_WALLET");
   });
 
-  test("is used again once it is enabled", async () => {
+  test("is used again after it is enabled", async () => {
     const wallet = await registerWallet(shop, { ...freshDirectWallet("USDT", "ETH"), isEnabled: false });
     expect(wallet.isEnabled).toBe(false);
     await setEnabled(wallet, true);
     expect((await createInvoice(shop)).paymentMethods[0]).toMatchObject({ status: "ACTIVE", address: wallet.address });
   });
 
-  test("still takes the place of its pair", async () => {
+  test("still blocks a second wallet for its pair", async () => {
     await registerWallet(shop, { ...freshDirectWallet("USDT", "ETH"), isEnabled: false });
     expectRefusal(await shop.post("/wallets", freshDirectWallet("USDT", "ETH")), 409, "WALLET_EXISTS");
   });
 });
 
 describe("a removed wallet", () => {
-  test("is gone from the list, from its address and for every change", async () => {
+  test("is gone from the list, and 404 for reads, changes and a second deletion", async () => {
     const wallet = await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     expectOk(await shop.delete(`/wallets/${wallet.id}`), 200);
     expect(expectOk(await shop.get<Wallet[]>("/wallets"), 200)).toEqual([]);
@@ -64,7 +64,7 @@ describe("a removed wallet", () => {
     expectRefusal(await shop.delete(`/wallets/${wallet.id}`), 404, "WALLET_NOT_FOUND");
   });
 
-  test("makes room for a new wallet of the pair at once", async () => {
+  test("frees its pair for a new wallet at once", async () => {
     const old = await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
     expectOk(await shop.delete(`/wallets/${old.id}`), 200);
     const next = await registerWallet(shop, freshDirectWallet("USDT", "ETH"));

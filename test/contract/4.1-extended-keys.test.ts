@@ -25,7 +25,7 @@ describe("derivationPath", () => {
     ["Litecoin's coin type", "m/84'/2'/0'"],
     ["the test networks' coin type", "m/84'/1'/0'"],
     ["another account than the key's", "m/84'/0'/1'"],
-  ])("%s does not agree with a zpub of the first Bitcoin account", async (_, path) => {
+  ])("%s is refused for a zpub of the first Bitcoin account", async (_, path) => {
     expectRefusal(await register("BTC", extendedKey().xpub, path), 400, "DERIVATION_PATH_MISMATCH");
   });
 
@@ -42,7 +42,7 @@ describe("derivationPath", () => {
     "m/84''/0'/0'",
     "m",
     "",
-  ])("%j is no path of an account", async (path) => {
+  ])("%j is refused, because it is not the path of an account", async (path) => {
     expectRefusal(await register("BTC", extendedKey().xpub, path), 400);
   });
 });
@@ -64,11 +64,11 @@ describe("the key", () => {
     ["a multisig Zpub", withBytes(xpub, setVersion(0x02aa7ed3))],
     ["a multisig Ypub", withBytes(xpub, setVersion(0x0295b43f))],
     ["unknown version bytes", withBytes(xpub, setVersion(0x01020304))],
-    ["a point that is on no curve", withBytes(xpub, (payload) => payload.fill(0xff, 46))],
+    ["a point that is not on the curve", withBytes(xpub, (payload) => payload.fill(0xff, 46))],
     ["a point with a wrong first byte", withBytes(xpub, (payload) => payload.fill(0x05, 45, 46))],
     ["an address", "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"],
     ["other text", "zpub"],
-    ["77 bytes", base58check.encode(base58check.decode(xpub).slice(0, 77))],
+    ["a payload of 77 bytes", base58check.encode(base58check.decode(xpub).slice(0, 77))],
   ])("%s is refused", async (_, wrong) => {
     expectRefusal(await register("BTC", wrong, "m/84'/0'/0'"), 400, "INVALID_XPUB");
   });
@@ -79,7 +79,7 @@ describe("the key", () => {
     ["the depth of a chain below the account", (payload: Uint8Array) => payload.fill(4, 4, 5)],
     ["a child number that is not hardened", (payload: Uint8Array) => payload.fill(0, 9, 13)],
     ["the child number of another account", (payload: Uint8Array) => payload.fill(1, 12, 13)],
-  ])("%s is refused: only an account key is one", async (_, change) => {
+  ])("%s is refused: only account keys are accepted", async (_, change) => {
     expectRefusal(await register("BTC", withBytes(extendedKey().xpub, change), "m/84'/0'/0'"), 400, EITHER);
   });
 });
@@ -97,12 +97,12 @@ describe("the network", () => {
     expectRefusal(await register(network, key.xpub, path), 400, EITHER);
   });
 
-  test("a Bitcoin account is no Litecoin account, for their paths differ", async () => {
+  test("a Bitcoin account is refused for Litecoin, because their paths differ", async () => {
     const key = extendedKey();
     expectRefusal(await register("LTC", key.xpub, key.derivationPath), 400, "DERIVATION_PATH_MISMATCH");
   });
 
-  test("Litecoin's own spellings of a key are accepted for Litecoin and give its addresses", async () => {
+  test("Litecoin's own key prefixes (Ltub, Mtub) are accepted for Litecoin and give its addresses", async () => {
     const legacy = extendedKey({ scheme: "BIP44", network: "LTC" });
     const ltub = { ...xpubWallet(legacy, "LTC"), xpub: withBytes(legacy.xpub, setVersion(0x019da462)) };
     expect(await registerWallet(shop, ltub)).toMatchObject({ scheme: "BIP44", firstAddress: legacy.address(0) });
@@ -112,7 +112,7 @@ describe("the network", () => {
     expect(await registerWallet(shop, mtub)).toMatchObject({ scheme: "BIP49", firstAddress: nested.address(0) });
   });
 
-  test("Litecoin's own spelling is refused for Bitcoin", async () => {
+  test("Litecoin's own key prefix is refused for Bitcoin", async () => {
     const key = extendedKey({ scheme: "BIP44" });
     const ltub = withBytes(key.xpub, setVersion(0x019da462));
     expectRefusal(await register("BTC", ltub, key.derivationPath), 400, EITHER);

@@ -47,7 +47,7 @@ describe("an address of its network is accepted", () => {
     expect((await registerWallet(shop, directWallet(cryptocurrency, network, address))).address).toBe(address);
   });
 
-  test("and kept in one spelling: EIP-55 for EVM, lower case for bech32, without space around", async () => {
+  test("and stored in one spelling: EIP-55 for EVM, lower case for bech32, without surrounding space", async () => {
     const body = (address: string) => directWallet("ETH", "ETH", address);
     const spellings = [CHECKSUMMED.toLowerCase(), `0x${CHECKSUMMED.slice(2).toUpperCase()}`, ` ${CHECKSUMMED} `];
     for (const spelling of spellings) {
@@ -59,7 +59,7 @@ describe("an address of its network is accepted", () => {
   });
 });
 
-describe("a text that is no address of the network is refused", () => {
+describe("a text that is not an address of the network is refused", () => {
   const mixedCase = BITCOIN_SEGWIT.replace(/[a-z](?=[^a-z]*$)/, (letter) => letter.toUpperCase());
   const mistyped = BITCOIN_SEGWIT.slice(0, -1) + (BITCOIN_SEGWIT.endsWith("q") ? "p" : "q");
   const tron = tronAddress();
@@ -154,7 +154,7 @@ describe("the body of a registration", () => {
     expectRefusal(await shop.post("/wallets", { ...whole(), ...wrong }), 400);
   });
 
-  test("takes no extended key for a direct wallet and no address for an extended key", async () => {
+  test("may not give an extended key to a direct wallet, nor an address to an extended key wallet", async () => {
     const { xpub, derivationPath } = extendedKey();
     expectRefusal(await shop.post("/wallets", { ...whole(), xpub, derivationPath }), 400);
     const both = { ...xpubWallet(extendedKey()), address: segwitAddress("bc") };
@@ -170,7 +170,7 @@ describe("the body of a registration", () => {
     expectRefusal(await shop.post("/wallets", { ...whole(), requiredConfirmations }), 400);
   });
 
-  test("is safely repeated with an idempotency key: the second answer is the first, not a conflict", async () => {
+  test("repeated with its idempotency key returns the first answer, not a conflict", async () => {
     const body = xpubWallet(extendedKey());
     const headers = { "idempotency-key": unique() };
     const first = await shop.post("/wallets", body, headers);

@@ -10,7 +10,7 @@ afterAll(() => removeWallets(shop));
 const patch = (wallet: Wallet, body: unknown) => shop.patch<Wallet>(`/wallets/${wallet.id}`, body);
 
 describe("PATCH of a wallet", () => {
-  test("sets isEnabled and answers the wallet as it now is", async () => {
+  test("sets isEnabled and returns the wallet as it now is", async () => {
     const wallet = await registerWallet(shop, freshDirectWallet("ETH", "ETH"));
     const disabled = expectOk(await patch(wallet, { isEnabled: false }), 200);
     expectWalletShape(disabled);
@@ -19,7 +19,7 @@ describe("PATCH of a wallet", () => {
     expect(expectOk(await patch(wallet, { isEnabled: true }), 200).isEnabled).toBe(true);
   });
 
-  test("sets requiredConfirmations for the invoices to come, not for those that are out", async () => {
+  test("sets requiredConfirmations for new invoices only", async () => {
     const wallet = await registerWallet(shop, xpubWallet(extendedKey()));
     const before = await createInvoice(shop);
     expect(expectOk(await patch(wallet, { requiredConfirmations: 6 }), 200).requiredConfirmations).toBe(6);
@@ -54,7 +54,7 @@ describe("PATCH of a wallet", () => {
     expect(expectOk(await shop.get<Wallet>(`/wallets/${wallet.id}`), 200)).toEqual(wallet);
   });
 
-  test("finds no wallet of another merchant, none unknown and none by a malformed id", async () => {
+  test("is 404 for another merchant's wallet, an unknown id and a malformed id", async () => {
     await removeWallets(stranger);
     const theirs = await registerWallet(stranger, freshDirectWallet("ETH", "ETH"));
     for (const id of [theirs.id, "wal_01ARZ3NDEKTSV4RRFFQ69G5FAV", "wal_1", "1", "inv_01ARZ3NDEKTSV4RRFFQ69G5FAV"]) {

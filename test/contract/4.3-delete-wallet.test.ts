@@ -1,4 +1,4 @@
-// Interface 4.3 and decisions 3 "Tied to a wallet": a wallet that an open invoice pays to stays, and how an extended key is rotated.
+// Interface 4.3 and decisions 3 "Tied to a wallet": a wallet with an open invoice cannot be deleted, and how an extended key is rotated.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import {
   atOnce,
@@ -32,14 +32,14 @@ const KINDS = [
 ] as const;
 
 describe.each(KINDS)("a %s wallet", (_, body) => {
-  test("that no invoice uses is deleted, and the answer is the wallet as it was", async () => {
+  test("that no invoice uses is deleted, and the answer is the deleted wallet", async () => {
     const { firstAddress: __, ...wallet } = await registerWallet(shop, body());
     const deleted = expectOk(await remove(wallet), 200);
     expectWalletShape(deleted);
     expect({ ...deleted, updatedAt: "" }).toEqual({ ...wallet, updatedAt: "" });
   });
 
-  test("that an open invoice pays to cannot be deleted, enabled or not", async () => {
+  test("with an open invoice cannot be deleted, whether it is enabled or not", async () => {
     const wallet = await registerWallet(shop, body());
     await createInvoice(shop);
     await expectTied(wallet);
@@ -47,7 +47,7 @@ describe.each(KINDS)("a %s wallet", (_, body) => {
     await expectTied(wallet);
   });
 
-  test("can be deleted once every invoice of it is over", async () => {
+  test("can be deleted once all its invoices have ended", async () => {
     const wallet = await registerWallet(shop, body());
     const invoices = [await createInvoice(shop), await createInvoice(shop)];
     await cancel(invoices[0] as Invoice);
@@ -56,7 +56,7 @@ describe.each(KINDS)("a %s wallet", (_, body) => {
     expectOk(await remove(wallet), 200);
   });
 
-  test("that could have been picked but was not is not held by the invoice", async () => {
+  test("can be deleted while an open invoice offers it but has not picked it", async () => {
     const wallet = await registerWallet(shop, body());
     await registerWallet(shop, freshDirectWallet("TRX", "TRX"));
     const invoice = await createInvoice(shop);
@@ -66,7 +66,7 @@ describe.each(KINDS)("a %s wallet", (_, body) => {
     expectRefusal(await shop.post(`/invoices/${invoice.id}/payment-methods`, pair), 422, "NO_ENABLED_WALLET");
   });
 
-  test("is not held by an invoice that pays to another wallet", async () => {
+  test("can be deleted while an open invoice pays to another wallet", async () => {
     const wallet = await registerWallet(shop, body());
     await registerWallet(shop, freshDirectWallet("TRX", "TRX"));
     const trx = { cryptocurrency: "TRX", network: "TRX" };
@@ -74,7 +74,7 @@ describe.each(KINDS)("a %s wallet", (_, body) => {
     expectOk(await remove(wallet), 200);
   });
 
-  test("deleted while invoices are created leaves none that pays to it", async () => {
+  test("deleted while invoices are created leaves no invoice that pays to it", async () => {
     for (let round = 0; round < 5; round += 1) {
       const wallet = await registerWallet(shop, body());
       const creating = atOnce(4, () => createInvoice(shop));
@@ -87,7 +87,7 @@ describe.each(KINDS)("a %s wallet", (_, body) => {
     }
   });
 
-  test("deleted while it is picked leaves no open invoice that pays to it", async () => {
+  test("deleted while it is being picked leaves no open invoice that pays to it", async () => {
     await registerWallet(shop, freshDirectWallet("TRX", "TRX"));
     for (let round = 0; round < 5; round += 1) {
       const wallet = await registerWallet(shop, body());
@@ -107,7 +107,7 @@ describe.each(KINDS)("a %s wallet", (_, body) => {
     }
   });
 
-  test("deleted between two creations: the second invoice has nothing to pay to, the first can still be replayed", async () => {
+  test("once deleted is unavailable to new invoices, but an earlier creation can still be replayed", async () => {
     const wallet = await registerWallet(shop, body());
     const request = { name: "Order", rawAmount: 10 };
     const headers = { "idempotency-key": unique() };
@@ -119,8 +119,8 @@ describe.each(KINDS)("a %s wallet", (_, body) => {
   });
 });
 
-describe("the tie of a direct wallet", () => {
-  test("is its address: another coin's open invoice to the same address holds it too", async () => {
+describe("a direct wallet", () => {
+  test("cannot be deleted while another coin's open invoice uses its address", async () => {
     const address = evmAddress();
     const usdt = await registerWallet(shop, directWallet("USDT", "ETH", address));
     const usdc = await registerWallet(shop, directWallet("USDC", "ETH", address));
@@ -133,7 +133,7 @@ describe("the tie of a direct wallet", () => {
     expectOk(await remove(usdt), 200);
   });
 
-  test("is this merchant's: another's open invoice to the same address does not hold it", async () => {
+  test("can be deleted while another merchant's open invoice uses its address", async () => {
     await removeWallets(stranger);
     const body = directWallet("USDT", "ETH", evmAddress());
     const wallet = await registerWallet(shop, body);
@@ -145,7 +145,7 @@ describe("the tie of a direct wallet", () => {
 });
 
 describe("rotating an extended key", () => {
-  test("disable, let the invoices end, delete, register: the new key starts at its index 0", async () => {
+  test("works by disabling it, letting its invoices end, deleting it and registering the new key, which starts at index 0", async () => {
     const [oldKey, newKey] = [extendedKey(), extendedKey()];
     const old = await registerWallet(shop, xpubWallet(oldKey));
     const invoices = [await createInvoice(shop), await createInvoice(shop)];
@@ -158,7 +158,7 @@ describe("rotating an extended key", () => {
     expect((await createInvoice(shop)).paymentMethods[0]?.address).toBe(newKey.address(0));
   });
 
-  test("back to a key used before goes on where it stood, so that no address is handed out twice", async () => {
+  test("back to a key used before continues at its next index, so that no address is handed out twice", async () => {
     const key = extendedKey();
     const old = await registerWallet(shop, xpubWallet(key));
     for (const invoice of [await createInvoice(shop), await createInvoice(shop)]) await cancel(invoice);

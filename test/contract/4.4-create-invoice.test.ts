@@ -20,7 +20,7 @@ beforeAll(() => removeWallets(shop));
 afterAll(() => removeWallets(shop));
 
 describe("creating an invoice", () => {
-  test("answers 201 with the invoice that can be read afterwards", async () => {
+  test("answers 201 with the invoice as it can be read afterwards", async () => {
     const answer = await shop.post<Invoice>("/invoices", { name: "Order", rawAmount: 10 });
     const invoice = expectOk(answer, 201);
     expectInvoiceShape(invoice);
@@ -28,7 +28,7 @@ describe("creating an invoice", () => {
     expect(expectOk(await shop.get<Invoice>(`/invoices/${invoice.id}`), 200)).toEqual(invoice);
   });
 
-  test("works for a client in the field that only had its base address changed", async () => {
+  test("works for an existing client that only changed its base URL", async () => {
     const base = `${service.baseUrl}/api`;
     const response = await fetch(`${base}/v1/merchants/merchant/${service.merchantId}/invoices`, {
       method: "POST",
@@ -45,7 +45,7 @@ describe("creating an invoice", () => {
     expectInvoiceShape(JSON.parse(await response.text()));
   });
 
-  test("gives the customer one wallet's address from one registration on", async () => {
+  test("gives an address of the merchant's wallet right after its registration", async () => {
     const key = extendedKey();
     await registerWallet(shop, xpubWallet(key));
     const invoice = await createInvoice(shop, { rawAmount: 49.99 });
@@ -53,7 +53,7 @@ describe("creating an invoice", () => {
     await removeWallets(shop);
   });
 
-  test("gives each of a hundred invoices created at once an id of its own", async () => {
+  test("gives each of a hundred invoices created at once its own id", async () => {
     const invoices = await Promise.all(Array.from({ length: 100 }, () => createInvoice(shop)));
     expect(new Set(invoices.map((invoice) => invoice.id)).size).toBe(100);
     expect(new Set(invoices.flatMap((invoice) => invoice.invoiceTimeline.map((item) => item.id))).size).toBe(100);
@@ -61,7 +61,7 @@ describe("creating an invoice", () => {
 });
 
 describe("an invoice", () => {
-  test("of another merchant, an unknown one and a malformed id are the same 404", async () => {
+  test("of another merchant is the same 404 as an unknown or malformed id", async () => {
     const theirs = await createInvoice(stranger);
     const seen = (answer: Answer<unknown>) => {
       const { requestId, ...rest } = expectRefusal(answer, 404, "INVOICE_NOT_FOUND");
@@ -81,7 +81,7 @@ describe("an invoice", () => {
     }
   });
 
-  test("has an id that tells nothing of its customer", async () => {
+  test("shares no random part of its id with its customer or its timeline", async () => {
     const invoice = await createInvoice(shop, { customerName: "Ann" });
     expect(invoice.id).toMatch(idOf("inv"));
     const randomPart = (id: string | null | undefined) => id?.slice(-16);
@@ -96,22 +96,22 @@ describe("the request", () => {
   const post = (raw: string | Uint8Array, headers: Record<string, string> = {}) =>
     call<Invoice>(path, { method: "POST", key: service.secretKey, raw, headers });
 
-  test("may be written with any white space and order of fields", async () => {
+  test("may have any white space and order of fields", async () => {
     const invoice = expectOk(await post(' \r\n{\t"rawAmount" : 10 ,\n"name":"Order" } '), 201);
     expect(invoice).toMatchObject({ name: "Order", rawAmount: "10.000000" });
   });
 
-  test("may escape any character", async () => {
+  test("may escape any character of its JSON", async () => {
     const invoice = expectOk(await post('{"n\\u0061me":"\\u004f\\ud83d\\ude00\\/","rawAmount":10}'), 201);
     expect(invoice.name).toBe("O\u{1F600}/");
   });
 
-  test("is refused when it is no UTF-8, for it could not be echoed as sent", async () => {
+  test("is refused when it is not UTF-8, because it could not be returned as sent", async () => {
     const bytes = Uint8Array.of(...Buffer.from('{"rawAmount":10,"name":"a'), 0xff, 0xfe, ...Buffer.from('"}'));
     expectRefusal(await post(bytes), 400);
   });
 
-  test("may carry a content type with parameters in any case", async () => {
+  test("may have a content type with parameters, in any case", async () => {
     for (const type of ["application/json;charset=UTF-8", "Application/JSON", 'application/json; charset="utf-8"']) {
       expectOk(await post(body, { "content-type": type }), 201);
     }

@@ -40,13 +40,13 @@ const ROUTES: readonly (readonly [string, string, unknown?])[] = [
 
 const send = (key: string | null, merchantId: string, [method, rest, body]: (typeof ROUTES)[number]) =>
   call(merchantPath(merchantId, rest), { method, key, ...(body === undefined ? {} : { body }) });
-const told = (answer: Answer<unknown>, status: number, code?: string) => {
+const refusalOf = (answer: Answer<unknown>, status: number, code?: string) => {
   const { requestId, ...rest } = expectRefusal(answer, status, code);
   expect(requestId).toMatch(/\S/);
   return rest;
 };
 
-describe("without a good key", () => {
+describe("without a valid key", () => {
   const secret = service.secretKey;
   const turned = secret.slice(0, -1) + (secret.endsWith("a") ? "b" : "a");
   const BAD: readonly (readonly [string, string | null])[] = [
@@ -70,28 +70,28 @@ describe("without a good key", () => {
     for (const route of ROUTES) expectRefusal(await send(key, service.merchantId, route), 401);
   });
 
-  test("no answer tells what was wrong with the key", async () => {
+  test("the answer does not reveal what was wrong with the key", async () => {
     const answers = await Promise.all(BAD.map(([, key]) => shopAnswer(key)));
-    const [first, ...rest] = answers.map((answer) => told(answer, 401));
+    const [first, ...rest] = answers.map((answer) => refusalOf(answer, 401));
     for (const each of rest) expect(each).toEqual(first);
   });
 
-  test("merchants that exist, belong to others or do not exist answer alike", async () => {
+  test("the answer is the same for one's own, another's and an unknown merchant", async () => {
     const answers = [service.merchantId, service.other.merchantId, NOWHERE].map((id) =>
       call(merchantPath(id, "/invoices")),
     );
-    const [first, ...rest] = (await Promise.all(answers)).map((answer) => told(answer, 401));
+    const [first, ...rest] = (await Promise.all(answers)).map((answer) => refusalOf(answer, 401));
     for (const each of rest) expect(each).toEqual(first);
   });
 
-  test("a key in any other place than x-api-key is no key", async () => {
+  test("a key is only read from the x-api-key header", async () => {
     const path = merchantPath(service.merchantId, "/invoices");
     expectRefusal(await call(path, { headers: { authorization: `Bearer ${secret}` } }), 401);
     expectRefusal(await call(path, { headers: { cookie: `x-api-key=${secret}` } }), 401);
     expectRefusal(await call(`${path}?x-api-key=${secret}&api_key=${secret}`), 401);
   });
 
-  test("two keys in one request are none", async () => {
+  test("two keys in one request are refused", async () => {
     expect(await statusWithHeaders({ "x-api-key": [secret, secret] })).toBe(401);
     expect(await statusWithHeaders({ "x-api-key": [secret, service.other.secretKey] })).toBe(401);
     expect(await statusWithHeaders({ "x-api-key": [secret] })).toBe(200);
@@ -101,7 +101,7 @@ describe("without a good key", () => {
 });
 
 describe("the secret key of a merchant", () => {
-  test("opens every route of that merchant", async () => {
+  test("gives access to every route of that merchant", async () => {
     await removeWallets(shop);
     for (const route of ROUTES) {
       const { status, text } = await send(service.secretKey, service.merchantId, route);
@@ -112,22 +112,26 @@ describe("the secret key of a merchant", () => {
     await removeWallets(shop);
   });
 
-  test("decides even when the request carries a cookie", async () => {
+  test("is used even when the request has a cookie, and a cookie alone is refused", async () => {
     const headers = { cookie: "session=x; __Host-session=y" };
     const path = merchantPath(service.merchantId, "/invoices");
     expectOk(await call(path, { key: service.secretKey, headers }), 200);
     expectRefusal(await call(path, { headers }), 401);
   });
 
-  test("on another merchant's path is refused on every route, whether that merchant exists or not", async () => {
+  test("is refused on every route of another merchant, whether that merchant exists or not", async () => {
     for (const route of ROUTES) {
-      const existing = told(await send(service.secretKey, service.other.merchantId, route), 403, "MERCHANT_MISMATCH");
-      const unknown = told(await send(service.secretKey, NOWHERE, route), 403, "MERCHANT_MISMATCH");
+      const existing = refusalOf(
+        await send(service.secretKey, service.other.merchantId, route),
+        403,
+        "MERCHANT_MISMATCH",
+      );
+      const unknown = refusalOf(await send(service.secretKey, NOWHERE, route), 403, "MERCHANT_MISMATCH");
       expect(existing).toEqual(unknown);
     }
   });
 
-  test("is of no use for another merchant's invoice under one's own path", async () => {
+  test("does not reach another merchant's invoice through one's own path", async () => {
     const theirs = await createInvoice(stranger);
     const paths = ["", "/payment-methods", "/payments"].map((rest) => `/invoices/${theirs.id}${rest}`);
     for (const path of paths) expectRefusal(await shop.get(path), 404, "INVOICE_NOT_FOUND");
@@ -137,13 +141,13 @@ describe("the secret key of a merchant", () => {
 describe("permissions", () => {
   const isRead = ([method]: (typeof ROUTES)[number]) => method === "GET";
 
-  test("a key without any is refused everywhere", async () => {
+  test("a key without permissions is refused everywhere", async () => {
     for (const route of ROUTES) {
       expectRefusal(await send(service.keys.noPermissions, service.merchantId, route), 403, "PERMISSION_DENIED");
     }
   });
 
-  test("a key that may only view reads everything and changes nothing", async () => {
+  test("a key that may only view can read everything and change nothing", async () => {
     for (const route of ROUTES) {
       const answer = await send(service.keys.viewOnly, service.merchantId, route);
       if (isRead(route)) expect([200, 404], route.join(" ")).toContain(answer.status);
@@ -151,26 +155,26 @@ describe("permissions", () => {
     }
   });
 
-  test("are looked at before the body: a wrong one makes no difference", async () => {
+  test("are checked before the body", async () => {
     const weak = apiOf(service.merchantId, service.keys.viewOnly);
     expectRefusal(await weak.post("/invoices", { rawAmount: "x" }), 403, "PERMISSION_DENIED");
     expectRefusal(await weak.postRaw("/invoices", "{"), 403, "PERMISSION_DENIED");
     expectRefusal(await weak.postRaw("/invoices", "x", { "content-type": "text/plain" }), 403, "PERMISSION_DENIED");
   });
 
-  test("the merchant is looked at before them", async () => {
+  test("are checked after the merchant", async () => {
     const weak = apiOf(service.other.merchantId, service.keys.noPermissions);
     expectRefusal(await weak.post("/invoices", {}), 403, "MERCHANT_MISMATCH");
   });
 
-  test("a key bound to other addresses is refused from here on every route", async () => {
+  test("a key restricted to other IP addresses is refused on every route", async () => {
     for (const route of ROUTES) {
       const { code } = expectRefusal(await send(service.keys.otherIp, service.merchantId, route), 403);
       expect(code).not.toBe("PERMISSION_DENIED");
     }
   });
 
-  test("a key bound to other addresses does not follow what the caller says of theirs", async () => {
+  test("a key restricted to IP addresses ignores the forwarding headers of the caller", async () => {
     for (const header of ["x-forwarded-for", "x-real-ip", "forwarded", "true-client-ip"]) {
       const headers = { [header]: header === "forwarded" ? "for=203.0.113.7" : "203.0.113.7" };
       const answer = await call(merchantPath(service.merchantId, "/invoices"), { key: service.keys.otherIp, headers });

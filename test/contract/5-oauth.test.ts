@@ -13,15 +13,15 @@ import { type Lie, type OidcProvider, startOidcProvider } from "../support/oidc-
 
 type ProviderName = "google" | "github";
 
-interface Told {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
+  // biome-ignore lint/suspicious/noExplicitAny: the test asserts what the body holds
   readonly body: any;
 }
 
-/** Words that no log line and no answer may hold. */
+/** No log line and no answer may hold it. */
 const CLIENT_SECRET = `canary-${randomUUID()}`;
 const home = mkdtempSync(join(tmpdir(), "edgetill-oauth-"));
 const logFile = join(home, "server.log");
@@ -82,7 +82,7 @@ class Browser {
     return jar;
   }
 
-  async call(method: string, url: string, more: { body?: unknown; accept?: string } = {}): Promise<Told> {
+  async call(method: string, url: string, more: { body?: unknown; accept?: string } = {}): Promise<Answer> {
     const jar = this.jar(url);
     const isOurs = url.startsWith(baseUrl);
     const response = await fetch(url, {
@@ -107,7 +107,7 @@ class Browser {
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
   }
 
-  /** To the provider and through it, up to the address of ours that it sends the browser back to. */
+  /** Follows the redirects to the provider and through it; returns our callback URL that it sends the browser back to. */
   async throughProvider(url: string): Promise<string> {
     let at = url;
     for (let hop = 0; hop < 10; hop++) {
@@ -128,20 +128,20 @@ class Browser {
     return location;
   }
 
-  /** All the way; the answer of the callback, as JSON. */
-  async signIn(provider: ProviderName): Promise<Told> {
+  /** Signs in; returns the answer of the callback, as JSON. */
+  async signIn(provider: ProviderName): Promise<Answer> {
     const back = await this.throughProvider(await this.start(provider));
     return this.call("GET", back, { accept: "application/json" });
   }
 
-  get me(): Promise<Told> {
+  get me(): Promise<Answer> {
     return this.call("GET", `${baseUrl}/api/v1/me`);
   }
 }
 
 const freshEmail = () => `${randomUUID()}@example.com`;
 
-/** A person whom Google knows, and who signs in there next. */
+/** Makes this the user who signs in at Google next. */
 function atGoogle(email = freshEmail(), isEmailVerified = true): string {
   google.user = { subject: randomUUID(), email, isEmailVerified };
   return email;
@@ -170,30 +170,30 @@ async function codeSentTo(email: string): Promise<string> {
   return code;
 }
 
-function expectRefused(told: Told, status: number, code: string, message?: RegExp): void {
-  expect(told.body, told.text).toMatchObject({ statusCode: status, code });
-  expect(told.status).toBe(status);
-  if (message !== undefined) expect(told.body.message).toMatch(message);
-  expect(told.headers.getSetCookie()).toEqual([]);
-  expect(told.text).not.toContain("canary");
+function expectRefused(result: Answer, status: number, code: string, message?: RegExp): void {
+  expect(result.body, result.text).toMatchObject({ statusCode: status, code });
+  expect(result.status).toBe(status);
+  if (message !== undefined) expect(result.body.message).toMatch(message);
+  expect(result.headers.getSetCookie()).toEqual([]);
+  expect(result.text).not.toContain("canary");
 }
 
 describe.each(["google", "github"] as const)("signing in with %s", (provider) => {
-  it("makes an account of a verified email, and finds it again by the subject alone", async () => {
+  it("creates an account for a verified email, and later finds it by the subject even under another email", async () => {
     const email = at[provider]();
     const browser = new Browser();
-    const told = await browser.signIn(provider);
-    expect(told).toMatchObject({ status: 200, body: { state: "active", factors: [], user: { email } } });
+    const result = await browser.signIn(provider);
+    expect(result).toMatchObject({ status: 200, body: { state: "active", factors: [], user: { email } } });
     expect(await browser.me).toMatchObject({ status: 200, body: { email } });
     if (google.user !== null) google.user = { ...google.user, email: freshEmail() };
     github.user = {
       ...github.user,
       emails: github.user.emails.map((each) => ({ ...each, email: freshEmail() })),
     };
-    expect(await new Browser().signIn(provider)).toMatchObject({ status: 200, body: { user: told.body.user } });
+    expect(await new Browser().signIn(provider)).toMatchObject({ status: 200, body: { user: result.body.user } });
   });
 
-  it("sends a browser back where it came from, signed in", async () => {
+  it("sends the browser back to where it came from, signed in", async () => {
     const email = at[provider]();
     const browser = new Browser();
     const back = await browser.throughProvider(await browser.start(provider, "/invitations?x=é"));
@@ -203,7 +203,7 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     expect(await browser.me).toMatchObject({ body: { email } });
   });
 
-  it("proves the mailbox first where the email is an account's already; the code of the mail links and signs in", async () => {
+  it("asks to prove an email that already has an account; the mailed code then links the accounts and signs in", async () => {
     const other = provider === "google" ? "github" : "google";
     const email = at[other]();
     const first = await new Browser().signIn(other);
@@ -213,8 +213,8 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     expect(headers.get("location")).toBe(`${baseUrl}/sign-in#proof=${encodeURIComponent(email.toUpperCase())}`);
     expect((await page.me).status).toBe(401);
     const browser = new Browser();
-    const told = await browser.signIn(provider);
-    expect(told).toMatchObject({ status: 200, body: { state: "email_proof_required", email: email.toUpperCase() } });
+    const result = await browser.signIn(provider);
+    expect(result).toMatchObject({ status: 200, body: { state: "email_proof_required", email: email.toUpperCase() } });
     expect((await browser.me).status).toBe(401);
     const body = { email, code: await codeSentTo(email) };
     const stranger = await new Browser().call("POST", `${baseUrl}/api/v1/auth/email/verify`, { body });
@@ -224,19 +224,19 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     expect(await new Browser().signIn(provider)).toMatchObject({ body: { state: "active", user: first.body.user } });
   });
 
-  it("takes a callback once, and only in the browser that began", async () => {
+  it("accepts a callback once, and only in the browser that began", async () => {
     at[provider]();
     const browser = new Browser();
     const back = await browser.throughProvider(await browser.start(provider));
     expectRefused(await new Browser().call("GET", back), 400, "SIGN_IN_REFUSED", /another browser/);
-    // The stranger's try has used it up.
+    // The other browser's attempt has used it up.
     expectRefused(await browser.call("GET", back), 400, "SIGN_IN_REFUSED", /unknown, used, expired/);
     const again = await browser.throughProvider(await browser.start(provider));
     expect((await browser.call("GET", again)).status).toBe(303);
     expectRefused(await browser.call("GET", again), 400, "SIGN_IN_REFUSED");
   });
 
-  it("refuses a code that the provider did not give, or gave to another attempt", async () => {
+  it("refuses a code that the provider did not issue, or issued for another attempt", async () => {
     at[provider]();
     const browser = new Browser();
     const callback = new URL(await browser.throughProvider(await browser.start(provider)));
@@ -248,7 +248,7 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     }
   });
 
-  it("links an account inside a session, after which it signs that person in", async () => {
+  it("links an account within a session, and later signs that user in; without a step-up linking is refused", async () => {
     const other = provider === "google" ? "github" : "google";
     const email = freshEmail();
     const browser = new Browser();
@@ -291,18 +291,18 @@ describe("an ID token", () => {
     ],
     ["without an email", { claims: ({ email: _, ...honest }) => honest }, /not verified/],
   ];
-  it.each(lies)("%s signs nobody in", async (_, lie, reason) => {
+  it.each(lies)("%s is refused and creates no account", async (_, lie, reason) => {
     const email = atGoogle();
     google.lie = lie;
     const browser = new Browser();
     expectRefused(await browser.signIn("google"), 400, "SIGN_IN_REFUSED", reason);
     expect([...browser.jar(baseUrl).keys()]).toEqual(["signin"]);
     google.lie = {};
-    // Nobody was made: the honest one is the first.
+    // No account was created: the honest sign-in is the first.
     expect(await browser.signIn("google")).toMatchObject({ body: { state: "active", user: { email } } });
   });
 
-  it("that was signed anew and is otherwise honest is taken: what the others are refused for is their lie", async () => {
+  it("that was signed again without changes is accepted: the refusals above are due to what was changed", async () => {
     atGoogle();
     google.lie = { claims: (honest) => ({ ...honest }) };
     expect(await new Browser().signIn("google")).toMatchObject({ status: 200 });
@@ -310,13 +310,13 @@ describe("an ID token", () => {
 });
 
 describe("a provider", () => {
-  it("at which it was cancelled is told so, and its words are not repeated", async () => {
+  it("where the user cancelled gives a refusal that does not repeat the provider's words", async () => {
     google.user = null;
-    const told = await new Browser().signIn("google");
-    expectRefused(told, 400, "SIGN_IN_REFUSED", /cancelled/);
+    const result = await new Browser().signIn("google");
+    expectRefused(result, 400, "SIGN_IN_REFUSED", /cancelled/);
   });
 
-  it("whose answer names another issuer is not believed (RFC 9207)", async () => {
+  it("whose callback names another issuer is refused (RFC 9207)", async () => {
     atGoogle();
     const browser = new Browser();
     const back = new URL(await browser.throughProvider(await browser.start("google")));
@@ -330,12 +330,12 @@ describe("a provider", () => {
     ["that answers with something else", { status: 200, body: '{"canary":true}' }],
     ["that does not know us", { status: 401, body: '{"error":"invalid_client","error_description":"canary"}' }],
   ];
-  it.each(nonsense)("%s is an outage, and may be tried again", async (_, answer) => {
+  it.each(nonsense)("%s is a 503, and may be tried again", async (_, answer) => {
     atGoogle();
     google.lie = { answer };
-    const told = await new Browser().signIn("google");
-    expectRefused(told, 503, "PROVIDER_UNAVAILABLE");
-    expect(told.headers.get("retry-after")).toBe("1");
+    const result = await new Browser().signIn("google");
+    expectRefused(result, 503, "PROVIDER_UNAVAILABLE");
+    expect(result.headers.get("retry-after")).toBe("1");
     atGithub();
     github.outage = answer;
     expectRefused(await new Browser().signIn("github"), 503, "PROVIDER_UNAVAILABLE");
@@ -346,7 +346,7 @@ describe("a provider", () => {
     ["a primary address that is not verified", [{ email: freshEmail(), primary: true, verified: false }]],
     ["a verified address that is not primary", [{ email: freshEmail(), primary: false, verified: true }]],
   ];
-  it.each(unverified)("GitHub with %s signs nobody in", async (_, emails) => {
+  it.each(unverified)("GitHub with %s does not sign in", async (_, emails) => {
     atGithub();
     github.user = { ...github.user, emails };
     expectRefused(await new Browser().signIn("github"), 400, "SIGN_IN_REFUSED", /no primary email/);
@@ -354,7 +354,7 @@ describe("a provider", () => {
 });
 
 describe("the log of the server", () => {
-  it("says which provider failed, and holds no secret of a client, an attempt, a session or a code", () => {
+  it("names the provider that failed, and holds no client secret, state, session or code", () => {
     const log = readFileSync(logFile, "utf8");
     expect(log).toContain('"provider":"github"');
     expect(secrets.size).toBeGreaterThan(50);

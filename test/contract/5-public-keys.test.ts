@@ -1,4 +1,4 @@
-// Interface 5.2 and decisions 7: what a key in a browser may do, and how little it is shown.
+// Interface 5.2 and decisions 7: what a public key may do, and how little it is shown.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   browser,
@@ -33,12 +33,12 @@ function expectPublic(invoice: Invoice): void {
   const values = new Map(Object.entries(invoice));
   for (const field of SHOWN) expect(values.get(field), field).not.toBeUndefined();
   for (const field of HIDDEN) expect(values.get(field), field).toBeNull();
-  // A client of the interface reads productId; beyond that nothing may be told.
+  // A client of the interface reads productId; beyond that nothing may be shown.
   for (const [field, value] of values) if (!SHOWN.includes(field)) expect(value, field).toBeNull();
 }
 
 describe("a public key", () => {
-  test("creates an invoice and is shown the public part of it", async () => {
+  test("creates an invoice and sees only its public fields", async () => {
     const fields = { description: "Text", redirectUrl: "https://shop.example/", paymentMethods: [USDT] };
     const customer = { customerEmail: `${unique("ann")}@example.com`, customerName: "Ann" };
     const invoice = await createInvoice(browser, { ...fields, ...customer });
@@ -48,7 +48,7 @@ describe("a public key", () => {
     expect(whole.customer).toMatchObject({ email: customer.customerEmail, name: "Ann" });
   });
 
-  test("reads one invoice, its own or the server's, without what is not its business", async () => {
+  test("reads any invoice of the merchant, but only its public fields", async () => {
     const fields = { customerName: "Ann", externalId: unique("order"), metadata: { secret: "plan" } };
     const invoice = await createInvoice(shop, fields);
     const answer = await browser.get<Invoice>(`/invoices/${invoice.id}`);
@@ -74,7 +74,7 @@ describe("a public key", () => {
     expectRefusal(await browser.post("/invoices", { name: "Order", rawAmount: 10, ...fields }), 403);
   });
 
-  test("neither changes a customer nor learns of one", async () => {
+  test("can neither change a customer nor learn about one", async () => {
     const customerEmail = `${unique("ann")}@example.com`;
     const first = await createInvoice(shop, { customerEmail, customerName: "Ann", customerAddress: "1 Long Street" });
     const forged = await browser.post<Invoice>("/invoices", {
@@ -85,12 +85,12 @@ describe("a public key", () => {
       customerPhoneNumber: "666",
     });
     expectPublic(expectOk(forged, 201));
-    for (const told of ["Ann", "Long Street", first.customerId]) expect(forged.text).not.toContain(told);
+    for (const secret of ["Ann", "Long Street", first.customerId]) expect(forged.text).not.toContain(secret);
     const { customer } = expectOk(await shop.get<Invoice>(`/invoices/${first.id}`), 200);
     expect(customer).toEqual(first.customer);
   });
 
-  test("has a name space of its own for idempotency keys", async () => {
+  test("has its own namespace of idempotency keys", async () => {
     const headers = { "idempotency-key": unique() };
     const mine = await shop.post<Invoice>("/invoices", { name: "Server", rawAmount: 10 }, headers);
     const theirs = await browser.post<Invoice>("/invoices", { name: "Browser", rawAmount: 10 }, headers);
@@ -98,7 +98,7 @@ describe("a public key", () => {
     expect(theirs.body.id).not.toBe(mine.body.id);
   });
 
-  test("cannot use up a merchant's addresses: twenty unpaid invoices of its kind have one, the server's go on", async () => {
+  test("gets at most twenty unpaid addresses; invoices with the secret key still get theirs", async () => {
     const fields = { name: "Order", rawAmount: 10, paymentMethods: [BTC] };
     const invoices: Invoice[] = [];
     for (let count = 0; count < 22; count += 1) {
@@ -112,7 +112,7 @@ describe("a public key", () => {
     expect((await createInvoice(shop, { paymentMethods: [BTC] })).paymentMethods[0]?.status).toBe("ACTIVE");
   });
 
-  test("cannot cancel, change, list, or see or touch a wallet", async () => {
+  test("cannot cancel, change or list invoices, or see or change wallets", async () => {
     const { id } = await createInvoice(shop);
     const wallet = freshDirectWallet("TRX", "TRX");
     expectRefusal(await browser.post(`/invoices/${id}/cancel`), 403);

@@ -22,7 +22,7 @@ const happening = ({ body }: Reception): Happening => JSON.parse(body);
 const typesOf = (log: readonly Reception[]) => log.map((each) => happening(each).type);
 const eventIds = (log: readonly Reception[]) => log.map(({ headers }) => headers["webhook-id"]);
 
-/** Waits until a delivery has ended, or has come to what is asked. */
+/** Waits until a delivery has this status after so many attempts. */
 async function settled(read: () => Promise<Delivery>, status = "SUCCEEDED", attempts = 1): Promise<Delivery> {
   return vi.waitFor(async () => {
     const delivery = await read();
@@ -31,10 +31,10 @@ async function settled(read: () => Promise<Delivery>, status = "SUCCEEDED", atte
   }, WITHIN);
 }
 
-/** What `hook` is owed of its newest event. */
+/** The delivery to `hook` of its newest event. */
 async function newest(hook: Awaited<ReturnType<typeof register>>): Promise<Delivery> {
   const [delivery] = await hook.deliveries("?limit=1");
-  if (delivery === undefined) throw new Error("the endpoint is owed nothing");
+  if (delivery === undefined) throw new Error("the endpoint has no delivery");
   return delivery;
 }
 
@@ -45,7 +45,7 @@ describe("a delivery", () => {
   });
   afterAll(() => removeWallets(shop));
 
-  test("brings what GET shows of the event, signed, to each endpoint that subscribes to its type", async () => {
+  test("sends the event as GET shows it, signed, to each endpoint that subscribes to its type", async () => {
     const all = await register(["*"]);
     const some = await register(["payment.created"]);
     const invoice = await createInvoice(shop, { externalId: unique() });
@@ -77,7 +77,7 @@ describe("a delivery", () => {
     expect(only?.signedBy).toEqual([some.secret]);
   });
 
-  test("carries the t=,v1= form of the signature and the ids of endpoint, event and delivery, too", async () => {
+  test("also has the t=,v1= signature header and the ids of its endpoint, event and delivery", async () => {
     const hook = await register(["invoice.created"]);
     await createInvoice(shop);
     const [{ headers, body } = { headers: {} as Record<string, string>, body: "" }] = await hook.arrivals(1);
@@ -92,7 +92,7 @@ describe("a delivery", () => {
     });
   });
 
-  test("numbers the events of each invoice from 1, and brings no type that the endpoint did not ask for", async () => {
+  test("carries a sequence that counts from 1 for each invoice, and only types the endpoint subscribes to", async () => {
     const hook = await register(["invoice.cancelled", "payment.created"]);
     const invoices = [await createInvoice(shop), await createInvoice(shop)];
     for (const { id } of invoices) expectOk(await shop.post(`/invoices/${id}/cancel`), 200);
@@ -118,7 +118,7 @@ describe("a delivery", () => {
     }
   });
 
-  test("is tried again until the receiver takes it, with the same id and body and a signature of the moment", async () => {
+  test("is retried until the receiver accepts it, with the same id and body and a fresh signature", async () => {
     const hook = await register(["invoice.created"], {}, "fail-each/2");
     await createInvoice(shop);
     const log = await hook.arrivals(3);
@@ -133,7 +133,7 @@ describe("a delivery", () => {
     expect(await hook.log()).toHaveLength(3);
   });
 
-  test("is written down with what was sent, the answer and how long it took", async () => {
+  test("logs each attempt: what was sent, the answer and the latency", async () => {
     const hook = await register(["invoice.created"], { retryCount: 1 });
     await hook.tell("status/503?body=closed%20for%20the%20night");
     await createInvoice(shop);
@@ -166,7 +166,7 @@ describe("a delivery", () => {
     expect(JSON.stringify(delivery)).not.toContain(hook.secret);
   });
 
-  test("that is redirected follows nowhere, and one without an answer in time has failed", async () => {
+  test("does not follow a redirect, and fails with TIMEOUT without an answer in time", async () => {
     const moved = await register(["invoice.created"], { retryCount: 0 }, "redirect/302");
     const silent = await register(["invoice.created"], { retryCount: 0, timeout: 1_000 }, "hang");
     await createInvoice(shop);
@@ -178,7 +178,7 @@ describe("a delivery", () => {
     expect(unanswered.lastAttempt).toMatchObject({ statusCode: null, error: "TIMEOUT", response: null });
   });
 
-  test("waits as long as Retry-After asks for", async () => {
+  test("waits as long as Retry-After asks before the next attempt", async () => {
     const hook = await register(["invoice.created"]);
     await hook.tell("status/429?retry-after=3");
     await createInvoice(shop);
@@ -191,7 +191,7 @@ describe("a delivery", () => {
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(2_900);
   });
 
-  test("to an endpoint that says it is gone switches it off, which is an event; switched on it gets what has waited", async () => {
+  test("answered with 410 disables the endpoint and emits an event; enabling it again sends what was waiting", async () => {
     const watch = await register(["webhook.endpoint_disabled"]);
     const hook = await register(["invoice.created"]);
     await hook.tell("status/410");
@@ -199,8 +199,8 @@ describe("a delivery", () => {
     const read = async () => expectOk(await shop.get<Endpoint>(hook.path), 200);
     await expect.poll(async () => (await read()).isActive, WITHIN).toBe(false);
     expect(await read()).toMatchObject({ disabledReason: "GONE" });
-    const [told] = await watch.arrivals(1);
-    expect(happening(told as Reception).data).toMatchObject({ webhookId: hook.id, reason: "GONE" });
+    const [reception] = await watch.arrivals(1);
+    expect(happening(reception as Reception).data).toMatchObject({ webhookId: hook.id, reason: "GONE" });
     expectRefusal(await shop.post(`${hook.path}/ping`), 422, "WEBHOOK_INACTIVE");
     await hook.tell("ok");
     expectOk(await shop.patch(hook.path, { isActive: true }), 200);
@@ -209,7 +209,7 @@ describe("a delivery", () => {
     expect(await read()).toMatchObject({ isActive: true, disabledReason: null, failuresInRow: 0 });
   });
 
-  test("is made again when asked for, with the id it had", async () => {
+  test("can be sent again on request, with the same id", async () => {
     const hook = await register(["invoice.created"]);
     await createInvoice(shop);
     const { id } = await newest(hook);
@@ -226,7 +226,7 @@ describe("a delivery", () => {
     expectRefusal(await shop.post(`${nothing}/redeliver`), 404, "DELIVERY_NOT_FOUND");
   });
 
-  test("is made again for a range of times, also of what came before the endpoint", async () => {
+  test("can be replayed for a range of times, including events from before the endpoint existed", async () => {
     const from = new Date().toISOString();
     const invoices = [await createInvoice(shop), await createInvoice(shop), await createInvoice(shop)];
     const to = new Date(Date.now() + 1).toISOString();
@@ -244,7 +244,7 @@ describe("a delivery", () => {
     expectRefusal(await shop.post(`${hook.path}/replay`, { from: to, to: from }), 400, "VALIDATION_FAILED");
   });
 
-  test("is signed with both secrets while one replaces the other, and the new one is shown once", async () => {
+  test("is signed with both secrets during a rotation, and the new secret is shown only once", async () => {
     const hook = await register(["invoice.created"]);
     const rotated = expectOk(await shop.post<Endpoint>(`${hook.path}/rotate-secret`), 200);
     const fresh = rotated.secret ?? "";
@@ -266,7 +266,7 @@ describe("a delivery", () => {
     expect((await shop.get(hook.path)).text).not.toContain(fresh.slice(11, 40));
   });
 
-  test("of a ping comes whatever the endpoint subscribes to, and to no other", async () => {
+  test("of a ping reaches its endpoint whatever it subscribes to, and no other endpoint", async () => {
     const [hook, other] = [await register(["invoice.paid"]), await register(["*"])];
     const ping = expectOk(await shop.post<{ id: string; eventId: string }>(`${hook.path}/ping`), 201);
     expect(ping).toMatchObject({ eventType: "ping", status: "PENDING" });
@@ -283,7 +283,7 @@ describe("a delivery", () => {
     expect(typesOf(await other.arrivals(2))).not.toContain("ping");
   });
 
-  test("comes no more once its endpoint is deleted, not even what waited for it", async () => {
+  test("stops once its endpoint is deleted, even when it was waiting for a retry", async () => {
     const [hook, other] = [await register(["invoice.created"]), await register(["invoice.created"])];
     await Promise.all([hook.tell("status/500"), other.tell("status/500")]);
     await createInvoice(shop);
@@ -292,7 +292,7 @@ describe("a delivery", () => {
     expect([answer.status, answer.text]).toEqual([204, ""]);
     expectRefusal(await shop.get(hook.path), 404, "WEBHOOK_NOT_FOUND");
     expectRefusal(await shop.get(`${hook.path}/deliveries`), 404, "WEBHOOK_NOT_FOUND");
-    // What was under way at that moment may still arrive; by the other's next attempt but one nothing more does.
+    // An attempt under way at that moment may still arrive; it has by the time the other endpoint has had another attempt.
     await other.arrivals((await other.log()).length + 1);
     const before = (await hook.log()).length;
     await createInvoice(shop);

@@ -1,4 +1,4 @@
-// The integration of docs/examples, run as it is: a shop that sends a customer to pay and learns of it once.
+// The integration of docs/examples, run as it is: a shop that sends a customer to pay and learns of the payment once.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Webhook } from "standardwebhooks";
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const WITHIN = { timeout: 60_000, interval: 50 };
 
-/** How often the shop said that an order is paid. */
+/** How often the shop printed that an order is paid. */
 const timesPaid = (order: string) => printed.split("\n").filter((line) => line === `Order ${order} is paid`).length;
 
 async function pay(order: string): Promise<{ readonly status: number; readonly location: string | null }> {
@@ -61,7 +61,7 @@ function deliver(event: object, secret = webhook.secret, seconds = Math.floor(Da
   return fetch(`${origin}/webhooks`, { method: "POST", body, headers });
 }
 
-test("an order sends its customer to one checkout, however often they come", async () => {
+test("an order always leads its customer to the same checkout", async () => {
   const order = orderId();
   const first = await pay(order);
   expect(first).toEqual({ status: 303, location: expect.stringMatching(/\/pay\/inv_\w+$/) });
@@ -70,7 +70,7 @@ test("an order sends its customer to one checkout, however often they come", asy
   expect(data).toMatchObject([{ checkoutUrl: first.location, rawAmount: "49.900000", name: `Order ${order}` }]);
 });
 
-test("a payment marks its order paid once, however often the event comes", async () => {
+test("a payment marks its order paid once, however often the event is delivered", async () => {
   const order = orderId();
   const event = { id: `evt_${order}`, type: "invoice.paid", data: { invoice: { externalId: order } } };
   for (let time = 0; time < 3; time += 1) expect((await deliver(event)).status).toBe(204);
@@ -107,7 +107,7 @@ test.each(["partially_paid", "pending_confirmation", "underpaid", "expired", "ca
   },
 );
 
-test("a request that the service did not sign is refused and changes nothing", async () => {
+test("an unsigned, wrongly signed or too old request is refused and changes nothing", async () => {
   const order = orderId();
   const event = { id: `evt_${order}`, type: "invoice.paid", data: { invoice: { externalId: order } } };
   const other = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
@@ -117,7 +117,7 @@ test("a request that the service did not sign is refused and changes nothing", a
   expect(timesPaid(order)).toBe(0);
 });
 
-test("what the service refuses is told to the shop's log, and to its customer as a failure", async () => {
+test("a refusal by the service is written to the shop's log, and its customer gets a 502", async () => {
   const externalId = orderId();
   await edgetill.invoices.create({ name: "Made elsewhere", rawAmount: 1, externalId });
   expect((await pay(externalId)).status).toBe(502);
@@ -125,7 +125,7 @@ test("what the service refuses is told to the shop's log, and to its customer as
   expect(printed).not.toContain(service.secretKey);
 });
 
-test("an invoice that is paid marks its order paid once, by a delivery of the service and its repeats", async () => {
+test("an accepted invoice marks its order paid once, by the service's delivery and its redelivery", async () => {
   const order = orderId();
   await pay(order);
   const [invoice] = (await edgetill.invoices.list({ externalId: order })).data;

@@ -20,7 +20,7 @@ import {
 useReceiver();
 
 describe("an endpoint", () => {
-  test("is registered with its secret shown once, and read, listed and changed without it", async () => {
+  test("is registered with a secret that is shown once, and can be read, listed and changed without it", async () => {
     const { endpoint, id, path, secret } = await register(["invoice.*", "payment.created"], { description: "Till 4" });
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     const { secret: _, ...shown } = endpoint;
@@ -44,7 +44,7 @@ describe("an endpoint", () => {
     for (const { text } of [read, list, changed]) expect(text).not.toContain(secret.slice(11, 40));
   });
 
-  test("is out of reach of a browser and of other merchants", async () => {
+  test("is not accessible with a public key or to other merchants", async () => {
     const { path } = await register(["*"]);
     expectRefusal(await browser.get("/webhooks"), 403);
     expectRefusal(await browser.post("/webhooks", { url: "https://shop.example.com/", events: ["*"] }), 403);
@@ -55,7 +55,7 @@ describe("an endpoint", () => {
     expectOk(await shop.get(path), 200);
   });
 
-  test("subscribes to nothing that there is not", async () => {
+  test("refuses a subscription to an unknown event type", async () => {
     const answer = await shop.post("/webhooks", { url: receiver.url("ok", unique()), events: ["invoice.payed"] });
     const { details } = expectRefusal(answer, 400, "VALIDATION_FAILED");
     expect(details).toEqual([{ path: "events.0", message: expect.stringContaining("invoice.paid") }]);
@@ -66,7 +66,7 @@ describe("an endpoint", () => {
     "http://127.0.0.1:4242/webhooks",
     "http://localhost/",
     "http://[::1]:4242/",
-  ])("may be %s in development", async (url) => {
+  ])("may have the URL %s in development", async (url) => {
     const answer = await shop.post<Endpoint>("/webhooks", { url, events: ["*"], isActive: false });
     expect(expectOk(answer, 201)).toMatchObject({ url, isActive: false });
   });
@@ -87,7 +87,7 @@ describe("an endpoint", () => {
     ["http://127.0.0.2:4242/", "https://"],
     ["ftp://shop.example.com/", "https://"],
     ["shop.example.com", "https://"],
-  ] as const)("may not be %s, neither when it is registered nor when it is changed", async ([url, reason]) => {
+  ] as const)("may not have the URL %s, neither at registration nor by a change", async ([url, reason]) => {
     const { path, endpoint } = await register(["*"]);
     for (const answer of [await shop.post("/webhooks", { url, events: ["*"] }), await shop.patch(path, { url })]) {
       const { message } = expectRefusal(answer, 400, "WEBHOOK_URL_REFUSED");
@@ -99,7 +99,7 @@ describe("an endpoint", () => {
 });
 
 describe("events", () => {
-  test("are polled from where the poller stands, oldest first, none twice and none left out", async () => {
+  test("are polled from a cursor, oldest first, none repeated and none missed", async () => {
     await removeWallets(shop);
     const [last] = expectOk(await shop.get<Listed<Happening>>("/events?limit=1"), 200).data;
     const poll = async (after: string, limit: number) =>
@@ -122,7 +122,7 @@ describe("events", () => {
     expect(at).toBe(seen.at(-1)?.id);
   });
 
-  test("are found by invoice and by type, newest first, and by their id alone only by their merchant", async () => {
+  test("are listed by invoice and type, newest first, and read by id only by their own merchant", async () => {
     const { id } = await createInvoice(shop);
     expectOk(await shop.post(`/invoices/${id}/cancel`), 200);
     const list = async (query: string) => expectOk(await shop.get<Listed<Happening>>(`/events?${query}`), 200).data;
@@ -141,7 +141,7 @@ describe("events", () => {
 describe.for(EXAMPLE_LANGUAGES)("the documented receiver in %s", (language) => {
   if (!isExampleTested(language)) test.skip(exampleName(language), () => {});
 
-  test.skipIf(!isExampleTested(language))("hears of all that happened while it was away, each once", async () => {
+  test.skipIf(!isExampleTested(language))("handles what happened while it was down, each event once", async () => {
     await removeWallets(shop);
     const port = await findFreePort();
     const url = `http://127.0.0.1:${port}/webhooks`;

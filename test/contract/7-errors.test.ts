@@ -1,4 +1,4 @@
-// Interface 7 and decisions 1: one envelope for every no, a request id and security headers on everything, and who may ask from a browser.
+// Interface 7 and decisions 1: one envelope for every refusal, a request id and security headers on everything, and cross-origin rules.
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import {
@@ -21,8 +21,8 @@ const GOOD = '{"name":"Order","rawAmount":10}';
 const postRaw = (raw: string | Uint8Array, headers: Record<string, string> = {}) =>
   shop.postRaw("/invoices", raw, headers);
 
-describe("the envelope", () => {
-  test("of a body that does not match names every field that is wrong", async () => {
+describe("the refusal", () => {
+  test("of an invalid body names every wrong field", async () => {
     const body = { name: "x".repeat(201), rawAmount: "10", redirectUrl: "ftp://x", nonsense: 1 };
     const refusal = expectRefusal(await shop.post("/invoices", body), 400, "VALIDATION_FAILED");
     const named = JSON.stringify(refusal.details);
@@ -30,26 +30,26 @@ describe("the envelope", () => {
   });
 
   test.each(["{", "", "{]", "{'name':1}", '{"name":"a",}', "undefined", GOOD + GOOD, `${GOOD}x`, "\uFEFF{"])(
-    "of malformed JSON is the same: %j",
+    "of malformed JSON is 400: %j",
     async (raw) => {
       expectRefusal(await postRaw(raw), 400);
     },
   );
 
-  test("of a path that does not exist is 404, with or without a key", async () => {
+  test("of an unknown path is 404, with or without a key", async () => {
     for (const path of ["/nowhere", "/api", "/api/v1/nowhere", "/api/v2/merchants", `${INVOICES}/x/y/z`]) {
       expectRefusal(await call(path, { key }), 404);
     }
     expectRefusal(await call("/nowhere"), 404);
   });
 
-  test("of an empty id is 404, like that of any malformed one", async () => {
+  test("of an empty id is 404, like that of a malformed one", async () => {
     for (const path of [`${INVOICES}/`, `${WALLETS}/`, `${INVOICES}//payments`]) {
       expectRefusal(await call(path, { key }), 404);
     }
   });
 
-  test("of a method that the path does not know is 405 and names those it does", async () => {
+  test("of an unsupported method is 405, with the supported ones in the Allow header", async () => {
     const cases = [
       ["PUT", INVOICES, ["GET", "POST"]],
       ["DELETE", INVOICES, ["GET", "POST"]],
@@ -80,20 +80,20 @@ describe("the envelope", () => {
     expect(await send({ headers: {}, chunks: [GOOD] })).toMatchObject({ status: 415 });
   });
 
-  test("of a body over 64 KiB is 413, and of one that just fits is not", async () => {
+  test("of a body over 64 KiB is 413; a body of exactly 64 KiB is accepted", async () => {
     expectOk(await postRaw(GOOD.padEnd(65_536)), 201);
     expectRefusal(await postRaw(GOOD.padEnd(65_537)), 413);
     expectRefusal(await postRaw(JSON.stringify({ name: "x".repeat(2_000_000), rawAmount: 1 })), 413);
   });
 
-  test("of a body over 64 KiB that does not say how long it is is 413 as well", async () => {
+  test("of a chunked body over 64 KiB, without a content length, is 413 too", async () => {
     const chunks = [GOOD, ...Array.from({ length: 70 }, () => " ".repeat(1_024))];
     const answer = await send({ headers: { "content-type": "application/json" }, chunks });
     expect(answer.status).toBe(413);
     expect(JSON.parse(answer.text)).toMatchObject({ statusCode: 413, requestId: expect.any(String) });
   });
 
-  test("of a deeply nested body is 400", async () => {
+  test("of a body nested too deeply is 400", async () => {
     for (const depth of [9, 1_000, 10_000]) {
       const nested = `${"[".repeat(depth)}${"]".repeat(depth)}`;
       expectRefusal(await postRaw(nested), 400);
@@ -102,12 +102,12 @@ describe("the envelope", () => {
     }
   });
 
-  test("never repeats a long text back", async () => {
+  test("never repeats a long text", async () => {
     const marker = unique("echo").repeat(50);
     expect((await shop.post("/invoices", { name: marker, rawAmount: 10 })).text.length).toBeLessThan(4_000);
   });
 
-  test("of a conflict reads as the interface prints it", async () => {
+  test("of a reused idempotency key has the fields and texts of the interface", async () => {
     const headers = { "idempotency-key": unique() };
     await shop.post("/invoices", { name: "A", rawAmount: 1 }, headers);
     const answer = await shop.post("/invoices", { name: "B", rawAmount: 1 }, headers);
@@ -118,7 +118,7 @@ describe("the envelope", () => {
     });
   });
 
-  test("is never that of a fault of the server, whatever is sent", async () => {
+  test("is never a server error, whatever is sent", async () => {
     const bodies = [
       '{"__proto__":{}}',
       '{"constructor":1}',
@@ -160,7 +160,7 @@ describe("every answer", () => {
     ["200 of the health", () => call("/healthz")],
   ];
 
-  test.each(ANSWERS)("%s carries a request id of its own and the security headers", async (status, ask) => {
+  test.each(ANSWERS)("%s has its own request id and the security headers", async (status, ask) => {
     const [answer, again] = [await ask(), await ask()];
     expect(answer.status).toBe(Number.parseInt(status, 10));
     const id = answer.headers.get("x-request-id");
@@ -174,7 +174,7 @@ describe("every answer", () => {
     expect(answer.headers.get("set-cookie")).toBeNull();
   });
 
-  test("of the API keeps itself out of caches", async () => {
+  test("of the API may not be cached", async () => {
     const { id } = await createInvoice(shop);
     expect((await shop.get(`/invoices/${id}`)).headers.get("cache-control")).toMatch(/no-store|private/);
   });
@@ -200,7 +200,7 @@ describe("cross-origin requests", () => {
     [one, "GET"],
     [`${one}/payment-methods`, "GET"],
     [`${one}/payment-methods`, "POST"],
-  ])("a preflight of %s for %s is answered, for a public key may call it", async (path, method) => {
+  ])("the preflight of %s for %s is answered, because a public key may call it", async (path, method) => {
     const answer = await ask(path, method);
     expect([200, 204]).toContain(answer.status);
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
@@ -218,7 +218,7 @@ describe("cross-origin requests", () => {
     [`${one}/payments`, "GET"],
     ["/nowhere", "GET"],
     ["/healthz", "GET"],
-  ])("a preflight of %s for %s is not, for no browser has business there", async (path, method) => {
+  ])("the preflight of %s for %s is not allowed, because no browser may call it", async (path, method) => {
     const answer = await ask(path, method);
     const isAllowed =
       answer.headers.has("access-control-allow-origin") &&
@@ -227,7 +227,7 @@ describe("cross-origin requests", () => {
     expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  test("answers that a browser must read say so, refusals included; others do not", async () => {
+  test("answers to public keys may be read by any origin, refusals included; others may not", async () => {
     const headers = { origin };
     const { id } = await createInvoice(shop);
     const readable = [
@@ -244,7 +244,7 @@ describe("cross-origin requests", () => {
   });
 });
 
-/** A POST of an invoice by node:http, which neither adds a content type nor a length of its own. */
+/** A POST of an invoice by node:http, which adds neither a content type nor a length. */
 function send(options: {
   headers: Record<string, string>;
   chunks: readonly string[];

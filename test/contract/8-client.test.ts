@@ -15,7 +15,7 @@ async function failure(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Hands requests on to the service, but loses the first answers: whoever asked knows nothing of what was done. */
+/** A proxy to the service that loses the first answers, so that the client does not know what was done. */
 async function losingAnswers(count: number): Promise<{ readonly baseUrl: string; readonly keys: readonly unknown[] }> {
   const keys: unknown[] = [];
   const server = createServer((request, response) => {
@@ -43,7 +43,7 @@ const named = async (search: string) => {
   return found;
 };
 
-test("an invoice asked for twice with one key is one invoice", async () => {
+test("creating an invoice twice with one idempotency key makes one invoice", async () => {
   const [name, idempotencyKey] = [unique("once"), unique()];
   const order: NewInvoice = { name, rawAmount: 10, metadata: { order: "1001" } };
   const first = await edgetill.invoices.create(order, { idempotencyKey });
@@ -57,7 +57,7 @@ test("an invoice asked for twice with one key is one invoice", async () => {
   });
 });
 
-test("an invoice whose answers are lost on the way is one invoice", async () => {
+test("retries after lost answers make only one invoice", async () => {
   const name = unique("lost");
   const { baseUrl, keys } = await losingAnswers(3);
   const client = new Edgetill({ ...options, baseUrl, backoff: { baseMs: 10, capMs: 20 } });
@@ -67,7 +67,7 @@ test("an invoice whose answers are lost on the way is one invoice", async () => 
   expect(await named(name)).toEqual([made.id]);
 });
 
-test("an invoice that was given up on goes on later with the key that the error names", async () => {
+test("a creation that failed can be finished later with the idempotency key from the error", async () => {
   const name = unique("later");
   const { baseUrl } = await losingAnswers(1);
   const client = new Edgetill({ ...options, baseUrl, maxRetries: 0 });
@@ -77,7 +77,7 @@ test("an invoice that was given up on goes on later with the key that the error 
   expect(await named(name)).toEqual([made.id]);
 });
 
-test("a loop over a list meets every row once, the newest first", async () => {
+test("iterating over a list yields every row once, newest first", async () => {
   const name = unique("page");
   const made: string[] = [];
   for (let n = 0; n < 5; n += 1) made.unshift((await edgetill.invoices.create({ name, rawAmount: 1 })).id);
@@ -88,7 +88,7 @@ test("a loop over a list meets every row once, the newest first", async () => {
   expect((await edgetill.invoices.list({ search: name, page: 1 })).pagination).toMatchObject({ total: 5 });
 });
 
-test("a body that is wrong is an error with its code and details, and is asked once", async () => {
+test("an invalid body throws an error with its code and details, and is not retried", async () => {
   const { baseUrl, keys } = await losingAnswers(0);
   const client = new Edgetill({ ...options, baseUrl });
   const error = await failure(client.invoices.create({ name: "", rawAmount: -1 }));
@@ -100,35 +100,35 @@ test("a body that is wrong is an error with its code and details, and is asked o
   expect(keys).toHaveLength(1);
 });
 
-test("another body under a used key is a conflict, and is asked once", async () => {
+test("another body under a used idempotency key throws a conflict, and is not retried", async () => {
   const idempotencyKey = unique();
   await edgetill.invoices.create({ name: "Order", rawAmount: 10 }, { idempotencyKey });
   const error = await failure(edgetill.invoices.create({ name: "Order", rawAmount: 11 }, { idempotencyKey }));
   expect(error).toMatchObject({ status: 409, code: "IDEMPOTENCY_KEY_REUSED", attempts: 1, idempotencyKey });
 });
 
-test("facts of a refusal are told", async () => {
+test("an error has the facts of the refusal", async () => {
   const externalId = unique();
   const { id } = await edgetill.invoices.create({ name: "Order", rawAmount: 10, externalId });
   const error = await failure(edgetill.invoices.create({ name: "Order", rawAmount: 10, externalId }));
   expect(error).toMatchObject({ status: 409, code: "EXTERNAL_ID_EXISTS", facts: { invoiceId: id } });
 });
 
-test("a wrong key is refused without being shown", async () => {
+test("a wrong API key throws UNAUTHORIZED without showing the key", async () => {
   const apiKey = "sk_live_wrongwrongwrongwrong";
   const error = await failure(new Edgetill({ ...options, apiKey }).invoices.list());
   expect(error).toMatchObject({ status: 401, code: "UNAUTHORIZED", attempts: 1 });
   expect(String(error)).not.toContain(apiKey);
 });
 
-test("an invoice is read, changed and cancelled", async () => {
+test("an invoice can be read, changed and cancelled", async () => {
   const { id } = await edgetill.invoices.create({ name: "Order", rawAmount: 10, customerEmail: "anna@shop.example" });
   expect((await edgetill.invoices.update(id, { name: "Order 2" })).name).toBe("Order 2");
   expect((await edgetill.invoices.cancel(id)).status).toBe("CANCELLED");
   expect(await edgetill.invoices.get(id)).toEqual((await shop.get(`/invoices/${id}`)).body);
 });
 
-test("a poll of events meets each of an invoice in its order, as it is read by id", async () => {
+test("polling events yields each event of an invoice once and in order, the same as when read by id", async () => {
   const { id: invoiceId } = await edgetill.invoices.create({ name: "Order", rawAmount: 10 });
   await edgetill.invoices.cancel(invoiceId);
   const types: string[] = [];

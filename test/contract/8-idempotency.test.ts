@@ -1,4 +1,4 @@
-// Interface 8 and decisions 6: a request that is sent twice is done once, and the second answer is the first, byte for byte.
+// Interface 8 and decisions 6: a request sent twice is performed once, and the second answer equals the first byte for byte.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   type Answer,
@@ -38,7 +38,7 @@ function expectConflict(answer: Answer<unknown>): void {
 }
 
 describe("the same key and body", () => {
-  test("give the first status and bytes again, marked as a replay, and no second invoice", async () => {
+  test("return the first status and bytes again, marked as a replay, and create no second invoice", async () => {
     const [key, name] = [unique(), unique("name")];
     const first = await create(key, { ...ORDER, name });
     expectOk(first, 201);
@@ -47,7 +47,7 @@ describe("the same key and body", () => {
     expect(expectOk(await shop.get<Page<Invoice>>(`/invoices?search=${name}`), 200).data).toHaveLength(1);
   });
 
-  test("give the first bytes even after the invoice has changed", async () => {
+  test("return the first bytes even after the invoice has changed", async () => {
     const key = unique();
     const first = await create(key);
     expectOk(await shop.post(`/invoices/${first.body.id}/cancel`), 200);
@@ -66,14 +66,14 @@ describe("the same key and body", () => {
       '{"name":"O","rawAmount":1,"metadata":{"a":"1","b":"2"}}',
       '{"name":"O","rawAmount":1,"metadata":{"b":"2","a":"1"}}',
     ],
-  ])("are the same whatever the spelling of the JSON: %s", async (_, one, other) => {
+  ])("match whatever the spelling of the JSON: %s", async (_, one, other) => {
     const key = unique();
     const first = await createRaw(key, one);
     expectOk(first, 201);
     expectReplay(await createRaw(key, other), first);
   });
 
-  test("200 times at once leave one invoice, one address and 200 identical answers", async () => {
+  test("sent 200 times at once create one invoice with one address and return 200 identical answers", async () => {
     const account = extendedKey();
     const wallet = await registerWallet(shop, xpubWallet(account));
     const [key, name] = [unique(), unique("name")];
@@ -88,7 +88,7 @@ describe("the same key and body", () => {
     await removeWallets(shop);
   });
 
-  test("while the first is still running wait for it and give its answer", async () => {
+  test("sent while the first request is running wait for its answer", async () => {
     await registerWallet(shop, xpubWallet(extendedKey()));
     for (let round = 0; round < 10; round += 1) {
       const key = unique();
@@ -100,7 +100,7 @@ describe("the same key and body", () => {
   });
 });
 
-describe("the same key with another request", () => {
+describe("the same key with a different request", () => {
   test.each([
     { name: "Other", rawAmount: 10 },
     { name: "Order", rawAmount: 10.000001 },
@@ -113,7 +113,7 @@ describe("the same key with another request", () => {
     expectReplay(await create(key), first);
   });
 
-  test("is a conflict whatever became of the first invoice", async () => {
+  test("is a conflict whatever happened to the first invoice", async () => {
     const key = unique();
     const first = await create(key);
     expectOk(await shop.post(`/invoices/${first.body.id}/cancel`), 200);
@@ -130,15 +130,15 @@ describe("the same key with another request", () => {
     await removeWallets(shop);
   });
 
-  test("at the same time leaves one invoice and one conflict", async () => {
+  test("at the same time creates one invoice and answers one conflict", async () => {
     const key = unique();
     const answers = await Promise.all([create(key), create(key, { ...ORDER, name: "Other" })]);
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409]);
   });
 });
 
-describe("the key", () => {
-  test("of one merchant is nothing to another", async () => {
+describe("an idempotency key", () => {
+  test("of one merchant does not affect another", async () => {
     const key = unique();
     const mine = expectOk(await create(key), 201);
     const theirs = await create(key, { ...ORDER, name: "Other" }, stranger);
@@ -146,7 +146,7 @@ describe("the key", () => {
     expect(theirs.headers.has("idempotent-replayed")).toBe(false);
   });
 
-  test("is opaque: keys that differ in case, by a space within or in the last character are different", async () => {
+  test("is opaque: a difference in case, inner space or last character makes another key", async () => {
     const key = `${unique("K")}a b`;
     const spellings = [key, key.toLowerCase(), key.replace(" ", "  "), key.replace(/b$/, "c")];
     const answers: Answer<Invoice>[] = [];
@@ -154,21 +154,21 @@ describe("the key", () => {
     expect(new Set(answers.map((answer) => expectOk(answer, 201).id)).size).toBe(spellings.length);
   });
 
-  test("that is empty protects nothing: two requests are two invoices", async () => {
+  test("that is empty is ignored: two requests create two invoices", async () => {
     const [first, second] = [await create(""), await create("")];
     expect(expectOk(first, 201).id).not.toBe(expectOk(second, 201).id);
     const [third, fourth] = [await createInvoice(shop), await createInvoice(shop)];
     expect(third.id).not.toBe(fourth.id);
   });
 
-  test("is ignored where nothing is created", async () => {
+  test("is ignored by requests that create nothing", async () => {
     const [one, other] = [await createInvoice(shop), await createInvoice(shop)];
     const headers = { "idempotency-key": unique() };
     for (const { id } of [one, other]) expectOk(await shop.post(`/invoices/${id}/cancel`, undefined, headers), 200);
     expectRefusal(await shop.post(`/invoices/${one.id}/cancel`, undefined, headers), 422, "INVOICE_NOT_CANCELLABLE");
   });
 
-  test("makes no difference to who may do what", async () => {
+  test("of one merchant does not give another merchant the recorded answer", async () => {
     const key = unique();
     const first = await create(key);
     expectOk(first, 201);
@@ -180,21 +180,21 @@ describe("the key", () => {
 });
 
 describe("a refusal is not remembered", () => {
-  test("a request that failed validation never claimed its key", async () => {
+  test("a request that failed validation does not reserve its key", async () => {
     const key = unique();
     expectRefusal(await create(key, { name: "Order", rawAmount: -1 }), 400);
     expectRefusal(await createRaw(key, "{"), 400);
     expectOk(await create(key), 201);
   });
 
-  test("an invalid body under a used key is refused for what it is and changes nothing", async () => {
+  test("an invalid body under a used key answers 400 and keeps the recorded answer", async () => {
     const key = unique();
     const first = await create(key);
     expectRefusal(await create(key, { name: "Order" }), 400);
     expectReplay(await create(key), first);
   });
 
-  test("a request refused for lack of a wallet succeeds under its key once there is one", async () => {
+  test("a request refused for want of a wallet succeeds under its key once there is one", async () => {
     const key = unique();
     const body = { ...ORDER, paymentMethods: [{ cryptocurrency: "TRX", network: "TRX" }] };
     expectRefusal(await create(key, body), 422, "NO_ENABLED_WALLET");
@@ -207,7 +207,7 @@ describe("a refusal is not remembered", () => {
     await removeWallets(shop);
   });
 
-  test("a wallet refused because the pair was taken is registered under its key once the pair is free", async () => {
+  test("a wallet refused because its pair was taken can be registered under the same key once the pair is free", async () => {
     const taken = await registerWallet(shop, freshDirectWallet("TRX", "TRX"));
     const headers = { "idempotency-key": unique() };
     const body = freshDirectWallet("TRX", "TRX");

@@ -1,6 +1,6 @@
 // Interface 8: the table of limits, each at its edge. Bounds of invoice fields are in 2.2, the pair's one wallet in 2.1, replays in
-// 8-idempotency. The rate limit is off on the server under test (its refusals are proved where a clock can be set): what can be seen
-// here is that no other limit stands in its way.
+// 8-idempotency. The rate limit is off on the server under test (its refusals are tested where a clock can be set): this file only shows
+// that no other limit applies instead.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   atOnce,
@@ -56,7 +56,7 @@ describe("limits", () => {
     expectRefusal(await shop.post("/invoices", body, tooLong), 400, "IDEMPOTENCY_KEY_INVALID");
   });
 
-  test("the characters of an Idempotency-Key are those of its UTF-8, and bytes that are none are refused", async () => {
+  test("an Idempotency-Key is counted in UTF-8 characters, and refused when it is not UTF-8", async () => {
     const body = { name: "Order", rawAmount: 1 };
     const post = (key: Buffer) => shop.post<Invoice>("/invoices", body, { "idempotency-key": key.toString("latin1") });
     for (const letter of ["é", "ж", "€", "😀"]) {
@@ -72,7 +72,7 @@ describe("limits", () => {
     for (const letter of ["é", "è"]) expectRefusal(await post(latin1(letter)), 400, "IDEMPOTENCY_KEY_INVALID");
   });
 
-  test("four hundred requests of one key at a time are all served when no rate limit is set", async () => {
+  test("four hundred concurrent requests of one key all succeed when no rate limit is set", async () => {
     const answers = await atOnce(400, () => shop.get("/wallets"));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
   });

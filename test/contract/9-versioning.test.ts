@@ -1,4 +1,4 @@
-// Interface 9 and decisions 1: the version is in the path, and the description of it is complete.
+// Interface 9 and decisions 1: the version is in the path, and the OpenAPI document describes it completely.
 import { describe, expect, test } from "vitest";
 import { call, service, shop } from "./client.ts";
 
@@ -52,7 +52,7 @@ describe("the version", () => {
 });
 
 describe("the OpenAPI document", () => {
-  test("is of version 3.1 and names the service", async () => {
+  test("has version 3.1 and names the service", async () => {
     const { document } = await operations();
     expect(document.openapi).toMatch(/^3\.1\.\d+$/);
     expect(document.info).toMatchObject({ title: expect.stringMatching(/\S/), version: expect.stringMatching(/\S/) });
@@ -70,7 +70,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("holds the schema of a new invoice with the bounds that are enforced", async () => {
+  test("has the schema of a new invoice with the bounds that are enforced", async () => {
     const { document, byRoute } = await operations();
     const body = byRoute.get("/api/v1/merchants/merchant/{}/invoices")?.post?.requestBody;
     let schema = body?.content["application/json"]?.schema as Record<string, unknown>;
@@ -96,7 +96,7 @@ describe("the OpenAPI document", () => {
     expect([...(schema.required as string[])].sort()).toEqual(["name", "rawAmount"]);
   });
 
-  test("names the header that makes a creation safe to repeat", async () => {
+  test("documents the Idempotency-Key header of a creation", async () => {
     const { document, byRoute } = await operations();
     expect(document.paths).toBeDefined();
     const post = byRoute.get("/api/v1/merchants/merchant/{}/invoices")?.post;
@@ -104,9 +104,9 @@ describe("the OpenAPI document", () => {
   });
 });
 
-describe("the pages beside it", () => {
-  // What a person reads there is drawn in the browser: test/browser/reference.test.ts.
-  test("/docs is a page that loads nothing from elsewhere, and says where the document is to whom it cannot be drawn for", async () => {
+describe("the pages outside the API", () => {
+  // What the page shows in a browser: test/browser/reference.test.ts.
+  test("/docs loads nothing from other origins and links to the document for readers without scripts", async () => {
     const answer = await call("/docs");
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toMatch(/^text\/html/);

@@ -6,7 +6,7 @@ import type { Invoice, Page, Refusal, Wallet } from "./shapes.ts";
 
 export const service = ownServer();
 
-/** That of the worker which runs this file: no other file uses it meanwhile. */
+/** The server of the worker that runs this file: no other file uses it at the same time. */
 function ownServer(): Edgetill {
   const server = inject("servers")[Number(process.env.VITEST_POOL_ID) - 1];
   if (server === undefined) throw new Error(`no server for worker ${process.env.VITEST_POOL_ID}`);
@@ -17,7 +17,7 @@ export interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body parsed as JSON; undefined when it is no JSON. Its type is the caller's claim, not a check. */
+  /** The body parsed as JSON; undefined when it is not JSON. The caller asserts its type; it is not checked. */
   readonly body: T;
 }
 
@@ -27,7 +27,7 @@ export interface Call {
   readonly key?: string | null;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, for texts that no serializer would write. */
+  /** Sent unchanged, for texts that no serializer would write. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Record<string, string>;
 }
@@ -69,7 +69,7 @@ export interface Api {
   post<T>(rest: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<T>>;
   patch<T>(rest: string, body: unknown): Promise<Answer<T>>;
   delete<T>(rest: string): Promise<Answer<T>>;
-  /** POST of a JSON text that is sent letter for letter. */
+  /** POST of a JSON text that is sent unchanged. */
   postRaw<T>(rest: string, raw: string | Uint8Array, headers?: Record<string, string>): Promise<Answer<T>>;
 }
 
@@ -110,27 +110,27 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
  * name, the request id that the header repeats. `code` is checked where the pages name one.
  */
 export function expectRefusal(answer: Answer<unknown>, status: number, code?: string | readonly string[]): Refusal {
-  const told = `${answer.status} ${answer.text.slice(0, 500)}`;
-  expect(answer.status, told).toBe(status);
-  expect(answer.headers.get("content-type"), told).toMatch(/^application\/json\b/);
+  const shown = `${answer.status} ${answer.text.slice(0, 500)}`;
+  expect(answer.status, shown).toBe(status);
+  expect(answer.headers.get("content-type"), shown).toMatch(/^application\/json\b/);
   const refusal = answer.body as Refusal;
   const fields = Object.keys(refusal);
-  expect(fields.slice(0, 5), told).toEqual(["statusCode", "message", "error", "code", "requestId"]);
+  expect(fields.slice(0, 5), shown).toEqual(["statusCode", "message", "error", "code", "requestId"]);
   for (const [name, fact] of Object.entries(refusal).slice(5)) {
-    // Additive facts are few and plain: the wallet that is in the way, the permission that is lacking.
+    // Additional facts are few and plain, such as the conflicting wallet or the missing permission.
     if (name !== "details")
-      expect([name, fact], told).toEqual([expect.stringMatching(/^[a-z]\w+$/), expect.any(String)]);
+      expect([name, fact], shown).toEqual([expect.stringMatching(/^[a-z]\w+$/), expect.any(String)]);
   }
-  expect(refusal.statusCode, told).toBe(status);
-  expect(refusal.message, told).toMatch(/\S/);
-  expect(STATUS_NAMES[status]?.split("|"), told).toContain(refusal.error);
-  expect(refusal.code, told).toMatch(/^[A-Z][A-Z0-9_]*$/);
-  expect(refusal.requestId, told).toBe(answer.headers.get("x-request-id"));
+  expect(refusal.statusCode, shown).toBe(status);
+  expect(refusal.message, shown).toMatch(/\S/);
+  expect(STATUS_NAMES[status]?.split("|"), shown).toContain(refusal.error);
+  expect(refusal.code, shown).toMatch(/^[A-Z][A-Z0-9_]*$/);
+  expect(refusal.requestId, shown).toBe(answer.headers.get("x-request-id"));
   for (const detail of refusal.details ?? []) {
-    expect(detail, told).toEqual({ path: expect.any(String), message: expect.stringMatching(/\S/) });
+    expect(detail, shown).toEqual({ path: expect.any(String), message: expect.stringMatching(/\S/) });
   }
-  if (typeof code === "string") expect(refusal.code, told).toBe(code);
-  if (Array.isArray(code)) expect(code, told).toContain(refusal.code);
+  if (typeof code === "string") expect(refusal.code, shown).toBe(code);
+  if (Array.isArray(code)) expect(code, shown).toContain(refusal.code);
   return refusal;
 }
 

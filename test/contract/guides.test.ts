@@ -1,4 +1,4 @@
-// What the guides tell a reader to paste is pasted here, guide by guide, into one shell each, and the answers beside it are compared.
+// Runs the commands of each guide in a shell of its own and compares their output with what the guide shows.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const END = "=== end of block ===";
 
 interface Block {
   readonly commands: string;
-  /** It goes on running in a terminal of its own, until the guide is done. */
+  /** It keeps running in its own terminal until the guide is done. */
   readonly isTerminal: boolean;
   /** What the guide shows behind the commands: the answer of the last of them, or what a terminal prints when it is ready. */
   readonly shown: { readonly kind: string; readonly text: string } | undefined;
@@ -99,7 +99,7 @@ function check({ commands, shown }: Block, output: string, place: Place): void {
   const values = valuesIn(output);
   const last = shown === undefined ? undefined : values.at(-1);
   if (shown !== undefined) expect(last, printed).toMatchObject(patternOf(at(place, shown.text)) as object);
-  // What is not shown went well.
+  // An output that is not shown must not be a refusal.
   for (const value of values) if (value !== last) expect(value, printed).not.toHaveProperty("statusCode");
 }
 
@@ -108,7 +108,7 @@ async function run(blocks: readonly Block[], place: Place): Promise<void> {
   const script = blocks.map(({ commands }) => `${at(place, commands)}\nprintf '\\n${END}\\n'\n`).join("");
   const shell = start(`set -e\n${script}`, environmentOf(place, place.ports.receiver));
   const [status] = await once(shell.process, "close");
-  // What the commands left in the background, where one of them failed.
+  // Ends what a failed command left in the background.
   endGroup(shell.process);
   const outputs = shell.printed().split(`\n${END}\n`).slice(0, -1);
   for (const [n, block] of blocks.entries()) {
@@ -188,7 +188,7 @@ describe.skipIf(!hasCurl)("the commands of a guide print what it shows", () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Two guides that want the same running share it. */
+  /** Guides that need the same terminal share it. */
   async function openTerminal({ commands, shown }: Block): Promise<void> {
     if (terminals.has(commands)) return;
     const terminal = start(at(onOwn, commands), environmentOf(onOwn, onOwn.ports.server));
@@ -208,13 +208,13 @@ describe.skipIf(!hasCurl)("the commands of a guide print what it shows", () => {
     await run([...blocksOf(INDEX).slice(0, 1), ...blocks.filter(({ isTerminal }) => !isTerminal)], place);
   });
 
-  test("and so do those of their index", async () => {
+  test("the commands of their index do too", async () => {
     await freshMerchant(onService.home);
     await run(blocksOf(INDEX), onService);
   });
 
   // Last, because it takes an address of the key of which the guide on wallets shows the first two.
-  test("and so do those of the README", async () => {
+  test("the commands of the README do too", async () => {
     await freshMerchant(onService.home);
     await run(blocksOf(ROOT), onService);
   });

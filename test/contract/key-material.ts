@@ -1,4 +1,4 @@
-// Keys and addresses made afresh for every test, and the addresses that an extended key must give. Derivation is by bip32 with
+// Fresh keys and addresses for every test, and the addresses that an extended key must give. Derivation is by bip32 with
 // tiny-secp256k1 and the encodings by @scure/base: none of it is what the server derives with.
 import { createHash, randomBytes } from "node:crypto";
 import { bech32, bech32m, createBase58check } from "@scure/base";
@@ -86,7 +86,7 @@ function addressOf(node: BIP32Interface, scheme: Scheme, network: UtxoNetwork): 
   }
 }
 
-/** The 78 bytes of an extended key with some of them changed and the checksum made good again. */
+/** The 78 bytes of an extended key with some of them changed and the checksum corrected. */
 export function withBytes(extended: string, change: (payload: Uint8Array) => void): string {
   const payload = Uint8Array.from(base58check.decode(extended));
   change(payload);

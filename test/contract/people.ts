@@ -1,10 +1,10 @@
-// A person at a browser, over HTTP: cookies, our own Origin, and the mails that the development mailbox shows.
+// A user at a browser, over HTTP: cookies, our own Origin, and the mails that the development mailbox shows.
 import { expect } from "vitest";
 import { service } from "./client.ts";
 
-export interface Told {
+export interface Answer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
+  // biome-ignore lint/suspicious/noExplicitAny: the test asserts what the body holds
   readonly body: any;
   readonly headers: Headers;
 }
@@ -61,7 +61,12 @@ export class Browser {
     return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join("; ");
   }
 
-  async call(method: string, path: string, body?: unknown, more: Readonly<Record<string, string>> = {}): Promise<Told> {
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
       redirect: "manual",
@@ -88,14 +93,14 @@ export class Browser {
   patch = (path: string, body: unknown) => this.call("PATCH", path, body);
   delete = (path: string, body?: unknown) => this.call("DELETE", path, body);
 
-  /** By a code from the mailbox. */
-  async signIn(): Promise<Told> {
+  /** Signs in with a code from the mailbox. */
+  async signIn(): Promise<Answer> {
     expect(await this.post("/api/v1/auth/email/start", { email: this.email })).toMatchObject({ status: 202 });
     return this.post("/api/v1/auth/email/verify", { email: this.email, code: await codeSentTo(this.email) });
   }
 }
 
-/** A person who is signed in. */
+/** A user who is signed in. */
 export async function signedIn(name: string): Promise<Browser> {
   const browser = new Browser(freshEmail(name));
   expect(await browser.signIn()).toMatchObject({ status: 200, body: { state: "active" } });

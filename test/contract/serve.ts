@@ -1,5 +1,5 @@
-// The servers of the contract tests, one for each worker of the test run, so that files that run at once share no merchant: a real
-// `wrangler dev` each, on a free port with a home of its own, ended by its id when they are done.
+// The servers of the contract tests, one for each worker of the test run, so that concurrent files share no merchant: each is a real
+// `wrangler dev` on a free port with its own home folder, ended by its id when the tests are done.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ async function serveOne(): Promise<{ readonly edgetill: Edgetill; readonly stop:
     PORT: String(await findFreePort()),
     EDGETILL_HOME: home,
     RATE_LIMIT_PER_MINUTE: "0",
-    // What fails is tried again while a test waits.
+    // Short retry delays, because tests wait for retries.
     WEBHOOK_SCHEDULE_SECONDS: "0,1,1,1",
   });
   let extra: Extra | undefined;

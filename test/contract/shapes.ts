@@ -1,4 +1,4 @@
-// The objects of the interface as its pages describe them, and the checks of their exact field sets.
+// The objects of the interface as it describes them, and the checks of their exact field sets.
 import { expect } from "vitest";
 
 export interface Refusal {

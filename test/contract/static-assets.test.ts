@@ -11,7 +11,7 @@ async function assetsOf(page: string): Promise<readonly string[]> {
 
 describe("a file that a page loads", () => {
   test.each([["the checkout", "/pay/inv_none", { js: 1, css: 0 }]])(
-    "of %s is named by its content, kept for good, and not sent again",
+    "of %s has its hash in its name, may be cached forever, and is not sent again",
     async (_, page, counts) => {
       const paths = await assetsOf(page);
       for (const [ending, count] of Object.entries(counts))
@@ -49,7 +49,7 @@ describe("an unlisted path", () => {
     "/docs.html",
     "/console",
     "/",
-  ])("is refused at %s as everywhere, also for a browser that goes there", async (path) => {
+  ])("is a 404 at %s, also for a browser that navigates there", async (path) => {
     for (const headers of [{}, { accept: "text/html", "sec-fetch-mode": "navigate" }]) {
       const answer = await call(path, { headers });
       expect(answer.status).toBe(404);
@@ -59,7 +59,7 @@ describe("an unlisted path", () => {
     }
   });
 
-  test("an encoded path to a file that only the Worker may serve is refused too", async () => {
+  test("is a 404 when an encoded path leads to a file that only the Worker may serve", async () => {
     for (const path of ["/%72eference/docs.html", "/reference%2fdocs.html", "/assets/%2e%2e/reference/docs.html"]) {
       const answer = await call(path);
       const end = answer.headers.has("location") ? await call(answer.headers.get("location") ?? "") : answer;

@@ -1,4 +1,4 @@
-// What tests of Interface 6 share: a real receiver on loopback, endpoints at it, and what arrived there.
+// Shared by tests of Interface 6: a real receiver on loopback, endpoints at it, and what arrived there.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,7 +79,7 @@ export let receiver: ReceiverControl;
 
 export const folder = mkdtempSync(join(tmpdir(), "edgetill-webhooks-"));
 
-/** An endpoint of its own for a test: `told` until the test tells it otherwise. */
+/** Registers an endpoint for one test. With the behaviour `told` it answers 200 until the test calls `tell`. */
 export async function register(events: readonly string[], fields: Record<string, unknown> = {}, behaviour = "told") {
   const key = unique("hook");
   const url = receiver.url(behaviour, key);
@@ -94,7 +94,7 @@ export async function register(events: readonly string[], fields: Record<string,
     endpoint,
     tell: (how: string) => receiver.tell(key, how),
     log: () => receiver.log(key),
-    /** Waits until so many have come, and gives all. */
+    /** Waits for this many receptions; returns all. */
     arrivals: (count: number) => arrivals(key, count),
     deliveries: async (query = "") =>
       expectOk(await shop.get<Listed<Delivery>>(`/webhooks/${endpoint.id}/deliveries${query}`), 200).data,
@@ -106,13 +106,13 @@ export async function register(events: readonly string[], fields: Record<string,
 async function arrivals(key: string, count: number): Promise<readonly Reception[]> {
   return vi.waitFor(async () => {
     const log = await receiver.log(key);
-    const told = log.map(({ headers, body }) => `${headers["webhook-id"]} ${body.slice(0, 60)}`).join("\n");
-    expect(log.length, told).toBeGreaterThanOrEqual(count);
+    const received = log.map(({ headers, body }) => `${headers["webhook-id"]} ${body.slice(0, 60)}`).join("\n");
+    expect(log.length, received).toBeGreaterThanOrEqual(count);
     return log;
   }, WITHIN);
 }
 
-/** A receiver for the tests of a file, and the example's state in a folder that goes with it. */
+/** Starts a receiver for the tests of a file, and removes it and the example's state folder afterwards. */
 export function useReceiver(): void {
   beforeAll(async () => {
     listening = await startReceiver();

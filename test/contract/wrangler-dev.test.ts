@@ -1,4 +1,4 @@
-// `npx wrangler dev` as somebody types it in a fresh clone after `npm ci`.
+// `npx wrangler dev` in a fresh clone after `npm ci`.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -89,7 +89,7 @@ afterAll(async () => {
 });
 
 describe("in a fresh clone", () => {
-  it("a deploy makes no settings and no database", async () => {
+  it("a deploy creates neither settings nor a database", async () => {
     const dryRun = wrangler(["deploy", "--dry-run", "--outdir", join(dirname(clone), `${clone}-out`)]);
     expect(await ended(dryRun), printed).toBe(0);
     rmSync(`${clone}-out`, { recursive: true, force: true });
@@ -98,7 +98,7 @@ describe("in a fresh clone", () => {
     expect(git("status", "--porcelain")).toBe("");
   });
 
-  it("`npx wrangler dev` serves, with settings that git does not see, and says what `npm start` does more", async () => {
+  it("`npx wrangler dev` serves with settings that git ignores, and says what `npm start` does in addition", async () => {
     const origin = await start();
     const health = await (await fetch(`${origin}/healthz`)).json();
     expect(health).toMatchObject({ status: "ok", database: "ok" });
@@ -116,7 +116,7 @@ describe("in a fresh clone", () => {
     expect(printed).toContain("`npm start` also makes a demo merchant");
   });
 
-  it("a second start keeps what somebody set there, and adds only what they removed", async () => {
+  it("a second start keeps edited settings and adds only those that were removed", async () => {
     if (server !== undefined) await end(server);
     const before = settings();
     const signingKey = /^SIGNING_KEY=.*\n/m;

@@ -1,4 +1,4 @@
-// The clients of Bitcoin-like chains on real nodes: what a node does to a payment, each source must tell, and in the same words.
+// The clients of Bitcoin-like chains on real nodes: whatever a node does to a payment, each source must report it, and in the same way.
 import { describe, expect, test } from "vitest";
 import { coreClient } from "../../../src/chains/bitcoin/core-client.ts";
 import { esploraClient } from "../../../src/chains/bitcoin/esplora-client.ts";
@@ -28,7 +28,7 @@ for (const coin of COINS) {
     describe.each(["core-rpc", "esplora"] as const)("read through %s", (kind) => {
       const open = (): ChainClient => sources[kind]();
 
-      test("the chain is known by its block 0, and another one is refused", async () => {
+      test("the chain is verified by its genesis block, and another chain is refused", async () => {
         expect(good(await open().verify())).toBe(true);
         const other = coin === "bitcoin" ? "LTC" : "BTC";
         const url = kind === "esplora" ? esplora.url : node.url;
@@ -36,7 +36,7 @@ for (const coin of COINS) {
         expect(outageIn(await make(settingsOf(other, kind, url)).verify())).toMatchObject({ kind: "WRONG_CHAIN" });
       });
 
-      test("blocks are told by height with the node's hashes and times, and none above the tip", async () => {
+      test("blocks have the node's hashes and times, and there is none above the tip", async () => {
         const client = open();
         const tip = good(await client.tip());
         const header = await node.rpc<{ time: number }>("getblockheader", tip.hash);
@@ -51,7 +51,7 @@ for (const coin of COINS) {
         expect(good(await client.finalizedHeight())).toBeNull();
       });
 
-      test("one transaction that pays three recipients is three transfers, unconfirmed and then in its block", async () => {
+      test("a transaction that pays three recipients is three transfers, first unconfirmed and then in its block", async () => {
         const client = open();
         const recipients = new Set([await newAddress(), await newAddress(), await newAddress()]);
         const [one = "", two = "", three = ""] = recipients;
@@ -97,7 +97,7 @@ for (const coin of COINS) {
         expect(transfersIn(found).map(transferKey).sort()).toEqual(pending.map(transferKey).sort());
       });
 
-      test("a payment that is replaced at a higher fee is told of as replaced, and the new one is a payment", async () => {
+      test("a payment replaced at a higher fee is reported as replaced, and the replacement is a payment", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -112,7 +112,7 @@ for (const coin of COINS) {
         expect(good(await client.lookup({ txHash: second, spends, recipients }))).toMatchObject({ kind: "mined" });
       });
 
-      test("a double spend takes the payment away before and after it is mined", async () => {
+      test("a double-spent payment is reported as replaced, before and after the double spend is mined", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -125,7 +125,7 @@ for (const coin of COINS) {
         expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "replaced" });
       });
 
-      test("a payment that the mempool forgets is unknown and not replaced, and pending again when it comes back", async () => {
+      test("a payment evicted from the mempool is unknown, not replaced, and is pending again once it is resent", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -141,7 +141,7 @@ for (const coin of COINS) {
         await node.mine();
       });
 
-      test("a payment whose block is undone is pending again, and mined in another block after that", async () => {
+      test("a payment whose block is undone is pending again, and then mined in another block", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -167,7 +167,7 @@ for (const coin of COINS) {
         expect(good(await client.lookup({ txHash, spends: [], recipients }))).toMatchObject({ block: again?.block });
       });
 
-      test("a payment that was mined, undone and spent otherwise is replaced", async () => {
+      test("a payment that was mined, undone and then double-spent is replaced", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -180,7 +180,7 @@ for (const coin of COINS) {
         expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "replaced" });
       });
 
-      test("what nobody ever heard of is unknown, whatever it is said to spend", async () => {
+      test("a transaction that never existed is unknown, whatever inputs it is said to spend", async () => {
         const [txHash, other] = ["ab".repeat(32), "cd".repeat(32)];
         const recipients = new Set([await newAddress()]);
         const client = open();
@@ -188,7 +188,7 @@ for (const coin of COINS) {
         expect(good(await client.lookup({ txHash, spends: [`${other}:1`], recipients }))).toEqual({ kind: "unknown" });
       });
 
-      test("every payment of a busy address is found, block by block as far as the range goes", async () => {
+      test("every payment of a busy address is found, within the range of blocks only", async () => {
         const client = open();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -209,7 +209,7 @@ for (const coin of COINS) {
         expect(await read(start + 3, to)).toEqual([]);
       });
 
-      test("a recipient that is asked for later is seen, though its payment was in the mempool before", async () => {
+      test("a recipient added later is found even if its payment was already in the mempool", async () => {
         const client = open();
         const [early, late] = [await newAddress(), await newAddress()];
         await node.pay({ [late]: "0.3" });
@@ -219,7 +219,7 @@ for (const coin of COINS) {
       });
     });
 
-    test("the sources tell the same of the same payment", async () => {
+    test("the sources report the same payment identically", async () => {
       const recipients = new Set([await newAddress(), await newAddress()]);
       const [one = "", two = ""] = recipients;
       await node.pay({ [one]: "1.5", [two]: "0.01" });

@@ -22,7 +22,7 @@ for (const coin of COINS) {
   describeOn(coin, () => {
     useSources(coin);
 
-    describe("an Esplora in trouble", () => {
+    describe("a failing Esplora", () => {
       const FAULTS: readonly (readonly [EsploraFault, Partial<Outage>])[] = [
         ["429", { kind: "RATE_LIMITED", retryAfterMs: 3_000 }],
         ["502", { kind: "BAD_STATUS" }],
@@ -31,10 +31,10 @@ for (const coin of COINS) {
         ["hang", { kind: "TIMEOUT" }],
       ];
 
-      test.each(FAULTS)("%s at one of twelve recipients fails the scan whole, by its name", async (fault, outage) => {
+      test.each(FAULTS)("%s for one of twelve recipients fails the scan with its outage", async (fault, outage) => {
         const recipients = new Set(await Promise.all(Array.from({ length: 12 }, newAddress)));
         const patient = sources.esplora();
-        // Waits that long only for what never comes.
+        // A short timeout only for answers that never come.
         const timeoutMs = fault === "hang" ? { timeoutMs: 400 } : {};
         const client = esploraClient({ ...settingsOf(node.network, "esplora", esplora.url), ...timeoutMs });
         const to = good(await patient.tip());
@@ -54,7 +54,7 @@ for (const coin of COINS) {
         expect(good(await patient.scan({ from: to.height, to, recipients, assets: [] })).transfers).toEqual([]);
       });
 
-      test("a tip that lags is its own tip, and a scan beyond it is refused", async () => {
+      test("a lagging tip is reported as the tip, and a scan beyond it is refused", async () => {
         const client = sources.esplora();
         const recipients = new Set([await newAddress()]);
         const [address = ""] = recipients;
@@ -72,7 +72,7 @@ for (const coin of COINS) {
         }
       });
 
-      test("a scan costs one request a recipient and one for its end, at most four at once; the mempool after it costs none", async () => {
+      test("a scan costs one request a recipient and one for its end, four at once at most; the mempool right after it costs none", async () => {
         const recipients = new Set(await Promise.all(Array.from({ length: 15 }, newAddress)));
         const [address = ""] = recipients;
         await node.pay({ [address]: "0.4" });
@@ -83,7 +83,7 @@ for (const coin of COINS) {
         expect(esplora.asked).toHaveLength(16);
         expect(good(await client.mempool(recipients))).toHaveLength(1);
         expect(esplora.asked).toHaveLength(16);
-        // Only once: the next look is a look.
+        // Only once: the next reading costs requests again.
         await node.mine();
         expect(good(await client.mempool(recipients))).toEqual([]);
         expect(esplora.asked.length).toBeGreaterThan(16);
@@ -91,14 +91,14 @@ for (const coin of COINS) {
       });
     });
 
-    describe("a node in trouble", () => {
-      test("a wrong password is told of without any word of it", async () => {
+    describe("a failing node", () => {
+      test("a wrong password is reported without revealing it", async () => {
         const url = node.url.replace(/:\w+@/, ":canary-of-a-password@");
         const outage = outageIn(await coreClient(settingsOf(node.network, "core-rpc", url)).verify());
         expect(outage).toMatchObject({ kind: "BAD_STATUS", message: "status 401" });
       });
 
-      test("a node that is gone cannot be reached", async () => {
+      test("a node that is gone is UNREACHABLE", async () => {
         const gone = await startEsplora(node);
         await gone.close();
         const client = esploraClient(settingsOf(node.network, "esplora", gone.url));
@@ -107,7 +107,7 @@ for (const coin of COINS) {
         expect(outageIn(await core.mempool(new Set(["x"]))).kind).toBe("UNREACHABLE");
       });
 
-      test("without an index of transactions a mined payment is found as long as something of it is unspent", async () => {
+      test("without a transaction index, a mined payment is found while one of its outputs is unspent", async () => {
         const bare = await startCoreNode(coin, { hasTxIndex: false });
         try {
           const client = coreClient(settingsOf(bare.network, "core-rpc", bare.url));
@@ -126,7 +126,7 @@ for (const coin of COINS) {
           const spends = await spentBy(bare, lost);
           await bare.doubleSpend(lost);
           await bare.mine();
-          // What it spent is gone with the block: nothing proves that it was not itself the spender.
+          // Its inputs are spent in a block: nothing proves that this transaction did not spend them.
           expect(good(await client.lookup({ txHash: lost, spends, recipients }))).toEqual({ kind: "unknown" });
         } finally {
           await bare.stop();
@@ -134,11 +134,11 @@ for (const coin of COINS) {
       });
     });
 
-    // What Bitcoin has nothing like.
+    // Bitcoin has nothing like it.
     if (coin === "litecoin")
-      test("a payment out of MWEB is not seen before it is mined, and once then, by the txid that stays", async () => {
+      test("a payment out of MWEB is not found before it is mined, and then by the txid it has in the block", async () => {
         const height = await node.rpc<number>("getblockcount");
-        // The block in which it becomes part of the chain, and the first coins in it.
+        // Mines the block in which MWEB is activated, and puts the first coins into it.
         await node.mine(Math.max(0, 431 - height));
         const inside = node.wallet("mweb");
         await node.pay({ [await inside<string>("getnewaddress", "", "mweb")]: "3" });

@@ -1,4 +1,4 @@
-// What tests of Bitcoin-like chains share: a real node, an Esplora over it, and a client of each.
+// Shared by tests of Bitcoin-like chains: a real node, an Esplora over it, and a client of each.
 import { afterAll, beforeAll } from "vitest";
 import { coreClient } from "../../../src/chains/bitcoin/core-client.ts";
 import { esploraClient } from "../../../src/chains/bitcoin/esplora-client.ts";

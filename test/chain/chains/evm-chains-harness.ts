@@ -1,4 +1,4 @@
-// What tests of the EVM client share: a real node of each network, and the client that reads it.
+// Shared by tests of the EVM client: a real node of each network, and the client that reads it.
 import { getAddress } from "viem";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import type { ChainClient, ScanRange } from "../../../src/chains/chain-client.ts";
@@ -16,7 +16,7 @@ export const NAMES = ["ETH", "POL", "BNB", "CRO"] as const;
 
 type Name = (typeof NAMES)[number];
 
-/** Contracts without an address of their own. */
+/** Test contracts may have any address. */
 export const PAYER: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 export const SPOOFER: Hex = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
 
@@ -24,7 +24,7 @@ export interface Chain {
   readonly anvil: Anvil;
   readonly network: Network;
   readonly client: ChainClient;
-  /** A vendor in front of the same node, and the client that asks it. */
+  /** A proxy in front of the same node, as a vendor's, and the client that asks it. */
   readonly proxy: RpcProxy;
   readonly proxied: ChainClient;
   readonly customer: Hex;
@@ -91,7 +91,7 @@ export function must<T>(answer: Result<T, Outage>): T {
   return answer.value;
 }
 
-/** The next block, from which a test looks at the chain. */
+/** The height of the next block, from which a test scans. */
 export const next = async ({ anvil }: Chain) => (await anvil.height()) + 1;
 
 export async function rangeOf(chain: Chain, from: number, paidTo: Iterable<string>): Promise<ScanRange> {
@@ -99,7 +99,7 @@ export async function rangeOf(chain: Chain, from: number, paidTo: Iterable<strin
   return { from, to, recipients: new Set(paidTo), assets: chain.network.assets };
 }
 
-/** Everything that was paid to them since block `from`, by a client that came all the way to the tip. */
+/** All transfers to these recipients since block `from`, from a scan that reached the tip. */
 export async function paid(
   chain: Chain,
   from: number,

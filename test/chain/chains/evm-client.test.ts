@@ -1,4 +1,4 @@
-// The EVM client over real nodes: what it finds is what the chain did, whatever anybody says in a log, and the same when it is mined again.
+// The EVM client over real nodes: it finds what the chain did, whatever forged logs say, and the same when it is mined again.
 import { describe, expect, it } from "vitest";
 import { assetOn } from "../../../src/chains/networks.ts";
 import type { Hex } from "../../support/anvil.ts";
@@ -23,7 +23,7 @@ import {
 useChains();
 
 describe.each(NAMES)("on %s", (name) => {
-  it("a token like USDT and one by the book are seen with what their logs say", async () => {
+  it("transfers of USDT, which returns nothing, and of a standard token are found with the facts of their logs", async () => {
     const chain = chainOf(name);
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -49,7 +49,7 @@ describe.each(NAMES)("on %s", (name) => {
     expect(found[0]?.block?.timeMs).toBe(Number(block.timestamp) * 1000);
   });
 
-  it("of a token with a fee counts what arrived, and nothing of what was sent", async () => {
+  it("a token with a transfer fee counts with the amount that arrived", async () => {
     const chain = chainOf(name);
     const [shop, collector] = await recipients(chain);
     const setFee = (basisPoints: bigint) =>
@@ -61,7 +61,7 @@ describe.each(NAMES)("on %s", (name) => {
     expect(await paid(chain, from, [shop])).toMatchObject([{ amountUnits: 975_000n, outputIndex: "1" }]);
   });
 
-  it("spoofed, empty, reverted and other logs are no payments", async () => {
+  it("spoofed, empty, reverted and unrelated logs are not payments", async () => {
     const chain = chainOf(name);
     const { anvil, usdt, customer } = chain;
     const shop = await recipient(chain);
@@ -70,7 +70,7 @@ describe.each(NAMES)("on %s", (name) => {
     await anvil.execute({ to: SPOOFER, data: dataOf("spoof", customer, shop, 10n ** 6n) });
     await usdt.pay({ to: shop, units: 0n });
     const [reverted] = await anvil.together([{ to: usdt.contract, data: dataOf("transfer", shop, 10n ** 40n) }]);
-    // Even from the very contract of a token, only its own event in its own form counts.
+    // Even from a token's own contract, only the standard event counts.
     await install(anvil, "Spoofer", usdc);
     const long = await anvil.execute({ to: usdc, data: dataOf("spoofLong", customer, shop, 10n ** 6n) });
     await install(anvil, "Collectible", usdc);
@@ -86,11 +86,11 @@ describe.each(NAMES)("on %s", (name) => {
     });
   });
 
-  it("the coin is seen when a transaction pays it, and not when that was reverted", async () => {
+  it("the native coin is found when a transaction pays it, and not when the transaction was reverted", async () => {
     const chain = chainOf(name);
     const { anvil } = chain;
     const [shop, closed] = await recipients(chain);
-    // A contract that takes nothing without a call that it knows.
+    // A contract that refuses plain payments.
     await install(anvil, "Spoofer", closed);
     const from = await next(chain);
     const { transactionHash } = await anvil.execute({ to: shop, value: 10n ** 18n + 3n });
@@ -110,7 +110,7 @@ describe.each(NAMES)("on %s", (name) => {
     ]);
   });
 
-  it("three who are paid by one transaction have a transfer each", async () => {
+  it("three recipients paid by one transaction have a transfer each", async () => {
     const chain = chainOf(name);
     const { anvil, dai } = chain;
     const shops = await recipients(chain);
@@ -123,7 +123,7 @@ describe.each(NAMES)("on %s", (name) => {
     ).toEqual(shops.map((shop, place) => [transactionHash, shop, String(place), 5n]));
   });
 
-  it("a lookup finds what a scan found, a pending one nothing yet, and an unknown one is unknown", async () => {
+  it("a lookup returns what a scan found; a pending transaction has no transfers yet, and an unknown one is unknown", async () => {
     const chain = chainOf(name);
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -146,7 +146,7 @@ describe.each(NAMES)("on %s", (name) => {
       expect(await lookUp(chain, nobodys, [shop])).toEqual({ kind: "unknown" });
   });
 
-  it("the source proves its chain, its tip and its blocks", async () => {
+  it("a source verifies its chain and reports its tip and blocks", async () => {
     const chain = chainOf(name);
     expect(await chain.client.verify()).toEqual({ ok: true, value: true });
     const elsewhere = clientOf(network(name === "ETH" ? "POL" : "ETH"), chain.anvil.url);

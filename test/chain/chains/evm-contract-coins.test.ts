@@ -20,7 +20,7 @@ import {
 
 useChains();
 
-describe("coins that a contract moves", () => {
+describe("native coins sent by a contract", () => {
   async function payInside(chain: Chain, [one, two]: readonly [Hex, Hex, Hex]) {
     const forwarded = await chain.anvil.execute({ to: PAYER, value: 9n, data: dataOf("forward", one) });
     const parted = await chain.anvil.execute({ to: PAYER, value: 10n, data: dataOf("split", [one, two]) });
@@ -29,7 +29,7 @@ describe("coins that a contract moves", () => {
     return { forwarded, parted, destroyed };
   }
 
-  it("are in Polygon's logs, each by its place in its transaction", async () => {
+  it("are found in Polygon's logs, each by its position in the transaction", async () => {
     const chain = chainOf("POL");
     const shops = await recipients(chain);
     const [one, two] = shops;
@@ -49,7 +49,7 @@ describe("coins that a contract moves", () => {
     expect(await lookUp(chain, parted.transactionHash, shops)).toMatchObject({ transfers: found.slice(1) });
   });
 
-  it.each(["ETH", "BNB", "CRO"] as const)("grow balances on %s, block by block", async (name) => {
+  it.each(["ETH", "BNB", "CRO"] as const)("are found as growth of the balance on %s, block by block", async (name) => {
     const chain = chainOf(name);
     const shops = await recipients(chain);
     const [one, two] = shops;
@@ -73,7 +73,7 @@ describe("coins that a contract moves", () => {
     ).toEqual([named(forwarded, one, 9n), named(parted, one, 5n), named(parted, two, 5n), named(destroyed, two, 11n)]);
     expect(new Set(found.map(transferKey)).size).toBe(5);
 
-    // Another window over the same blocks, and a look at the block alone, find the same.
+    // Another range over the same blocks, and a lookup of one block, find the same.
     const later = await paid(chain, Number(parted.blockNumber), shops);
     expect(later.filter(({ growth }) => growth !== undefined)).toEqual(grown.slice(1));
     expect(await lookUp(chain, grown[2]?.txHash ?? "", [two])).toMatchObject({
@@ -83,7 +83,7 @@ describe("coins that a contract moves", () => {
     });
   });
 
-  it("are what they were after a reorg put another block in the place of theirs, and gone where that has none", async () => {
+  it("keep their identity when a reorg mines them in another block, and are gone if that block does not have them", async () => {
     const chain = chainOf("ETH");
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -102,7 +102,7 @@ describe("coins that a contract moves", () => {
     expect(await lookUp(chain, first?.txHash ?? "", [shop])).toMatchObject({ kind: "mined", transfers: [] });
   });
 
-  it("and plain payments and sweeps of the same block are told apart on ETH", async () => {
+  it("are told apart from plain payments and sweeps in the same block on ETH", async () => {
     const chain = chainOf("ETH");
     const { anvil } = chain;
     const shop = await recipient(chain);
@@ -121,14 +121,14 @@ describe("coins that a contract moves", () => {
     ]);
   });
 
-  it("and are seen on ETH though the recipient's code sends as much on before the scan ends", async () => {
+  it("are found on ETH even if the recipient's own code forwards them before the scan ends", async () => {
     const chain = chainOf("ETH");
     const { anvil } = chain;
     const safe = await recipient(chain);
     const from = await next(chain);
     await anvil.execute({ to: PAYER, value: 7n, data: dataOf("destroy", safe) });
     await anvil.mine();
-    // A wallet contract: whoever calls it makes it pay its all to the zero address.
+    // A wallet contract: any call makes it pay its whole balance to the zero address.
     await anvil.rpc("anvil_setCode", safe, "0x60006000600060004760006000f100");
     await anvil.execute({ to: safe, gas: 100_000n });
     expect(await anvil.rpc("eth_getBalance", safe, "latest")).toBe("0x0");
@@ -136,10 +136,10 @@ describe("coins that a contract moves", () => {
   });
 });
 
-describe("what recipients hold (BNB, Cronos)", () => {
+describe("balances of recipients (BNB, Cronos)", () => {
   const moved = ({ proxy }: Chain) => proxy.asked.filter(({ params }) => params[1] === true).length;
 
-  it("no block is read while neither a balance nor a nonce moved", async () => {
+  it("no block is read while no balance and no nonce has changed", async () => {
     const chain = chainOf("CRO");
     const shops = await recipients(chain);
     await chain.anvil.execute({ to: shops[0], value: 5n });
@@ -149,7 +149,7 @@ describe("what recipients hold (BNB, Cronos)", () => {
     expect(moved(chain)).toBe(0);
   });
 
-  it("a payment that is swept away in the same blocks is seen by the nonce", async () => {
+  it("a payment swept away within the same blocks is found by the nonce", async () => {
     const chain = chainOf("BNB");
     const { anvil } = chain;
     const shop = await recipient(chain);
@@ -166,7 +166,7 @@ describe("what recipients hold (BNB, Cronos)", () => {
     expect(more).toEqual([]);
   });
 
-  it("what a recipient spends itself, fees and failures included, explains its balance", async () => {
+  it("a recipient's own spending, including fees and failures, does not count as growth", async () => {
     const chain = chainOf("CRO");
     const { anvil } = chain;
     const shop = await recipient(chain);
@@ -178,7 +178,7 @@ describe("what recipients hold (BNB, Cronos)", () => {
       { from: shop, to: shop, value: 6n },
       { from: shop, to: PAYER, value: 7n, data: dataOf("forward", shop) },
     ]);
-    // The third is 7 out and the same 7 in through a contract: growth that nothing else explains.
+    // The third sends 7 out, and the same 7 come back in through a contract: growth that nothing else explains.
     expect(await paid(chain, from, [shop])).toMatchObject([
       { outputIndex: "native", amountUnits: 6n },
       { growth: {}, amountUnits: 7n },
@@ -188,7 +188,7 @@ describe("what recipients hold (BNB, Cronos)", () => {
   const FORGOTTEN = { error: { code: -32_000, message: "missing trie node 5e (path )" } };
   const STATE = new Set(["eth_call", "eth_getBalance"]);
 
-  it.each(["ETH", "BNB"] as const)("a node of %s that has no state says so, and shows its blocks", async (name) => {
+  it.each(["ETH", "BNB"] as const)("a node of %s without state reports which blocks are unread", async (name) => {
     const chain = chainOf(name);
     const shops = await recipients(chain);
     const from = await next(chain);
@@ -202,24 +202,27 @@ describe("what recipients hold (BNB, Cronos)", () => {
     expect(named).toMatchObject({ kind: "mined", transfers: [], isUnread: true });
   });
 
-  it.each(["ETH", "BNB"] as const)("a node of %s that forgot the first blocks tells of those after", async (name) => {
-    const chain = chainOf(name);
-    const shops = await recipients(chain);
-    const from = await next(chain);
-    for (const units of [3n, 4n, 5n, 6n, 7n, 8n])
-      await chain.anvil.execute({ to: PAYER, value: units, data: dataOf("forward", shops[0]) });
-    const oldest = from + 2;
-    chain.proxy.rule = ({ method, params }) =>
-      STATE.has(method) && Number(params[1]) < oldest ? FORGOTTEN : undefined;
-    const scan = must(await chain.proxied.scan(await rangeOf(chain, from, shops)));
-    expect(scan.transfers.map(({ amountUnits }) => amountUnits)).toEqual([6n, 7n, 8n]);
-    expect(scan.unread).toEqual({ from, to: oldest });
-  });
+  it.each(["ETH", "BNB"] as const)(
+    "a node of %s that pruned the first blocks reports growth in later ones",
+    async (name) => {
+      const chain = chainOf(name);
+      const shops = await recipients(chain);
+      const from = await next(chain);
+      for (const units of [3n, 4n, 5n, 6n, 7n, 8n])
+        await chain.anvil.execute({ to: PAYER, value: units, data: dataOf("forward", shops[0]) });
+      const oldest = from + 2;
+      chain.proxy.rule = ({ method, params }) =>
+        STATE.has(method) && Number(params[1]) < oldest ? FORGOTTEN : undefined;
+      const scan = must(await chain.proxied.scan(await rangeOf(chain, from, shops)));
+      expect(scan.transfers.map(({ amountUnits }) => amountUnits)).toEqual([6n, 7n, 8n]);
+      expect(scan.unread).toEqual({ from, to: oldest });
+    },
+  );
 
   it.each([
     ["has no Multicall3", { result: "0x" }],
     ["answers another form", { result: `0x${"00".repeat(64)}` }],
-  ])("a node that %s is asked for each account", async (_, ruling) => {
+  ])("a node that %s is asked for each account separately", async (_, ruling) => {
     const chain = chainOf("BNB");
     const shops = await recipients(chain);
     const from = await next(chain);
@@ -240,7 +243,7 @@ describe("what recipients hold (BNB, Cronos)", () => {
     expect(scan).toMatchObject({ ok: false, error: { kind: "RATE_LIMITED" } });
   });
 
-  it("from the first block on there is nothing to compare with, and all blocks are read", async () => {
+  it("a scan from the first block on has no earlier balance to compare with, and reads all blocks", async () => {
     const chain = chainOf("CRO");
     const shop = await recipient(chain);
     await chain.anvil.execute({ to: shop, value: 5n });
@@ -252,7 +255,7 @@ describe("what recipients hold (BNB, Cronos)", () => {
     expect(chain.proxy.asked.filter(({ method }) => method === "eth_call")).toEqual([]);
   });
 
-  it("a name of growth stands for what nothing explains, and not for what transactions pay", async () => {
+  it("a lookup of growth in a block returns only what its transactions do not explain", async () => {
     const chain = chainOf("CRO");
     const shop = await recipient(chain);
     const { blockNumber, blockHash } = await chain.anvil.execute({ to: shop, value: 9n });
@@ -262,7 +265,7 @@ describe("what recipients hold (BNB, Cronos)", () => {
     expect(await lookUp(chainOf("POL"), "block:1", [shop])).toEqual({ kind: "unknown" });
   });
 
-  it("beyond what nonces are worth, blocks are read at once", async () => {
+  it("with more recipients than nonces are read for, blocks are read at once", async () => {
     const chain = chainOf("BNB");
     const shop = await recipient(chain);
     const many = Array.from({ length: 1_200 }, (_, i) => getAddress(`0x${(2n ** 159n + BigInt(i)).toString(16)}`));

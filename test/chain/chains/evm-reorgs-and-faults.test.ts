@@ -18,8 +18,8 @@ import {
 
 useChains();
 
-describe("a chain that changes its mind", () => {
-  it("a payment that is mined again behind fewer logs is the same transfer", async () => {
+describe("a reorg", () => {
+  it("a payment mined again with a lower log index is the same transfer", async () => {
     const chain = chainOf("ETH");
     const { anvil, usdt, dai, other } = chain;
     const shop = await recipient(chain);
@@ -41,7 +41,7 @@ describe("a chain that changes its mind", () => {
     expect(await lookUp(chain, first?.txHash ?? "", [shop])).toEqual({ kind: "unknown" });
   });
 
-  it("of two transactions with one nonce only the one that was mined counts", async () => {
+  it("of two transactions with the same nonce only the mined one counts", async () => {
     const chain = chainOf("POL");
     const { anvil, usdt } = chain;
     const shop = await recipient(chain);
@@ -57,7 +57,7 @@ describe("a chain that changes its mind", () => {
     expect(await paid(chain, from, [shop])).toMatchObject([{ txHash: second, amountUnits: 6n }]);
   });
 
-  it.each(NAMES)("a scan that ends in a block that is no longer on %s fails whole", async (name) => {
+  it.each(NAMES)("a scan up to a block that is no longer on %s fails as a whole", async (name) => {
     const chain = chainOf(name);
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -95,7 +95,7 @@ describe("a provider that", () => {
     Array.from({ length: count }, (_, i) => getAddress(`0x${(2n ** 158n + BigInt(i)).toString(16)}`));
   const tokens = ({ network: of }: Chain) => of.assets.filter(({ contract }) => contract !== null);
 
-  it("allows few blocks is asked for few at a time, and no payment is lost between two requests", async () => {
+  it("allows few blocks is asked for few at a time, and no payment between two requests is lost", async () => {
     const chain = chainOf("ETH");
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -124,7 +124,7 @@ describe("a provider that", () => {
     expect(logCalls(chain).map(({ params }) => topicsOf(params))).toEqual([500, 250, 125, 125, 125, 125, 100]);
   });
 
-  it("is asked for all transfers of the tokens where there are more than 1,000 recipients", async () => {
+  it("has to look for more than 1,000 recipients is asked for all transfers of the tokens", async () => {
     const chain = chainOf("POL");
     const shops = await recipients(chain);
     const [shop, nobody] = shops;
@@ -152,7 +152,7 @@ describe("a provider that", () => {
     expect(chain.proxy.requests).toBeLessThan(20);
   });
 
-  it("throttles is left alone at once, whatever its words have in common with those for a range", async () => {
+  it("throttles is not asked again, even if its message resembles one about ranges", async () => {
     const chain = chainOf("ETH");
     const shop = await recipient(chain);
     chain.proxy.rule = ({ method }) =>
@@ -162,7 +162,7 @@ describe("a provider that", () => {
     expect(chain.proxy.requests).toBe(1);
   });
 
-  it("makes a scan too dear ends it early, at a block up to which all was read", async () => {
+  it("makes a scan too expensive ends it early, at a block up to which everything was read", async () => {
     const chain = chainOf("CRO");
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -195,7 +195,7 @@ describe("a provider that", () => {
     expect(scan.transfers).toMatchObject([{ amountUnits: 5n }]);
   });
 
-  it.each(NAMES)("is behind on %s passes nothing over", async (name) => {
+  it.each(NAMES)("is behind on %s skips no block", async (name) => {
     const chain = chainOf(name);
     const shop = await recipient(chain);
     const from = await next(chain);
@@ -217,13 +217,13 @@ describe("a provider that", () => {
   it.each([
     ["does not know the tag", { error: { code: -32_602, message: "invalid block tag" } }, null],
     ["has no final block yet", { result: null }, null],
-  ])("%s calls no block final", async (_, ruling, height) => {
+  ])("%s has no finalized height", async (_, ruling, height) => {
     const { proxy, proxied } = chainOf("ETH");
     proxy.rule = ({ params }) => (params[0] === "finalized" ? ruling : undefined);
     expect(must(await proxied.finalizedHeight())).toBe(height);
   });
 
-  it("refuses to speak of a block above its tip has no such block", async () => {
+  it("answers a block above its tip with an error counts as not having it", async () => {
     const { proxy, proxied } = chainOf("ETH");
     proxy.rule = () => ({ error: { code: -32_000, message: "header not found" } });
     expect(must(await proxied.block(10 ** 9))).toBeNull();

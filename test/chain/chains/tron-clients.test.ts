@@ -1,4 +1,4 @@
-// Both ways to TRON over one chain: what they find is the same to the letter, whichever is asked.
+// Both interfaces to TRON over one chain: they find exactly the same.
 import { describe, expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/chain-client.ts";
 import { transferKey } from "../../../src/chains/transfer.ts";
@@ -36,7 +36,7 @@ useTron();
 const other = account(0x33);
 
 describe("transfers on TRON", () => {
-  it("of USDT and TRX are the same by both ways: identity, block, addresses and amount", async () => {
+  it("of USDT and TRX are the same by both interfaces: identity, block, addresses and amount", async () => {
     const [many, plain] = await mined(
       {
         to: contract(USDT),
@@ -62,7 +62,7 @@ describe("transfers on TRON", () => {
     expect([...byRpc, ...byGrid].every(({ raw }) => raw.length > 2 && raw.length <= 4096)).toBe(true);
   });
 
-  it("the place of a log is counted within its receipt, not within the block", async () => {
+  it("have the index of their log within its receipt, not within the block", async () => {
     await mined(
       { to: contract(USDT), data: transfers([payer, other, 1n], [payer, other, 2n]) },
       { to: contract(USDT), data: transfers([payer, shop, 3n]) },
@@ -72,7 +72,7 @@ describe("transfers on TRON", () => {
       expect(shown(await scanned(client, { from: to.height }))).toEqual([["USDT", "0", 3n]]);
   });
 
-  it("a token that only calls itself USDT, and a worthless TRC-10 that the JSON-RPC shows like TRX, pay nothing", async () => {
+  it("of a fake USDT, and of a worthless TRC-10 that the JSON-RPC shows like TRX, are not payments", async () => {
     const [spoofed, worthless] = await mined(
       { to: SPOOF, data: transfers([payer, shop, 1_000_000n]) },
       { to: contract(shop), value: 1_000_000_000n },
@@ -88,7 +88,7 @@ describe("transfers on TRON", () => {
     }
   });
 
-  it("where nothing tells TRX from a TRC-10 token, what came is for a person to look at", async () => {
+  it("that may be TRX or a TRC-10 token are marked as unexplained, for review", async () => {
     const [worthless] = await mined({ to: contract(shop), value: 77n });
     tron.hasWallet = false;
     const to = await good(rpc.tip());
@@ -97,7 +97,7 @@ describe("transfers on TRON", () => {
     expect(found).toMatchObject({ txHash: worthless, outputIndex: "native", amountUnits: 77n, isUnexplained: true });
   });
 
-  it("only the assets and the recipients asked for are told", async () => {
+  it("are found only for the assets and recipients asked for", async () => {
     await mined(
       { to: contract(USDT), data: transfers([payer, shop, 1n], [payer, other, 2n]) },
       { to: contract(shop), value: 3n },
@@ -118,8 +118,8 @@ describe("transfers on TRON", () => {
     }
   });
 
-  it("a transaction that failed moves nothing", async () => {
-    // Without gas for its log the call runs out of it.
+  it("of a failed transaction are not found", async () => {
+    // The call runs out of gas before its log.
     const hash = String(
       await chain.rpc("eth_sendTransaction", {
         from: sender,
@@ -142,7 +142,7 @@ describe("TRX that a contract sends", () => {
   const PAYER = `0x${"5e".repeat(20)}`;
   const forwarding = (to: string, value: bigint) => ({ to: PAYER, value, data: dataOf("forward", contract(to)) });
 
-  it("is a transfer of its transaction, by its place among what the contract did", async () => {
+  it("is a transfer of its transaction, by its index among the internal transactions", async () => {
     await install(chain, "Payer", PAYER);
     const parts = [contract(other), contract(shop)];
     const [forwarded, split] = await mined(forwarding(shop, 21n), {
@@ -161,7 +161,7 @@ describe("TRX that a contract sends", () => {
     }
   });
 
-  it("is none of a transaction that took it back, and none that a node did not keep", async () => {
+  it("is not found if the transaction was reverted or the node did not keep it", async () => {
     await install(chain, "Payer", PAYER);
     await mined({ to: PAYER, value: 5n, data: dataOf("revertAfter", contract(shop)) });
     expect(await scanned(rpc, { from: (await good(rpc.tip())).height })).toEqual([]);
@@ -175,7 +175,7 @@ describe("TRX that a contract sends", () => {
     expect(shown(await scanned(rpc, { from }))).toEqual([["TRX", "internal:0", 22n]]);
   });
 
-  it("is not passed over where the node that tells of it is on another block", async () => {
+  it("fails the scan if the node that reports it is on another block", async () => {
     await install(chain, "Payer", PAYER);
     await mined(forwarding(shop, 23n));
     const to = await good(rpc.tip());
@@ -185,8 +185,8 @@ describe("TRX that a contract sends", () => {
   });
 });
 
-describe("a look-up on TRON", () => {
-  it("gives what a scan gives, whether or not the hash has 0x before it", async () => {
+describe("a lookup on TRON", () => {
+  it("returns what a scan returns, whether or not the hash has 0x before it", async () => {
     const hashes = await mined(
       { to: contract(USDT), data: transfers([payer, other, 1n], [payer, shop, 11n]) },
       { to: contract(shop), value: 13n },
@@ -208,7 +208,7 @@ describe("a look-up on TRON", () => {
     }
   });
 
-  it("tells a transaction that waits from one that nobody knows", async () => {
+  it("distinguishes a pending transaction from an unknown one", async () => {
     const waiting = String(
       await chain.rpc("eth_sendTransaction", { from: sender, to: contract(shop), value: "0x1", gas: "0x5208" }),
     );
@@ -224,8 +224,8 @@ describe("a look-up on TRON", () => {
   });
 });
 
-describe("the chain itself", () => {
-  it("is told alike: blocks, tip, what is final, and nothing above the tip", async () => {
+describe("the chain of TRON", () => {
+  it("has the same blocks, tip and finalized height by both interfaces, and no block above the tip", async () => {
     await mine(25);
     const tip = await good(rpc.tip());
     expect(await good(grid.tip())).toEqual(tip);
@@ -238,7 +238,7 @@ describe("the chain itself", () => {
     }
   });
 
-  it("is verified, and another network's is refused", async () => {
+  it("is verified, and another network is refused", async () => {
     expect([await rpc.verify(), await grid.verify()]).toEqual([
       { ok: true, value: true },
       { ok: true, value: true },
@@ -251,7 +251,7 @@ describe("the chain itself", () => {
     for (const client of nile) expect(await failure(client.verify())).toEqual(["WRONG_CHAIN", null]);
   });
 
-  it("a reorg under a scan ends it, so that no answer mixes two chains", async () => {
+  it("fails a scan during a reorg, so that no answer mixes two chains", async () => {
     await mined({ to: contract(USDT), data: transfers([payer, shop, 21n]) });
     const to = await good(rpc.tip());
     await chain.rpc("anvil_reorg", 1, []);

@@ -24,11 +24,11 @@ import {
 
 useTron();
 
-describe("sources of TRON that fail", () => {
+describe("failing TRON sources", () => {
   it.each([
     ["throttled", ["RATE_LIMITED", null]],
     ["suspended", ["RATE_LIMITED", 30_000]],
-  ] as const)("a source that says it is asked too often in its own way (%s) is RATE_LIMITED", async (fault, outage) => {
+  ] as const)("a source that throttles in its own way (%s) is RATE_LIMITED", async (fault, outage) => {
     const to = await good(rpc.tip());
     tron.fault = fault;
     for (const client of [rpc, grid]) {
@@ -38,12 +38,12 @@ describe("sources of TRON that fail", () => {
     }
   });
 
-  it("a key that is refused is not taken for throttling", async () => {
+  it("a refused API key is not taken for throttling", async () => {
     tron.fault = "forbidden";
     for (const client of [rpc, grid]) expect(await failure(client.tip())).toEqual(["BAD_STATUS", null]);
   });
 
-  it("a node that lacks the last block is BEHIND and never an empty answer", async () => {
+  it("a node without the last block is BEHIND, never an empty answer", async () => {
     await mine(5);
     await mined({ to: contract(USDT), data: transfers([payer, shop, 31n]) });
     const to = await good(rpc.tip());
@@ -54,7 +54,7 @@ describe("sources of TRON that fail", () => {
     }
   });
 
-  it("a false [] is an empty scan: what it hid is found when the overlap is read again", async () => {
+  it("a wrong empty answer is an empty scan; the hidden transfers are found when the overlap is read again", async () => {
     await mined({ to: contract(USDT), data: transfers([payer, shop, 41n]) });
     const to = await good(rpc.tip());
     tron.isBlind = true;
@@ -69,7 +69,7 @@ describe("sources of TRON that fail", () => {
 describe("the limits of the sources", () => {
   const tokens = TRX.assets.filter(({ contract: at }) => at !== null);
 
-  it("past a thousand recipients every transfer of the token is read, and only ours are told", async () => {
+  it("with more than a thousand recipients all transfers of the token are read, and only theirs are returned", async () => {
     await mined({ to: contract(USDT), data: transfers([payer, shop, 51n], [payer, payer, 1n]) });
     const to = await good(rpc.tip());
     const crowd = Array.from(
@@ -82,17 +82,14 @@ describe("the limits of the sources", () => {
     expect(tron.asked.filter((method) => method === "eth_getLogs")).toHaveLength(1);
   });
 
-  it.each([{ maxResults: 2 }, { maxRange: 3 }])(
-    "a range that is refused under %j is halved until it fits",
-    async (limit) => {
-      for (let index = 0; index < 6; index++) await mined({ to: contract(USDT), data: transfers([payer, shop, 61n]) });
-      const to = await good(rpc.tip());
-      Object.assign(tron, limit);
-      expect(await scanned(rpc, { from: to.height - 5, assets: tokens })).toHaveLength(6);
-    },
-  );
+  it.each([{ maxResults: 2 }, { maxRange: 3 }])("a range refused under %j is halved until it fits", async (limit) => {
+    for (let index = 0; index < 6; index++) await mined({ to: contract(USDT), data: transfers([payer, shop, 61n]) });
+    const to = await good(rpc.tip());
+    Object.assign(tron, limit);
+    expect(await scanned(rpc, { from: to.height - 5, assets: tokens })).toHaveLength(6);
+  });
 
-  it("a range of more blocks than one pass reads whole is read from its start, and the scan says how far it came", async () => {
+  it("a range of more than 200 blocks is read from its start, and the scan returns how far it came", async () => {
     await mine(210);
     const to = await good(rpc.tip());
     const from = to.height - 205;
@@ -100,7 +97,7 @@ describe("the limits of the sources", () => {
     expect(scan).toEqual({ transfers: [], to: await good(rpc.block(from + 199)) });
   });
 
-  it("two blocks of one time are told apart, as a chain shows whose clock stood still", async () => {
+  it("two blocks with the same time are told apart", async () => {
     await chain.rpc("anvil_setBlockTimestampInterval", 0);
     for (const value of ["0x7", "0x8"]) {
       await chain.rpc("eth_sendTransaction", { from: sender, to: contract(shop), value });

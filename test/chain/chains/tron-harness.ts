@@ -1,4 +1,4 @@
-// What tests of TRON's sources share: one chain, and a client of each source over it.
+// Shared by tests of TRON's sources: one chain, and a client of each source over it.
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import type { ChainClient, ScanRange } from "../../../src/chains/chain-client.ts";
 import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
@@ -53,7 +53,7 @@ const clientsOf = (url: string) => {
   return [tronRpcClient({ ...settings, url: `${url}/jsonrpc` }), trongridClient({ ...settings, url })] as const;
 };
 
-/** Sends transactions that the next block holds, in this order, and mines it; their hashes, as TRON shows them. */
+/** Sends transactions and mines them into the next block in this order; returns their hashes as TRON shows them. */
 export async function mined(...of: readonly { to: string; data?: string; value?: bigint }[]): Promise<string[]> {
   const hashes: string[] = [];
   for (const { to, data = "0x", value = 0n } of of) {
@@ -83,7 +83,7 @@ export async function scanned(client: ChainClient, of: Partial<ScanRange> = {}):
 export const shown = (found: readonly Transfer[]) =>
   found.map(({ cryptocurrency, outputIndex, amountUnits }) => [cryptocurrency, outputIndex, amountUnits]);
 
-/** All but the source's own words. */
+/** Transfers without the raw text of their source. */
 export const facts = (found: readonly Transfer[]) => found.map((each) => ({ ...each, raw: "" }));
 
 export const failure = async (result: Promise<Result<unknown, { kind: string; retryAfterMs: number | null }>>) => {

@@ -1,5 +1,5 @@
-// From a customer's transaction on a real Bitcoin node to the invoice as the merchant reads it: what a mempool and a chain of blocks can do
-// to a payment, and what becomes of the invoice each time. The node is two sources, so that each is asked for what the other does not know.
+// From a customer's transaction on a real Bitcoin node to the invoice as the merchant reads it: everything a mempool and a chain can do
+// to a payment, and what happens to the invoice each time. The node is two sources, so that each is asked for what the other does not know.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
@@ -40,13 +40,13 @@ const hasPayments = (count: number) => (invoice: Invoice) => invoice.payments.le
 const statusesIn = ({ payments }: Invoice) =>
   Object.fromEntries(payments.map(({ txHash, status }) => [txHash, status]));
 
-/** Sends exactly what the invoice asks for; gives the transaction, which is in the mempool. */
+/** Sends exactly what the invoice asks for; returns the transaction, which is in the mempool. */
 function pay(invoice: Invoice): Promise<string> {
   const { address, amount } = due(invoice);
   return node.pay({ [address]: amount });
 }
 
-/** An invoice that a payment in the mempool is for. */
+/** An invoice with a payment in the mempool. */
 async function pending(fields = {}): Promise<{ readonly invoice: Invoice; readonly txid: string }> {
   const created = await order(fields);
   const txid = await pay(created);
@@ -84,7 +84,7 @@ describeOn("bitcoin", () => {
       await shop.call("DELETE", `/wallets/${walletId}`);
     });
 
-    it("is told apart by the satoshi", async () => {
+    it("is matched by an amount that differs in one satoshi", async () => {
       const [one, other] = [await order({ rawAmount: 68 }), await order({ rawAmount: 68 })];
       expect([due(one), due(other)]).toMatchObject([
         { address, amount: "0.001" },
@@ -101,7 +101,7 @@ describeOn("bitcoin", () => {
       expect((await untilStatus(shop, one.id, "PAID")).payments).toMatchObject([{ matchedBy: "EXACT_AMOUNT" }]);
     });
 
-    it("gets nothing of what could be meant for another too, until a person assigns it", async () => {
+    it("is not credited with a payment that may be for another invoice too, until a user assigns it", async () => {
       const [one, other] = [await order({ rawAmount: 136 }), await order({ rawAmount: 136.68 })];
       expect([due(one).amount, due(other).amount]).toEqual(["0.002", "0.00201"]);
       const txid = await node.pay({ [address]: "0.002005" });
@@ -166,7 +166,7 @@ describeOn("bitcoin", () => {
       expect(await shop.payments(`invoiceId=${invoice.id}`)).toEqual(paid.payments);
     });
 
-    it("waits for the second confirmation where the wallet asks for two", async () => {
+    it("waits for the second confirmation when its wallet requires two", async () => {
       await shop.call("PATCH", `/wallets/${walletId}`, { requiredConfirmations: 2 });
       const { invoice } = await pending();
       await shop.call("PATCH", `/wallets/${walletId}`, { requiredConfirmations: 1 });
@@ -180,7 +180,7 @@ describeOn("bitcoin", () => {
       expect(paid.payments).toMatchObject([{ status: "CONFIRMED", confirmations: 2 }]);
     });
 
-    it("is paid by the replacement at a higher fee, and its first payment is dropped", async () => {
+    it("is paid by the replacement at a higher fee, and the replaced payment is dropped", async () => {
       const { invoice, txid } = await pending();
       const second = await node.replace(txid);
       const seen = await untilInvoice(shop, invoice.id, ({ payments }) =>
@@ -210,7 +210,7 @@ describeOn("bitcoin", () => {
       expect(await untilStatus(shop, invoice.id, "PAID")).toMatchObject({ amountConfirmed: "68.000000" });
     });
 
-    it("waits again when the payment is spent elsewhere, also after that is mined, and a new payment pays it", async () => {
+    it("awaits payment again when its payment is double-spent, also after that is mined, and is then paid by a new payment", async () => {
       const { invoice, txid } = await pending();
       await spendInstead(node, txid, {});
       const back = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
@@ -226,12 +226,12 @@ describeOn("bitcoin", () => {
       expect(pathOf(paid)).toEqual(["AWAITING_PAYMENT", "PENDING_CONFIRMATION", ...PAID_PATH]);
     });
 
-    it("stays pending when the mempool forgets the payment, and is paid when it is sent again and mined", async () => {
+    it("stays pending when the mempool forgets its payment, and is paid when that is sent again and mined", async () => {
       const { invoice, txid } = await pending();
       const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txid);
       await node.evict();
       expect(await node.rpc("getrawmempool")).not.toContain(txid);
-      // A whole pass after it is gone.
+      // At least one whole pass after it is gone.
       await mineAndRead(shop, node);
       await mineAndRead(shop, node);
       expect(await shop.invoice(invoice.id)).toMatchObject({
@@ -245,7 +245,7 @@ describeOn("bitcoin", () => {
       expect(pathOf(paid)).toEqual(PAID_PATH);
     });
 
-    it("is taken back when its block leaves the chain, and paid by the same one payment when that is mined again", async () => {
+    it("is pending again when its block is undone, and is paid by the same payment when that is mined again", async () => {
       const { invoice, txid } = await pending();
       await node.mine();
       const [{ id = "", blockHeight = 0 } = {}] = (await untilStatus(shop, invoice.id, "PAID")).payments;
@@ -267,7 +267,7 @@ describeOn("bitcoin", () => {
       expect(await shop.payments(`txHash=${txid}`)).toHaveLength(1);
     });
 
-    it("waits again while its payment left the chain and no mempool has it, and is paid by it when it is sent and mined again", async () => {
+    it("awaits payment again when its undone payment is in no mempool, and is paid by it once it is sent again and mined", async () => {
       const { invoice, txid } = await pending();
       const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txid);
       await node.mine();
@@ -285,7 +285,7 @@ describeOn("bitcoin", () => {
       expect(again).toMatchObject({ amountReceived: "10.000000", amountConfirmed: "10.000000" });
     });
 
-    it("waits again when its block leaves the chain and the payment is spent elsewhere", async () => {
+    it("awaits payment again when its block is undone and the payment is double-spent", async () => {
       const { invoice, txid } = await pending();
       await node.mine();
       await untilStatus(shop, invoice.id, "PAID");
@@ -297,7 +297,7 @@ describeOn("bitcoin", () => {
       expect(back.payments).toMatchObject([{ txHash: txid, confirmations: 0, blockHeight: null }]);
     });
 
-    it("is paid by two payments, each a row", async () => {
+    it("is paid by two payments, each with its own row", async () => {
       const invoice = await order({ rawAmount: 68 });
       const { address, amount } = due(invoice);
       expect(amount).toBe("0.001");
@@ -316,7 +316,7 @@ describeOn("bitcoin", () => {
       ]);
     });
 
-    it("is paid by its own output where one transaction pays three", async () => {
+    it("is credited with its own output when one transaction pays three invoices", async () => {
       const invoices = [await order({ rawAmount: 11 }), await order({ rawAmount: 12 }), await order({ rawAmount: 13 })];
       const txid = await node.pay(
         Object.fromEntries(invoices.map(due).map(({ address, amount }) => [address, amount])),
@@ -333,7 +333,7 @@ describeOn("bitcoin", () => {
       expect(outputs).toHaveLength(3);
     });
 
-    it("stays cancelled when it is paid after that, and asks for review", async () => {
+    it("stays cancelled when it is paid afterwards, and needs review", async () => {
       const invoice = await order();
       await shop.cancelInvoice(invoice.id);
       const txid = await pay(invoice);
@@ -345,7 +345,7 @@ describeOn("bitcoin", () => {
       expect(pathOf(late)).toEqual(["AWAITING_PAYMENT", "CANCELLED"]);
     });
 
-    it("does not count a payment that no mempool had before its block came after expiry", async () => {
+    it("does not count a payment whose block came after expiry if no mempool had it before", async () => {
       const invoice = await order({ expiresInSeconds: 600 });
       const { address, amount } = due(invoice);
       const payer = node.wallet();
@@ -361,7 +361,7 @@ describeOn("bitcoin", () => {
       expect(late).toMatchObject({ needsReview: true, payments: [{ status: "CONFIRMED", isLate: true }] });
     });
 
-    it("is paid through the second source where the first is gone, and /healthz tells of no outage", async () => {
+    it("is paid through the second source when the first is gone, and /healthz shows no outage", async () => {
       await relay.close();
       const { invoice, txid } = await pending();
       await node.mine();

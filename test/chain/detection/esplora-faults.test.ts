@@ -1,4 +1,4 @@
-// Invoices whose only source is an Esplora in trouble: whatever it answers, nothing is lost, nothing is credited twice, and /healthz tells of it
+// Invoices whose only source is a failing Esplora: whatever it answers, no payment is lost or credited twice, and /healthz shows the outage
 // for as long as it lasts. The stand-in answers from a real Bitcoin node.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
@@ -38,7 +38,7 @@ function heal(): void {
   Object.assign(esplora, { fault: null, failsAt: () => true, behind: 0 });
 }
 
-/** The source has been asked that often from now on. */
+/** Waits until the source was asked this often from now on. */
 async function untilAsked(times: number): Promise<void> {
   const before = esplora.asked.length;
   await until(
@@ -48,7 +48,7 @@ async function untilAsked(times: number): Promise<void> {
   );
 }
 
-/** It is paid by this one payment, and stays so when the chain grows. */
+/** Expects the invoice to be paid by this payment only, and to stay so when the chain grows. */
 async function expectPaidOnce(id: string, txHash: string): Promise<void> {
   await untilInvoice(shop, id, ({ status }) => status === "PAID");
   await mineAndRead(shop, node);
@@ -79,7 +79,7 @@ describeOn("bitcoin", () => {
   const FAULTS: readonly EsploraFault[] = ["429", "502", "html", "truncated", "hang"];
 
   describe.each(FAULTS)("behind an Esplora that answers %s", (fault) => {
-    it("a payment that is sent and mined meanwhile is credited once when it heals, and /healthz tells of the outage", async () => {
+    it("a payment mined meanwhile is credited once when it recovers, and /healthz shows the outage", async () => {
       const invoice = await order();
       await untilRead(shop, node);
       esplora.fault = fault;
@@ -94,7 +94,7 @@ describeOn("bitcoin", () => {
   });
 
   describe("behind an Esplora that fails at one address only", () => {
-    it("the payment to every other is credited meanwhile, and the one to it once it is answered, from where it stood", async () => {
+    it("payments to other addresses are credited meanwhile, and the one to that address once it is answered", async () => {
       const [invoice, other] = [await order(), await order()];
       await untilRead(shop, node);
       const { address } = due(invoice);
@@ -126,7 +126,7 @@ describeOn("bitcoin", () => {
       await expectPaidOnce(invoice.id, txid);
     });
 
-    it("an invoice that is paid stays paid when it falls behind the payment's block", async () => {
+    it("a paid invoice stays paid when it falls behind the payment's block", async () => {
       const invoice = await order();
       const txid = await node.pay({ [due(invoice).address]: "0.001" });
       await untilInvoice(shop, invoice.id, ({ status }) => status === "PENDING_CONFIRMATION");

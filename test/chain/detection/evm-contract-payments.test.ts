@@ -1,25 +1,24 @@
-// ETH that a contract sends, as a Safe or an ERC-4337 wallet does, from a real chain to the invoice as the merchant reads it. No list of
-// transactions shows it: what the address holds does.
+// ETH sent by a contract, as a Safe or an ERC-4337 wallet does, from a real chain to the invoice as the merchant reads it. No list of
+// transactions shows it, only the balance of the address.
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseUnits } from "../../../src/lib/money.ts";
 import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";
 import { dataOf, install, MULTICALL } from "../../support/contracts.ts";
 import {
   type Invoice,
   POLL_SECONDS,
-  SEEN_WITHIN_MS,
   type Shop,
   shownTo,
   startShop,
-  until,
+  unitsOf,
+  untilHealth,
   untilInvoice,
   untilPayments,
   untilStatus,
 } from "./harness.ts";
 
 const ETHER = { cryptocurrency: "ETH", network: "ETH" };
-/** Contracts without an address of their own; nobody has a key of the till. */
+/** Test contracts may have any address; nobody has a key of the till. */
 const PAYER: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const TILL: Hex = getAddress(`0x${"abcde4".padEnd(40, "7")}`);
 
@@ -44,17 +43,13 @@ afterAll(async () => {
 
 const order = (rawAmount: number) => shop.createInvoice({ rawAmount, paymentMethods: [ETHER] });
 
-function asked(invoice: Invoice): bigint {
-  const units = parseUnits(shownTo(invoice, ETHER).amount, 18);
-  if (!units.ok) throw new Error("no amount of ETH");
-  return units.value;
-}
+const asked = (invoice: Invoice) => unitsOf(shownTo(invoice, ETHER).amount, 18);
 
 const forwarding = (value: bigint) => ({ to: PAYER, value, data: dataOf("forward", TILL) });
 const nameOf = (blockNumber: Hex) => `block:${Number(blockNumber)}`;
 
-describe("ETH through a contract", () => {
-  it("of exactly what an invoice asks pays it, and is confirmed like any other", async () => {
+describe("ETH sent by a contract", () => {
+  it("pays an invoice of exactly its amount, and is confirmed like any other payment", async () => {
     const invoice = await order(500);
     const { blockNumber, blockHash } = await chain.execute(forwarding(asked(invoice)));
     const seen = await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
@@ -68,20 +63,20 @@ describe("ETH through a contract", () => {
     expect(JSON.parse((evidence as { readonly raw: string }).raw)).toMatchObject({ kind: "balance", explained: "0" });
   });
 
-  it("of less is for a person, who sees whose it could be", async () => {
+  it("that is less than an invoice's amount stays unmatched, with the invoice as the first candidate", async () => {
     const invoice = await order(40);
     const units = (asked(invoice) * 995n) / 1_000n;
     const { blockNumber } = await chain.execute(forwarding(units));
     const [payment] = await untilPayments(shop, nameOf(blockNumber));
     expect(payment).toMatchObject({ status: "UNMATCHED", invoiceId: null });
     const { evidence } = await shop.payment(payment?.id ?? "");
-    // The likeliest first; what is paid stays a candidate to its end.
+    // The likeliest comes first; paid invoices stay candidates until they end.
     const first = expect.objectContaining({ invoiceId: invoice.id, reason: "AMOUNT_DIFFERS" });
     expect((evidence as { readonly candidates: readonly unknown[] }).candidates[0]).toEqual(first);
     expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
   });
 
-  it("is told from a plain payment and from a sweep of the same block", async () => {
+  it("is told apart from a plain payment and a sweep in the same block", async () => {
     const [plain, through] = [await order(3_000), await order(9_000)];
     const [direct] = await chain.together([
       { to: TILL, value: asked(plain) },
@@ -112,7 +107,7 @@ describe("ETH through a contract", () => {
     expect(paid.payments).toMatchObject([{ status: "CONFIRMED", txHash: nameOf(blockNumber) }]);
   });
 
-  it("is not credited again by a claim of the transaction that called the contract", async () => {
+  it("is not credited again when the customer claims the transaction that called the contract", async () => {
     const invoice = await order(60_000);
     const { transactionHash, blockNumber } = await chain.execute(forwarding(asked(invoice)));
     await chain.mine();
@@ -121,18 +116,10 @@ describe("ETH through a contract", () => {
     const claimed = await shop.raw("POST", `/api/v1/checkout/${invoice.id}/claims`, claim);
     expect(claimed.status, claimed.text).toBeLessThan(300);
     await chain.mine();
-    await until(
-      async () => (await shop.raw("GET", "/healthz")).body,
-      (body) => (body as Health).networks.ETH?.height === Number(blockNumber) + 2,
-      SEEN_WITHIN_MS,
-    );
+    await untilHealth(shop, "ETH", ({ height }) => height === Number(blockNumber) + 2);
     const paid = await untilInvoice(shop, invoice.id, ({ status }) => status === "PAID");
     expect(paid).toMatchObject({ amountReceived: "60000.000000" });
     expect(paid.payments).toHaveLength(1);
     expect(await shop.payments(`txHash=${transactionHash}`)).toEqual([]);
   });
 });
-
-interface Health {
-  readonly networks: Readonly<Record<string, { readonly height: number | null } | undefined>>;
-}

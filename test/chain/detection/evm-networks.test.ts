@@ -1,11 +1,10 @@
-// From a customer's transaction to the invoice as the merchant reads it, on a real chain of each EVM network's id: tokens at their real
-// addresses, the coin in each network's own way, and what looks like a payment and is none. One shop takes money on all four, and two of
-// its networks have a first source that is of no use. A scenario has a pair of its own, or amounts that no other one is near to.
+// From a customer's transaction to the invoice as the merchant reads it, on a real chain with each EVM network's id: tokens at their real
+// addresses, the coin in each network's own way, and what looks like a payment but is not. One shop takes money on all four, and two of
+// its networks have an unusable first source. A scenario has its own pair, or amounts far from those of the others.
 import { readFileSync } from "node:fs";
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { assetOn } from "../../../src/chains/networks.ts";
-import { parseUnits } from "../../../src/lib/money.ts";
 import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";
 import { dataOf, install, installToken, MULTICALL, POLYGON_COIN } from "../../support/contracts.ts";
 import { network } from "../../support/named-network.ts";
@@ -14,13 +13,12 @@ import {
   type Payment,
   POLL_SECONDS,
   pathOf,
-  SEEN_WITHIN_MS,
   type Shop,
   shownTo,
   startShop,
-  until,
+  unitsOf,
+  untilInBlock,
   untilInvoice,
-  untilPayments,
   untilStatus,
 } from "./harness.ts";
 
@@ -28,10 +26,10 @@ const NAMES = ["ETH", "POL", "BNB", "CRO"] as const;
 type Name = (typeof NAMES)[number];
 const TOKENS = ["USDT", "USDC", "DAI"] as const;
 
-/** Contracts without an address of their own. */
+/** Test contracts may have any address. */
 const PAYER: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const SPOOFER: Hex = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
-/** Nobody has a key of them. */
+/** Nobody has their keys. */
 const TILL: Hex = getAddress(`0x${"abcde1".padEnd(40, "7")}`);
 const COIN_TILL: Hex = getAddress(`0x${"abcde2".padEnd(40, "7")}`);
 
@@ -42,7 +40,7 @@ beforeAll(async () => {
   await Promise.all(NAMES.map(async (name) => chains.set(name, await startChain(name))));
   const source = (url: string) => ({ kind: "evm-rpc", url });
   const [eth, pol, bnb, cro] = NAMES.map((name) => source(chainOf(name).url));
-  // Of the ports that no program is given by chance: one that is only free now may be somebody's a moment later.
+  // A port that no program is given by chance: one that is only free now may be taken a moment later.
   const nobody = source("http://127.0.0.1:1");
   if (eth === undefined || pol === undefined || bnb === undefined || cro === undefined) throw new Error("no source");
   shop = await startShop({
@@ -91,18 +89,11 @@ function contractOf(name: Name, code: string): Hex {
 const order = (name: Name, cryptocurrency: string, rawAmount: number) =>
   shop.createInvoice({ rawAmount, paymentMethods: [{ cryptocurrency, network: name }] });
 
-/** Base units of whole coins. */
-function unitsOf(name: Name, code: string, coins: string): bigint {
-  const units = parseUnits(coins, assetOn(network(name), code)?.decimals ?? 0);
-  if (!units.ok) throw new Error(`${coins} ${code} is no amount`);
-  return units.value;
-}
-
 /** What the customer is shown, in base units. */
 const asked = (invoice: Invoice, name: Name, code: string) =>
-  unitsOf(name, code, shownTo(invoice, { cryptocurrency: code, network: name }).amount);
+  unitsOf(shownTo(invoice, { cryptocurrency: code, network: name }).amount, assetOn(network(name), code)?.decimals);
 
-/** The customer's transaction in a block, of so many base units or of what is asked for; gives its hash. */
+/** Mines the customer's transaction, of so many base units or of what is asked for; returns its hash. */
 async function pay(invoice: Invoice, name: Name, code: string, units = asked(invoice, name, code)): Promise<Hex> {
   const { address } = shownTo(invoice, { cryptocurrency: code, network: name });
   const to: Hex = `0x${address.slice(2)}`;
@@ -122,8 +113,8 @@ const facts = ({ txHash, outputIndex, currency, chainId, status, matchedBy }: Pa
 });
 
 describe.each(NAMES)("on %s", (name) => {
-  // Before all others of its coin: what is paid stays a candidate for parts until its end.
-  it("of a token with a fee counts what arrived: a part, and with a small fee all within tolerance", async () => {
+  // Before all others of its coin: a paid invoice stays a candidate for partial payments until it ends.
+  it("a token with a transfer fee counts with what arrived: a part, or within tolerance if the fee is small", async () => {
     const anvil = chainOf(name);
     const setFee = (basisPoints: bigint) =>
       anvil.execute({ to: contractOf(name, "USDT"), data: dataOf("setFee", basisPoints, PAYER) });
@@ -152,7 +143,7 @@ describe.each(NAMES)("on %s", (name) => {
 
   it.each([
     ["a token whose transfer returns nothing", "USDT", 49.9, "0"],
-    ["a token by the book", "DAI", 20, "0"],
+    ["a standard token", "DAI", 20, "0"],
     ["the coin", name, 70, "native"],
   ])("%s pays an invoice", async (_, code, amount, outputIndex) => {
     const invoice = await order(name, code, amount);
@@ -163,7 +154,7 @@ describe.each(NAMES)("on %s", (name) => {
     expect(paid.payments.map(facts)).toEqual([{ ...confirmed, txHash, outputIndex, currency: code }]);
   });
 
-  it("spoofed, empty and reverted transfers and other tokens' are no payments, and the true one after them is", async () => {
+  it("spoofed, empty and reverted transfers and those of other tokens are not payments; the real ones after them are", async () => {
     const anvil = chainOf(name);
     const [customer] = anvil.accounts;
     const usdc = contractOf(name, "USDC");
@@ -174,7 +165,7 @@ describe.each(NAMES)("on %s", (name) => {
     await install(anvil, "Collectible", usdc);
     const collectible = await anvil.execute({ to: usdc, data: dataOf("mint", TILL, units) });
     await install(anvil, "PlainToken", usdc);
-    // More than there is, value that is taken back, and value that the recipient itself refuses.
+    // More than the balance, value that is reverted, and value that the recipient refuses.
     const [moreThanHad, takenBack] = await anvil.together([
       { to: usdc, data: dataOf("transfer", TILL, 10n ** 40n) },
       { to: PAYER, value, data: dataOf("revertAfter", COIN_TILL) },
@@ -194,8 +185,8 @@ describe.each(NAMES)("on %s", (name) => {
   });
 });
 
-describe.each(["POL", "BNB", "CRO"] as const)("a chain that changes its mind on %s", (name) => {
-  it("takes back the coin that it forgets, and one that it mines again is one payment", async () => {
+describe.each(["POL", "BNB", "CRO"] as const)("a reorg on %s", (name) => {
+  it("takes back a payment in the coin, which counts once when it is mined again", async () => {
     const anvil = chainOf(name);
     const invoice = await order(name, name, 330);
     const [, from = "0x"] = anvil.accounts;
@@ -213,31 +204,21 @@ describe.each(["POL", "BNB", "CRO"] as const)("a chain that changes its mind on 
     expect(paid).toMatchObject({ amountReceived: "330.000000", amountConfirmed: "330.000000" });
     expect(paid.payments).toMatchObject([{ txHash: before.transactionHash, status: "CONFIRMED" }]);
 
-    // Another block in the place of its block.
+    // Another block replaces its block.
     await anvil.reorg(1, [raw]);
     const { blockHash } = await anvil.receipt(before.transactionHash);
-    await untilInBlock(before.transactionHash, blockHash);
+    await untilInBlock(shop, before.transactionHash, blockHash);
     expect(await shop.invoice(invoice.id)).toMatchObject({ status: "PAID", amountConfirmed: "330.000000" });
   });
 });
 
-/** Waits until the shop has the only payment of a transaction in this block. */
-async function untilInBlock(txHash: string, blockHash: string): Promise<void> {
-  const read = async () => {
-    const [payment, ...more] = await untilPayments(shop, txHash);
-    expect(more).toEqual([]);
-    return (await shop.payment(payment?.id ?? "")).evidence as { readonly block: { readonly hash: string } | null };
-  };
-  await until(read, ({ block }) => block?.hash === blockHash, SEEN_WITHIN_MS);
-}
-
-describe("a coin that a contract moves", () => {
+describe("a coin sent by a contract", () => {
   const forward = async (invoice: Invoice, name: Name) => {
     const data = dataOf("forward", COIN_TILL);
     return chainOf(name).execute({ to: PAYER, value: asked(invoice, name, name), data });
   };
 
-  it("is in Polygon's logs, and pays", async () => {
+  it("is found in Polygon's logs, and pays an invoice", async () => {
     const invoice = await order("POL", "POL", 700);
     const { transactionHash } = await forward(invoice, "POL");
     const paid = await untilStatus(shop, invoice.id, "PAID");
@@ -245,7 +226,7 @@ describe("a coin that a contract moves", () => {
   });
 
   it.each(["ETH", "BNB", "CRO"] as const)(
-    "grows a balance on %s, and pays who asked for exactly that",
+    "is found as growth of the balance on %s, and pays the invoice of exactly that amount",
     async (name) => {
       const invoice = await order(name, name, 700);
       const { blockNumber } = await forward(invoice, name);
@@ -258,7 +239,7 @@ describe("a coin that a contract moves", () => {
     },
   );
 
-  it("is the same payment when another block of its height has it", async () => {
+  it("is the same payment when another block at its height has it", async () => {
     const anvil = chainOf("BNB");
     const invoice = await order("BNB", "BNB", 7_000);
     const before = await forward(invoice, "BNB");
@@ -266,22 +247,22 @@ describe("a coin that a contract moves", () => {
     await anvil.reorg(1, [await anvil.rawTransaction(before.transactionHash)]);
     const after = await anvil.receipt(before.transactionHash);
     expect(after.blockHash).not.toBe(before.blockHash);
-    await untilInBlock(`block:${Number(after.blockNumber)}`, after.blockHash);
+    await untilInBlock(shop, `block:${Number(after.blockNumber)}`, after.blockHash);
     const paid = await untilStatus(shop, invoice.id, "PAID");
     expect(paid).toMatchObject({ amountReceived: "7000.000000", amountConfirmed: "7000.000000" });
     expect(paid.payments).toMatchObject([{ status: "CONFIRMED" }]);
   });
 });
 
-describe("a first source that is of no use", () => {
+describe("an unusable first source", () => {
   it.each([
     ["POL", "SERVES ANOTHER CHAIN"],
     ["CRO", "failed: UNREACHABLE"],
-  ] as const)("is told for %s and passed over: the second serves, and all is well", async (name, told) => {
+  ] as const)("is logged for %s and skipped: the second one serves, and /healthz is ok", async (name, logged) => {
     const invoice = await order(name, "USDT", 3_000);
     await pay(invoice, name, "USDT");
     await untilStatus(shop, invoice.id, "PAID");
-    expect(readFileSync(shop.logFile, "utf8")).toContain(`chains: ${name} source 1 (evm-rpc) ${told}`);
+    expect(readFileSync(shop.logFile, "utf8")).toContain(`chains: ${name} source 1 (evm-rpc) ${logged}`);
     const health = await shop.raw("GET", "/healthz");
     expect(health.body).toMatchObject({
       status: "ok",

@@ -1,9 +1,8 @@
-// From a customer's transaction on a real EVM chain to the invoice as the merchant reads it. Each scenario has a token of its own, because the
+// From a customer's transaction on a real EVM chain to the invoice as the merchant reads it. Each scenario has its own token, because the
 // merchant's one address serves them all and less or more than asked is credited only where an invoice is alone.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
 import { assetOn } from "../../../src/chains/networks.ts";
-import { parseUnits } from "../../../src/lib/money.ts";
 import { network } from "../../support/named-network.ts";
 import {
   type Invoice,
@@ -12,6 +11,7 @@ import {
   type Shop,
   shownTo,
   startShop,
+  unitsOf,
   untilInvoice,
   untilStatus,
 } from "./harness.ts";
@@ -48,22 +48,21 @@ type Code = (typeof CODES)[number];
 const pairOf = (cryptocurrency: Code) => ({ cryptocurrency, network: "ETH" });
 const order = (code: Code, rawAmount: number) => shop.createInvoice({ rawAmount, paymentMethods: [pairOf(code)] });
 
-/** Sends whole coins for the invoice and mines them into the next block; gives the transaction. */
+/** Sends whole coins for the invoice and mines them into the next block; returns the transaction. */
 async function pay(invoice: Invoice, code: Code, coins: string): Promise<string> {
   const asset = assetOn(ETH, code);
-  const units = parseUnits(coins, asset?.decimals ?? 0);
-  if (!units.ok) throw new Error(`${coins} ${code} is no amount`);
+  const units = unitsOf(coins, asset?.decimals);
   const { address: to } = shownTo(invoice, pairOf(code));
   const hash =
     typeof asset?.contract === "string"
-      ? await chain.sendToken({ contract: asset.contract, to, units: units.value })
-      : await chain.sendNative({ to, units: units.value });
+      ? await chain.sendToken({ contract: asset.contract, to, units })
+      : await chain.sendNative({ to, units });
   await chain.mine();
   return hash;
 }
 
-describe("an invoice that is paid on an EVM chain", () => {
-  it("goes from waiting over seen to paid as the block with exactly its amount gets deeper", async () => {
+describe("an invoice paid on an EVM chain", () => {
+  it("goes from awaiting payment through pending to paid as its block gets deeper", async () => {
     const invoice = await order("USDT", 49.9);
     const hash = await pay(invoice, "USDT", shownTo(invoice, pairOf("USDT")).amount);
     const seen = await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
@@ -80,7 +79,7 @@ describe("an invoice that is paid on an EVM chain", () => {
     expect(await shop.payments(`invoiceId=${invoice.id}`)).toEqual(paid.payments);
   });
 
-  it("asks for the rest after a part, and is paid by it", async () => {
+  it("asks for the rest after a partial payment, and is paid by it", async () => {
     const invoice = await order("ETH", 70);
     await pay(invoice, "ETH", "0.008");
     const part = await untilInvoice(shop, invoice.id, ({ payments }) => payments.length === 1);
@@ -105,7 +104,7 @@ describe("an invoice that is paid on an EVM chain", () => {
     expect(over).toMatchObject({ amountConfirmed: "45.000000", needsReview: true });
   });
 
-  it("is paid by what came while the service was down", async () => {
+  it("is paid by a payment that came while the service was down", async () => {
     const invoice = await order("USDC", 12);
     await shop.restart(async () => {
       await pay(invoice, "USDC", "12");

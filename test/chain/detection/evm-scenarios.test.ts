@@ -1,10 +1,9 @@
-// What happens between a payment and its invoice on a real EVM chain when neither is alone: blocks that are replaced, transactions that are,
-// one transaction for many invoices and many for one, two merchants at one address, and a provider that fails. Each token has the scenarios
-// whose amounts are far apart.
+// Payments and invoices on a real EVM chain in less simple cases: blocks that are replaced, transactions that are,
+// one transaction for many invoices and many for one, two merchants at one address, and a provider that fails. Scenarios with the same token
+// have amounts that are far apart.
 import { encodeFunctionData, getAddress, parseAbi } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { assetOn } from "../../../src/chains/networks.ts";
-import { parseUnits } from "../../../src/lib/money.ts";
 import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";
 import { dataOf, install, installToken, MULTICALL } from "../../support/contracts.ts";
 import { network } from "../../support/named-network.ts";
@@ -19,7 +18,10 @@ import {
   type Shop,
   shownTo,
   startShop,
+  unitsOf,
   until,
+  untilHealth,
+  untilInBlock,
   untilInvoice,
   untilPayments,
   untilStatus,
@@ -28,7 +30,7 @@ import {
 const ETH = network("ETH");
 const TOKENS = ["USDT", "USDC", "DAI", "EURC"] as const;
 type Code = (typeof TOKENS)[number] | "ETH";
-/** Nobody has a key of it. */
+/** Nobody has its key. */
 const TILL: Hex = getAddress(`0x${"abcde3".padEnd(40, "7")}`);
 
 let chain: Anvil;
@@ -70,7 +72,7 @@ function another(): Merchant {
   return extra.other;
 }
 
-/** A path of the other merchant; the type is the caller's claim. */
+/** Calls a path of the other merchant; the caller asserts the type. */
 async function call<T>({ merchantId, secretKey }: Merchant, method: string, rest: string, body?: unknown): Promise<T> {
   const path = `/api/v1/merchants/merchant/${merchantId}${rest}`;
   const answer = await shop.raw(method, path, body, { "x-api-key": secretKey });
@@ -82,20 +84,13 @@ function contractOf(code: Code): Hex {
   return `0x${(assetOn(ETH, code)?.contract ?? "").slice(2)}`;
 }
 
-/** Base units of whole coins. */
-function unitsOf(code: Code, coins: string): bigint {
-  const units = parseUnits(coins, assetOn(ETH, code)?.decimals ?? 0);
-  if (!units.ok) throw new Error(`${coins} ${code} is no amount`);
-  return units.value;
-}
-
 const termsOf = (code: Code, rawAmount: number) => ({
   rawAmount,
   paymentMethods: [{ cryptocurrency: code, network: "ETH" }],
 });
 const order = (code: Code, rawAmount: number) => shop.createInvoice(termsOf(code, rawAmount));
 const shown = (invoice: Invoice, code: Code) => shownTo(invoice, { cryptocurrency: code, network: "ETH" });
-const asked = (invoice: Invoice, code: Code) => unitsOf(code, shown(invoice, code).amount);
+const asked = (invoice: Invoice, code: Code) => unitsOf(shown(invoice, code).amount, assetOn(ETH, code)?.decimals);
 
 /** A customer's transaction, for `send`, `execute` and `together`. */
 function sending(code: Code, units: bigint, place: number) {
@@ -104,31 +99,14 @@ function sending(code: Code, units: bigint, place: number) {
   return code === "ETH" ? { from, to: TILL, value: units } : { from, to, data: dataOf("transfer", TILL, units) };
 }
 
-/** Waits until the shop has read the newest block, so that what was to be seen has been. */
+/** Waits until the shop has read the newest block, and everything before it. */
 async function untilRead(): Promise<void> {
   const height = await chain.height();
-  const read = async () => (await shop.raw("GET", "/healthz")).body;
-  const isRead = (body: unknown) => (body as Health).networks.ETH?.height === height;
-  await until(read, isRead, SEEN_WITHIN_MS);
-}
-interface Health {
-  readonly networks: Readonly<Record<string, { readonly height: number | null } | undefined>>;
+  await untilHealth(shop, "ETH", (health) => health.height === height);
 }
 
-/** Where the shop has the only payment of a transaction now. */
-const untilIn = async (txHash: string, blockHash: string | undefined) => {
-  const read = async () => {
-    const [payment, ...more] = await untilPayments(shop, txHash);
-    expect(more).toEqual([]);
-    return shop.payment(payment?.id ?? "");
-  };
-  const isThere = ({ evidence }: { evidence: unknown }) =>
-    (evidence as { readonly block: { readonly hash: string } | null }).block?.hash === blockHash;
-  return until(read, isThere, SEEN_WITHIN_MS);
-};
-
-describe("a chain that changes its mind", () => {
-  it("and mines a payment again behind fewer logs leaves one payment, credited once", async () => {
+describe("a reorg", () => {
+  it("that mines a payment again with a lower log index leaves one payment, credited once", async () => {
     const invoice = await order("USDT", 40);
     const [before, first] = await chain.together([sending("DAI", 1n, 1), sending("USDT", asked(invoice, "USDT"), 2)]);
     const txHash = first?.transactionHash ?? "0x";
@@ -137,7 +115,7 @@ describe("a chain that changes its mind", () => {
     const second = await chain.receipt(txHash);
     expect([first?.logs[0]?.logIndex, second.logs[0]?.logIndex]).toEqual(["0x1", "0x0"]);
 
-    expect(await untilIn(txHash, second.blockHash)).toMatchObject({ status: "CONFIRMED", outputIndex: "0" });
+    expect(await untilInBlock(shop, txHash, second.blockHash)).toMatchObject({ status: "CONFIRMED", outputIndex: "0" });
     const paid = await untilStatus(shop, invoice.id, "PAID");
     expect(paid).toMatchObject({ amountReceived: "40.000000", amountConfirmed: "40.000000" });
     expect(paid.payments).toHaveLength(1);
@@ -145,7 +123,7 @@ describe("a chain that changes its mind", () => {
   });
 
   it.each(["USDT", "ETH"] as const)(
-    "and forgets a payment in %s takes it back, until it is mined again",
+    "that drops a payment in %s takes it back, until it is mined again",
     async (code) => {
       const invoice = await order(code, 700);
       const { transactionHash } = await chain.execute(sending(code, asked(invoice, code), 3));
@@ -177,7 +155,7 @@ describe("of two transactions with one nonce", () => {
   const nonceOf = async (place: number) =>
     Number(await chain.rpc("eth_getTransactionCount", chain.accounts[place], "latest"));
 
-  it("the one that was replaced before a block had it never counts, though the customer claimed it", async () => {
+  it("the one that was replaced before it was mined never counts, even if the customer claims it", async () => {
     const [first, second] = [await order("USDC", 11), await order("USDC", 17)];
     const nonce = await nonceOf(4);
     const gas = 200_000n;
@@ -197,7 +175,7 @@ describe("of two transactions with one nonce", () => {
     expect(await shop.invoice(first.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
   });
 
-  it("the one that a reorg replaced no longer counts, and the one in its place does", async () => {
+  it("the one that a reorg replaced no longer counts, and the replacement does", async () => {
     const [first, second] = [await order("USDC", 110), await order("USDC", 170)];
     const nonce = await nonceOf(5);
     const replaced = await chain.execute({ ...sending("USDC", asked(first, "USDC"), 5), nonce });
@@ -212,7 +190,7 @@ describe("of two transactions with one nonce", () => {
 });
 
 describe("payments and invoices", () => {
-  // Before all others of its coin: what is paid stays a candidate for parts until its end.
+  // Before all others of its coin: a paid invoice stays a candidate for partial payments until it ends.
   it("two payments in one block are added up for one invoice", async () => {
     const invoice = await order("DAI", 300);
     const parts = [100n, 200n].map((coins, place) => sending("DAI", coins * 10n ** 18n, 6 + place));
@@ -226,7 +204,7 @@ describe("payments and invoices", () => {
 
   const aggregate = parseAbi(["function aggregate3((address target, bool allowFailure, bytes callData)[] calls)"]);
 
-  it("one transaction pays three invoices of one address, each by its own amount", async () => {
+  it("one transaction pays three invoices at one address, each by its own amount", async () => {
     const invoices = [await order("DAI", 25), await order("DAI", 25), await order("DAI", 25)];
     const amounts = invoices.map((invoice) => asked(invoice, "DAI"));
     expect(new Set(amounts).size).toBe(3);
@@ -249,7 +227,7 @@ describe("payments and invoices", () => {
     }
   });
 
-  it("an invoice that is paid twice is overpaid, and nobody else's", async () => {
+  it("an invoice that is paid twice is overpaid, and no other invoice gets the second payment", async () => {
     const [invoice, other] = [await order("DAI", 3_000), await order("DAI", 5_000)];
     await chain.execute(sending("DAI", asked(invoice, "DAI"), 8));
     await untilStatus(shop, invoice.id, "PAID");
@@ -266,7 +244,7 @@ describe("an address that two merchants share", () => {
   const paymentsOfAnother = async (txHash: string) =>
     (await call<{ data: readonly Payment[] }>(another(), "GET", `/payments?txHash=${txHash}`)).data;
 
-  it("pays the one whose amount it is, and shows the other nothing", async () => {
+  it("credits the merchant whose amount was paid, and shows nothing to the other", async () => {
     const mine = await order("EURC", 54);
     const others = await call<Invoice>(another(), "POST", "/invoices", { name: "Order", ...termsOf("EURC", 54) });
     expect(asked(mine, "EURC")).not.toBe(asked(others, "EURC"));
@@ -286,10 +264,10 @@ describe("an address that two merchants share", () => {
     expect(await paymentsOfAnother(second.transactionHash)).toEqual([]);
   });
 
-  it("lists for both what neither asked for, and each assigns it to an invoice of its own", async () => {
+  it("lists a payment that matches no invoice for both, and each may assign it to their own invoice", async () => {
     const mine = await order("EURC", 540);
     const others = await call<Invoice>(another(), "POST", "/invoices", { name: "Order", ...termsOf("EURC", 540) });
-    const { transactionHash } = await chain.execute(sending("EURC", unitsOf("EURC", "250"), 2));
+    const { transactionHash } = await chain.execute(sending("EURC", unitsOf("250", assetOn(ETH, "EURC")?.decimals), 2));
     const [payment] = await untilPayments(shop, transactionHash);
     const [same] = await until(
       () => paymentsOfAnother(transactionHash),
@@ -304,14 +282,14 @@ describe("an address that two merchants share", () => {
     const part = await untilInvoice(shop, mine.id, ({ payments }) => payments[0]?.status === "CONFIRMED");
     expect(part).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "270.000000" });
     expect(await ofAnother(others.id)).toMatchObject({
-      // Its amount was a little lower, so that the two invoices differ: what was sent is worth a little more to it.
+      // Its amount was a little lower, so that the two invoices differ: the payment is worth a little more to it.
       amountReceived: expect.stringMatching(/^270\.00/),
       payments: [{ matchedBy: "MANUAL" }],
     });
   });
 });
 
-describe("a provider that fails while the shop is open", () => {
+describe("a provider that fails while the shop runs", () => {
   async function payThrough(rawAmount: number) {
     const invoice = await order("USDC", rawAmount);
     const { transactionHash } = await chain.execute(sending("USDC", asked(invoice, "USDC"), 7));
@@ -325,7 +303,7 @@ describe("a provider that fails while the shop is open", () => {
     return until(async () => vendor.asked, isScanned, SEEN_WITHIN_MS);
   };
 
-  it("and throttles loses nothing: the next one serves, until the first does again", async () => {
+  it("by throttling loses no payment: the next one serves until the first recovers", async () => {
     await chain.mine();
     await untilRead();
     expect(vendor.asked).not.toEqual([]);
@@ -336,7 +314,7 @@ describe("a provider that fails while the shop is open", () => {
     await payThrough(3_500);
   });
 
-  it("and goes away loses nothing: the next one serves", async () => {
+  it("by going away loses no payment: the next one serves", async () => {
     await untilAsked();
     await vendor.close();
     await payThrough(4_500);

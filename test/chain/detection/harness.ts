@@ -1,4 +1,4 @@
-// What scenarios on real chains share: a shop with a server of its own, and waiting for what becomes of its invoices. Each file starts its
+// Shared by scenarios on real chains: a shop with its own server, and waiting for the state of its invoices. Each file starts its
 // shop and its nodes in `beforeAll` and ends them in `afterAll`:
 //
 //   shop = await startShop({ sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] }, pollSeconds: POLL_SECONDS });
@@ -18,13 +18,14 @@ import {
 } from "../../../scripts/demo-story/shop.ts";
 import { until as untilAlone } from "../../../scripts/demo-story/until.ts";
 import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
+import { parseUnits } from "../../../src/lib/money.ts";
 import type { CoreNode } from "../../support/core-node.ts";
 
 export type { Invoice, Pair, Payment, PaymentMethod, Shop, ShopOptions, Sources };
 
 /** Often enough that a scenario takes seconds, and not so often that passes overlap on two cores. */
 export const POLL_SECONDS = 0.25;
-/** No measure of anything, only an end to what will never be. */
+/** Not a measure of speed, only an end to waiting for what will never happen. */
 export const SEEN_WITHIN_MS = 200_000;
 
 const shops = new Set<Shop>();
@@ -39,20 +40,20 @@ export async function startShop(options?: ShopOptions): Promise<Shop> {
   return { ...shop, stop };
 }
 
-/** As the demo's; what comes too late is told with what the shops of this file say of themselves. */
+/** As the demo's; an error after the time limit includes the health and the log of the shops of this file. */
 export async function until<T>(read: () => Promise<T>, isIt: (value: T) => boolean, boundMs: number): Promise<T> {
   try {
     return await untilAlone(read, isIt, boundMs);
   } catch (error) {
-    const told = await Promise.all([...shops].map(tell));
-    throw new Error([error instanceof Error ? error.message : error, ...told].join("\n"), { cause: error });
+    const reports = await Promise.all([...shops].map(reportOf));
+    throw new Error([error instanceof Error ? error.message : error, ...reports].join("\n"), { cause: error });
   }
 }
 
 /** Characters at the end of a server's log. */
 const LOG_SHOWN = 4_000;
 
-async function tell({ raw, logFile }: Shop): Promise<string> {
+async function reportOf({ raw, logFile }: Shop): Promise<string> {
   const health = await raw("GET", "/healthz").catch(String);
   const lines = readFileSync(logFile, "utf8").split("\n");
   const log = lines
@@ -90,12 +91,31 @@ export async function untilPayments(
   );
 }
 
+/** Waits until the only payment of a transaction is in this block. */
+export async function untilInBlock(shop: Shop, txHash: string, blockHash: string | undefined) {
+  const read = async () => {
+    const [payment, ...more] = await untilPayments(shop, txHash);
+    expect(more).toEqual([]);
+    return shop.payment(payment?.id ?? "");
+  };
+  const isThere = ({ evidence }: { readonly evidence?: unknown }) =>
+    (evidence as { readonly block: { readonly hash: string } | null }).block?.hash === blockHash;
+  return until(read, isThere, SEEN_WITHIN_MS);
+}
+
+/** Base units of whole coins. */
+export function unitsOf(coins: string, decimals = 0): bigint {
+  const units = parseUnits(coins, decimals);
+  if (!units.ok) throw new Error(`${coins} is no amount`);
+  return units.value;
+}
+
 /** Every status that the invoice went through, in order. */
 export function pathOf(invoice: Invoice): readonly string[] {
   return invoice.invoiceTimeline.map(({ paymentStatus }) => paymentStatus);
 }
 
-/** The method that the customer was shown for a pair, which must be active and say where and how much. */
+/** The method that the customer was shown for a pair; it must be active and have an address and an amount. */
 export function shownTo(
   invoice: Invoice,
   pair: Pair,
@@ -112,7 +132,7 @@ export function shownTo(
 const ACCOUNT = "m/84'/1'/0'";
 const VPUB_VERSION = 0x045f1cf6;
 
-/** A wallet of the node's coin with an address for each invoice, of a key that nobody has used. */
+/** A wallet of the node's coin with an address for each invoice, from a fresh key. */
 export function accountOn({ network }: Pick<CoreNode, "network">) {
   const { publicExtendedKey } = HDKey.fromMasterSeed(crypto.getRandomValues(new Uint8Array(32))).derive(ACCOUNT);
   const payload = Uint8Array.from(decodeBase58check(publicExtendedKey) ?? []);
@@ -125,7 +145,7 @@ export function accountOn({ network }: Pick<CoreNode, "network">) {
   };
 }
 
-/** What a regtest node's customers pay with. */
+/** The pair that customers on a regtest node pay with. */
 export function coinOf({ network }: Pick<CoreNode, "network">): Pair {
   return { cryptocurrency: network.slice(0, 3), network };
 }
@@ -151,7 +171,7 @@ export async function untilHealth(
   return until(read, isIt, SEEN_WITHIN_MS);
 }
 
-/** Mines a block of what the mempool has and waits until the shop has read it, so that what was to be seen before has been. */
+/** Mines the mempool into a block and waits until the shop has read it, and everything before it. */
 export async function mineAndRead(shop: Shop, node: CoreNode): Promise<void> {
   await node.mine();
   await untilRead(shop, node);
@@ -163,7 +183,7 @@ export async function untilRead(shop: Shop, node: CoreNode): Promise<void> {
   await untilHealth(shop, node.network, ({ height }) => height === tip);
 }
 
-/** Spends what that transaction spends on these outputs and the rest back to `payer`, at a higher fee; it is in the mempool then. */
+/** Spends the inputs of a transaction on these outputs, the rest back to `payer`, at a higher fee; leaves it in the mempool. */
 export async function spendInstead(
   node: CoreNode,
   txid: string,
@@ -196,7 +216,7 @@ export async function mineEmpty(node: CoreNode, blocks = 1): Promise<void> {
   }
 }
 
-/** A way to a node that can be taken away: its port is closed then, and what was open is cut. */
+/** A connection to a node that can be closed: its port is closed then, and open connections are cut. */
 export interface Relay {
   /** The node's own, but for the port. */
   readonly url: string;

@@ -1,4 +1,4 @@
-// From a customer's transaction on a real Litecoin node to the invoice as the merchant reads it: what Litecoin does otherwise than Bitcoin.
+// From a customer's transaction on a real Litecoin node to the invoice as the merchant reads it: where Litecoin differs from Bitcoin.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
 import { describeOn } from "../../support/describe-on.ts";
@@ -20,7 +20,7 @@ import {
 
 const LTC = coinOf({ network: "LTC_REGTEST" });
 const PAID_PATH = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"];
-/** The block in which MWEB becomes part of a regtest chain. */
+/** The block in which MWEB is activated on a regtest chain. */
 const MWEB_HEIGHT = 431;
 
 let node: CoreNode;
@@ -60,7 +60,7 @@ describeOn("litecoin", () => {
     ]);
   });
 
-  it("an invoice is paid by the replacement of its payment, which is dropped", async () => {
+  it("an invoice is paid by the replacement of its payment, and the replaced payment is dropped", async () => {
     const invoice = await order();
     const first = await node.pay({ [due(invoice).address]: "1" });
     await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
@@ -72,7 +72,7 @@ describeOn("litecoin", () => {
     expect(paid).toMatchObject({ amountReceived: "80.000000", amountConfirmed: "80.000000" });
   });
 
-  it("an invoice waits again when a replacement takes its payment elsewhere", async () => {
+  it("an invoice awaits payment again when a replacement sends its payment elsewhere", async () => {
     const invoice = await order();
     const first = await node.pay({ [due(invoice).address]: "1" });
     await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
@@ -83,7 +83,7 @@ describeOn("litecoin", () => {
     expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "0.000000" });
   });
 
-  it("an invoice is taken back when its block leaves the chain, and paid by the same one payment when that is mined again", async () => {
+  it("an invoice is pending again when its block is undone, and is paid by the same payment when that is mined again", async () => {
     const invoice = await order();
     const txid = await node.pay({ [due(invoice).address]: "1" });
     await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
@@ -98,7 +98,7 @@ describeOn("litecoin", () => {
     expect(pathOf(again)).toEqual([...PAID_PATH, "PENDING_CONFIRMATION", "PAID"]);
   });
 
-  describe("out of MWEB", () => {
+  describe("paid out of MWEB", () => {
     beforeAll(async () => {
       const height = await node.rpc<number>("getblockcount");
       await node.mine(Math.max(0, MWEB_HEIGHT - height));
@@ -107,10 +107,10 @@ describeOn("litecoin", () => {
       }
       await node.mine(2);
     });
-    /** A customer whose coins are inside pays the invoice; nothing of it is to be seen outside before it is mined. */
+    /** A customer with coins in MWEB pays the invoice; the payment is not visible before it is mined. */
     const pegOut = (invoice: Invoice) => node.wallet("mweb")<string>("sendtoaddress", due(invoice).address, "1");
 
-    it("an invoice is paid once, from the block on that brings the payment out", async () => {
+    it("an invoice is paid once, from the block that has the payment", async () => {
       const invoice = await order();
       const hidden = await pegOut(invoice);
       await node.mine();
@@ -124,13 +124,13 @@ describeOn("litecoin", () => {
       expect(later.payments[0]?.txHash).not.toBe(hidden);
     });
 
-    it("an invoice is paid once when the payment comes out again in another block, by another transaction", async () => {
+    it("an invoice is paid once when a reorg moves the payment to another transaction in another block", async () => {
       const invoice = await order();
       await pegOut(invoice);
       await node.mine();
       const first = (await untilStatus(shop, invoice.id, "PAID")).payments[0]?.txHash ?? "";
       await node.undo(1);
-      // All that comes out in a block is one transaction: with another customer's payment it is another.
+      // All payments out of MWEB in a block are one transaction: with another customer's payment it has another id.
       await node.wallet("mweb")("sendtoaddress", await node.wallet()("getnewaddress"), "0.5");
       await node.mine(2);
       const again = await untilInvoice(shop, invoice.id, ({ payments }) =>

@@ -1,9 +1,8 @@
 // From a customer's transaction on TRON to the invoice as the merchant reads it, over the two interfaces that TRON has: a node's JSON-RPC
-// first and TronGrid second, each a stand-in of its own with the real limits and faults, both over one real chain. Amounts are far apart, for
+// first and TronGrid second, each a stand-in with the real limits and faults, both over one real chain. Amounts are far apart, because
 // one address serves all scenarios.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { addressOfHex, hexOfAddress } from "../../../src/chains/tron/tron-hex.ts";
-import { parseUnits } from "../../../src/lib/money.ts";
 import { type Anvil, type Hex, type Receipt, startAnvil } from "../../support/anvil.ts";
 import { dataOf, install, installToken } from "../../support/contracts.ts";
 import { network } from "../../support/named-network.ts";
@@ -16,7 +15,9 @@ import {
   type Shop,
   shownTo,
   startShop,
+  unitsOf,
   until,
+  untilHealth,
   untilInvoice,
   untilStatus,
 } from "./harness.ts";
@@ -25,11 +26,11 @@ const USDT = hex("TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t");
 const PAYER: Hex = `0x${"5a".repeat(20)}`;
 const SPOOFER: Hex = `0x${"5f".repeat(20)}`;
 const COLLECTIBLE: Hex = `0x${"5c".repeat(20)}`;
-/** Nobody has a key of it. */
+/** Nobody has its key. */
 const TILL = addressOfHex("abcde4".padEnd(40, "7")) ?? "";
 const TILL_HEX = hex(TILL);
 const REQUIRED = 2;
-/** Seconds: the shortest that an invoice may have. Only our own clock ends it, so this is waited for. */
+/** Seconds: the shortest lifetime of an invoice. Only our own clock ends it, so the test must wait for it. */
 const LIFETIME = 60;
 
 type Code = "USDT" | "TRX";
@@ -78,13 +79,10 @@ const order = (cryptocurrency: Code, rawAmount: number, terms = {}) =>
   shop.createInvoice({ rawAmount, paymentMethods: [{ cryptocurrency, network: "TRX" }], ...terms });
 
 /** What the customer is shown, in base units. */
-function asked(invoice: Invoice, cryptocurrency: Code): bigint {
-  const units = parseUnits(shownTo(invoice, { cryptocurrency, network: "TRX" }).amount, 6);
-  if (!units.ok) throw new Error("the amount is no amount");
-  return units.value;
-}
+const asked = (invoice: Invoice, cryptocurrency: Code) =>
+  unitsOf(shownTo(invoice, { cryptocurrency, network: "TRX" }).amount, 6);
 
-/** The customer's transaction in a block. */
+/** Mines the customer's transaction. */
 function pay(invoice: Invoice, code: Code): Promise<Receipt> {
   const units = asked(invoice, code);
   return chain.execute(
@@ -109,17 +107,13 @@ async function untilPaid(invoice: Invoice, ...receipts: readonly Receipt[]): Pro
 /** Waits until the shop has read the newest block. */
 async function untilRead(): Promise<void> {
   const height = await chain.height();
-  const read = async () => (await shop.raw("GET", "/healthz")).body as Health;
-  await until(read, ({ networks }) => networks.TRX?.height === height, SEEN_WITHIN_MS);
-}
-interface Health {
-  readonly networks: Readonly<Record<string, { readonly height: number | null } | undefined>>;
+  await untilHealth(shop, "TRX", (health) => health.height === height);
 }
 
 const isSeen = ({ payments }: Invoice) => payments.length === 1;
 
-describe("an invoice that is paid on TRON", () => {
-  // Before all others of its coin: what is paid stays a candidate for parts until its end.
+describe("an invoice paid on TRON", () => {
+  // Before all others of its coin: a paid invoice stays a candidate for partial payments until it ends.
   it("by two transfers of one transaction has two payments, each counted once", async () => {
     const invoice = await order("USDT", 300);
     const units = asked(invoice, "USDT");
@@ -136,7 +130,7 @@ describe("an invoice that is paid on TRON", () => {
   it.each([
     ["USDT", 49.9, "0"],
     ["TRX", 60, "native"],
-  ] as const)("in %s is seen, and paid when its block is deep enough", async (code, amount, outputIndex) => {
+  ] as const)("in %s is pending, and then paid when its block is deep enough", async (code, amount, outputIndex) => {
     const invoice = await order(code, amount);
     const receipt = await pay(invoice, code);
     const seen = await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
@@ -155,7 +149,7 @@ describe("an invoice that is paid on TRON", () => {
     ]);
   });
 
-  it("is not paid by what only looks like it, and by the true one after that is", async () => {
+  it("is not paid by transfers that only look like payments, but by the real ones after them", async () => {
     const [byToken, byCoin] = [await order("USDT", 1_000), await order("TRX", 1_000)];
     const [units, value] = [asked(byToken, "USDT"), asked(byCoin, "TRX")];
     const none = await chain.together([
@@ -164,7 +158,7 @@ describe("an invoice that is paid on TRON", () => {
       { to: USDT, data: dataOf("transfer", TILL_HEX, 0n) },
       { to: USDT, data: dataOf("transfer", TILL_HEX, 10n ** 40n) },
       { to: PAYER, value, data: dataOf("revertAfter", TILL_HEX) },
-      // What the JSON-RPC shows as so many TRX is an amount of a worthless token.
+      // The JSON-RPC shows an amount of a worthless token as TRX.
     ]);
     const worthless = await chain.send({ to: TILL_HEX, value });
     for (const each of [node, grid]) each.tokenTransfers.add(worthless);
@@ -178,7 +172,7 @@ describe("an invoice that is paid on TRON", () => {
       expect(await shop.payments(`txHash=${hash}`)).toEqual([]);
   });
 
-  it("of a payment that is mined again elsewhere has one payment, and of one that is forgotten nothing", async () => {
+  it("keeps a single payment when that is mined again after a reorg, and awaits payment in between", async () => {
     const invoice = await order("USDT", 3_000);
     const receipt = await pay(invoice, "USDT");
     await chain.mine();
@@ -194,8 +188,8 @@ describe("an invoice that is paid on TRON", () => {
   });
 });
 
-describe("sources of TRON that fail", () => {
-  it("answer that there is nothing, and what they hid is found when they are asked again", async () => {
+describe("failing TRON sources", () => {
+  it("that wrongly answer that there is nothing hide a payment only until they are read again", async () => {
     const invoice = await order("USDT", 400);
     for (const each of [node, grid]) each.isBlind = true;
     const receipt = await pay(invoice, "USDT");
@@ -207,7 +201,7 @@ describe("sources of TRON that fail", () => {
     await untilPaid(invoice, receipt);
   });
 
-  it("no longer see what was seen, and nothing is taken back", async () => {
+  it("that no longer show a payment they have shown do not take it back", async () => {
     const invoice = await order("USDT", 500);
     const receipt = await pay(invoice, "USDT");
     await untilInvoice(shop, invoice.id, isSeen);
@@ -217,7 +211,7 @@ describe("sources of TRON that fail", () => {
     expect(pathOf(paid)).toEqual(["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"]);
   });
 
-  it("hide a payment longer than any block is read again, and the second is asked before the invoice expires", async () => {
+  it("that hide a payment for longer than the overlap do not expire its invoice: the second source is asked first", async () => {
     const invoice = await order("USDT", 600, { expiresInSeconds: LIFETIME });
     node.isBlind = true;
     const receipt = await pay(invoice, "USDT");
@@ -227,7 +221,7 @@ describe("sources of TRON that fail", () => {
     await chain.mine();
     await untilRead();
     expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
-    // An invoice ends with a block after its end: a chain that stands still proves no silence.
+    // An invoice expires with a block after its expiry: a chain that has stopped does not prove that nothing was paid.
     await chain.rpc("evm_setIntervalMining", network("TRX").blockSeconds);
     await until(
       () => shop.invoice(invoice.id),
@@ -238,7 +232,7 @@ describe("sources of TRON that fail", () => {
     await untilPaid(invoice, receipt);
   });
 
-  it("throttle both, and what was paid meanwhile is found when one of them serves again", async () => {
+  it("that are both throttled delay a payment until one of them serves again", async () => {
     const [byToken, byCoin] = [await order("USDT", 10_000), await order("TRX", 300)];
     for (const each of [node, grid]) each.fault = "throttled";
     const receipts = [await pay(byToken, "USDT"), await pay(byCoin, "TRX")] as const;
@@ -254,13 +248,13 @@ describe("sources of TRON that fail", () => {
     await untilPaid(byCoin, receipts[1]);
   });
 
-  it("throttle the first, and what it saw is confirmed by the second as the same payment", async () => {
+  it("of which the first is throttled are replaced by the second, which confirms the same payment", async () => {
     const invoices = [
       ["USDT", await order("USDT", 20_000)],
       ["TRX", await order("TRX", 700)],
     ] as const;
     const receipts: Receipt[] = [];
-    // The node is the one that sees them.
+    // Only the node can find them.
     grid.fault = "throttled";
     node.asked.length = 0;
     await until(

@@ -67,7 +67,7 @@ export const INVITATION: Invitation = {
   waitsForMailbox: false,
 };
 
-/** Lays down the team, for every schedule of the lab. */
+/** Stores the team before the first schedule of the lab. */
 export async function seatTeam(lab: Lab): Promise<void> {
   const db = lab.db(async (_, work) => work());
   const times = { createdAtMs: START_MS, updatedAtMs: START_MS };
@@ -97,7 +97,7 @@ function teamDependencies(lab: Lab, world: World, client: Client, actor: UserId)
   };
 }
 
-/** What a request came to in the end. */
+/** The final outcome of a request. */
 export type Outcome =
   | { readonly kind: "answer"; readonly body: string }
   | { readonly kind: "refused"; readonly code: Failure["code"] };
@@ -178,7 +178,7 @@ function attemptOf(asked: Asked): Attempt<Outcome> {
   }
 }
 
-/** The role of a player as it stands; undefined without a seat. */
+/** The current role of a player; undefined if they are not a member. */
 export function roleOf(lab: Lab, { user }: Player): Role | undefined {
   const [row] = lab.rows("select role from members where user_id = ?", user.id);
   return (row?.role ?? undefined) as Role | undefined;
@@ -220,7 +220,7 @@ export function teamProblem({ lab, bugs }: Scene): Verdict {
 
 const RANK = { VIEWER: 1, MEMBER: 2, ADMIN: 3, OWNER: 4 } as const;
 
-/** Plays the log again, in the order of commits: who did each thing could do it at that moment, and all of it leads to what stands. */
+/** Replays the log in the order of commits: each actor was allowed to do it at that moment, and the result is the stored state. */
 function replayProblem(lab: Lab): Verdict {
   const roles = new Map<string, Role>();
   const userOf = new Map<string, string>();

@@ -1,4 +1,4 @@
-// Invitations accepted and ownership handed over by the real operations, against everything that takes their ground away meanwhile.
+// Invitations are accepted and ownership is transferred by the real operations, while everything they depend on may change.
 import { and, eq, isNull } from "drizzle-orm";
 import { acceptInvitation } from "../../../src/accounts/invitations/accept-invitation.ts";
 import { acceptRefusal } from "../../../src/accounts/invitations/invitation.ts";
@@ -35,7 +35,7 @@ import {
   teamProblem,
 } from "./team.ts";
 
-/** Few steps each, so more befalls them than in the long histories of invoices. */
+/** These operations have few steps, so faults are more frequent here than in the long histories of invoices. */
 const SETTINGS = { faultChance: 0.35, maxSteps: 6_000 } as const;
 const BY_TOKEN: InvitationKey = { tokenHash: INVITATION.tokenHash };
 const BY_ID: InvitationKey = { invitationId: INVITATION.id };
@@ -114,7 +114,7 @@ function acceptProblem(
 }
 
 /**
- * The OWNER hands over to the ADMIN and to the MEMBER at once, two clients each, while one of them leaves, is removed or gets another role.
+ * The OWNER transfers ownership to the ADMIN and to the MEMBER at once, two clients each, while one of them leaves, is removed or gets another role.
  */
 export function transferScenario(
   lab: Lab,
@@ -174,7 +174,7 @@ function transferProblem(
   for (const { outcome } of told) {
     if (outcome.kind === "refused" && !EXPECTED.has(outcome.code)) return `a transfer was refused with ${outcome.code}`;
   }
-  // One target at least stays in every history, so one transfer always finds it.
+  // At least one target stays a member in every history, so one transfer always finds it.
   if (transfers.length === 0) return "no transfer stands";
   if (roleOf(lab, OWNER) !== "ADMIN") return `the old owner is ${roleOf(lab, OWNER)}`;
   return undefined;
@@ -182,7 +182,7 @@ function transferProblem(
 
 const EXPECTED: ReadonlySet<Failure["code"]> = new Set(["OWNER_REQUIRED", "MEMBER_NOT_FOUND"]);
 
-/** Broken: looks, decides, and writes without asserting that what it saw still holds. */
+/** Broken: reads, decides, and writes without asserting that what it read still holds. */
 export const acceptUnasserted: Accept = (deps, user, key) => async (operationId) => {
   const rows = await readWithRetry(deps.sleep, async () => selectOffered(deps.db, key, user.id));
   if (!rows.ok) return { kind: "refused", failure: rows.error };

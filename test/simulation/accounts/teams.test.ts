@@ -22,11 +22,11 @@ async function seatedLab(): Promise<Lab> {
 }
 
 it.each([
+  ["an invitation makes one member, who gets a success, and only while the inviter may still invite", acceptScenario],
   [
-    "an invitation makes one member, by an inviter who could still invite, and whoever is in was told so",
-    acceptScenario,
+    "a merchant always has exactly one OWNER, ownership is transferred once, and every answer is true",
+    transferScenario,
   ],
-  ["a merchant has one OWNER, handed over once, and every answer is true", transferScenario],
 ] as const)(
   `%s: ${count} schedules`,
   async (_, scenarioOf) => {
@@ -39,12 +39,12 @@ it.each([
   CAMPAIGN_LIMIT_MS,
 );
 
-it("every fault befell every point of the team's operations often", () => {
+it("every fault hit every point of the team operations often enough", () => {
   expect([...totalHits].filter(([, n]) => n < FEWEST_HITS)).toEqual([]);
   expect(totalHits.size).toBeGreaterThan(35);
 });
 
-describe("the simulator catches, within 1,000 schedules, a check then an act", () => {
+describe("within 1,000 schedules the simulator catches a check followed by an unguarded act", () => {
   const caughtBy = async (scenario: Scenario, problem: RegExp) => {
     const report = await runCampaign(scenario, { count: 1_000, stopAt: problem });
     const caught = report.problems.at(-1);
@@ -52,13 +52,13 @@ describe("the simulator catches, within 1,000 schedules, a check then an act", (
     expect(caught?.problem).toMatch(problem);
   };
 
-  it("in an acceptance: the inviter's rank is gone when the guest comes in", async () =>
+  it("in accepting an invitation: the inviter has lost the rank when the guest joins", async () =>
     caughtBy(
       acceptScenario(await seatedLab(), "broken: accept without assertion", acceptUnasserted),
       /could not invite/,
     ));
 
-  it("in a transfer: two members were each made the OWNER, or none was left", async () =>
+  it("in transferring ownership: there are two OWNERs, or none", async () =>
     caughtBy(
       transferScenario(await seatedLab(), "broken: transfer without assertion", transferUnasserted),
       /\d owners|transfers by one owner/,

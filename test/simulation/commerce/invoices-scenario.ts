@@ -1,4 +1,4 @@
-// Invoices by the real operations: created with both kinds of method, and methods picked for one that stands.
+// Invoices by the real operations: created with both kinds of method, and methods picked for an existing one.
 
 import type { NewInvoice } from "../../../src/commerce/invoices/create-invoice.ts";
 import type { Failure } from "../../../src/platform/failures.ts";
@@ -66,7 +66,7 @@ export function createInvoiceScenario(lab: Lab): Scenario {
   };
 }
 
-/** One invoice stands; four keys pick its two pairs, two keys each, so that different operations want the same method. */
+/** One invoice exists; four keys pick its two pairs, two keys each, so that different operations want the same method. */
 export function activateMethodScenario(lab: Lab): Scenario {
   return {
     name: "activate method",
@@ -105,8 +105,8 @@ export function activateMethodScenario(lab: Lab): Scenario {
 }
 
 /**
- * Two keys create invoices on both wallets while each wallet is deleted: whichever batch comes second finds the other's fact. A wallet that
- * is gone has no invoice that still waits for money on it, and the invoices that stand have both of their methods.
+ * Two keys create invoices on both wallets while each wallet is deleted: whichever batch comes second sees the first. A wallet that
+ * is gone has no invoice that still awaits payment to it, and the invoices that exist have both of their methods.
  */
 export function deleteWalletScenario(lab: Lab): Scenario {
   return {

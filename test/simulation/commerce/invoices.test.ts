@@ -5,7 +5,7 @@ import { Lab } from "../engine/lab.ts";
 import { activateMethodScenario, createInvoiceScenario, deleteWalletScenario } from "./invoices-scenario.ts";
 import { stockShop } from "./shop.ts";
 
-// Derivation is a function of key and index: remembering its results changes nothing but the time a schedule takes.
+// Derivation is a pure function of key and index: caching its results only makes schedules faster.
 vi.mock("../../../src/commerce/wallets/derive-address.ts", async (original) => {
   const real = await original<typeof DeriveAddress>();
   const chains = new Map<string, DeriveAddress.ReceiveChain>();
@@ -32,9 +32,12 @@ const count = schedulesOf(800);
 const totalHits = new Map<string, number>();
 
 it.each([
-  ["invoices created under one key are one invoice, with an address and an amount of its own", createInvoiceScenario],
-  ["a method picked by many is activated once, and all are told the same", activateMethodScenario],
-  ["a deleted wallet has no invoice that still waits for money on it", deleteWalletScenario],
+  [
+    "invoices created under one idempotency key are a single invoice, with its own address and amount",
+    createInvoiceScenario,
+  ],
+  ["a method picked concurrently is activated once, and every answer is the same", activateMethodScenario],
+  ["a deleted wallet has no invoice that still awaits payment to it", deleteWalletScenario],
 ])(
   `%s: ${count} schedules`,
   async (_, scenarioOf) => {
@@ -49,7 +52,7 @@ it.each([
   CAMPAIGN_LIMIT_MS,
 );
 
-it("every fault befell every point of the real operations often", () => {
+it("every fault hit every point of the real operations often enough", () => {
   expect([...totalHits].filter(([, n]) => n < FEWEST_HITS)).toEqual([]);
   expect(totalHits.size).toBeGreaterThan(40);
 });

@@ -59,7 +59,7 @@ const KEY_HASH = (() => {
   return key.value.keyHash;
 })();
 
-/** Lays down the merchant and its wallets, for every schedule of the lab. */
+/** Stores the merchant and its wallets before the first schedule of the lab. */
 export async function stockShop(lab: Lab): Promise<void> {
   const db = lab.db(async (_, work) => work());
   await db.insert(merchants).values({ id: MERCHANT, name: "Shop", createdAtMs: START_MS, updatedAtMs: START_MS });
@@ -147,7 +147,7 @@ function ratesAt(nowMs: number): RateTable {
   return { assets: { USDT: of("1"), BTC: of("50000"), ETH: of("2000") }, fiat: {} };
 }
 
-/** What a request came to in the end: the stored bytes, or a refusal that repeating does not mend. */
+/** The final outcome of a request: the stored bytes, or a refusal that repeating does not change. */
 export type Outcome =
   | { readonly kind: "answer"; readonly status: number; readonly body: string }
   | { readonly kind: "refused"; readonly failure: Failure };

@@ -1,4 +1,4 @@
-// Rounds over addresses by a watcher that is made anew before each pass: that they end, what they find, and what becomes of an address that is
+// Rounds over addresses by a watcher that is recreated before each pass: that they end, what they find, and what happens to an address that is
 // refused or flooded.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -13,23 +13,13 @@ import { stuckAddresses } from "../../../src/platform/db/schema/network-cursors.
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { Lab } from "../engine/lab.ts";
-import { World } from "../engine/world.ts";
+import { BLOCK_MS, calmLab, HOUR, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep, MAC_KEYS } from "./reorg-shop.ts";
 
-const START = 1_800_000_000_000;
-const HOUR = 3_600_000;
-const POLL_MS = 30_000;
-const BLOCK_MS = 600_000;
 const MERCHANT = makeId("mer", "0".repeat(26));
 
-const lab = new Lab();
-const db = lab.db(async (_, work) => work());
-
-function inLab(work: () => Promise<void>): () => Promise<void> {
-  const world = new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} });
-  return () => lab.schedule(world, work);
-}
+const { lab, db, inLab: run } = calmLab();
+const inLab = (work: () => Promise<void>) => () => run(work);
 
 const sentTo = (toAddress: string, txHash = `pays ${toAddress}`): Sent => ({
   ...{ cryptocurrency: "BTC", txHash, toAddress, amountUnits: 1n },
@@ -45,7 +35,7 @@ async function watching(addresses: readonly string[], expiresAtMs = START + HOUR
     ids.push(await watchMethod(db, { ...of, nowMs: START + n }));
   }
   const found = () => new Set(watcher.found().map((text) => text.split("@")[0]));
-  /** Passes, a block each tenth. */
+  /** Runs passes; mines a block after every twenty. */
   const passes = async (count: number) => {
     for (let n = 0; n < count; n++) {
       watcher.nowMs += POLL_MS;
@@ -71,7 +61,7 @@ describe("a round over addresses", () => {
     [150, 6],
     [1_000, 36],
   ])(
-    "of %i finds every payment and closes every invoice in at most %i passes, whatever memory is lost",
+    "of %i addresses finds every payment and closes every invoice in at most %i passes, with no state in memory",
     (count, most) =>
       inLab(async () => {
         const { chain, watcher, found, passes } = await watching(many(count), START + POLL_MS);
@@ -87,7 +77,7 @@ describe("a round over addresses", () => {
   );
 
   it(
-    "ends although more addresses come at each tick than it asks for",
+    "ends even if each tick adds more addresses than it reads",
     inLab(async () => {
       const { watcher, passes } = await watching(many(150));
       for (let tick = 0; tick < 6; tick++) {
@@ -102,7 +92,7 @@ describe("a round over addresses", () => {
   );
 
   it(
-    "asks an address once however many invoices share it",
+    "reads an address once, however many invoices share it",
     inLab(async () => {
       const { source, watcher, passes } = await watching(Array.from({ length: 500 }, () => "SHARED"));
       await passes(1);
@@ -112,7 +102,7 @@ describe("a round over addresses", () => {
   );
 
   it(
-    "is begun anew where its chain was left, and proves its payments by their blocks alone",
+    "restarts from the fork when the chain is left, and confirms its payments by block hash without lookups",
     inLab(async () => {
       const { chain, source, watcher, passes } = await watching(many(150), START + 100 * HOUR);
       await passes(4);
@@ -145,7 +135,7 @@ describe("a round over addresses", () => {
 
 describe("an address that a source refuses", () => {
   it(
-    "holds back nobody, and is told of once when it has lasted for minutes",
+    "does not hold back other addresses, and emits one event after it has lasted for minutes",
     inLab(async () => {
       const { chain, source, watcher, ids, found, passes, fileAt, stuck } = await watching(["POISON", "VICTIM"]);
       source.faults.set("POISON", "BAD_STATUS");
@@ -155,13 +145,13 @@ describe("an address that a source refuses", () => {
       await passes(50);
       expect([...found()]).toEqual(["pays VICTIM"]);
       expect((await watcher.cursor()).height).toBe(322);
-      const told = await db.select().from(events).where(eq(events.type, "wallet.address_degraded"));
-      expect(told.map(({ merchantId, data }) => [merchantId, JSON.parse(data)])).toEqual([
+      const degraded = await db.select().from(events).where(eq(events.type, "wallet.address_degraded"));
+      expect(degraded.map(({ merchantId, data }) => [merchantId, JSON.parse(data)])).toEqual([
         [MERCHANT, { network: "BTC", address: "POISON", degradedSince: expect.any(String), reason: "BAD_STATUS" }],
       ]);
-      // Asked again less and less often.
+      // Retried less and less often.
       expect(source.asked("history POISON")).toBeLessThan(12);
-      // Its invoice waits, long after its time, and says why; its neighbour's closes.
+      // Its invoice stays open long after its expiry and warns why; the other invoice closes.
       const lateMs = START + 20 * HOUR;
       await db.update(stuckAddresses).set({ nextAtMs: 0 });
       watcher.nowMs = lateMs;
@@ -169,14 +159,14 @@ describe("an address that a source refuses", () => {
       await watcher.pass();
       const file = await fileAt(ids[0]);
       expect(settlementChange(file, lateMs)).toBeUndefined();
-      // Whoever looks at the page settles the invoice by what that read.
+      // The checkout page settles the invoice by the same cursors.
       const [page] = await selectCheckout(db, file.invoice.id);
       expect(page?.watched).toEqual(file.cursors);
       expect(invoiceBodyOf(file, { macKeys: MAC_KEYS, publicUrl: "", nowMs: lateMs }).warnings).toEqual([
         "ADDRESS_NOT_READ",
       ]);
       expect(settlementChange(await fileAt(ids[1]), lateMs)?.moves).toEqual(["EXPIRED"]);
-      // And when the source answers, it is read from where it stood, and closes.
+      // When the source answers again, the address is read from its last position, and its invoice closes.
       source.faults.clear();
       await db.update(stuckAddresses).set({ nextAtMs: 0 });
       await passes(2);
@@ -188,7 +178,7 @@ describe("an address that a source refuses", () => {
   );
 
   it(
-    "is not what a source is that answers for nothing: that is an outage, and no address is held to it",
+    "is told apart from a source that answers nothing: that is an outage, and no address is marked",
     inLab(async () => {
       const { source, watcher, stuck } = await watching(many(100));
       await watcher.pass();
@@ -205,7 +195,7 @@ describe("an address that a source refuses", () => {
   );
 
   it(
-    "as a first one on its network is told from an outage too",
+    "is told apart from an outage even if it is the only one on its network",
     inLab(async () => {
       const { source, watcher, stuck } = await watching(["POISON"]);
       source.faults.set("POISON", "RATE_LIMITED");
@@ -217,7 +207,7 @@ describe("an address that a source refuses", () => {
 
 describe("an address with 5,200 small transactions", () => {
   it(
-    "is read on over the passes from where it stood, a few pages each, and costs nobody else anything",
+    "is read over several passes, a few pages each, without delaying any other address",
     inLab(async () => {
       const { chain, source, found, passes, stuck } = await watching(["FLOODED", "VICTIM"]);
       chain.mine(
@@ -242,7 +232,7 @@ describe("an address with 5,200 small transactions", () => {
         if (taken === 10) expect(found()).toContain("in between");
       }
       expect(taken).toBeLessThan(30);
-      // Once it is out of the overlap it is one of all others again.
+      // Once the flood is out of the overlap, the address is read like all others again.
       for (let n = 0; n < 7; n++) chain.mine([]);
       await passes(25);
       expect(await stuck()).toEqual([]);
@@ -253,7 +243,7 @@ describe("an address with 5,200 small transactions", () => {
 
 describe("a source that asks for a pause", () => {
   it(
-    "has it, though nobody remembers that it asked",
+    "gets it, even though nothing is kept in memory",
     inLab(async () => {
       const { source, watcher } = await watching(["A0"]);
       source.down = "RATE_LIMITED";
@@ -271,7 +261,7 @@ describe("a source that asks for a pause", () => {
 
 describe("a payment whose transaction a source refuses", () => {
   it(
-    "ends no pass, and is looked at again; the others are looked at all the same",
+    "does not fail the pass and is checked again later, while the others are checked as usual",
     inLab(async () => {
       const { chain, source, watcher, ids, passes } = await watching(["A0"], START + 100 * HOUR);
       const {
@@ -294,9 +284,9 @@ describe("a payment whose transaction a source refuses", () => {
   );
 });
 
-describe("an address that one source refuses and another reads by its blocks", () => {
+describe("an address that one source refuses and a second source reads by blocks", () => {
   it(
-    "is read from where it stood, and is one of all others again",
+    "is read from its last position, and is then read like all others again",
     inLab(async () => {
       const { chain, source, watcher, found, passes, stuck } = await watching(["POISON", "VICTIM"], START + 100 * HOUR);
       await passes(1);
@@ -316,7 +306,7 @@ describe("an address that one source refuses and another reads by its blocks", (
 
 describe("a fork deeper than any overlap", () => {
   it(
-    "is read again at an address that was refused when it happened",
+    "is read again at an address that was refused when the fork happened",
     inLab(async () => {
       const { chain, source, watcher, found, passes } = await watching(["POISON", "VICTIM"], START + 100 * HOUR);
       for (let n = 0; n < 12; n++) {
@@ -338,9 +328,9 @@ describe("a fork deeper than any overlap", () => {
   );
 });
 
-describe("a fork below what has been passed", () => {
+describe("a fork below the last passed block", () => {
   it(
-    "takes back the moment as well: what is on the other branch may be from before it",
+    "also moves back the passed time, because a payment on the other branch may be earlier",
     inLab(async () => {
       const { chain, watcher, passes } = await watching(["A0"], START + 100 * HOUR);
       await passes(1);
@@ -350,7 +340,7 @@ describe("a fork below what has been passed", () => {
       chain.drop(2);
       chain.mineMany(3);
       chain.mine([sentTo("A0")], watcher.nowMs);
-      // As it stands right after the walk back: nothing of the new branch could be stored.
+      // The state right after walking back: nothing of the new branch could be stored.
       watcher.refusal = { code: "STORAGE_UNAVAILABLE" };
       watcher.nowMs += POLL_MS;
       expect((await watcher.pass()).kind).toBe("interrupted");

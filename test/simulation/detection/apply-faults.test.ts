@@ -1,5 +1,5 @@
-// A fault at every single call that a look makes to storage, one after the other: the look then stands or says that it did not, and once it
-// is applied again all is as if nothing had been.
+// A fault at each storage call that applying an observation makes, one after the other: it is then committed or reports that it is not, and
+// applying it again leaves the same state as without the fault.
 import { expect, it } from "vitest";
 import type { Network } from "../../../src/chains/networks.ts";
 import type { Transfer } from "../../../src/chains/transfer.ts";
@@ -46,7 +46,7 @@ class Till {
   readonly shop = new ReorgShop();
   readonly #random = randomFrom(1);
 
-  /** The look at a height, through a connection of a mood. */
+  /** Applies an observation at a height, through a connection with this effect. */
   async apply(height: number, of: Partial<Pick<Findings, "transfers" | "seen">>, effect: Effect = calm) {
     const nowMs = START_MS + height * BLOCK_MS + 1_000;
     const bytes = () => Uint8Array.from({ length: 16 }, () => Math.floor(this.#random() * 256));
@@ -55,13 +55,13 @@ class Till {
     return applyTransfers(deps, { network: ETH, heights, transfers: [], seen: [], ...of });
   }
 
-  /** The payment of a transaction, as a watcher reads it before it says what it saw. */
+  /** The payment of a transaction, as a watcher reads it before it applies its observation. */
   async seen(txHash: string, observation: ChainObservation) {
     const rows = await this.shop.db(calm).select().from(payments);
     return rows.filter((row) => row.txHash === txHash).map((payment) => ({ payment, observation }));
   }
 
-  /** All that is not drawn anew at each try. */
+  /** All stored state without random ids. */
   state() {
     return {
       payments: this.shop.rows(
@@ -80,33 +80,33 @@ class Till {
 const calm: Effect = async (_, work) => work();
 
 const FAULTS: Readonly<Record<string, Effect>> = {
-  "is lost on its way": () => Promise.reject(new Error("Network connection lost.")),
-  "is done, and its answer lost": async (_, work) => {
+  "is lost before it is executed": () => Promise.reject(new Error("Network connection lost.")),
+  "is executed but its answer lost": async (_, work) => {
     work();
     throw new Error("Network connection lost.");
   },
-  "is turned away": () => Promise.reject(new Error("D1 DB is overloaded. Requests queued for too long.")),
-  "meets a fault that nobody knows": () => Promise.reject(new Error("D1_ERROR: something new")),
+  "is refused as overloaded": () => Promise.reject(new Error("D1 DB is overloaded. Requests queued for too long.")),
+  "fails with an unknown error": () => Promise.reject(new Error("D1_ERROR: something new")),
 };
 
 const STORIES: Readonly<Record<string, (till: Till, effect: Effect) => Promise<boolean>>> = {
   "a partial payment": async (till, effect) =>
     (await till.apply(3, { transfers: [transferAt(2, "part", 60_000_000n)] }, effect)).ok,
-  "the rest": async (till, effect) => {
+  "the rest of a payment": async (till, effect) => {
     await till.apply(3, { transfers: [transferAt(2, "part", 60_000_000n)] });
     return (await till.apply(5, { transfers: [transferAt(4, "rest", 40_000_000n)] }, effect)).ok;
   },
-  "one of two payments that leaves the chain": async (till, effect) => {
+  "one of two payments leaving the chain": async (till, effect) => {
     await till.apply(3, { transfers: [transferAt(2, "part", 60_000_000n)] });
     await till.apply(5, { transfers: [transferAt(4, "rest", 40_000_000n)] });
     const seen = await till.seen("rest", { kind: "unknown" });
     return (await till.apply(6, { seen }, effect)).ok;
   },
-  "a payment beside two that nobody is credited with": async (till, effect) => {
+  "a payment beside two unmatched ones": async (till, effect) => {
     const unmatchedPayments = ["one", "two"].map((txHash) => transferAt(2, txHash, 7_000_000n));
     return (await till.apply(3, { transfers: [...unmatchedPayments, transferAt(2, "paid", 100_000_000n)] }, effect)).ok;
   },
-  "a stray that leaves the chain": async (till, effect) => {
+  "an unmatched payment leaving the chain": async (till, effect) => {
     await till.apply(3, { transfers: [transferAt(2, "unmatched", 7_000_000n)] });
     const seen = await till.seen("unmatched", { kind: "unknown" });
     return (await till.apply(4, { seen }, effect)).ok;
@@ -116,36 +116,36 @@ const STORIES: Readonly<Record<string, (till: Till, effect: Effect) => Promise<b
 const cases = Object.keys(STORIES).flatMap((story) => Object.keys(FAULTS).map((fault) => ({ story, fault })));
 
 it.each(cases)(
-  "$story: whichever call $fault, all of the look stands once it was applied again",
+  "$story: whichever storage call $fault, applying it again leaves the same state as without a fault",
   async ({ story, fault }) => {
     const till = new Till();
     await till.shop.stock();
-    const tell = STORIES[story];
-    const befall = FAULTS[fault];
-    if (tell === undefined || befall === undefined) throw new Error(story);
-    /** The story with a fault at the `at`-th call of its last look, and that look once more where it failed; how many calls it made. */
-    const told = async (at: number) =>
+    const runStory = STORIES[story];
+    const faulty = FAULTS[fault];
+    if (runStory === undefined || faulty === undefined) throw new Error(story);
+    /** The story with a fault at the `at`-th call of its last observation, which is applied again if it failed; how many calls it made. */
+    const withFaultAt = async (at: number) =>
       till.shop.visit(async () => {
         await till.shop.open([invoiceOf(1, 100_000_000n)]);
         let calls = 0;
-        const effect: Effect = async (point, work) => (++calls === at ? befall(point, work) : work());
-        const stands = await tell(till, effect).catch(() => false);
+        const effect: Effect = async (point, work) => (++calls === at ? faulty(point, work) : work());
+        const isCommitted = await runStory(till, effect).catch(() => false);
         const first = till.state();
-        if (!stands) await tell(till, calm);
-        return { calls, stands, first, last: till.state() };
+        if (!isCommitted) await runStory(till, calm);
+        return { calls, isCommitted, first, last: till.state() };
       });
-    const undisturbed = await told(0);
-    expect(undisturbed.stands).toBe(true);
+    const undisturbed = await withFaultAt(0);
+    expect(undisturbed.isCommitted).toBe(true);
     for (let at = 1; at <= undisturbed.calls; at++) {
-      const { stands, first, last } = await told(at);
-      // What says that it stands does, and what does not is mended by the same look.
+      const { isCommitted, first, last } = await withFaultAt(at);
+      // What reports success is committed; what does not is repaired by applying the same observation again.
       expect({ at, state: last }).toEqual({ at, state: undisturbed.last });
-      if (stands) expect({ at, state: first }).toEqual({ at, state: undisturbed.last });
+      if (isCommitted) expect({ at, state: first }).toEqual({ at, state: undisturbed.last });
     }
   },
 );
 
-/** Storage that answers as ever, and how often it was asked. */
+/** An effect without faults that counts the storage calls. */
 function counted(): { readonly effect: Effect; calls: number } {
   const count = {
     calls: 0,
@@ -158,15 +158,15 @@ function counted(): { readonly effect: Effect; calls: number } {
 }
 
 it.each([
-  ["worthless", 7n, { IGNORED: 1_000 }],
-  ["of some worth", 7_000_000n, { UNMATCHED: 100 }],
+  ["of negligible value", 7n, { IGNORED: 1_000 }],
+  ["of some value", 7_000_000n, { UNMATCHED: 100 }],
 ])(
-  "a thousand transfers at once, %s, are written with few calls, and an invoice among them is paid",
+  "a thousand transfers %s are stored with few calls, and an invoice paid among them is PAID",
   async (_, units, expected) => {
     const till = new Till();
     await till.shop.stock();
     await till.shop.open([invoiceOf(1, 100_000_000n), invoiceOf(2, 200_000_000n)]);
-    const unmatchedPayments = Array.from({ length: 999 }, (__, n) => transferAt(2, `stray ${n}`, units));
+    const unmatchedPayments = Array.from({ length: 999 }, (__, n) => transferAt(2, `unmatched ${n}`, units));
     const transfers = [transferAt(2, "first", units), ...unmatchedPayments, transferAt(2, "paid", 100_000_000n)];
     const storage = counted();
     expect((await till.apply(3, { transfers }, storage.effect)).ok).toBe(true);
@@ -177,23 +177,25 @@ it.each([
       "PAID",
       "AWAITING_PAYMENT",
     ]);
-    // Of each row one event, and one of all that were too many.
-    const told = till.shop.rows("select count(*) as n from events where type = 'payment.unmatched'");
-    expect(told).toEqual([{ n: "UNMATCHED" in expected ? 101 : 0 }]);
+    // One event for each stored row, and one for all beyond the limit.
+    const unmatchedEvents = till.shop.rows("select count(*) as n from events where type = 'payment.unmatched'");
+    expect(unmatchedEvents).toEqual([{ n: "UNMATCHED" in expected ? 101 : 0 }]);
     storage.calls = 0;
     expect((await till.apply(3, { transfers }, storage.effect)).ok).toBe(true);
     expect(storage.calls).toBeLessThan(200);
-    expect(till.shop.rows("select count(*) as n from events where type = 'payment.unmatched'")).toEqual(told);
+    expect(till.shop.rows("select count(*) as n from events where type = 'payment.unmatched'")).toEqual(
+      unmatchedEvents,
+    );
   },
 );
 
-it("who is first decides: a transfer that one look gave to an invoice is nobody's stray, however another saw it", async () => {
+it("a transfer credited by one observation stays credited when a concurrent one considers it unmatched: that one gets CONTENTION", async () => {
   const till = new Till();
   await till.shop.stock();
   await till.shop.open([invoiceOf(1, 100_000_000n)]);
   const transfers = [transferAt(2, "paid", 100_000_000n)];
   let isFirst = true;
-  // Between the reads of the slow look and its writes another one credits the transfer.
+  // Another observation credits the transfer between the reads and the writes of the slow one.
   const slow: Effect = async (point, work) => {
     if (point === "d1 write" && isFirst) {
       isFirst = false;
@@ -208,7 +210,7 @@ it("who is first decides: a transfer that one look gave to an invoice is nobody'
   ]);
 });
 
-it("an invoice's own address is found by a few rows, however many methods share another", () => {
+it("the query for an invoice's own address uses its index, however many methods share another address", () => {
   const till = new Till();
   const plan = till.shop.rows(
     `explain query plan ${selectAddressOwners(till.shop.db(calm), { network: "ETH", list: "[]" }).toSQL().sql}`,

@@ -1,5 +1,5 @@
-// Where the simulator of facts meets the service: how a fact is written into storage at its time, and how the chain is read. Only this file knows
-// the tables. Quotes are written as they were asked, whoever looks, so that they are facts of every schedule.
+// The adapter between the facts and the service: how a fact is written into storage at its time, and how the chain is read. Only this file knows
+// the tables. Quotes are written as they were asked, whoever reads the page, so that they are facts of every schedule.
 import { eq } from "drizzle-orm";
 import { networkNamed } from "../../../src/chains/networks.ts";
 import type { Transfer } from "../../../src/chains/transfer.ts";
@@ -46,7 +46,7 @@ export interface LookAt {
   readonly dieAt?: number | undefined;
 }
 
-/** What stands in storage, in the words of the oracle. */
+/** The stored state, in the oracle's terms. */
 export interface Outcome {
   readonly transfers: ReadonlyMap<
     string,
@@ -60,7 +60,7 @@ const MERCHANTS: readonly [MerchantId, MerchantId] = [
   makeId("mer", `${"0".repeat(25)}1`),
 ];
 
-/** How storage or a look differs from the real one. */
+/** How storage or a reading differs from the real one. */
 export interface AsOfVariant {
   readonly name: string;
   /** The same units asked again count from then. */
@@ -95,7 +95,7 @@ export class AsOfTill {
     for (const wallet of this.#wallets) await this.#db.insert(wallets).values(wallet);
   }
 
-  /** Runs one schedule and takes back all it wrote. */
+  /** Runs one schedule and rolls back all it wrote. */
   async visit<T>(work: () => Promise<T>): Promise<T> {
     this.#sqlite.exec("SAVEPOINT history");
     this.#ulids = 0;
@@ -143,13 +143,13 @@ export class AsOfTill {
     this.rows("insert or ignore into address_proofs values (?, ?, ?, ?)", ...proof);
   }
 
-  /** The same units asked again in time lengthen what stands; all else makes it history. */
+  /** The same units asked again in time extend the current quote; anything else makes it history. */
   async addQuote(kind: History["kind"], of: InvoiceFact, asked: Asked): Promise<void> {
     this.#writeQuotes(of, asked.atMs);
     if (kind === "shared") await this.#reserve(of, asked);
   }
 
-  /** Somebody looks when the lock is over: the service asks what the fact says, or it is a problem. */
+  /** Reads the page when the lock is over: the service must ask what the fact says, or it is a problem. */
   async requote(kind: History["kind"], of: InvoiceFact, asked: Asked): Promise<void> {
     if (this.#variant.redatesQuotes || this.#variant.lockMs !== undefined) return this.addQuote(kind, of, asked);
     done("requote", await refreshInvoice(this.#dependencies(asked.atMs, asked.rate), await this.#file(of)));
@@ -163,13 +163,13 @@ export class AsOfTill {
     done("cancel", await cancelInvoice(this.#dependencies(atMs, null), file));
   }
 
-  /** A look at the chain; with `dieAt` the watcher dies at that call of storage, before or after it lands, and its successor looks again. */
+  /** Reads the chain; with `dieAt` the watcher crashes at that storage call, before or after it lands, and its successor reads again. */
   async look(kind: History["kind"], of: LookAt): Promise<void> {
     const apply = () => this.#apply(kind, of);
     await (this.#variant.look === undefined ? apply() : this.#variant.look(this, apply));
   }
 
-  /** A look that finds a known transfer in no block. */
+  /** A reading that finds a known transfer in no block. */
   async gone(kind: History["kind"], of: { readonly atMs: number; readonly txHash: string }): Promise<void> {
     const rows = await this.#db.select().from(payments).where(eq(payments.txHash, of.txHash));
     const seen = rows.map((payment) => ({ payment, observation: { kind: "unknown" } as const }));
@@ -179,7 +179,7 @@ export class AsOfTill {
     );
   }
 
-  /** Somebody reads the invoice: what a GET commits before it answers. */
+  /** Reads the invoice: what a GET commits before it answers. */
   async view(of: InvoiceFact, atMs: number): Promise<void> {
     done("view", await refreshInvoice(this.#dependencies(atMs, null), await this.#file(of)));
   }
@@ -265,7 +265,7 @@ export class AsOfTill {
     return { network, heights: { tipHeight, finalizedHeight: null } };
   }
 
-  /** Whether it lived through it. */
+  /** Whether the watcher survived. */
   async #dying(dieAt: number, atMs: number, look: Findings, rate: string | null): Promise<boolean> {
     const { promise: death, resolve: die } = Promise.withResolvers<"dead">();
     this.#death = { calls: 0, dieAt, die: () => die("dead") };
@@ -284,7 +284,7 @@ export class AsOfTill {
     return new Promise(() => {});
   }
 
-  /** Rows as they stand, and changes behind the service's back. */
+  /** The current rows, and changes made without the service. */
   rows(sql: string, ...params: (string | number | null)[]): Row[] {
     const statement = this.#prepared(sql);
     statement.setReturnArrays(false);

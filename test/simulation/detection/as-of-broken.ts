@@ -1,14 +1,14 @@
-// What release 1 did, put back one by one: schedules that do not catch it would not have caught it then.
+// Mistakes of release 1, put back one by one: schedules that do not catch them would not have caught them then.
 import type { AsOfVariant } from "./as-of-adapter.ts";
 import { DAY } from "./as-of-facts.ts";
 
 /** A quote renewed at the same units counts from its renewal, so what was paid against it falls to the quote before. */
-export const redated: AsOfVariant = { name: "equal quotes are dated anew", redatesQuotes: true };
+export const redated: AsOfVariant = { name: "equal quotes get a new date", redatesQuotes: true };
 
-/** What was asked last is honoured until the invoice is forgotten. */
-export const honoured: AsOfVariant = { name: "an ended quote is honoured for ever", lockMs: 400 * DAY };
+/** The last quote is honoured until the invoice is no longer monitored. */
+export const honoured: AsOfVariant = { name: "an ended quote is honoured forever", lockMs: 400 * DAY };
 
-/** A transfer is weighed and matched by what is asked when it is read. */
+/** A transfer is valued and matched by the quote at reading time. */
 export const byToday: AsOfVariant = {
   name: "old payments are matched by today's quote",
   look: async (till, apply) => {
@@ -28,9 +28,9 @@ export const byToday: AsOfVariant = {
   },
 };
 
-/** Who is cancelled when a block is read was no candidate when it was mined. */
+/** An invoice cancelled before a block is read does not count as a candidate when the block was mined. */
 export const byStatus: AsOfVariant = {
-  name: "the only candidate is judged by statuses at the reading",
+  name: "the only candidate is judged by its status at reading time",
   look: async (till, apply) => {
     const cancelled = till.rows("select id, cancelled_at_ms from invoices where cancelled_at_ms is not null");
     till.rows("update invoices set cancelled_at_ms = created_at_ms - ? where cancelled_at_ms is not null", DAY);

@@ -2,7 +2,7 @@
 // payment's time" and 5 "Direct match"). Nothing here says when anybody read the chain: that is a schedule's (`as-of-schedule.ts`).
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 
-/** Somebody was shown this amount at this moment: by opening a method, or by looking at it when its lock was over. */
+/** This amount was shown at this moment: when the method was opened, or when it was read after its lock. */
 export interface Asked {
   readonly atMs: number;
   readonly units: bigint;
@@ -41,7 +41,7 @@ export interface BlockFact {
   readonly timeMs: number;
   /** When there was something to read. A block's time may be a little older than the block. */
   readonly visibleMs: number;
-  /** When it left the chain; null while it stands. */
+  /** When it left the chain; null while it is on the chain. */
   readonly goneMs: number | null;
 }
 
@@ -51,7 +51,7 @@ export interface TransferFact {
   readonly units: bigint;
   /** First sight in a mempool; null where it was never seen in one. */
   readonly pendingMs: number | null;
-  /** At most two: one that was orphaned, and one that stands. */
+  /** At most two: one that was orphaned, and one that is on the chain. */
   readonly blocks: readonly BlockFact[];
   /** The market's price of one coin when the service first saw the transfer, whenever that was; null where no rate was fresh then and for an hour. */
   readonly sightRate: string | null;

@@ -12,7 +12,7 @@ import {
   watchSlackMs,
 } from "./as-of-facts.ts";
 
-/** A stretch in which one amount was asked. */
+/** A period in which one amount was asked. */
 export interface Quote {
   readonly units: bigint;
   readonly forMicros: bigint;
@@ -36,7 +36,7 @@ export interface ExpectedTransfer {
   readonly weight: Weight | null;
   /** The payment's time. */
   readonly timeMs: number;
-  /** As it stands in the end. */
+  /** The final status. */
   readonly status: "DETECTED" | "CONFIRMED" | "REORGED" | "UNMATCHED";
   readonly isLate: boolean;
 }

@@ -25,7 +25,7 @@ export function scheduleOf(history: History, n: number): Schedule {
   return plan.steps();
 }
 
-/** Who does what, in which order: the same text, the same interleaving. */
+/** The interleaving as text: equal texts are equal interleavings. */
 export function orderOf(schedule: Schedule): string {
   return schedule.map(nameOf).join(" ");
 }

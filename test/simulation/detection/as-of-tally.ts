@@ -1,4 +1,4 @@
-// How often each situation came up, over all histories and schedules: what is not hit is not tested.
+// How often each situation came up, over all histories and schedules: a situation that never came up is not tested.
 import { type History, type InvoiceFact, SHARED_ADDRESS, type TransferFact } from "./as-of-facts.ts";
 import { type Expected, type ExpectedTransfer, paymentTimeMs, quotesOf } from "./as-of-oracle.ts";
 import type { Schedule } from "./as-of-schedule.ts";

@@ -1,5 +1,5 @@
-// Facts as of the payment's time (decisions 4 and 5): the same facts give the same credits, worths and statuses, whatever varies when and in what
-// order they are read. Every schedule of a history is held against the oracle, which reads nothing but the facts.
+// Facts as of the payment's time (decisions 4 and 5): the same facts give the same credits, values and statuses, whenever and in whatever
+// order they are read. Every schedule of a history is compared with the oracle, which reads only the facts.
 import { describe, expect, it } from "vitest";
 import {
   CAMPAIGN_LIMIT_MS,
@@ -31,7 +31,7 @@ interface Problem {
   readonly schedule: Schedule;
 }
 
-/** What is wrong with how a schedule ended; undefined when all stands as the facts say. */
+/** What is wrong with the end of a schedule; undefined when it is as the facts say. */
 async function problemOf(
   till: AsOfTill,
   history: History,
@@ -68,7 +68,7 @@ interface Campaign {
   readonly tally: Tally;
 }
 
-/** Histories of these seeds, each until one of its schedules fails, until so many have failed by a problem like `counts`. */
+/** Runs the histories of these seeds until MOST_PROBLEMS have a schedule that fails with a problem like `counts`. */
 async function campaign(till: AsOfTill, seeds: Iterable<number>, counts = /./): Promise<Campaign> {
   await till.stock();
   const problems: Problem[] = [];
@@ -97,7 +97,7 @@ async function campaign(till: AsOfTill, seeds: Iterable<number>, counts = /./): 
   return { problems, schedules, interleavings, tally };
 }
 
-it(`says the same of the same facts, whenever they are read: ${HISTORIES} histories in ${SCHEDULES} schedules each`, {
+it(`the same facts give the same result whenever they are read: ${HISTORIES} histories in ${SCHEDULES} schedules each`, {
   timeout: CAMPAIGN_LIMIT_MS,
 }, async () => {
   const startMs = performance.now();
@@ -122,7 +122,7 @@ it(`says the same of the same facts, whenever they are read: ${HISTORIES} histor
   expect([...tally.hits].filter(([, n]) => n < FEWEST_HITS)).toEqual([]);
 });
 
-describe(`within ${CAUGHT_WITHIN} histories it catches that`, () => {
+describe(`within ${CAUGHT_WITHIN} histories it catches the mistake that`, () => {
   it.each([
     { variant: redated, problem: /^inv_/ },
     { variant: byToday, problem: /^tx-/ },

@@ -1,28 +1,17 @@
-// Time in which nobody looked is no sign that a source is dead: after a sleep of any length no invoice closes that nobody has looked at since.
-// The watcher is made anew before each pass.
+// Time without passes is no sign that a source is dead: after a pause of any length no invoice closes before it was read again.
+// The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/invoices/closing.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { Lab } from "../engine/lab.ts";
-import { World } from "../engine/world.ts";
+import { BLOCK_MS, calmLab, HOUR, MINUTE, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const START = 1_800_000_000_000;
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const BLOCK_MS = 10 * MINUTE;
+const { db, inLab } = calmLab();
 
-const lab = new Lab();
-const db = lab.db(async (_, work) => work());
-
-function inLab(work: () => Promise<void>): Promise<void> {
-  return lab.schedule(new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} }), work);
-}
-
-/** A watch that has ticked once, an invoice that ends five minutes later, and a payment in time that lies in the chain. */
+/** A watcher after one pass, an invoice that expires five minutes later, and a payment in time in the chain. */
 async function asleep(costsBy: "recipients" | "blocks", sleptMs: number) {
   const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
   const kind = costsBy === "recipients" ? "esplora" : "core-rpc";
@@ -42,8 +31,8 @@ async function asleep(costsBy: "recipients" | "blocks", sleptMs: number) {
   return { chain, source, watcher, closing, isClosed };
 }
 
-describe.each(["recipients", "blocks"] as const)("a watcher that reads by %s and slept for hours", (costsBy) => {
-  it.each([7, 100])("closes nothing after %i of them before it has read the chain", (hours) =>
+describe.each(["recipients", "blocks"] as const)("a watcher that reads by %s and did not run for hours", (costsBy) => {
+  it.each([7, 100])("closes no invoice after %i hours before it has read the chain", (hours) =>
     inLab(async () => {
       const { watcher, isClosed } = await asleep(costsBy, hours * HOUR);
       expect(await isClosed()).toBe(false);
@@ -56,7 +45,7 @@ describe.each(["recipients", "blocks"] as const)("a watcher that reads by %s and
     }),
   );
 
-  it("waits six hours for a source from the first look on that it takes again", () =>
+  it("waits six hours for a failing source, counted from the first pass after the pause", () =>
     inLab(async () => {
       const { source, watcher, closing, isClosed } = await asleep(costsBy, 7 * HOUR);
       source.down = "TIMEOUT";
@@ -70,7 +59,7 @@ describe.each(["recipients", "blocks"] as const)("a watcher that reads by %s and
     }));
 });
 
-it("holds of a second source do not end while nobody looks", () =>
+it("invoices held for a second source stay open while no pass runs", () =>
   inLab(async () => {
     const { chain, source, watcher, isClosed } = await asleep("recipients", 6 * MINUTE);
     const second = new FakeSource(chain, { kind: "blockbook", costsBy: "recipients" });

@@ -1,25 +1,15 @@
-// What one pass does is bounded, whatever a fork has undone; and no pass says that a moment has been read which has not come.
-// The watcher is made anew before each pass.
+// The work of one pass is bounded, whatever a fork has undone, and no pass marks a future time as read.
+// The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { Lab } from "../engine/lab.ts";
-import { World } from "../engine/world.ts";
+import { BLOCK_MS, calmLab, HOUR, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const START = 1_800_000_000_000;
-const HOUR = 3_600_000;
-const POLL_MS = 30_000;
-const BLOCK_MS = 600_000;
 const KINDS = { recipients: "esplora", blocks: "core-rpc" } as const;
 
-const lab = new Lab();
-const db = lab.db(async (_, work) => work());
-
-function inLab(work: () => Promise<void>): Promise<void> {
-  return lab.schedule(new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} }), work);
-}
+const { lab, db, inLab } = calmLab();
 
 async function watching(costsBy: keyof typeof KINDS) {
   const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
@@ -36,7 +26,7 @@ async function watching(costsBy: keyof typeof KINDS) {
 }
 
 describe.each(["recipients", "blocks"] as const)("a fork that undoes 1,500 payments, read by %s", (costsBy) => {
-  it("is gone through 200 at a pass, and the cursor waits for the last of them", () =>
+  it("is processed 200 at a pass, and the cursor waits for the last of them", () =>
     inLab(async () => {
       const { chain, source, watcher, invoiceId, pass } = await watching(costsBy);
       const undone = chain.mine([], watcher.nowMs);
@@ -50,7 +40,7 @@ describe.each(["recipients", "blocks"] as const)("a fork that undoes 1,500 payme
       for (; passes < 20 && (await watcher.cursor()).height !== undone.height; passes++) {
         const before = source.asked("lookup");
         await pass();
-        // Two for each payment: one finds that it left its block, the other whether it waits to be mined again.
+        // Two for each payment: one finds that it left its block, the other whether it is in the mempool again.
         expect(source.asked("lookup") - before).toBeLessThanOrEqual(2 * 200 + 60);
         expect((await watcher.cursor()).height === undone.height).toBe(left() === 0);
       }
@@ -58,11 +48,11 @@ describe.each(["recipients", "blocks"] as const)("a fork that undoes 1,500 payme
     }));
 });
 
-describe("a block with a time that has not come", () => {
+describe("a block with a future time", () => {
   it.each([
     ["ETH", "USDT", "evm-rpc", "blocks"],
     ["TRX", "USDT", "trongrid", "recipients"],
-  ] as const)("(%s) is no word about that time", (network, cryptocurrency, kind, costsBy) =>
+  ] as const)("(%s) does not count as read up to that time", (network, cryptocurrency, kind, costsBy) =>
     inLab(async () => {
       const chain = new FakeChain({ startMs: START - 19_000, blockMs: 1_000, blocks: 20 });
       const source = new FakeSource(chain, { kind, costsBy });
@@ -72,7 +62,7 @@ describe("a block with a time that has not come", () => {
       chain.mine([], START + 2 * HOUR);
       for (let n = 0; n < 4; n++) {
         watcher.nowMs += POLL_MS;
-        // An address that is read at its own pace, and then is not.
+        // B becomes an address that is read separately, and then is not.
         source.faults.clear();
         if (n === 1) source.faults.set("B", "BAD_STATUS");
         expect((await watcher.pass()).kind).toBe("read");

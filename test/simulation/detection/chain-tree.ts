@@ -1,5 +1,5 @@
 // A tree of blocks as a chain grows one: branches that win and lose, transactions that are mined again elsewhere, in another place of
-// another block, that are replaced, evicted, reverted or forgotten. What nodes say at a moment is a `View`; the last one is what came of it.
+// another block, that are replaced, evicted, reverted or forgotten. What nodes report at a moment is a `View`; the last one is the final chain.
 import type { BlockRef } from "../../../src/chains/transfer.ts";
 import type { Dice } from "../../support/dice.ts";
 
@@ -36,7 +36,7 @@ export interface Block {
 export interface View {
   readonly atMs: number;
   readonly tip: Block;
-  /** What waits to be mined. */
+  /** The mempool. */
   readonly pool: readonly Transaction[];
 }
 
@@ -104,7 +104,7 @@ class Growth {
   #nowMs: number;
   #unborn: readonly Transaction[];
   #pool: Transaction[] = [];
-  /** Out of every mempool, and perhaps not for ever. */
+  /** Out of every mempool, perhaps only for a while. */
   #limbo: Transaction[] = [];
   #blocks = 0;
 
@@ -130,7 +130,7 @@ class Growth {
     return this.#view();
   }
 
-  /** Everything that is still to happen happens, and then only time passes. */
+  /** Completes everything that is still to happen; after that only time passes. */
   finish(): View {
     const dice = this.#dice;
     this.#pool = [...this.#pool, ...this.#limbo, ...this.#unborn].filter(() => dice.chance(0.7));
@@ -165,7 +165,7 @@ class Growth {
     const dice = this.#dice;
     const before = this.#tip;
     const old = dice.chance(0.25) ? this.#lostWithin(deepest) : undefined;
-    // Mostly shallow, as forks are, and now and then as deep as can be.
+    // Mostly shallow, as forks are, and sometimes as deep as possible.
     const depth = dice.oneOf([1, 1, dice.between(1, Math.min(3, deepest)), dice.between(1, deepest)]);
     const fork = old ?? blockOn(before, before.ref.height - depth);
     if (fork === undefined) throw new Error(`no block ${depth} below the tip`);

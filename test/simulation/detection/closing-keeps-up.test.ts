@@ -1,25 +1,18 @@
-// Before an invoice closes a second source is asked for its address: however many end within an hour, closing keeps up, and none closes that the
-// second source has not been asked for after its end. The watcher is made anew before each pass.
+// Before an invoice closes, a second source is asked for its address. However many expire within an hour, closing keeps up, and none closes
+// before the second source was asked after its expiry. The watcher is recreated before each pass.
 import { expect, it } from "vitest";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { Lab } from "../engine/lab.ts";
-import { World } from "../engine/world.ts";
+import { BLOCK_MS, calmLab, MINUTE, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
-
-const START = 1_800_000_000_000;
-const MINUTE = 60_000;
-const POLL_MS = 30_000;
-const BLOCK_MS = 600_000;
 
 /** Enough that a second source which is asked at the end of each round alone falls behind. */
 const COUNT = process.env.DEEP ? 4_000 : 1_500;
 const ENDING_MINUTES = process.env.DEEP ? 60 : 20;
 const ADDRESSES_A_TICK = 60;
 
-const lab = new Lab();
-const db = lab.db(async (_, work) => work());
+const { db, inLab } = calmLab();
 
 interface Story {
   readonly count: number;
@@ -29,7 +22,7 @@ interface Story {
   readonly budget: number;
 }
 
-/** Moments after START: when the last invoice could close, and which closed unasked. */
+/** How many invoices closed, which of them before the second source was asked, and how long it took. */
 async function closeAll({ count, withinMs, budget }: Story, mostMs: number) {
   const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
   const sources = [
@@ -65,12 +58,8 @@ async function closeAll({ count, withinMs, budget }: Story, mostMs: number) {
   return { closed, unasked, afterMs: watcher.nowMs - START };
 }
 
-function inLab(work: () => Promise<void>): Promise<void> {
-  return lab.schedule(new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} }), work);
-}
-
 it(
-  `${COUNT} addresses that end within ${ENDING_MINUTES} minutes close within two rounds of all of them, each after the second source was asked`,
+  `${COUNT} addresses that expire within ${ENDING_MINUTES} minutes close within two rounds, each after the second source was asked`,
   {
     timeout: 600_000,
   },
@@ -81,14 +70,14 @@ it(
         4 * ENDING_MINUTES * MINUTE,
       );
       expect([closed, unasked]).toEqual([COUNT, []]);
-      // Who ends just after a round has begun waits for the next, and then for 200 at each pass.
+      // An invoice that expires just after a round has begun waits for the next, and then for 200 at each pass.
       const roundPasses = Math.ceil(COUNT / ADDRESSES_A_TICK);
       expect(afterMs).toBeLessThanOrEqual(ENDING_MINUTES * MINUTE + (2 * roundPasses + 20) * POLL_MS);
     }),
 );
 
 it.each([30, 7])(
-  "a second source that answers for %i at each tick is asked for each of 200 that end at once",
+  "a second source limited to %i addresses at each tick is asked for all of 200 that expire at once",
   (budget) =>
     inLab(async () => {
       const { closed, unasked } = await closeAll({ count: 200, withinMs: 1, budget }, 60 * MINUTE);

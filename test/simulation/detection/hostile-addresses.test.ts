@@ -1,5 +1,5 @@
-// One address stops nobody else, and nothing that a pass needs lives in memory: what is found and when it closes, with hostile addresses and
-// without; and watchers that are broken on purpose.
+// One address does not stop others, and nothing that a pass needs is kept in memory: what is found and when invoices close, with and without
+// hostile addresses; and watchers that are broken on purpose.
 import { describe, expect, it } from "vitest";
 import { CAMPAIGN_LIMIT_MS, printWithTest } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
@@ -19,7 +19,7 @@ async function compare(variant: HostileVariant, count: number, mostProblems: num
   return { problems, tally };
 }
 
-it(`what is found at an address and when its invoice closes does not depend on hostile ones: ${SEEDS} histories`, {
+it(`what is found at an address and when its invoice closes do not depend on hostile addresses: ${SEEDS} histories`, {
   timeout: CAMPAIGN_LIMIT_MS,
 }, async () => {
   const startMs = performance.now();
@@ -35,13 +35,13 @@ it(`what is found at an address and when its invoice closes does not depend on h
     expect(tally.get(misdeed), misdeed).toBeGreaterThan(SEEDS / 20);
 });
 
-describe("a watcher that is broken is caught within 200 histories:", () => {
+describe("within 200 histories a broken watcher is caught that", () => {
   const forgets = (member: string) => (of: Lab) =>
     void of.rows(`update network_cursors set progress = json_remove(progress, '$.${member}') returning 1`);
   it.each<HostileVariant>([
-    { name: "broken: the round over addresses in memory", beforePass: forgets("rounds") },
-    { name: "broken: how long the second source has been silent in memory", beforePass: forgets("unsecondedMs") },
-    { name: "broken: one refusal fails the scan of all", failsWhole: true },
+    { name: "keeps the round over addresses in memory", beforePass: forgets("rounds") },
+    { name: "keeps in memory how long the second source has not answered", beforePass: forgets("unsecondedMs") },
+    { name: "fails the whole scan after one refusal", failsWhole: true },
   ])("$name", { timeout: CAMPAIGN_LIMIT_MS }, async (variant) => {
     const { problems } = await compare(variant, 200, 1);
     printWithTest(`${variant.name}: caught at ${problems[0]}`);

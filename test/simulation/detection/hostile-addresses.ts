@@ -1,6 +1,6 @@
 // One network that is asked by address, with hostile addresses among the others: refused, flooded, slow, or said to be empty. The same history is
 // run with the hostile ones behaving and misbehaving; what is found at all others, and when their invoices may close, must be the same. The
-// watcher is made anew before each pass, and so are its clients.
+// watcher and its clients are recreated before each pass.
 
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/invoices/closing.ts";
@@ -21,7 +21,7 @@ const ADDRESSES_A_TICK = 60;
 
 export interface HostileVariant {
   readonly name: string;
-  /** Something that the protocol must not do, before each pass. */
+  /** A mistake that the protocol must not make, done before each pass. */
   readonly beforePass?: (lab: Lab) => void;
   /** A source whose answer for many fails as a whole. */
   readonly failsWhole?: boolean;
@@ -229,7 +229,7 @@ class Story {
     return `${address} was paid in time, may close, and nobody has seen it`;
   }
 
-  /** Whoever was paid is found in the end; who refuses to the end is not. */
+  /** Every paid address is found in the end, except those refused to the end. */
   #unpaid(): string | undefined {
     const behaves = ({ until, misdeed }: Plan["hostile"][number]) =>
       !this.#isRough || misdeed === "FLOODED" || misdeed === "SLOW" || until < PASSES - 35;

@@ -1,5 +1,5 @@
-// What lasts for hours and does not mend itself: storage that refuses what a look found, rows that cannot be read, a clock or a source that was
-// wrong once. No invoice waits for ever, none closes unread without a person being asked, and merchants are told. The watcher is made anew before
+// Faults that last for hours: storage that refuses what a pass found, rows that cannot be read, a clock or a source that was
+// wrong once. No invoice waits forever, none closes unread without a review, and merchants are notified. The watcher is recreated before
 // each pass.
 import { describe, expect, it } from "vitest";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
@@ -8,22 +8,10 @@ import type { WatchDependencies } from "../../../src/detection/watchers/watch-pa
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { Lab } from "../engine/lab.ts";
-import { World } from "../engine/world.ts";
+import { BLOCK_MS, calmLab, HOUR, MINUTE, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const START = 1_800_000_000_000;
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const POLL_MS = 30_000;
-const BLOCK_MS = 10 * MINUTE;
-
-const lab = new Lab();
-const db = lab.db(async (_, work) => work());
-
-function inLab(work: () => Promise<void>): Promise<void> {
-  return lab.schedule(new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} }), work);
-}
+const { lab, db, inLab } = calmLab();
 
 const newChain = () => new FakeChain({ startMs: START - 299 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 300 });
 const sentTo = (toAddress: string): Sent => ({
@@ -32,7 +20,7 @@ const sentTo = (toAddress: string): Sent => ({
 const indexed = (chain: FakeChain, kind: "esplora" | "blockbook" = "esplora") =>
   new FakeSource(chain, { kind, costsBy: "recipients" });
 
-/** A watch of one invoice at A, ticked once. */
+/** A watcher of one invoice at A, after one pass. */
 async function watch(sources: readonly FakeSource[], expiresAtMs: number) {
   const invoiceId = await watchMethod(db, {
     ...{ network: "BTC", cryptocurrency: "BTC", address: "A", nowMs: START, expiresAtMs },
@@ -45,7 +33,7 @@ async function watch(sources: readonly FakeSource[], expiresAtMs: number) {
     const watches = watchesOf(["BTC"], [{ ...(await watcher.cursor()), stuckPassedMs }]);
     return closingOf({ expiresAtMs, closedAtMs: null, watches, nowMs: watcher.nowMs });
   };
-  /** Passes at this pace, until the invoice closes or for so long; how it closed. */
+  /** Runs passes at this interval until the invoice closes or the time is over; returns how it closed. */
   const runUntilClosed = async (everyMs: number, untilMs: number, before: () => void = () => {}) => {
     for (; watcher.nowMs < untilMs; watcher.nowMs += everyMs) {
       before();
@@ -58,7 +46,7 @@ async function watch(sources: readonly FakeSource[], expiresAtMs: number) {
   return { invoiceId, watcher, runUntilClosed };
 }
 
-describe("a pass that cannot be ended", () => {
+describe("a pass that cannot be completed", () => {
   const FAULTS: readonly [string, (watcher: TestWatcher) => void][] = [
     [
       "because storage refuses what it found",
@@ -74,7 +62,7 @@ describe("a pass that cannot be ended", () => {
       },
     ],
   ];
-  it.each(FAULTS)("%s has looked: merchants are told, and after six hours a person is asked", (_, breakIt) =>
+  it.each(FAULTS)("%s marks the network as degraded, and after six hours the invoice closes as stalled", (_, breakIt) =>
     inLab(async () => {
       const chain = newChain();
       const { watcher, runUntilClosed } = await watch([indexed(chain)], START + HOUR);
@@ -90,7 +78,7 @@ describe("a pass that cannot be ended", () => {
     }),
   );
 
-  it("is over with the first one that ends", () =>
+  it("is forgotten after the first pass that completes", () =>
     inLab(async () => {
       const chain = newChain();
       const { watcher } = await watch([indexed(chain)], START + HOUR);
@@ -106,7 +94,7 @@ describe("a pass that cannot be ended", () => {
     }));
 });
 
-it("progress that cannot be read is begun anew, and the log says so", () =>
+it("unreadable progress is started anew, with a line in the log", () =>
   inLab(async () => {
     const chain = newChain();
     const { watcher } = await watch([indexed(chain)], START + HOUR);
@@ -117,11 +105,11 @@ it("progress that cannot be read is begun anew, and the log says so", () =>
     expect(watcher.reports.filter((line) => line.includes("progress"))).toHaveLength(1);
   }));
 
-describe("a payment that cannot be read, because of its", () => {
+describe("a payment with an unreadable", () => {
   it.each([
     ["evidence", "update payments set evidence = '{' where tx_hash = 'bad' returning 1"],
     ["amount", "update payments set amount_units = 'ten' where tx_hash = 'bad' returning 1"],
-  ])("%s, keeps no other from being looked at and no invoice open, and is named", (_, damage) =>
+  ])("%s does not keep others from being checked or invoices from closing, and is named in the log", (_, damage) =>
     inLab(async () => {
       const chain = newChain();
       const source = indexed(chain);
@@ -144,8 +132,8 @@ describe("a payment that cannot be read, because of its", () => {
   );
 });
 
-describe("a tip that was told once, a thousand blocks above the chain,", () => {
-  /** The first source tells of it at one pass; then A is paid. */
+describe("a tip reported once, a thousand blocks too high,", () => {
+  /** The first source reports it at one pass; then A is paid. */
   async function afterHighTip(others: (chain: FakeChain) => readonly FakeSource[]) {
     const chain = newChain();
     const longer = newChain();
@@ -165,7 +153,7 @@ describe("a tip that was told once, a thousand blocks above the chain,", () => {
     return { chain, watcher, rest, mine, runUntilClosed };
   }
 
-  it.each([1, 2])("is walked back from within minutes, where none of %i sources has come so far", (count) =>
+  it.each([1, 2])("is walked back from within minutes if none of %i sources has come so far", (count) =>
     inLab(async () => {
       const { chain, watcher, mine, runUntilClosed } = await afterHighTip((of) =>
         count === 1 ? [] : [indexed(of, "blockbook")],
@@ -177,7 +165,7 @@ describe("a tip that was told once, a thousand blocks above the chain,", () => {
     }),
   );
 
-  it("is not walked back from while another source, which is paused, may have come so far", () =>
+  it("is kept while another source, which is paused, may have come so far", () =>
     inLab(async () => {
       const { watcher, rest, mine, runUntilClosed } = await afterHighTip((of) => [indexed(of, "blockbook")]);
       const [second] = rest;
@@ -185,7 +173,7 @@ describe("a tip that was told once, a thousand blocks above the chain,", () => {
       second.chain = newChain();
       second.chain.mineMany(1_000);
       let n = 0;
-      // It answers now and then.
+      // It answers every other pass.
       await runUntilClosed(POLL_MS, START + 30 * MINUTE, () => {
         mine();
         second.down = n++ % 2 === 0 ? "RATE_LIMITED" : undefined;
@@ -194,7 +182,7 @@ describe("a tip that was told once, a thousand blocks above the chain,", () => {
     }));
 });
 
-it("a source whose pages of an address never end hands it to another, which finds its payment", () =>
+it("an address whose pages never end at one source is read by the next, which finds its payment", () =>
   inLab(async () => {
     const chain = newChain();
     const endless = indexed(chain);
@@ -219,8 +207,8 @@ it("a source whose pages of an address never end hands it to another, which find
     expect(closed?.isStalled).toBe(false);
   }));
 
-describe("an only source that stands still", () => {
-  it("has read nothing since its newest block: no invoice closes by its word", () =>
+describe("a single source that has stopped", () => {
+  it("does not close invoices: nothing counts as read since its newest block", () =>
     inLab(async () => {
       const frozen = newChain();
       const { watcher, runUntilClosed } = await watch([indexed(frozen)], START + 6 * HOUR);
@@ -233,7 +221,7 @@ describe("an only source that stands still", () => {
     }));
 
   it.each(["recipients", "blocks"] as const)(
-    "is asked by %s again once it goes on, before any invoice closes",
+    "is read by %s again when it recovers, before any invoice closes",
     (costsBy) =>
       inLab(async () => {
         const frozen = newChain();
@@ -254,7 +242,7 @@ describe("an only source that stands still", () => {
   );
 });
 
-it("a clock that was a day ahead for one pass closes nothing unread once it is right again", () =>
+it("a clock that was a day ahead for one pass closes no unread invoice once it is right again", () =>
   inLab(async () => {
     const chain = newChain();
     const source = indexed(chain);

@@ -1,5 +1,5 @@
-// Sources that answer less than a pass asks for, that are slow, that stand still, or whose second one is silent: a watcher that is made anew before
-// each pass still finds what was paid, and closes nothing too early.
+// Sources that are limited, slow or stopped, or whose second source does not answer: a watcher that is recreated before
+// each pass still finds what was paid, and closes no invoice too early.
 import { describe, expect, it } from "vitest";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
 import { closingOf } from "../../../src/commerce/invoices/closing.ts";
@@ -7,22 +7,11 @@ import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { Lab } from "../engine/lab.ts";
-import { World } from "../engine/world.ts";
+import { BLOCK_MS, calmLab, HOUR, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const START = 1_800_000_000_000;
-const HOUR = 3_600_000;
-const POLL_MS = 30_000;
-const BLOCK_MS = 600_000;
-
-const lab = new Lab();
-const db = lab.db(async (_, work) => work());
-
-function inLab(work: () => Promise<void>): () => Promise<void> {
-  const world = new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} });
-  return () => lab.schedule(world, work);
-}
+const { lab, db, inLab: run } = calmLab();
+const inLab = (work: () => Promise<void>) => () => run(work);
 
 const sentTo = (toAddress: string, txHash = `pays ${toAddress}`): Sent => ({
   ...{ cryptocurrency: "BTC", txHash, toAddress, amountUnits: 1n },
@@ -42,12 +31,12 @@ async function watching(
   for (const [n, address] of addresses.entries())
     ids.push(await watchMethod(db, { network: "BTC", cryptocurrency: "BTC", address, expiresAtMs, nowMs: START + n }));
   const found = () => new Set(watcher.found().map((text) => text.split("@")[0]));
-  /** From when on invoices that end then may close; null: not yet. */
+  /** When invoices that expire at this time may close; null: not yet. */
   const closes = async (endMs: number) => {
     const watches = watchesOf(["BTC"], [{ ...(await watcher.cursor()), stuckPassedMs: null }]);
     return closingOf({ expiresAtMs: endMs, closedAtMs: null, watches, nowMs: watcher.nowMs }).closedAtMs;
   };
-  /** Passes until invoices that end then may close; at which moment that was. */
+  /** Runs passes until invoices that expire at this time may close; returns when. */
   const passesUntilClosed = async (endMs: number, most = 60) => {
     for (let n = 0; n < most; n++) {
       watcher.nowMs += POLL_MS;
@@ -61,7 +50,7 @@ async function watching(
 
 const many = (count: number) => Array.from({ length: count }, (_, n) => `A${n}`);
 
-/** Lets a source answer so many calls of a kind, and then none of any kind until it is filled again. */
+/** Lets a source answer so many calls of a kind, and then none of any kind until it is refilled. */
 function limit(source: FakeSource, prefix: string) {
   let left = 0;
   source.before = async (call) => {
@@ -75,13 +64,13 @@ function limit(source: FakeSource, prefix: string) {
   };
 }
 
-describe("a source that answers less than a pass asks for", () => {
+describe("a limited source", () => {
   it.each([
     [79, 100],
     [50, 100],
     [15, 25],
     [6, 10],
-  ])("and no more than %i requests at each tick, is read at all %i addresses within an hour", (budget, count) =>
+  ])("that answers at most %i requests at each tick is read at all %i addresses within an hour", (budget, count) =>
     inLab(async () => {
       const chain = newChain();
       const source = byAddress(chain);
@@ -96,13 +85,13 @@ describe("a source that answers less than a pass asks for", () => {
       }
       expect(found().size).toBe(count);
       expect((await watcher.cursor()).passedMs).toBeGreaterThan(START + 30 * 60_000);
-      // It is asked for a little more each time, and so fails now and then.
+      // The watcher asks for a little more each time, and so fails now and then.
       expect(failed).toBeLessThan(60);
     })(),
   );
 
   it(
-    "is asked for all again once it answers all",
+    "is asked for everything again once the limit is gone",
     inLab(async () => {
       const source = byAddress(newChain());
       const { watcher } = await watching([source], many(60));
@@ -119,7 +108,7 @@ describe("a source that answers less than a pass asks for", () => {
     }),
   );
 
-  it.each([51, 30, 6])("and no more than %i of 60 payments at each tick, confirms all of them", (budget) =>
+  it.each([51, 30, 6])("that shows at most %i of 60 payments at each tick still confirms all of them", (budget) =>
     inLab(async () => {
       const chain = newChain();
       const source = byAddress(chain);
@@ -146,8 +135,8 @@ describe("a source that answers less than a pass asks for", () => {
   );
 });
 
-describe("addresses that a source answers for slowly", () => {
-  it.each([20, 40])("keep nobody else from being read, though the %i newest are all slow", (slow) =>
+describe("addresses that a source answers slowly", () => {
+  it.each([20, 40])("do not keep another from being read, even if the %i newest are all slow", (slow) =>
     inLab(async () => {
       const chain = newChain();
       const source = byAddress(chain);
@@ -175,7 +164,7 @@ describe("an address that the second source refuses", () => {
     [1, true],
     [4, true],
     [1_000, false],
-  ])("%i times waits for it, but no longer than for one that is down", (times, isFound) =>
+  ])("%i times keeps its invoice open, but no longer than a second source that is down", (times, isFound) =>
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -197,9 +186,9 @@ describe("an address that the second source refuses", () => {
   );
 });
 
-describe("an address with more than one look of the second source reads", () => {
+describe("an address with more payments than the second source reads in one pass", () => {
   it(
-    "is read on before its invoice may expire",
+    "is read to the end before its invoice may expire",
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -213,9 +202,9 @@ describe("an address with more than one look of the second source reads", () => 
   );
 });
 
-describe("a second source that is silent", () => {
+describe("a second source that does not answer", () => {
   it(
-    "is waited for at each end by itself, however long ago it was silent before",
+    "is waited for anew at each expiry, however long ago it last failed",
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -228,7 +217,7 @@ describe("a second source that is silent", () => {
         await watcher.pass();
       }
       second.down = undefined;
-      // Nobody is left to be asked about until long after.
+      // No address is left to ask for until much later.
       lab.rows("update invoices set status = 'CANCELLED', closed_at_ms = 1 where id = ? returning id", ids[0] ?? "");
       while (watcher.nowMs < endMs - POLL_MS) {
         watcher.nowMs += POLL_MS;
@@ -245,7 +234,7 @@ describe("a second source that is silent", () => {
   );
 
   it(
-    "for hours keeps no invoice for longer than minutes, however many end meanwhile",
+    "for hours keeps no invoice open for longer than minutes, however many expire meanwhile",
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -270,9 +259,9 @@ describe("a second source that is silent", () => {
   );
 });
 
-describe("a source that reads blocks and stands still", () => {
+describe("a source that reads blocks and has stopped", () => {
   it(
-    "closes no invoice that another source has seen paid",
+    "does not close an invoice that another source sees paid",
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [new FakeSource(newChain(), { kind: "core-rpc" }), byAddress(chain, "blockbook")];
@@ -287,8 +276,8 @@ describe("a source that reads blocks and stands still", () => {
   );
 });
 
-describe("a source that stands still while another goes on", () => {
-  it.each(["core-rpc", "esplora"] as const)("(%s) gives way to it, and has its turn again once it is well", (kind) =>
+describe("a source that has stopped while another goes on", () => {
+  it.each(["core-rpc", "esplora"] as const)("(%s) gives way to the other, and is used again when it recovers", (kind) =>
     inLab(async () => {
       const chain = newChain();
       const still = new FakeSource(newChain(), { kind, costsBy: kind === "esplora" ? "recipients" : "blocks" });
@@ -331,7 +320,7 @@ describe("a source that stands still while another goes on", () => {
     }),
   );
 
-  it.each([0, 3])("is read all the same where the other, %i blocks lower, stands still too", (lag) =>
+  it.each([0, 3])("is still read if the other, %i blocks lower, has stopped too", (lag) =>
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -349,7 +338,7 @@ describe("a source that stands still while another goes on", () => {
 
 describe("a clock that was a day ahead for a moment", () => {
   it(
-    "leaves no source and no address unread for a day",
+    "does not leave a source or an address unread for a day",
     inLab(async () => {
       const chain = newChain();
       const source = byAddress(chain);
@@ -373,7 +362,7 @@ describe("a clock that was a day ahead for a moment", () => {
 
 describe("an address that failed once", () => {
   it(
-    "is read again at the next tick, however many others are refused again and again",
+    "is read again at the next tick, however many others are refused repeatedly",
     inLab(async () => {
       const chain = newChain();
       const source = byAddress(chain);

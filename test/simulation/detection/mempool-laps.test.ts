@@ -1,25 +1,21 @@
-// A mempool that takes several passes to read, by a watcher that is made anew before each of them.
+// A mempool that takes several passes to read, by a watcher that is recreated before each of them.
 import { expect, it } from "vitest";
 import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, printWithTest } from "../engine/campaign.ts";
-import { Lab } from "../engine/lab.ts";
-import { World } from "../engine/world.ts";
+import { calmLab, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const START = 1_800_000_000_000;
-const POLL_MS = 30_000;
 const PART = 2_000;
 const SEEDS = process.env.DEEP ? 5_000 : 100;
 
-const lab = new Lab();
+const { lab, db, inLab } = calmLab();
 
-/** Whether a payment among `size` others is seen within a reading of them all, and nothing closes before. */
+/** What is wrong, if a payment is not seen within two readings of the mempool or its invoice closes before that. */
 async function readLap(seed: number, beforePass: () => void): Promise<string | undefined> {
   const dice = new Dice(seed);
-  const db = lab.db(async (_, work) => work());
   const chain = new FakeChain({ startMs: START - 9 * 600_000, blockMs: 600_000, blocks: 10 });
   const source = new FakeSource(chain, { kind: "core-rpc" });
   source.mempoolPart = PART;
@@ -53,15 +49,14 @@ async function readLap(seed: number, beforePass: () => void): Promise<string | u
 async function problems(beforePass: () => void, count: number): Promise<readonly string[]> {
   const found: string[] = [];
   for (let seed = 1; seed <= count && found.length === 0; seed++) {
-    const world = new World({ seed, faultChance: 0, isTraced: false, onEviction: () => {} });
-    const problem = await lab.schedule(world, () => readLap(seed, beforePass));
+    const problem = await inLab(() => readLap(seed, beforePass), seed);
     if (problem !== undefined) found.push(`seed ${seed}: ${problem}`);
   }
   return found;
 }
 
 it(
-  `a payment in a mempool of any size is seen, and its invoice closes, in two readings of it: ${SEEDS} mempools`,
+  `a payment in a mempool of any size is seen, and its invoice closes, within two readings: ${SEEDS} mempools`,
   async () => {
     expect(await problems(() => {}, SEEDS)).toEqual([]);
   },
@@ -69,12 +64,12 @@ it(
 );
 
 it(
-  "a watcher that keeps its place in the mempool in memory is caught within 200",
+  "a watcher that keeps its position in the mempool in memory is caught within 200 mempools",
   async () => {
     const forget = () =>
       void lab.rows("update network_cursors set progress = json_remove(progress, '$.laps') returning 1");
     const found = await problems(forget, 200);
-    printWithTest(`broken: the place in the mempool in memory: caught at ${found[0]}`);
+    printWithTest(`broken: the position in the mempool in memory: caught at ${found[0]}`);
     expect(found).toHaveLength(1);
   },
   CAMPAIGN_LIMIT_MS,

@@ -1,5 +1,5 @@
 // Several watchers, a claim, a reader, the sweep and a cancellation at once over the same invoices, while storage and the Workers fail under
-// them: then a payment leaves its block, and is mined again. Whoever was first, in the end each transfer is credited once, to whom it belongs.
+// them: then a payment leaves its block, and is mined again. Whichever was first, in the end each transfer is credited once, to the right invoice.
 
 import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
 import { insertReservation } from "../../../src/commerce/amount-reservations/store.ts";
@@ -30,7 +30,7 @@ import type { Client, Verdict, World } from "../engine/world.ts";
 
 const MERCHANT: MerchantId = "mer_00000000000000000000000000";
 const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
-/** When a schedule's world begins; the invoices are a minute older. */
+/** The start of a schedule's world; the invoices are a minute older. */
 const NOW_MS = 1_800_000_000_000;
 const OPENED_MS = NOW_MS - 60 * SECOND_MS;
 const EVM_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -63,12 +63,12 @@ const orderOf = (n: number, of: Omit<Order, "id" | "expiresAtMs"> & { readonly e
   id: makeId("inv", String(n).padStart(26, "0")),
 });
 const shared = { address: EVM_ADDRESS, addressIndex: null };
-/** Its time is over soon after the schedule begins, long after it was paid: the sweep and a reader close it, and the money opens it again. */
+/** It expires soon after the schedule begins, long after it was paid: the sweep and a reader close it, and the payment reopens it. */
 const BRIEF = orderOf(1, {
   ...{ pair: USDT, ...shared, units: 100_000_000n, expectedMicros: 100_000_000n },
   expiresAtMs: NOW_MS + 5,
 });
-/** Somebody cancels it while it is paid. */
+/** It is cancelled while it is paid. */
 const CANCELLED = orderOf(2, { pair: USDT, ...shared, units: 300_000_000n, expectedMicros: 300_000_000n });
 /** Paid in two parts to an address that others could share: the rest gets an amount of its own. */
 const IN_PARTS = orderOf(3, { pair: USDC, ...shared, units: 100_000_000n, expectedMicros: 100_000_000n });
@@ -85,7 +85,7 @@ interface Sent {
   readonly pair: Order["pair"];
   readonly toAddress: string;
   readonly amountUnits: bigint;
-  /** Whose it is in the end; null where it is nobody's. */
+  /** The invoice it is credited to in the end; null for none. */
   readonly of: Order | null;
 }
 
@@ -100,7 +100,7 @@ const SENT: readonly Sent[] = [
   { txHash: "dust", pair: BTC, toAddress: OWN_ADDRESS, amountUnits: 100n, of: null },
 ];
 
-/** Lays down the merchant, its wallets and its invoices, for every schedule of the lab. */
+/** Stores the merchant, its wallets and its invoices before the first schedule of the lab. */
 export async function stockTill(lab: Lab): Promise<void> {
   const db = lab.db(async (_, work) => work());
   const times = { createdAtMs: OPENED_MS, updatedAtMs: OPENED_MS };
@@ -163,10 +163,10 @@ function invoiceRow({ id, expectedMicros, expiresAtMs }: Order): Invoice {
   };
 }
 
-/** What a look makes of storage. */
+/** Applies an observation to storage. */
 export type Apply = (deps: ApplyDependencies, look: Findings) => Promise<Result<unknown, Failure>>;
 
-/** `fork` tells the blocks of one height apart. */
+/** `fork` distinguishes the blocks of one height. */
 function transferIn(sent: Sent, height: number, fork = ""): Transfer {
   const { txHash, toAddress, amountUnits, pair } = sent;
   return {
@@ -242,7 +242,7 @@ export function paymentsScenario(lab: Lab, name: string, apply: Apply): Scenario
 type Act = (onDone: () => void) => void;
 
 function actorsOf(lab: Lab, world: World, apply: Apply, bugs: unknown[]) {
-  /** A client that does its work again until it is done. */
+  /** A client that repeats its work until it succeeds. */
   const insisting =
     (work: (deps: RefreshDependencies & ApplyDependencies) => Promise<Result<unknown, Failure>>): Act =>
     (onDone) =>
@@ -265,7 +265,7 @@ function actorsOf(lab: Lab, world: World, apply: Apply, bugs: unknown[]) {
     });
   return {
     look: (look: Findings) => insisting((deps) => apply(deps, look)),
-    /** A payment as it is read, and then is in its block no more. */
+    /** A payment that is read, and then is no longer in its block. */
     gone: (txHash: string, pair: Order["pair"]) =>
       insisting(async (deps) => {
         const rows = await readWithRetry(deps.sleep, async () => deps.db.select().from(payments));
@@ -304,7 +304,7 @@ function effectsOf(lab: Lab, world: World, client: Client): RefreshDependencies 
   };
 }
 
-/** What must hold whenever all that was asked has been answered. */
+/** What must hold once every request has been answered. */
 function ledgerProblem(lab: Lab): Verdict {
   const [facts] = lab.rows(`select
     (select count(*) from assertions) as assertions,
@@ -327,7 +327,7 @@ function ledgerProblem(lab: Lab): Verdict {
   return toldProblem(lab);
 }
 
-/** Each time a payment was seen is told of once, and each stray. */
+/** There is one event for each time a payment was seen, and for each unmatched payment. */
 function toldProblem(lab: Lab): Verdict {
   const told = new Map<string, number>();
   for (const { type, id } of lab.rows("select type, json_extract(data, '$.payment.id') as id from events")) {
@@ -347,7 +347,7 @@ function toldProblem(lab: Lab): Verdict {
 
 const NOT_FAULTS = ["counted", "active", "gap", "unused"];
 
-/** What the last looks say, whatever was before. */
+/** The final observations, whatever came before. */
 function endProblem(lab: Lab): Verdict {
   const rows = lab.rows("select tx_hash, output_index, invoice_id, status, block_hash from payments");
   for (const { txHash, pair, of } of SENT) {

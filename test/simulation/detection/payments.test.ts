@@ -23,7 +23,7 @@ const count = schedulesOf(1_200, 50);
 const CAUGHT_WITHIN = 300;
 
 it(
-  `each transfer is credited once, nothing is lost, and every event has its number: ${count} schedules`,
+  `each transfer is credited once, none is lost, and the events of each invoice are numbered: ${count} schedules`,
   async () => {
     const lab = new Lab();
     await stockTill(lab);
@@ -36,13 +36,13 @@ it(
   CAMPAIGN_LIMIT_MS,
 );
 
-/** Broken: it says that all stands, whatever became of it. */
+/** Broken: it reports success, whatever the outcome. */
 const hopeful: Apply = async (deps, look) => {
   await applyTransfers(deps, look);
   return ok(undefined);
 };
 
-/** Broken: it looks whether a transfer is known, and then credits it, with nothing to keep two from doing so. */
+/** Broken: it checks whether a transfer is known and then credits it, with nothing to keep two from doing so. */
 const checkThenAct: Apply = async (deps, { network, heights, transfers }) => {
   for (const transfer of transfers) {
     const [known] = await deps.db.select().from(payments).where(eq(payments.txHash, transfer.txHash));
@@ -70,8 +70,8 @@ async function expectCaught(scenario: Scenario, problem: RegExp): Promise<void> 
   expect(caught?.problem).toMatch(problem);
 }
 
-describe(`these schedules catch, within ${CAUGHT_WITHIN} of them,`, () => {
-  it("a look that is acknowledged though it failed", async () => {
+describe(`within ${CAUGHT_WITHIN} schedules the simulator catches`, () => {
+  it("an observation that is acknowledged although it failed", async () => {
     const lab = new Lab();
     await stockTill(lab);
     await expectCaught(
@@ -80,7 +80,7 @@ describe(`these schedules catch, within ${CAUGHT_WITHIN} of them,`, () => {
     );
   });
 
-  it("a check followed by an act, where no key refuses the second", async () => {
+  it("a check followed by an act, without a unique index that refuses the second", async () => {
     const lab = new Lab();
     await stockTill(lab);
     lab.rows("drop index payments_credit");

@@ -5,15 +5,15 @@ import { ok } from "../../../src/lib/result.ts";
 import type { ReorgShop } from "./reorg-shop.ts";
 import type { Variant } from "./reorgs.ts";
 
-/** A transfer is known by the place of its log in the block, which is another one when the transaction is mined again (chains.md 2). */
+/** A transfer is identified by the index of its log in the block, which changes when the transaction is mined again (chains.md 2). */
 export const byLogIndex: Variant = {
-  name: "broken: identity by the log's index within the block",
+  name: "identifies a transfer by its log's index in the block",
   identify: ({ position }, n) => String(position + n),
 };
 
-/** The chain is read on from the cursor, whatever became of the block that it names. */
+/** The chain is read on from the cursor, even if its block is no longer on the chain. */
 export const withoutWalkingBack: Variant = {
-  name: "broken: no walk back on a hash mismatch",
+  name: "does not walk back on a hash mismatch",
   change: (deps, shop) => ({
     ...deps,
     pool: {
@@ -23,7 +23,7 @@ export const withoutWalkingBack: Variant = {
   }),
 };
 
-/** Whatever block is asked for that was read before is still the one that was read. */
+/** A block that was read before is always taken to be unchanged. */
 function trusting(client: ChainClient, shop: ReorgShop): ChainClient {
   return {
     ...client,
@@ -51,9 +51,9 @@ function poolOf({ pool }: WatchDependencies): WatchDependencies["pool"] {
   };
 }
 
-/** What an invoice has received is what it had, more or less by what just became of its payments. */
+/** The received sum of an invoice is the previous one, changed by what just happened to its payments. */
 export const nudged: Variant = {
-  name: "broken: sums that are nudged",
+  name: "increments sums instead of recomputing them",
   change: (deps, shop) => ({
     ...deps,
     apply: async (look) => {
@@ -71,7 +71,7 @@ export const nudged: Variant = {
   }),
 };
 
-/** What comes is added, what goes is taken off: also what is dropped after it had left its block, which is the mistake. */
+/** Adds what comes and subtracts what goes, even a payment dropped after it had left its block: that is the mistake. */
 function step(before: string | undefined, after: string): number {
   if (before === after) return 0;
   if (after === "DROPPED" || after === "REORGED") return -1;

@@ -1,5 +1,5 @@
-// What must have come of invoices and payments, as a function of the final chain alone: nothing here knows who looked at it, when or through
-// what. Written from decisions 4 and 5, and not from the service.
+// The expected invoices and payments, as a function of the final chain alone: nothing here knows which watcher read it, when or through
+// which source. Written from decisions 4 and 5, not from the service.
 import { blockOn, chainOf, type Output, ROOT_HEIGHT, type View } from "./chain-tree.ts";
 import { RATES, SHARED_ADDRESS, type TreeInvoice } from "./reorg-shop.ts";
 
@@ -24,8 +24,8 @@ export interface Expected {
 }
 
 /**
- * `timeOf`: the payment's time of a transfer (`txHash:ordinal`) in a block of the final chain. An orphaned block that somebody saw counts for it
- * (decisions 4), so it is the one thing that the final chain alone does not say.
+ * `timeOf`: the payment's time of a transfer (`txHash:ordinal`) in a block of the final chain. An orphaned block that was seen counts for it
+ * (decisions 4), so it is the one fact that the final chain alone does not give.
  */
 export function expectedOf(
   last: View,
@@ -65,7 +65,7 @@ export function expectedOf(
   };
 }
 
-/** By its own address, or by the exact amount at a shared one; dust pays nobody. */
+/** By its own address, or by the exact amount at a shared one; dust pays no invoice. */
 function payeeOf(output: Output, invoices: readonly TreeInvoice[]): TreeInvoice | undefined {
   const { toAddress, cryptocurrency, amountUnits } = output;
   if (toAddress === SHARED_ADDRESS) {
@@ -79,7 +79,7 @@ function isDust(invoice: TreeInvoice, amountUnits: bigint): boolean {
   return amountUnits < 546n || valueFor(invoice, amountUnits) * 100n < invoice.expectedMicros;
 }
 
-/** Of what no invoice is credited with: dust, to an address of its own or below 0.10 USD; a person decides on the rest. */
+/** Uncredited transfers that are ignored as dust: to an invoice's own address or below 0.10 USD; the rest needs review. */
 function statusOfUnmatched(
   { toAddress, amountUnits }: Output,
   invoices: readonly TreeInvoice[],

@@ -8,7 +8,7 @@ import { growTree, type Output, type Transaction, type Tree } from "./chain-tree
 import { SHARED_ADDRESS, START_MS, type TreeInvoice } from "./reorg-shop.ts";
 import { type Identify, TreeSource } from "./tree-source.ts";
 
-/** What one tree is made of. */
+/** The plan of one tree. */
 export interface Plan {
   readonly network: Network;
   readonly invoices: readonly TreeInvoice[];
@@ -102,7 +102,7 @@ function outputTo(invoice: TreeInvoice, isUtxo: boolean, dice: Dice): Output {
   const { address: toAddress, cryptocurrency, askedUnits } = invoice;
   const asked = askedUnits ?? 90_000n;
   const shares = [asked, asked, asked / 2n, asked / 3n, asked * 2n, asked - asked / 50n, 545n, 1_999n];
-  // To a shared address what was asked, or what nobody can have meant: far too much, or dust.
+  // To a shared address: the amount asked, or one that cannot be meant for an invoice: far too much, or dust.
   const unmatched = cryptocurrency === "USDT" ? dice.oneOf([350_000_000n, 50_000n]) : asked;
   const amountUnits = isUtxo ? dice.oneOf(shares) : dice.oneOf([asked, asked, asked, unmatched]);
   return { toAddress, cryptocurrency, amountUnits };

@@ -1,4 +1,4 @@
-// A merchant whose invoices are paid on a chain that a tree grows: a direct wallet that all its invoices share, or an xpub wallet with an
+// A merchant whose invoices are paid on the chain of a tree: a direct wallet that all its invoices share, or an xpub wallet with an
 // address for each. Rows are written by the stores that the service writes them with.
 
 import { insertReservation } from "../../../src/commerce/amount-reservations/store.ts";
@@ -41,7 +41,7 @@ export interface TreeInvoice {
   readonly requiredConfirmations: number;
 }
 
-/** What there is a wallet for. BTC has one of the xpub kind. */
+/** The pairs with a wallet. BTC's is an extended key. */
 const PAIRS = [
   { cryptocurrency: "BTC", network: "BTC" },
   { cryptocurrency: "USDT", network: "ETH" },
@@ -75,7 +75,7 @@ export class ReorgShop {
     for (const wallet of this.#wallets) await db.insert(wallets).values(wallet);
   }
 
-  /** The invoices of a tree as they are once they were created, and the watch that their activation begins. */
+  /** Stores the invoices of a tree as just created, and starts their watch. */
   async open(invoices: readonly TreeInvoice[]): Promise<void> {
     const db = this.db(async (_, work) => work());
     const [first] = invoices;
@@ -108,19 +108,19 @@ export class ReorgShop {
     ]);
   }
 
-  /** Rows as they stand. */
+  /** The current rows. */
   rows(sql: string): Row[] {
     const statement = this.#prepared(sql);
     statement.setReturnArrays(false);
     return statement.all() as Row[];
   }
 
-  /** Changes rows behind the service's back. */
+  /** Changes rows without the service. */
   run(sql: string, ...params: (string | number)[]): void {
     this.#prepared(sql).run(...params);
   }
 
-  /** Runs one tree and takes back all it wrote. */
+  /** Runs one tree and rolls back all it wrote. */
   async visit<T>(work: () => Promise<T>): Promise<T> {
     this.#sqlite.exec("SAVEPOINT tree");
     try {
@@ -143,7 +143,7 @@ export class ReorgShop {
       macKeys: MAC_KEYS,
       nowMs: START_MS,
     });
-    // Locked for ever: this is about chains, and what a quote is worth once it is over is the matter of another simulator.
+    // Locked forever: this is about chains; another simulator covers quotes that have ended.
     const quotes = parseQuotes(method.quotes).map((quote) => ({ ...quote, lockedUntilMs: Number.MAX_SAFE_INTEGER }));
     return { ...method, lockedUntilMs: Number.MAX_SAFE_INTEGER, quotes: printQuotes(quotes) };
   }
@@ -188,7 +188,7 @@ function walletOf(id: WalletId, pair: (typeof PAIRS)[number]): Wallet {
   return { ...unsigned, ...signRow(MAC_KEYS, walletMacSubject(unsigned)) };
 }
 
-/** What operations on invoices take of the world. */
+/** The dependencies of operations on invoices. */
 export function shopDependencies(of: {
   readonly db: ReturnType<ReorgShop["db"]>;
   readonly nowMs: number;
@@ -212,5 +212,5 @@ export function shopDependencies(of: {
   };
 }
 
-/** Pauses are over at once; the limit of an attempt, which only a fault would reach, never comes. */
+/** Pauses end at once; the time limit of an attempt, which only a fault would reach, never ends. */
 export const instantSleep = (ms: number): Promise<void> => (ms >= 3_000 ? new Promise(() => {}) : Promise.resolve());

@@ -1,4 +1,4 @@
-// The simulator of reorgs (reliability.md 6), and what it is worth: watchers that are broken on purpose do not get past it.
+// The simulator of reorgs (reliability.md 6), and a check of it: it must catch watchers that are broken on purpose.
 import { beforeAll, describe, expect, it } from "vitest";
 import { printWithTest } from "../engine/campaign.ts";
 import { byLogIndex, nudged, withoutWalkingBack } from "./reorg-broken.ts";
@@ -18,7 +18,7 @@ interface Campaign {
   readonly tally: Tally;
 }
 
-/** Trees of seeds 1 to `count`, until so many have failed; only a problem like `stopAt` counts, where it is given. */
+/** Runs trees of seeds 1 to `count` until so many have failed; with `stopAt`, only problems like it count. */
 async function watchTrees(
   variant: Variant,
   of: { readonly count: number; readonly mostProblems: number; readonly stopAt?: RegExp },
@@ -34,7 +34,7 @@ async function watchTrees(
 
 const REAL: Variant = { name: "the real pass" };
 
-it(`ends as the final chain says, nothing lost and nothing credited twice: ${TREES} trees`, {
+it(`the stored state ends as the final chain says, with no payment lost or credited twice: ${TREES} trees`, {
   timeout: LIMIT_MS,
 }, async () => {
   const startMs = performance.now();
@@ -51,7 +51,7 @@ it(`ends as the final chain says, nothing lost and nothing credited twice: ${TRE
     printWithTest(`history of seed ${first.seed}:\n${history.join("\n")}`);
   }
   expect(problems.map(({ seed, problem }) => `seed ${seed}: ${problem}`)).toEqual([]);
-  // What is not hit is not tested.
+  // Each of these situations must have occurred, or it was not tested.
   expect(tally.get("deepest fork")).toBeGreaterThan(60);
   for (const happening of ["late", "balanced", "unindexed", "forgetful", "failing", "died", "pass failed"]) {
     expect(tally.get(happening), happening).toBeGreaterThan(TREES / 20);
@@ -64,9 +64,9 @@ it(`ends as the final chain says, nothing lost and nothing credited twice: ${TRE
   }
 });
 
-describe(`a watcher that is broken is caught within ${CAUGHT_WITHIN} trees:`, () => {
+describe(`within ${CAUGHT_WITHIN} trees a broken watcher is caught that`, () => {
   it.each([
-    // The money of one transfer counts as often as it was mined.
+    // One transfer is counted as often as it was mined.
     { variant: byLogIndex, stopAt: /^inv_\S+ is (OVERPAID|PAID)/ },
     { variant: nudged, stopAt: /^inv_\S+ is / },
     { variant: withoutWalkingBack, stopAt: /not on the chain|was never seen|^inv_\S+ is / },

@@ -1,6 +1,6 @@
-// One tree, watched: a shop's invoices are paid on a chain that grows and takes back, the real pass looks at it through sources of every mood,
-// dies between two awaits now and then, and the sweep comes by. In the end the sources are honest, the chain is deep and time passes: what
-// stands then must be what the model says of the final chain alone.
+// One tree, watched: a shop's invoices are paid on a chain that grows and reorganizes; the real pass reads it through good and bad sources,
+// sometimes crashes between two awaits, and the sweep runs. In the end the sources are honest, the chain is deep and time passes: the stored
+// state must then be what the model computes from the final chain alone.
 import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
 import type { Network } from "../../../src/chains/networks.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
@@ -21,18 +21,18 @@ import { byOrdinal, HONEST, type Identify, type Mood } from "./tree-source.ts";
 export interface Variant {
   readonly name: string;
   readonly identify?: Identify;
-  /** Puts something between the watcher and its world. */
+  /** Wraps the dependencies of the watcher. */
   readonly change?: (deps: WatchDependencies, shop: ReorgShop, network: Network) => WatchDependencies;
-  /** Receives what happens, line by line. */
+  /** Receives the history, line by line. */
   readonly trace?: (line: string) => void;
 }
 
-/** What of the hostile world came up, over all trees. */
+/** How often each hostile situation came up, over all trees. */
 export type Tally = Map<string, number>;
 
 type Verdict = string | undefined;
 
-/** Grows and watches the tree of a seed; undefined when all stands as it must. */
+/** Grows and watches the tree of a seed; returns what is wrong with the result, or undefined. */
 export async function watchTree(shop: ReorgShop, seed: number, variant: Variant, tally: Tally): Promise<Verdict> {
   const dice = new Dice(seed);
   const plan = planOf(dice, variant.identify ?? byOrdinal);
@@ -95,7 +95,7 @@ class Watch {
     }
   }
 
-  /** Until nothing can become of anything any more. */
+  /** Runs until nothing can change any more. */
   async toTheEnd(): Promise<void> {
     for (const source of this.#plan.sources) source.mood = HONEST;
     let view = this.#plan.tree.last;
@@ -263,7 +263,7 @@ class Watch {
     return undefined;
   }
 
-  /** Whoever only listens has heard last what stands: of each credited payment, and of each invoice. */
+  /** The last event of each credited payment and of each invoice shows its final state. */
   #verdictOfNews(): Verdict {
     const [unheard] = this.#shop.rows(`select id, status, (select type from events
         where invoice_id = payment.invoice_id and data ->> '$.payment.id' = payment.id and type in
@@ -277,7 +277,7 @@ class Watch {
     return stale === undefined ? undefined : `${stale.id} is ${stale.status}, and ${stale.heard} is the last of it`;
   }
 
-  /** The log of events has no hole, and nobody looks at the network any more. */
+  /** The log of events has no gap, and the network is no longer watched. */
   #verdictOfRest(): Verdict {
     const [holes] = this.#shop.rows(`select id from invoices where event_sequence <>
       (select count(*) from events where invoice_id = invoices.id)`);

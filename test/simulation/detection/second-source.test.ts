@@ -1,5 +1,5 @@
-// A second source is asked before an invoice may expire, and for what the first one refuses: whatever of it is slow, partial or on another branch,
-// it costs each address by itself, no more than minutes, and a bounded part of each pass. The watcher is made anew before each pass.
+// A second source is asked before an invoice may expire, and for what the first one refuses. If it is slow, partial or on another branch,
+// each address is delayed by itself, by minutes at most, and by a bounded part of each pass. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import type { NetworkName } from "../../../src/chains/networks.ts";
 import type { Transfer } from "../../../src/chains/transfer.ts";
@@ -8,24 +8,13 @@ import { closingOf } from "../../../src/commerce/invoices/closing.ts";
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { Lab } from "../engine/lab.ts";
-import { World } from "../engine/world.ts";
+import { BLOCK_MS, calmLab, HOUR, MINUTE, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const START = 1_800_000_000_000;
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const POLL_MS = 30_000;
-const BLOCK_MS = 600_000;
-/** Blocks of one scan of a node's, as its client bounds it. */
+/** Blocks that one scan of a node reads at most. */
 const SCAN_BLOCKS = 25;
 
-const lab = new Lab();
-const db = lab.db(async (_, work) => work());
-
-function inLab(work: () => Promise<void>): Promise<void> {
-  return lab.schedule(new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} }), work);
-}
+const { lab, db, inLab } = calmLab();
 
 const sentTo = (toAddress: string, of: Partial<Sent> = {}): Sent => ({
   ...{ cryptocurrency: "BTC", txHash: `pays ${toAddress}`, toAddress, amountUnits: 1n, ...of },
@@ -44,14 +33,14 @@ function watch(
   return watchMethod(db, { network, cryptocurrency, address, nowMs, expiresAtMs });
 }
 
-/** From when on invoices that end then may close; null: not yet. */
+/** When invoices that expire at this time may close; null: not yet. */
 async function closes(watcher: TestWatcher, endMs: number, stuckPassedMs: number | null = null) {
   const { network, ...cursor } = await watcher.cursor();
   const watches = watchesOf([network], [{ network, ...cursor, stuckPassedMs }]);
   return closingOf({ expiresAtMs: endMs, closedAtMs: null, watches, nowMs: watcher.nowMs }).closedAtMs;
 }
 
-/** A source whose index shows a payment in a block that lost, for good. */
+/** A source whose index permanently shows a payment in an orphaned block. */
 function withOrphan(source: FakeSource, address: string): Pick<FakeSource, "client"> {
   const block = { height: 300, hash: "orphan", timeMs: START + MINUTE };
   const txHash = "orphaned";
@@ -77,13 +66,13 @@ function withOrphan(source: FakeSource, address: string): Pick<FakeSource, "clie
   };
 }
 
-describe("a second source that reads some blocks at each scan", () => {
+describe("a second source that reads a few blocks at each scan", () => {
   it.each([
     ["BTC", BLOCK_MS, 24 * HOUR],
     ["LTC", 150_000, HOUR],
     ["LTC", 150_000, 12 * HOUR],
   ] as const)(
-    "(%s) shows what the first denies before the invoice closes, though it lasts for more than a scan",
+    "(%s) shows a payment that the first source hides before the invoice closes, even if that takes several scans",
     (network, blockMs, lengthMs) =>
       inLab(async () => {
         const chain = newChain(blockMs);
@@ -111,8 +100,8 @@ describe("a second source that reads some blocks at each scan", () => {
   );
 });
 
-describe("a second source whose index shows an orphaned payment to one address, for good,", () => {
-  it("keeps nobody's invoice open for longer than minutes", () =>
+describe("a second source whose index permanently shows an orphaned payment to one address", () => {
+  it("keeps no invoice open for longer than minutes", () =>
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -130,7 +119,7 @@ describe("a second source whose index shows an orphaned payment to one address, 
       expect(watcher.found()).toEqual([]);
     }));
 
-  it("reads the others for a first source that refuses them", () =>
+  it("still reads the other addresses that the first source refuses", () =>
     inLab(async () => {
       const chain = newChain();
       const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
@@ -152,7 +141,7 @@ describe("a second source whose index shows an orphaned payment to one address, 
 });
 
 it.each([250])(
-  "3,000 invoices that have ended close in one wait though the second source refuses every %ith",
+  "3,000 expired invoices close within one wait even if the second source refuses every %ith address",
   (every) =>
     inLab(async () => {
       const chain = newChain();
@@ -171,7 +160,7 @@ it.each([250])(
         if (passes % 20 === 19) chain.mine([], watcher.nowMs);
         await watcher.pass();
       }
-      // Fifteen to ask for all of them, 200 at a pass, and ten to wait for five minutes.
+      // Fifteen passes to ask for all of them, 200 at a pass, and ten to wait for five minutes.
       expect(passes).toBeLessThan(15 + 12);
     }),
 );
@@ -202,7 +191,7 @@ describe("a flood of payments to a shared address, each in a block of its own,",
     return { chain, first, second, endMs, watcher };
   }
 
-  it("costs no request for each of those that are stored", () =>
+  it("costs no request for payments that are already stored", () =>
     inLab(async () => {
       const { chain, first, second, endMs, watcher } = await flooded(true);
       while (chain.tip.timeMs <= endMs) chain.mine();
@@ -214,7 +203,7 @@ describe("a flood of payments to a shared address, each in a block of its own,",
       expect((await watcher.cursor()).passedMs).toBe(chain.tip.timeMs);
     }));
 
-  it("and where they are not stored, some requests at each pass, until all have been asked for", () =>
+  it("costs a bounded number of requests at each pass for payments that are not stored, until all are checked", () =>
     inLab(async () => {
       const { chain, first, endMs, watcher } = await flooded(false);
       while (chain.tip.timeMs <= endMs) chain.mine();
@@ -229,7 +218,7 @@ describe("a flood of payments to a shared address, each in a block of its own,",
     }));
 });
 
-it("a second source that was limited for a while is soon asked again for all that the first refuses", () =>
+it("a second source that was limited for a while is soon asked again for everything the first refuses", () =>
   inLab(async () => {
     const chain = newChain();
     const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];

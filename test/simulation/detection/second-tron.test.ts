@@ -1,4 +1,4 @@
-// TronGrid as the second source: an address with more than a look of it holds, and answers that take seconds.
+// TronGrid as the second source: an address with more payments than one reading covers, and answers that take seconds.
 import { expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/chain-client.ts";
 import { addressOfHex } from "../../../src/chains/tron/tron-hex.ts";
@@ -6,22 +6,14 @@ import { trongridClient } from "../../../src/chains/tron/trongrid-client.ts";
 import { FakeTronGrid } from "../../support/fake-trongrid.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { Lab } from "../engine/lab.ts";
-import { World } from "../engine/world.ts";
+import { calmLab, HOUR, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const START = 1_800_000_000_000;
-const HOUR = 3_600_000;
 const ADDRESS = addressOfHex("22".repeat(20)) ?? "";
 
-const lab = new Lab();
-const db = lab.db(async (_, work) => work());
+const { db, inLab } = calmLab();
 
-function inLab(work: () => Promise<void>): Promise<void> {
-  return lab.schedule(new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} }), work);
-}
-
-/** An invoice that ends, a first source that shows no payment at all, and TronGrid, each answer of which takes so long. */
+/** An invoice that expires, a first source that shows no payment at all, and TronGrid, each answer of which takes this long. */
 async function ending(slowMs = 0) {
   const grid = new FakeTronGrid(START);
   grid.mineEmpty(100);
@@ -52,7 +44,7 @@ async function ending(slowMs = 0) {
   return { grid, watcher, endMs };
 }
 
-it.each([10, 60, 100])("a payment below payments of %i later blocks is found before its invoice may expire", (later) =>
+it.each([10, 60, 100])("a payment older than those in %i later blocks is found before its invoice expires", (later) =>
   inLab(async () => {
     const { grid, watcher, endMs } = await ending();
     const [missed = ""] = grid.mine({ code: "USDT", to: ADDRESS, amount: 5_000_000 });
@@ -68,7 +60,7 @@ it.each([10, 60, 100])("a payment below payments of %i later blocks is found bef
   }),
 );
 
-it("a second source that takes five seconds for an answer makes no pass longer than minutes", () =>
+it("a second source that takes five seconds for each answer keeps a pass below 100 seconds", () =>
   inLab(async () => {
     const { grid, watcher, endMs } = await ending(5_000);
     for (let n = 0; n < 100; n++) grid.mine({ code: "USDT", to: ADDRESS, amount: 1_000_000 });
@@ -76,7 +68,7 @@ it("a second source that takes five seconds for an answer makes no pass longer t
     watcher.nowMs = grid.tipMs;
     const begunMs = watcher.nowMs;
     await watcher.pass();
-    // One look of a page, twelve requests; what came before and after it.
+    // One page of twelve requests, and the requests before and after it.
     expect(watcher.nowMs - begunMs).toBeLessThan(100_000);
     expect(watcher.found().length).toBeGreaterThan(0);
   }));

@@ -1,5 +1,5 @@
 // Sources of a growing chain, good and bad: late, on the branch that lost, with logs not yet indexed, forgetful, behind a balancer that asks
-// another node each time, or down. What they never do is to forge: a block that they tell of was one.
+// another node each time, or down. They never forge: every block they report has existed.
 import type {
   ChainClient,
   History,
@@ -15,7 +15,7 @@ import { err, ok, type Result } from "../../../src/lib/result.ts";
 import type { Dice } from "../../support/dice.ts";
 import { type Block, blockOn, chainOf, type Mined, ROOT_HEIGHT, type Transaction, type View } from "./chain-tree.ts";
 
-/** How a source is for a while. */
+/** The behaviour of a source for a while. */
 export interface Mood {
   /** Views behind the chain: late, and on the branch that has lost meanwhile. */
   readonly lag: number;
@@ -31,7 +31,7 @@ export interface Mood {
 
 export const HONEST: Mood = { lag: 0, isBalanced: false, unindexed: 0, isForgetful: false, failing: 0 };
 
-/** By what a transfer of a transaction is known: of the outputs of the transaction this is the `n`-th. */
+/** The identity of a transfer within its transaction: the `n`-th of its outputs. */
 export type Identify = (mined: Pick<Mined, "position">, n: number) => string;
 /** Its number within the transaction, the same wherever that is mined (chains.md 2). */
 export const byOrdinal: Identify = (_, n) => String(n);
@@ -40,7 +40,7 @@ export interface TreeSourceParts {
   readonly kind: ChainSourceKind;
   readonly costsBy: ChainClient["costsBy"];
   readonly dice: Dice;
-  /** Blocks below the tip that the chain calls final; null where it calls none so. */
+  /** Depth below the tip at which the chain calls blocks final; null where it has no finality. */
   readonly finalDepth: number | null;
   readonly hasMempool: boolean;
   readonly identify: Identify;
@@ -48,7 +48,7 @@ export interface TreeSourceParts {
 
 export class TreeSource {
   mood = HONEST;
-  /** What the chain has been up to now, the newest view last. */
+  /** The history of the chain, the newest view last. */
   views: readonly View[] = [];
   readonly client: ChainClient;
   readonly #parts: TreeSourceParts;

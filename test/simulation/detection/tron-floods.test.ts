@@ -1,5 +1,5 @@
-// Addresses on TRON that somebody floods with transfers, read by TronGrid: what a look at one costs, by requests, and that what is paid there is
-// found all the same. The watcher and its clients are made anew before each pass.
+// Addresses on TRON that are flooded with transfers, read by TronGrid: how many requests one reading costs, and that a payment there is
+// still found. The watcher and its clients are recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { addressOfHex } from "../../../src/chains/tron/tron-hex.ts";
 import { LOOK_REQUESTS, PAGE_REQUESTS, trongridClient } from "../../../src/chains/tron/trongrid-client.ts";
@@ -7,26 +7,18 @@ import { stuckAddresses } from "../../../src/platform/db/schema/network-cursors.
 import { FakeTronGrid, type TronSent } from "../../support/fake-trongrid.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
-import { Lab } from "../engine/lab.ts";
-import { World } from "../engine/world.ts";
+import { calmLab, HOUR, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const START = 1_800_000_000_000;
-const HOUR = 3_600_000;
 const POLL_MS = 9_000;
-/** The look on from where it stood, the newest, and whether the block at which it began still stands. */
+/** Requests to read on from the last position, to read the newest page, and to check that the block where it began is still on the chain. */
 const MOST = LOOK_REQUESTS + PAGE_REQUESTS + 1;
-/** Of a pass whatever it reads: which chain and which blocks, before and after. */
+/** Requests of any pass: which chain and which blocks, before and after. */
 const PASS = 8;
 const OVERLAP = networkOf("TRX").overlapBlocks;
 
-const lab = new Lab();
-const db = lab.db(async (_, work) => work());
-
-function inLab(work: () => Promise<void>): () => Promise<void> {
-  const world = new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} });
-  return () => lab.schedule(world, work);
-}
+const { db, inLab: run } = calmLab();
+const inLab = (work: () => Promise<void>) => () => run(work);
 
 const [FLOODED, NEIGHBOUR] = ["22", "33"].map((byte) => addressOfHex(byte.repeat(20)) ?? "") as [string, string];
 const dust = (code: TronSent["code"], amount = 1): TronSent => ({ code, to: FLOODED, amount });
@@ -57,7 +49,7 @@ async function watching() {
     expect((await watcher.pass()).kind).toBe("read");
     return grid.asked.length;
   };
-  /** Passes until it is found; their number. */
+  /** Runs passes until the transfer is found; returns their number. */
   const passesUntil = async (txid: string | undefined, most: number) => {
     let passes = 0;
     for (; !found().has(txid ?? "") && passes < most; passes++)
@@ -68,12 +60,12 @@ async function watching() {
   return { grid, watcher, found, pass, passesUntil, stuck: () => db.select().from(stuckAddresses) };
 }
 
-/** Beside the flooded one: the lists of the neighbour, its payment, and where the range begins. */
+/** Requests for the neighbour: its lists, its payment, and the start of the range. */
 const NEIGHBOURS = 2 + 2 + 1;
 
 describe("an address on TRON with 5,200 small transfers", () => {
   it(
-    "costs a look about fifty requests, its neighbour is read at once, and what is paid beneath them is found in 120 passes",
+    "takes about fifty requests a pass, does not delay its neighbour, and shows a payment beneath them within 120 passes",
     inLab(async () => {
       const { grid, found, passesUntil, pass, stuck } = await watching();
       const [paid] = grid.mine({ code: "USDT", to: FLOODED, amount: 5_000_000 });
@@ -84,17 +76,17 @@ describe("an address on TRON with 5,200 small transfers", () => {
       expect(found()).toContain(neighbour);
       expect(await stuck()).toMatchObject([{ address: FLOODED, reason: "FLOODED" }]);
       expect(await passesUntil(paid, 120)).toBeLessThan(120);
-      // Nothing of the flood was left out.
+      // No transfer of the flood is missing.
       expect(found().size).toBe(5_202);
       grid.mineEmpty(OVERLAP);
-      // To the end of the walk that is under way, and once all that came since is out of the overlap.
+      // To the end of the reading under way, until everything that came since is out of the overlap.
       for (let n = 0; n < 6; n++) await pass();
       expect(await stuck()).toEqual([]);
     }),
   );
 
   it(
-    "is told apart by asset: what is paid in another, and what is paid on top, is found by the next look",
+    "is flooded in one asset only: a payment in another asset, or on top of the flood, is found by the next pass",
     inLab(async () => {
       const { grid, found, passesUntil, pass } = await watching();
       const [token] = grid.mine({ code: "USDT", to: FLOODED, amount: 5_000_000 });
@@ -108,7 +100,7 @@ describe("an address on TRON with 5,200 small transfers", () => {
   );
 
   it(
-    "costs nothing but its pages where none of them could pay: amounts of nothing and worthless tokens",
+    "costs only its pages if none of them can be a payment: zero amounts and worthless tokens",
     inLab(async () => {
       const { grid, found, passesUntil } = await watching();
       const paid = grid.mine(dust("USDT", 5_000_000), dust("TRX", 6_000_000));
@@ -120,7 +112,7 @@ describe("an address on TRON with 5,200 small transfers", () => {
   );
 });
 
-describe("a look at an address on TRON", () => {
+describe("reading an address on TRON", () => {
   const history = async (grid: FakeTronGrid, of: { readonly after?: string | null; readonly from?: number } = {}) => {
     const client = trongridClient(grid.settings);
     const to = await client.tip();
@@ -131,7 +123,7 @@ describe("a look at an address on TRON", () => {
     return client.history?.({ address: FLOODED, from, to: to.value, assets, after, pages: 4 });
   };
 
-  it("costs a list for each asset and two requests for a new transfer, as where its range begins is one", async () => {
+  it("costs a list for each asset, two requests for a new transfer, and one for the start of the range", async () => {
     const grid = new FakeTronGrid(START);
     grid.mineEmpty(9);
     grid.mine(dust("USDT", 5));
@@ -141,7 +133,7 @@ describe("a look at an address on TRON", () => {
     );
   });
 
-  it("costs no more for a block of hundreds of transfers than three requests, and leaves none out", async () => {
+  it("costs twelve requests at most for a block of hundreds of transfers, and misses none", async () => {
     const grid = new FakeTronGrid(START);
     const paid = grid.mine(...Array.from({ length: 450 }, (_, n) => dust(n % 2 === 0 ? "USDT" : "TRX", n + 1)));
     const read = await history(grid);
@@ -149,7 +141,7 @@ describe("a look at an address on TRON", () => {
     expect(grid.asked.length).toBeLessThanOrEqual(12);
   });
 
-  it("goes on by any client, until all is read, each transfer once where no block is cut in two", async () => {
+  it("continues with any client until all is read, each transfer once unless a block is split between pages", async () => {
     const grid = new FakeTronGrid(START);
     for (let n = 0; n < 500; n++) grid.mine(dust("USDT", 1), dust("TRX", 2));
     const found: string[] = [];
@@ -165,7 +157,7 @@ describe("a look at an address on TRON", () => {
     expect(found.length).toBeLessThanOrEqual(1_010);
   });
 
-  it("begins anew at a place that it cannot read", async () => {
+  it("starts anew from a position that it cannot parse", async () => {
     const grid = new FakeTronGrid(START);
     grid.mine(dust("USDT", 1));
     expect(await history(grid, { after: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t mark" })).toMatchObject({
@@ -173,7 +165,7 @@ describe("a look at an address on TRON", () => {
     });
   });
 
-  it.each([1, 2, 3, 9])("believes of %i rows of a block none that the chain did not carry out", async (count) => {
+  it.each([1, 2, 3, 9])("ignores %i failed transfers in a block and returns the good one", async (count) => {
     for (const code of ["USDT", "TRX"] as const) {
       const grid = new FakeTronGrid(START);
       const failed = Array.from({ length: count }, () => ({ ...dust(code, 5), lie: "FAILED" }) as const);
@@ -188,7 +180,7 @@ describe("a look at an address on TRON", () => {
     ["UNMINED", 2],
     ["UNMINED", 9],
     ["LATER", 9],
-  ] as const)("fails where rows are of a chain that the node does not have (%s, %i of them)", async (lie, count) => {
+  ] as const)("fails with BEHIND if rows are of blocks the node does not have (%s, %i)", async (lie, count) => {
     for (const code of lie === "LATER" ? (["TRX"] as const) : (["USDT", "TRX"] as const)) {
       const grid = new FakeTronGrid(START);
       grid.mine(...Array.from({ length: count }, () => ({ ...dust(code, 5), lie }) as const));
@@ -198,7 +190,7 @@ describe("a look at an address on TRON", () => {
   });
 
   it.each(["the same mark", "a new mark"] as const)(
-    "fails by its name where every page is the first one, with %s",
+    "fails with UNEXPECTED_SHAPE if every page is the first one, with %s",
     async (repeats) => {
       const grid = new FakeTronGrid(START);
       for (let n = 0; n < 300; n++) grid.mine(dust("USDT", 0));

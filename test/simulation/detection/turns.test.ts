@@ -1,5 +1,5 @@
-// How soon an address is asked for depends on how many merchants there are and on its own merchant's addresses, not on anybody else's. The watcher
-// is made anew before each pass.
+// How soon an address is read depends on the number of merchants and on its own merchant's addresses, not on other merchants'. The watcher
+// is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import { Dice } from "../../support/dice.ts";
@@ -7,22 +7,14 @@ import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, printWithTest } from "../engine/campaign.ts";
-import { Lab } from "../engine/lab.ts";
-import { World } from "../engine/world.ts";
+import { calmLab, HOUR, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const START = 1_800_000_000_000;
-const HOUR = 3_600_000;
-const POLL_MS = 30_000;
 const ASKS_A_PASS = 80;
 const PLACES = 20;
 const HISTORIES = process.env.DEEP ? 1_000 : 12;
 
-const lab = new Lab();
-const db = lab.db(async (_, work) => work());
-
-const inLab = <T>(seed: number, work: () => Promise<T>): Promise<T> =>
-  lab.schedule(new World({ seed, faultChance: 0, isTraced: false, onEviction: () => {} }), work);
+const { lab, db, inLab } = calmLab();
 
 interface Watched {
   readonly address: string;
@@ -79,7 +71,7 @@ async function watching() {
   return { source, watch, pass };
 }
 
-/** The asks in order, and how many there were when each address was activated. */
+/** The addresses read, in order, and how many reads there were when each address was activated. */
 async function run({ watched, passes }: Plan, beforePass: () => void) {
   const { source, watch, pass } = await watching();
   const activatedAt = new Map<string, number>();
@@ -98,7 +90,7 @@ async function run({ watched, passes }: Plan, beforePass: () => void) {
   return { asks: asks(), activatedAt };
 }
 
-/** The most asks for others between two for an address, from its activation to the end. */
+/** The most reads of others between two reads of an address, from its activation to the end. */
 function longestGap(asks: readonly string[], address: string, from: number): number {
   const places = asks.flatMap((each, n) => (each === address && n >= from ? [n] : []));
   const ends = [from, ...places, asks.length];
@@ -111,8 +103,8 @@ async function compare(beforePass: () => void, histories: number, mostProblems: 
   let tight = 0;
   for (let seed = 1; seed <= histories && problems.length < mostProblems; seed++) {
     const { watched, merchants, passes } = planOf(new Dice(seed));
-    const { asks, activatedAt } = await inLab(seed, () => run({ watched, merchants, passes }, beforePass));
-    // Half of the places are those of merchants with new addresses.
+    const { asks, activatedAt } = await inLab(() => run({ watched, merchants, passes }, beforePass), seed);
+    // Half of the places are for merchants with new addresses.
     const passesATurn = Math.ceil(merchants / (PLACES / 2)) + 1;
     for (const { address, merchantId } of watched) {
       const own = watched.filter((each) => each.merchantId === merchantId).length;
@@ -125,9 +117,9 @@ async function compare(beforePass: () => void, histories: number, mostProblems: 
   return { problems, tight };
 }
 
-describe("between two asks for an address", () => {
+describe("between two reads of an address", () => {
   it(
-    `others are asked for in number bounded by merchants and its own merchant's addresses: ${HISTORIES} histories`,
+    `reads of others are bounded by the number of merchants and its own merchant's addresses: ${HISTORIES} histories`,
     async () => {
       const { problems, tight } = await compare(() => {}, HISTORIES, 5);
       expect(problems).toEqual([]);
@@ -137,8 +129,8 @@ describe("between two asks for an address", () => {
   );
 
   it.each([
-    ["whose turn it is", "update network_cursors set progress = json_remove(progress, '$.lapAfter') returning 1"],
-    ["where laps stand", "update watch_turns set before_ms = 9e15, before_position = 9e15 returning 1"],
+    ["the next merchant", "update network_cursors set progress = json_remove(progress, '$.lapAfter') returning 1"],
+    ["the positions of laps", "update watch_turns set before_ms = 9e15, before_position = 9e15 returning 1"],
   ])(
     "a watcher that keeps %s in memory is caught within 40 histories",
     async (_, forgetting) => {
@@ -153,8 +145,8 @@ describe("between two asks for an address", () => {
 const merchant = (letter: string) => makeId("mer", letter.repeat(26));
 
 describe("a merchant's new address", () => {
-  it("is asked for at each pass, whatever another merchant activates", () =>
-    inLab(1, async () => {
+  it("is read at each pass, whatever another merchant activates", () =>
+    inLab(async () => {
       const { source, watch, pass } = await watching();
       await watch("MINE", merchant("M"));
       for (let n = 0; n < 20; n++) {
@@ -168,8 +160,8 @@ describe("a merchant's new address", () => {
 describe("the turns of a merchant", () => {
   const turns = () => lab.rows("select merchant_id from watch_turns").map(({ merchant_id }) => merchant_id);
 
-  it("end when nothing is watched any more, however much ever was, and come back with an activation", () =>
-    inLab(1, async () => {
+  it("end when none of its addresses is watched any more, and come back with an activation", () =>
+    inLab(async () => {
       const { source, watch, pass } = await watching();
       for (let n = 0; n < 250; n++) await watch(`OLD${n}`, merchant("M"), n);
       await watch("OTHER", merchant("A"));
@@ -188,8 +180,8 @@ describe("the turns of a merchant", () => {
       expect(source.asked("history NEW")).toBe(1);
     }));
 
-  it("do not end while its addresses are read at their own pace", () =>
-    inLab(1, async () => {
+  it("do not end while its addresses are read separately after a refusal", () =>
+    inLab(async () => {
       const { source, watch, pass } = await watching();
       await watch("POISON", merchant("M"));
       lab.rows("update payment_methods set activated_at_ms = activated_at_ms - 7200000 returning 1");

@@ -1,6 +1,6 @@
-// A watcher dies between any two awaits, again and again, while addresses are activated, paid and reorganised away. In the end storage holds
-// what the final chain says, whatever was lost on the way. Transfers are applied by a few lines that keep the real protocol's promise: all of
-// a look stands or it failed, and the number of a payment's next event is the lock.
+// A watcher crashes between any two awaits, repeatedly, while addresses are activated, paid and reorganized. In the end storage holds
+// what the final chain says, whatever was lost on the way. Transfers are applied by a few lines that keep the real protocol's promise: an
+// observation is committed as a whole or fails, and the number of a payment's next event is the lock.
 import { and, eq, sql } from "drizzle-orm";
 import type { ChainClient } from "../../../src/chains/chain-client.ts";
 import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
@@ -48,11 +48,11 @@ const BLOCK_MS = 10_000;
 /** No reorg goes deeper; on a chain that says what is final, what lies below is. */
 const DEEPEST = 2;
 
-/** What a look makes of storage. */
+/** Applies an observation to storage. */
 export type Apply = (deps: ApplyDependencies, look: Findings) => Promise<Result<Applied, Failure>>;
 type ApplyDependencies = Pick<WatchDependencies, "db" | "sleep" | "nowMs"> & { readonly newUlid: () => string };
 
-/** Each transfer and each payment that was looked at: its row and an event, in one batch. */
+/** Writes the row and an event of each transfer and each checked payment in one batch. */
 export const awaited: Apply = async (deps, look) => {
   const found = look.transfers.map((transfer) => ({ transfer, of: transfer, observation: observationOf(transfer) }));
   const seen = look.seen.map(({ payment, observation }) => ({ transfer: undefined, of: payment, observation }));
@@ -122,7 +122,7 @@ function firstSight(transfer: Transfer, invoiceId: InvoiceId, context: Observati
   });
 }
 
-/** What happens to a chain while it is watched; nothing of it is ever lost, for it is what the watcher is measured by. */
+/** What happens to a chain while it is watched; none of it is ever lost, because the watcher is measured by it. */
 class Story {
   readonly source: FakeSource;
   isOver = false;
@@ -143,7 +143,7 @@ class Story {
   }
 
   async happen(): Promise<void> {
-    // Takes no step but time, so that no fate befalls it.
+    // Takes only time and no step, so that no fault hits it.
     const pause = this.#world.sleepOf(new Client(0, () => {}));
     await this.#activate();
     for (let n = 0; n < HAPPENINGS; n++) {
@@ -204,7 +204,7 @@ class Story {
     this.#open = [...this.#open, { address, invoiceId }];
   }
 
-  /** An invoice that nobody pays ends; where it was the last one, the network may rest. */
+  /** An unpaid invoice ends; if it was the last one, the network may rest. */
   async #abandon(): Promise<void> {
     for (const { address, invoiceId } of this.#open.filter((each) => !this.#paid.has(each.address))) {
       this.#open = this.#open.filter((each) => each.address !== address);
@@ -237,7 +237,7 @@ class Story {
     if (this.#kind.network === "ETH") this.#chain.finalizedHeight = this.#chain.tip.height - DEEPEST;
   }
 
-  /** Other blocks in the place of the newest: what was in them waits again, or was spent otherwise and is gone. */
+  /** Replaces the newest blocks: their transactions are pending again, or were double-spent and are gone. */
   async #reorganise(): Promise<void> {
     const depth = Math.min(
       1 + Math.floor(this.#world.random() * DEEPEST),
@@ -293,7 +293,7 @@ function stepwise(source: FakeSource, effect: Effect, onLost: () => void): Chain
 
 export function watcherScenario(lab: Lab, apply: Apply): Scenario {
   return {
-    name: apply === awaited ? "watch a network" : "a cursor that moves before what it acknowledges stands",
+    name: apply === awaited ? "watch a network" : "a cursor that moves before its results are committed",
     lab,
     faultChance: 0.06,
     maxSteps: 8_000,
@@ -317,7 +317,7 @@ export function watcherScenario(lab: Lab, apply: Apply): Scenario {
         effect = world.effectOf(client);
         isRoundWhole = story.lookedAt() === 0 ? story.isOver : isRoundWhole && !lost;
         lost = false;
-        // An object that died has lost its memory, and so has one that was idle: in half of the schedules before each pass.
+        // An object that crashed has lost its memory, and so has an idle one: in half of the schedules before each pass.
         const isReborn = isForgetful || alive === undefined || alive.client.isDead || world.random() < 0.1;
         const onLost = () => {
           lost = true;

@@ -6,7 +6,7 @@ import { awaited, promised, watcherScenario } from "./watcher-scenario.ts";
 const count = schedulesOf(1_000, 50);
 
 it(
-  `a watcher that dies between any two awaits loses nothing and keeps nothing that the chain took back: ${count} schedules`,
+  `a watcher that crashes between any two awaits loses no payment and keeps none that the chain took back: ${count} schedules`,
   async () => {
     const lab = new Lab();
     const scenario = watcherScenario(lab, awaited);
@@ -18,7 +18,7 @@ it(
   CAMPAIGN_LIMIT_MS,
 );
 
-it("a cursor that moves before what it acknowledges stands is found out within 1,000 schedules", async () => {
+it("a cursor that moves before its results are committed is caught within 1,000 schedules", async () => {
   const lab = new Lab();
   const scenario = watcherScenario(lab, promised);
   const report = await runCampaign(scenario, { count: 1_000, stopAt: /was lost|is nowhere|stored in/ });

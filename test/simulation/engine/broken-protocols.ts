@@ -1,4 +1,4 @@
-// Protocols that look right and are not. They exist so that the simulator can prove it would notice.
+// Protocols that look right but are not. They show that the simulator would notice.
 import { and, eq } from "drizzle-orm";
 import { batch } from "../../../src/platform/db/batch.ts";
 import { batchConflict } from "../../../src/platform/db/conflict.ts";
@@ -6,7 +6,7 @@ import { operations } from "../../../src/platform/db/schema/operations.ts";
 import { type OnceAnswer, runOnce } from "../../../src/platform/idempotency/run-once.ts";
 import type { Protocol } from "../platform/run-once-scenario.ts";
 
-/** A batch that lost against another writer: to be tried again. */
+/** A batch that lost against another writer and must be tried again. */
 async function unlessLost(commit: () => Promise<OnceAnswer>): Promise<OnceAnswer> {
   try {
     return await commit();
@@ -44,7 +44,7 @@ export const untiedEffects: Protocol = async (deps, { merchantId, key }, work) =
   });
 };
 
-/** Check, then act: looks whether the key has an answer, and if not runs. Nothing stops two that both looked. */
+/** Check, then act: reads whether the key has an answer, and runs if not. Nothing stops two that have both read. */
 export const checkThenAct: Protocol = async (deps, { merchantId, key }, work) => {
   if (key === undefined) throw new Error("this protocol is about keys");
   const [stored] = await deps.db
@@ -67,7 +67,7 @@ export const checkThenAct: Protocol = async (deps, { merchantId, key }, work) =>
   });
 };
 
-/** The real protocol, but the reservation is forgotten on a fault: the next attempt is a new operation, and the old batch may still land. */
+/** The real protocol, but the reservation is dropped after a fault: the next attempt is a new operation, and the old batch may still land. */
 export const forgottenReservation: Protocol = async (deps, request, work) => {
   const answer = await runOnce(deps, request, work);
   if (answer.kind === "refused" && answer.failure.code === "STORAGE_UNAVAILABLE" && request.key !== undefined) {
@@ -76,9 +76,6 @@ export const forgottenReservation: Protocol = async (deps, request, work) => {
   return answer;
 };
 
-/**
- * The real protocol, but whoever was refused forgets the reservation rather than ending its lease; a runner it took over from may still
- * commit.
- */
+/** The real protocol, but a refused runner drops the reservation rather than ending its lease; a runner it took over from may still commit. */
 export const forgottenOnRefusal: Protocol = (deps, request, work) =>
   runOnce({ ...deps, keys: { ...deps.keys, endLease: (keyHash) => deps.forget(keyHash) } }, request, work);

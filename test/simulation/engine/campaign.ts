@@ -6,7 +6,7 @@ import { type Client, FATES, type Verdict, World } from "./world.ts";
 const SEEDS_FILE = "test/simulation/engine/seeds.json";
 /** A fault point hit more rarely than this in a whole campaign was not tested. */
 export const FEWEST_HITS = 100;
-/** A campaign that found so many problems has found enough. */
+/** A campaign stops after this many problems. */
 const MOST_PROBLEMS = 5;
 
 export interface Scenario {
@@ -14,7 +14,7 @@ export interface Scenario {
   readonly lab: Lab;
   readonly faultChance: number;
   readonly maxSteps: number;
-  /** Sends the clients off and returns the check of what stands once all has come to rest. */
+  /** Starts the clients and returns the check of the stored state once everything has ended. */
   start(world: World): () => Verdict;
 }
 
@@ -27,7 +27,7 @@ export interface Report {
   readonly steps: number;
 }
 
-/** For every test that is a campaign: it ends by its count and not by a clock, so this ends only what hangs. */
+/** Timeout for every campaign: it ends by its count and not by a clock, so this only ends one that hangs. */
 export const CAMPAIGN_LIMIT_MS = 14_400_000;
 
 /** Schedules in `npm test`, or with DEEP=1 `times` as many: more than a million in all campaigns together. */
@@ -35,14 +35,14 @@ export function schedulesOf(count: number, times = 100): number {
   return process.env.DEEP ? count * times : count;
 }
 
-/** Where a deep campaign goes on that is run in parts; no matter of the broken variants, which are caught early. */
+/** The first seed of a deep campaign that is run in parts; broken variants ignore it, because they are caught early. */
 export const FIRST_SEED = Number(process.env.FIRST_SEED ?? 1);
 
 export function seedsTo(count: number, first = 1): readonly number[] {
   return Array.from({ length: Math.max(0, count + 1 - first) }, (_, n) => first + n);
 }
 
-/** Tells each fiftieth of a deep campaign, which takes up to hours. */
+/** Prints the progress of a deep campaign, which takes up to hours, after each fiftieth. */
 export function tellProgress(name: string, seed: number, count: number, problems: number): void {
   if (!process.env.DEEP || seed % Math.ceil(count / 50) > 0) return;
   process.stderr.write(`${name}: seed ${seed} of ${count}, ${problems} problems\n`);
@@ -63,8 +63,8 @@ export async function runSchedule(scenario: Scenario, seed: number, isTraced = f
 }
 
 /**
- * Seeds 1 to `count`, after the seeds that failed once (they are run for ever). Stops after a few problems, or at the first that is like
- * `stopAt`. With `keepsSeeds` a failing seed is written down and its history printed.
+ * Seeds 1 to `count`, after the seeds that failed once (they are always run). Stops after a few problems, or at the first one that matches
+ * `stopAt`. With `keepsSeeds` a failing seed is stored and its history printed.
  */
 export async function runCampaign(
   scenario: Scenario,
@@ -90,7 +90,7 @@ export async function runCampaign(
     if (options.stopAt === undefined ? problems.length === MOST_PROBLEMS : options.stopAt.test(problem)) break;
   }
   if (options.keepsSeeds && problems.length > 0) await tell(scenario, problems);
-  // A fate that never befell a point counts as hit no times, not as absent.
+  // A fault that never hit a point counts as zero hits, not as absent.
   for (const point of points) {
     for (const fate of FATES) hits.set(`${point}: ${fate}`, hits.get(`${point}: ${fate}`) ?? 0);
   }
@@ -100,7 +100,7 @@ export async function runCampaign(
 
 /** Prints what a campaign exercised or found. vitest shows it if the test fails, and in deep campaigns (vitest.config.ts, `silent`). */
 export function printWithTest(text: string): void {
-  // biome-ignore lint/suspicious/noConsole: vitest knows of what is written this way which test wrote it
+  // biome-ignore lint/suspicious/noConsole: vitest attributes console output to the test that wrote it
   console.log(text);
 }
 
@@ -128,12 +128,12 @@ function* seedsOf(scenario: Scenario, options: { count: number; keepsSeeds?: boo
   yield* seedsTo(options.count, options.keepsSeeds ? FIRST_SEED : 1);
 }
 
-/** Seeds that failed once: they are run for ever, before all others. */
+/** Seeds that failed once: they are always run, before all others. */
 export function pastSeedsOf(name: string): readonly number[] {
   return pastSeeds()[name] ?? [];
 }
 
-/** Writes down seeds that failed. */
+/** Stores seeds that failed. */
 export function keepSeeds(name: string, seeds: readonly number[]): void {
   const past = pastSeeds();
   const known = past[name] ?? [];
@@ -157,7 +157,7 @@ async function tell(scenario: Scenario, problems: readonly { seed: number; probl
   printWithTest(`${scenario.name} FAILS\n${list}\nhistory of seed ${first.seed}:\n${world.trace.join("\n")}`);
 }
 
-/** What one attempt of a request came to, for its sender: an answer, or something to try again on. */
+/** The outcome of one attempt for its sender: an answer, or a reason to try again. */
 export type Attempt<T> =
   | { readonly kind: "done"; readonly value: T }
   | { readonly kind: "again"; readonly afterMs: number };

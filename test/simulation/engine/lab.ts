@@ -16,12 +16,12 @@ export class Lab {
   readonly #instances = new Map<string, unknown>();
   #world: World | undefined;
 
-  /** The drizzle client whose every call is a step of one client. `wake` hears of what its batches have news for. */
+  /** The drizzle client whose every call is a step of one client. `wake` is called with the webhooks that its batches made deliveries for. */
   db(effect: Effect, wake?: (webhookIds: readonly string[]) => void): Db {
     return openDb(sqliteD1(this.#prepared, this.#transact, effect), wake === undefined ? {} : { wake });
   }
 
-  /** Rows as they stand, outside of the world's time. */
+  /** The current rows, outside of the world's time. */
   rows(sql: string, ...params: (string | number)[]): Row[] {
     const statement = this.#prepared(sql);
     statement.setReturnArrays(false);
@@ -45,13 +45,13 @@ export class Lab {
     this.#instances.clear();
   }
 
-  /** The world of the schedule that runs: what objects take their randomness from. */
+  /** The world of the running schedule: the source of the objects' randomness. */
   get world(): World {
     if (this.#world === undefined) throw new Error("no schedule is running");
     return this.#world;
   }
 
-  /** Runs one schedule and takes back all it wrote. */
+  /** Runs one schedule and rolls back all it wrote. */
   async schedule<T>(world: World, work: () => Promise<T>): Promise<T> {
     const databases = () => [this.#sqlite, ...[...this.#storages.values()].map((each) => each.sqlite)];
     for (const sqlite of databases()) sqlite.exec("SAVEPOINT schedule");

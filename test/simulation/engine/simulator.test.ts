@@ -25,23 +25,23 @@ async function expectCaught(scenario: Scenario, problem: RegExp): Promise<void> 
   expect(caught?.problem).toMatch(problem);
 }
 
-describe("the simulator catches, within 1,000 schedules,", () => {
-  it("effects that are not tied to the key", () =>
+describe("within 1,000 schedules the simulator catches", () => {
+  it("effects that are not committed together with the key", () =>
     expectCaught(runOnceScenario(new Lab(), "broken: untied effects", untiedEffects), /invoices for 2 keys/));
 
-  it("a check followed by an act", () =>
+  it("a check followed by an unguarded act", () =>
     expectCaught(runOnceScenario(new Lab(), "broken: check then act", checkThenAct), /invoices for 2 keys/));
 
-  it("a sum that is nudged rather than recomputed", () =>
+  it("a sum that is incremented instead of recomputed", () =>
     expectCaught(transfersScenario(new Lab(), "broken: nudged", nudged), /events for 3 transfers/));
 
-  it("a reservation that is forgotten on a fault", () =>
+  it("a reservation that is dropped after a fault", () =>
     expectCaught(
       runOnceScenario(new Lab(), "broken: reservation forgotten on a fault", forgottenReservation),
       /invoices for 2 keys/,
     ));
 
-  it("a reservation that is forgotten on a refusal", () =>
+  it("a reservation that is dropped after a refusal", () =>
     expectCaught(
       runOnceScenario(new Lab(), "broken: reservation forgotten on a refusal", forgottenOnRefusal),
       /invoices for 2 keys/,
@@ -49,7 +49,7 @@ describe("the simulator catches, within 1,000 schedules,", () => {
 });
 
 describe("the simulator", () => {
-  it("gives the same history for the same seed, and another for another", async () => {
+  it("replays the same history for a seed, and a different one for another seed", async () => {
     const scenario = runOnceScenario(new Lab(), "run once", runOnce);
     const history = async (seed: number) => (await runSchedule(scenario, seed, true)).world.trace;
     const first = await history(7);
@@ -60,7 +60,7 @@ describe("the simulator", () => {
   });
 
   it(
-    "finds nothing in a sum that is recomputed",
+    "finds no problem in a sum that is recomputed",
     async () => {
       const scenario = transfersScenario(new Lab(), "transfers", recomputed);
       const report = await runCampaign(scenario, { count: schedulesOf(3_000), keepsSeeds: true });

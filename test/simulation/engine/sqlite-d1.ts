@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
 
-/** Lets a piece of work happen, at a moment and with a fate of somebody else's choosing. */
+/** Executes work at a moment and with an outcome that the implementation chooses. */
 export type Effect = <T>(point: string, work: () => T) => Promise<T>;
 
 type Bound = { readonly sql: string; readonly params: readonly SQLInputValue[] };
@@ -12,7 +12,7 @@ type Bound = { readonly sql: string; readonly params: readonly SQLInputValue[] }
 /** D1 refuses statements with more. */
 const MAX_PARAMS = 100;
 
-/** A database with every migration applied, as it stands before the first request. */
+/** A database with every migration applied, before the first request. */
 export function migratedDatabase(): DatabaseSync {
   const sqlite = new DatabaseSync(":memory:");
   for (const file of readdirSync("migrations")

@@ -14,7 +14,7 @@ const INVOICE: InvoiceId = "inv_00000000000000000000000000";
 const TRANSFERS = [30, 50, 20];
 const PASSES = 2;
 
-/** What one event says: the transfer seen, and the sum after it. */
+/** The content of one event: the transfer seen, and the sum after it. */
 type Seen = { readonly transfer: number; readonly received: number };
 type History = readonly { readonly sequence: number; readonly seen: Seen }[];
 /** What to write for a transfer, given the history; undefined when it is there already. */

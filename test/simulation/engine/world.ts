@@ -1,5 +1,5 @@
 // A seeded world. Everything a client does to storage or to an object is a step; the world takes one step at a time, in an order and with
-// a fate drawn from the seed, and the same seed gives the same history. A crash is a promise that never settles, not an exception: no
+// an outcome drawn from the seed, and the same seed gives the same history. A crash is a promise that never settles, not an exception: no
 // `catch` and no `finally` of a dead client runs, as when a Worker is gone. What it had already sent may still land.
 
 import { newUlid } from "../../../src/lib/ids.ts";
@@ -8,7 +8,7 @@ import { LEASE_MS } from "../../../src/platform/idempotency/key-reservations.ts"
 import { randomFrom } from "../../support/random.ts";
 import type { Effect } from "./sqlite-d1.ts";
 
-/** What may befall a step, other than that it happens. */
+/** The outcomes of a step other than plain success. */
 export const FATES = [
   "lost before",
   "answer lost",
@@ -44,9 +44,9 @@ export type Verdict = string | undefined;
 
 export class World {
   readonly random: () => number;
-  /** How often each fate befell each point, `point: fate`. */
+  /** How often each point had each outcome, as `point: fate`. */
   readonly hits = new Map<string, number>();
-  /** Every point that a step came to. */
+  /** Every point that a step reached. */
   readonly points = new Set<string>();
   /** The history in words, kept only when `isTraced`. */
   readonly trace: string[] = [];
@@ -68,7 +68,7 @@ export class World {
     this.#onEviction = options.onEviction;
   }
 
-  /** A number that tells interleavings apart: who did what, in which order, with which fate. */
+  /** A number that identifies the interleaving: which client did what, in which order, with which outcome. */
   get interleaving(): number {
     return (this.#hashA >>> 0) * 2 ** 21 + (this.#hashB & 0x1fffff);
   }
@@ -116,7 +116,7 @@ export class World {
       });
   }
 
-  /** Takes steps until nothing is left to happen. */
+  /** Takes steps until none is left. */
   async run(maxSteps: number): Promise<Verdict> {
     for (;;) {
       // Every continuation of a step is a microtask: when a macrotask comes, all clients have asked for their next steps.

@@ -1,4 +1,4 @@
-// Deliveries that look right and are not: the simulator must notice each.
+// Deliveries that look right but are not: the simulator must notice each.
 import { eq, sql } from "drizzle-orm";
 import type { DeliverDependencies } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
 import { postRound } from "../../../src/notifications/deliveries/post-round.ts";
@@ -24,7 +24,7 @@ async function claimed(
   return { webhook, deliveries: owned, claimedAtMs: of.nowMs };
 }
 
-/** Says that all arrived, and then sends it: nothing comes twice, and what is lost on the way is lost. */
+/** Records that all arrived and then sends it: nothing is sent twice, and what is lost on the way stays lost. */
 export const recordsFirst: Deliver = async (deps, webhookId) => {
   const round = await claimed(deps, webhookId);
   if (round === undefined) return;
@@ -35,7 +35,7 @@ export const recordsFirst: Deliver = async (deps, webhookId) => {
   await postRound(deps, round, await deps.open(round.webhook.secrets));
 };
 
-/** Takes deliveries for good: who dies never gives them back. */
+/** Leases deliveries forever: a worker that crashes never gives them back. */
 export const withoutLease: Deliver = async (deps, webhookId) => {
   const token = deps.newUlid();
   const round = await claimed(deps, webhookId, token);
@@ -48,7 +48,7 @@ export const withoutLease: Deliver = async (deps, webhookId) => {
   await recordRound(deps, round.webhook, posted);
 };
 
-/** Records a failure whoever has the delivery by now: a late one takes back what succeeded meanwhile. */
+/** Records a failure even if another worker holds the delivery by now: a late one undoes a success. */
 export const withoutToken: Deliver = async (deps, webhookId) => {
   const round = await claimed(deps, webhookId);
   if (round === undefined) return;

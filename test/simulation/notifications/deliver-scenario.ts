@@ -33,10 +33,10 @@ const MOST_CRONS = 1_000;
 /** After these the platform skips most of them. */
 const CRONS_MINUTELY = 50;
 
-/** What one message of the queue comes to. */
+/** The outcome of one message of the queue. */
 export type Deliver = (deps: DeliverDependencies, webhookId: string) => Promise<void>;
 
-/** What merchants do meanwhile; nothing of it is ever lost. */
+/** What merchants do meanwhile; none of it is ever lost. */
 class Story {
   isOver = false;
   readonly #lab: Lab;
@@ -71,7 +71,7 @@ class Story {
       ])();
       await pause(this.#world.random() * this.#world.pick([100, 2_000, 20_000, 90_000]));
     }
-    // Whoever refuses for ever is switched off after five days, and what it is owed waits.
+    // An endpoint that always refuses is disabled after five days, and its deliveries wait.
     const isBroken = this.#world.random() < 0.04;
     for (const { id } of HOOKS)
       this.#receivers.set(id, this.#world.pick(["ok", "is flaky", isBroken ? "refuses" : "ok"]));
@@ -79,7 +79,7 @@ class Story {
     this.isOver = true;
   }
 
-  /** Whether nothing is owed to an endpoint that is active. */
+  /** Whether no delivery to an active endpoint is pending. */
   isQuiet(): boolean {
     return this.#stuck().length === 0;
   }
@@ -117,7 +117,7 @@ class Story {
     const before = owed();
     const [first, ...others] = recordOutbox(this.#db(), rows);
     if (first !== undefined) await batch(this.#db(), [first, ...others]);
-    // To those that are off too, and they get it when they are on again.
+    // Disabled endpoints are included; they get it when they are enabled again.
     const { length } = HOOKS.filter((hook) => hook.merchantId === merchantId);
     if (owed() - before !== length * count)
       this.#receivers.problems.push(`${count} events are not owed to ${length} endpoints`);
@@ -128,7 +128,7 @@ class Story {
     this.#receivers.set(id, this.#world.pick(["ok", "refuses", "hangs", "is busy", "is gone", "is slow", "is flaky"]));
   }
 
-  /** As whoever asks for it over the API. */
+  /** As if requested through the API. */
   async #redeliver(): Promise<void> {
     const done = this.#lab.rows(
       "select id, webhook_id, event_id from deliveries where status <> 'PENDING' order by id",
@@ -146,7 +146,7 @@ class Story {
     this.#queue.put(String(row.webhook_id));
   }
 
-  /** By hand: nobody is told. */
+  /** By hand: no event is emitted. */
   async #switchOff(): Promise<void> {
     const { id } = this.#world.pick(HOOKS);
     const off = this.#lab.rows(
@@ -177,7 +177,7 @@ class Story {
     );
   }
 
-  /** A success that is none, an attempt that nobody saw, an event whose text is not the row's. */
+  /** Finds a false success, an attempt that no receiver saw, or an event whose text is not the row's. */
   #unfounded(): Verdict {
     const rows = this.#lab.rows(
       `select own.id, own.webhook_id hook, own.status, own.step, hook.retry_count, event.id event, event.type, event.data,
@@ -224,7 +224,7 @@ class Story {
       : `${row.id} has ${row.made} attempts up to ${row.last} and says ${row.attempts}`;
   }
 
-  /** Each end of an endpoint that nobody asked for is told once, to the audit log and to the others. */
+  /** Each disabling that was not requested is reported once, to the audit log and to the other endpoints. */
   #misdisabled(): Verdict {
     const [row] = this.#lab.rows(
       `select (select count(*) from events where type = 'webhook.endpoint_disabled') told,
@@ -259,7 +259,7 @@ export function deliverScenario(lab: Lab, name: string, deliver: Deliver): Scena
         if (faultKind(error) === "other") bugs.push(error);
       };
       const launch = (webhookId: string): void => {
-        // A message whose worker died comes again, or is lost.
+        // A message whose worker crashed is redelivered, or lost.
         const client = world.client(() => {
           if (world.random() < 0.5) queue.put(webhookId, 1);
         });

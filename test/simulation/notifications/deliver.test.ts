@@ -13,7 +13,7 @@ import { recordsFirst, withoutLease, withoutToken } from "./deliver-broken.ts";
 import { deliverScenario } from "./deliver-scenario.ts";
 import { stockHooks } from "./webhook-stock.ts";
 
-// The engine's own hashing answers from another thread, which the world does not see as a step.
+// The runtime's own hashing answers from another thread, which the simulated world cannot schedule.
 vi.mock("../../../src/lib/hmac.ts", async () => {
   const { hmac } = await import("@noble/hashes/hmac.js");
   const { sha256 } = await import("@noble/hashes/sha2.js");
@@ -24,7 +24,7 @@ const count = schedulesOf(1_000);
 const CAUGHT_WITHIN = 300;
 
 it(
-  `every event reaches every active endpoint or fails after its attempts, whatever dies on the way: ${count} schedules`,
+  `every event is delivered to every active endpoint or fails after its attempts, whatever crashes: ${count} schedules`,
   async () => {
     const lab = new Lab();
     await stockHooks(lab);
@@ -37,11 +37,11 @@ it(
   CAMPAIGN_LIMIT_MS,
 );
 
-describe(`the simulator catches, within ${CAUGHT_WITHIN} schedules, deliveries that`, () => {
+describe(`within ${CAUGHT_WITHIN} schedules the simulator catches deliveries that`, () => {
   it.each([
-    ["are recorded before they are sent", recordsFirst, /succeeded and nobody accepted it/],
-    ["are claimed for ever", withoutLease, /is stuck, claimed/],
-    ["fail without the claim", withoutToken, /succeeded and then did not/],
+    ["are recorded as succeeded before they are sent", recordsFirst, /succeeded and nobody accepted it/],
+    ["are leased without an expiry", withoutLease, /is stuck, claimed/],
+    ["record a failure without holding the lease", withoutToken, /succeeded and then did not/],
   ] as const)("%s", async (what, deliver, problem) => {
     const lab = new Lab();
     await stockHooks(lab);

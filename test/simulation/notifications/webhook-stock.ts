@@ -9,7 +9,7 @@ import type { Lab } from "../engine/lab.ts";
 
 export const SHOPS = ["mer_00000000000000000000000001", "mer_00000000000000000000000002"] as const;
 
-/** Two of the first shop, so that one tells of the other's end. */
+/** Two of the first shop, so that one is notified when the other is disabled. */
 export const HOOKS: readonly [Hook, ...Hook[]] = [
   { id: "whk_00000000000000000000000001", merchantId: SHOPS[0] },
   { id: "whk_00000000000000000000000002", merchantId: SHOPS[0] },
@@ -20,7 +20,7 @@ type Hook = Pick<Webhook, "id" | "merchantId">;
 
 const START_MS = 1_799_999_000_000;
 
-/** Lays down shops and endpoints, and the log of what becomes of deliveries, for every schedule of the lab. */
+/** Stores shops, endpoints and the log of deliveries before the first schedule of the lab. */
 export async function stockHooks(lab: Lab): Promise<void> {
   const db = lab.db(async (_, work) => work());
   const times = { createdAtMs: START_MS, updatedAtMs: START_MS };

@@ -1,5 +1,5 @@
 // The protocol of reliability.md 1 alone, with the smallest operation that has all of its parts: a read, an allocation, a row that two
-// operations fight for, an event. Two keys with several clients each; whoever serves them may crash, stall or lose an answer anywhere.
+// operations fight for, an event. Two keys with several clients each; the Worker that serves them may crash, stall or lose an answer anywhere.
 import { and, eq } from "drizzle-orm";
 import { derivedId, type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
@@ -27,11 +27,11 @@ const CLIENTS_PER_KEY = 3;
 export type Protocol = (deps: SimulatedDependencies, request: OnceRequest, work: Work) => Promise<OnceAnswer>;
 
 export interface SimulatedDependencies extends OnceDependencies {
-  /** Deletes a reservation: what the protocol must never do, here for the broken variant that does. */
+  /** Deletes a reservation: the protocol must never do this; the broken variant does. */
   forget(keyHash: string): Promise<void>;
 }
 
-/** Indexes in the order they were first asked for, the same one for the same invoice for ever. */
+/** Indexes in the order they were first asked for, always the same one for the same invoice. */
 class Allocator {
   readonly #sql: ObjectStorage["sql"];
 
@@ -113,7 +113,7 @@ async function createThing(
   deps: SimulatedDependencies & { allocate(id: string): Promise<number> },
   of: { world: World; key: string; protocol: Protocol },
 ): Promise<Attempt<string>> {
-  // A refusal may depend on the moment: one attempt in four meets one.
+  // A refusal may depend on the moment: one attempt in four is refused.
   const isRefused = of.world.random() < 0.25;
   const work: Work = async (operationId, conflict): Promise<Prepared> => {
     if (isRefused) return { kind: "refused", failure: { code: "AMOUNTS_EXHAUSTED" } };

@@ -7,7 +7,7 @@ import { runOnceScenario } from "./run-once-scenario.ts";
 const count = schedulesOf(5_000);
 
 it(
-  `whatever crashes, stalls or is lost, a key runs once and answers alike: ${count} schedules`,
+  `an operation runs once for its key and answers the same, whatever crashes, stalls or is lost: ${count} schedules`,
   async () => {
     const scenario = runOnceScenario(new Lab(), "run once", runOnce);
     const report = await runCampaign(scenario, { count, keepsSeeds: true });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await seedPolicy(strictId, { enforceTfa: true, enforcePasskey: true, enforceGithubLogin: true });
 });
 
-/** A new person with this role: some routes take the seat or the session away. */
+/** A new user with this role, because some routes remove the member or the session. */
 async function memberOf(id: MerchantId, role: Role) {
   const shop = role === "OWNER" && id === merchantId ? await seedMerchant() : id;
   const user = await seedUser();
@@ -30,16 +30,16 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
   const isChange = !name.startsWith("GET ");
   const refuse = async (ask: Ask, status: number, code: string, path: string = merchantId) => {
     const answers = await knock(specNamed(name), { merchantId: path }, ask);
-    const told = answers.map((answer) => expectRefusal(answer, status, code));
-    expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
-    return told[0];
+    const refusals = answers.map((answer) => expectRefusal(answer, status, code));
+    expect(new Set(refusals.map((each) => JSON.stringify(each))).size).toBe(1);
+    return refusals[0];
   };
 
-  it.each(ROLES)("is open to a member with the role %s exactly when the role holds its permission", async (role) => {
+  it.each(ROLES)("is open to a member with the role %s exactly when the role has its permission", async (role) => {
     const { headers, merchantId: shop } = await memberOf(merchantId, role);
     if (!ROLE_HOLDS[role](permission)) {
-      const told = await refuse({ headers }, 403, "PERMISSION_DENIED", shop);
-      expect(told).toMatchObject({ permission: permission.toLowerCase().replace(/_(?=[a-z]+$)/, ":") });
+      const refusal = await refuse({ headers }, 403, "PERMISSION_DENIED", shop);
+      expect(refusal).toMatchObject({ permission: permission.toLowerCase().replace(/_(?=[a-z]+$)/, ":") });
       return;
     }
     if (demands.includes("owner") && role !== "OWNER") {
@@ -48,13 +48,13 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
     }
     for (const answer of await knock(specNamed(name), { merchantId: shop }, { headers })) {
       expectHeaders(answer);
-      // Leaving is the one thing that an owner may call and never do.
+      // An owner may call the route for leaving, but it always refuses.
       if (answer.json?.code === "OWNER_CANNOT_LEAVE") continue;
       expect([200, 201, 204, 400, 404, 413, 415, 422]).toContain(answer.status);
     }
   });
 
-  it("is closed to a session that is unknown, over, idle or revoked, with one and the same 401", async () => {
+  it("answers the same 401 to an unknown, expired, idle or revoked session", async () => {
     const { userId } = await memberOf(merchantId, "ADMIN");
     const nowMs = Date.now();
     const dead = [
@@ -63,12 +63,12 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
       await seedSession(userId, { createdAtMs: nowMs - LONG_AGO_MS }),
       await seedSession(userId, { lastSeenAtMs: nowMs - LONG_AGO_MS }),
     ];
-    const told = await Promise.all(dead.map((headers) => refuse({ headers }, 401, "UNAUTHORIZED")));
-    expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
-    expect(await refuse({}, 401, "UNAUTHORIZED")).toEqual(told[0]);
+    const refusals = await Promise.all(dead.map((headers) => refuse({ headers }, 401, "UNAUTHORIZED")));
+    expect(new Set(refusals.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(await refuse({}, 401, "UNAUTHORIZED")).toEqual(refusals[0]);
   });
 
-  it("is closed to a session that owes its second factor", async () => {
+  it("is closed to a session that has not given its second factor", async () => {
     const { userId } = await seedUser({ totpEnabledAtMs: Date.now() });
     await seedMember(merchantId, userId, "ADMIN");
     const headers = await seedSession(userId, { state: "PENDING_2FA" });
@@ -77,25 +77,25 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
     });
   });
 
-  it("does not exist for a member of another merchant, the same as where there is no merchant", async () => {
+  it("answers a member of another merchant the same 404 as for an unknown merchant", async () => {
     const { headers } = await memberOf(elsewhereId, "ADMIN");
-    const told = await refuse({ headers }, 404, "MERCHANT_NOT_FOUND");
+    const refusal = await refuse({ headers }, 404, "MERCHANT_NOT_FOUND");
     for (const path of [NOWHERE, "mer_1", "x", "%00"])
-      expect(await refuse({ headers }, 404, "MERCHANT_NOT_FOUND", path)).toEqual(told);
+      expect(await refuse({ headers }, 404, "MERCHANT_NOT_FOUND", path)).toEqual(refusal);
   });
 
-  it("is closed to a member who lacks what the team demands, and names it; an API key is not asked", async () => {
+  it("is closed to a member without the factors the team requires, and names them; API keys are exempt", async () => {
     const { headers } = await memberOf(strictId, "ADMIN");
-    const told = await refuse({ headers }, 403, "SECURITY_REQUIREMENT_NOT_MET", strictId);
+    const refusal = await refuse({ headers }, 403, "SECURITY_REQUIREMENT_NOT_MET", strictId);
     // GitHub is not configured here, so it cannot be demanded.
-    expect(told).toMatchObject({ error: "SECURITY_REQUIREMENT_NOT_MET", missing: ["tfa", "passkey"] });
+    expect(refusal).toMatchObject({ error: "SECURITY_REQUIREMENT_NOT_MET", missing: ["tfa", "passkey"] });
     const key = await seedKey(strictId);
     const answers = await knock(specNamed(name), { merchantId: strictId }, { key });
     expect(answers.filter(({ json }) => json?.code === "SECURITY_REQUIREMENT_NOT_MET")).toEqual([]);
   });
 
   if (isChange) {
-    it("is closed to a session from another origin, and from none", async () => {
+    it("is closed to a session from another origin, and to one without an Origin header", async () => {
       const { headers } = await memberOf(merchantId, "ADMIN");
       const { cookie = "" } = headers;
       await refuse({ headers: { cookie } }, 403, "ORIGIN_NOT_ALLOWED");
@@ -105,7 +105,7 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
   }
 
   if (demands.includes("step-up")) {
-    it("wants a factor of the last 5 minutes from a person: their strongest kind", async () => {
+    it("requires a factor from the last 5 minutes, of the strongest kind the user has", async () => {
       const role = demands.includes("owner") ? "OWNER" : "ADMIN";
       const { userId, merchantId: shop } = await memberOf(merchantId, role);
       const old = await seedSession(userId, { factorAtMs: Date.now() - 300_001 });
@@ -113,12 +113,12 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
       const strong = await seedUser({ totpEnabledAtMs: Date.now() });
       const other = demands.includes("owner") ? await seedMerchant() : shop;
       await seedMember(other, strong.userId, role);
-      const told = await refuse({ headers: strong.headers }, 403, "STEP_UP_REQUIRED", other);
-      expect(told).toMatchObject({ factors: ["totp", "backup_code"] });
+      const refusal = await refuse({ headers: strong.headers }, 403, "STEP_UP_REQUIRED", other);
+      expect(refusal).toMatchObject({ factors: ["totp", "backup_code"] });
     });
   }
 
-  it("lets the key decide when a session comes with it", async () => {
+  it("decides by the key when a session comes with it", async () => {
     const { headers } = await memberOf(merchantId, "ADMIN");
     await refuse({ key: "letmein", headers }, 401, "UNAUTHORIZED");
     const foreign = await seedKey(elsewhereId);

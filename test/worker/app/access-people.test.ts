@@ -8,20 +8,20 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
   const isChange = !name.startsWith("GET ");
   const refuse = async (ask: Ask, status: number, code: string) => {
     const answers = await knock(specNamed(name), {}, ask);
-    const told = answers.map((answer) => expectRefusal(answer, status, code));
-    expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
-    return told[0];
+    const refusals = answers.map((answer) => expectRefusal(answer, status, code));
+    expect(new Set(refusals.map((each) => JSON.stringify(each))).size).toBe(1);
+    return refusals[0];
   };
   const isLetIn = async (headers: Readonly<Record<string, string>>) => {
     for (const answer of await knock(specNamed(name), {}, { headers })) {
       expectHeaders(answer);
-      // A session that an earlier body of the same knock has ended is the only 401, a wrong code the only other.
+      // A 401 may only mean that an earlier request of this check ended the session, or that a code is wrong.
       if (answer.status === 401) expect(["UNAUTHORIZED", "INVALID_CODE"]).toContain(answer.json?.code);
       else expect([200, 201, 202, 204, 400, 404, 409, 413, 415, 422]).toContain(answer.status);
     }
   };
 
-  it("is open to a signed-in person, also where a team locks them out", async () => {
+  it("is open to a signed-in user, even if a team locks them out", async () => {
     const { userId, headers } = await seedUser();
     const strict = await seedMerchant();
     await seedPolicy(strict, { enforceTfa: true, enforcePasskey: true });
@@ -29,14 +29,14 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
     await isLetIn(headers);
   });
 
-  it("is closed to whoever is not signed in, with one and the same 401", async () => {
+  it("answers the same 401 to everybody who is not signed in", async () => {
     const { userId } = await seedUser();
     const revoked = await seedSession(userId, { revokedAtMs: Date.now() });
-    const told = await Promise.all([{}, { headers: revoked }].map((ask) => refuse(ask, 401, "UNAUTHORIZED")));
-    expect(told[0]).toEqual(told[1]);
+    const refusals = await Promise.all([{}, { headers: revoked }].map((ask) => refuse(ask, 401, "UNAUTHORIZED")));
+    expect(refusals[0]).toEqual(refusals[1]);
   });
 
-  it("is closed to API keys: a good one is told so, a bad one nothing", async () => {
+  it("is closed to API keys: SESSION_REQUIRED for a valid one, 401 for an invalid one", async () => {
     const merchantId = await seedMerchant();
     const { headers } = await seedUser();
     const publicKey = await seedKey(merchantId, { kind: "PUBLIC" });
@@ -46,7 +46,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
     for (const key of ["letmein", expired]) await refuse({ key, headers }, 401, "UNAUTHORIZED");
   });
 
-  it(`is ${demands.includes("pending") ? "open" : "closed"} while the second factor is owed`, async () => {
+  it(`is ${demands.includes("pending") ? "open" : "closed"} before the second factor is given`, async () => {
     const { userId } = await seedUser({ emailOtpEnabledAtMs: Date.now() });
     const headers = await seedSession(userId, { state: "PENDING_2FA" });
     if (demands.includes("pending")) await isLetIn(headers);
@@ -54,7 +54,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
   });
 
   if (isChange) {
-    it("is closed to a session from another origin, and from none", async () => {
+    it("is closed to a session from another origin, and to one without an Origin header", async () => {
       const { headers } = await seedUser();
       const { cookie = "" } = headers;
       await refuse({ headers: { cookie } }, 403, "ORIGIN_NOT_ALLOWED");
@@ -63,7 +63,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
   }
 
   if (demands.includes("step-up")) {
-    it("wants a factor of the last 5 minutes", async () => {
+    it("requires a factor from the last 5 minutes", async () => {
       const { userId } = await seedUser();
       const headers = await seedSession(userId, { factorAtMs: Date.now() - 300_001 });
       await refuse({ headers }, 403, "STEP_UP_REQUIRED");
@@ -72,7 +72,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
 });
 
 describe.each(OPEN)("%s", (name) => {
-  it("is open to anybody, and a bad key or session does not close it", async () => {
+  it("is open to anybody, even with an invalid key or session", async () => {
     const spec = specNamed(name);
     const asks: readonly Ask[] = [{}, { key: "letmein" }, { headers: { cookie: "session=unknown" } }];
     const answers = await Promise.all(
@@ -90,7 +90,7 @@ describe.each(OPEN)("%s", (name) => {
 
   if (name.startsWith("GET ")) return;
   const isOpen = FROM_ANY_PAGE.includes(name);
-  it(`is ${isOpen ? "open" : "closed"} to a page of another origin, and never with credentials`, async () => {
+  it(`is ${isOpen ? "open" : "closed"} to a page of another origin, and never allows credentials`, async () => {
     const spec = specNamed(name);
     const answer = await send(pathOf(spec), {
       method: spec.method,
@@ -109,7 +109,7 @@ describe.each(PAGES)("%s", (name) => {
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const isForm = spec.method !== "GET";
 
-  it("is open to anybody, from wherever they come, and no key or session changes what they see", async () => {
+  it("is open to anybody from any origin, and no key or session changes the answer", async () => {
     const asks: readonly Ask[] = [
       {},
       { key: "letmein" },
@@ -134,7 +134,7 @@ describe.each(PAGES)("%s", (name) => {
     }
   });
 
-  it("refuses with a page of its own policy, never with our envelope", async () => {
+  it("answers a refusal with an HTML page and its own content security policy", async () => {
     const answer = await send(pathOf(spec), { method: spec.method, ...(isForm ? { body: "{}", headers: form } : {}) });
     expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(answer.headers.get("content-security-policy")).toMatch(/^default-src 'none'; script-src 'nonce-/);
@@ -143,7 +143,7 @@ describe.each(PAGES)("%s", (name) => {
   });
 
   if (!isForm) return;
-  it("takes forms only, of at most 64 KiB, and no private key in them", async () => {
+  it("accepts only forms, of at most 64 KiB", async () => {
     const refused = async (body: string, headers: Record<string, string>) =>
       (await send(pathOf(spec), { method: "POST", body, headers })).status;
     expect(await refused("{}", { "content-type": "application/json" })).toBeGreaterThanOrEqual(400);

@@ -22,7 +22,7 @@ interface Keys {
   readonly revoked: string;
   readonly elsewhere: string;
   readonly publicFull: string;
-  /** A public key whose row claims every permission there is. */
+  /** A public key whose stored row has every permission. */
   readonly publicGreedy: string;
   readonly publicEmpty: string;
   readonly empty: string;
@@ -67,12 +67,12 @@ function keyFor(map: ReadonlyMap<string, string>, permission: string): string {
 describe("the routes of the Worker", () => {
   const guarded = { ...KEY_OR_MEMBER, ...MEMBER_ONLY };
 
-  it("are exactly those whose needs are written down by hand", () => {
+  it("are exactly those in the hand-written access table", () => {
     const written = [...Object.keys(guarded), ...Object.keys(USER), ...OPEN, ...PAGES];
     expect(SPECS.map(nameOf).sort()).toEqual(written.sort());
   });
 
-  it("are all mounted, and nothing else is", () => {
+  it("are all mounted, and no other route is", () => {
     const mounted = createApp()
       .routes.filter(({ method }) => method !== "ALL")
       .map(({ method, path }) => `${method} ${path}`);
@@ -81,7 +81,7 @@ describe("the routes of the Worker", () => {
     expect([...new Set(forAll.map(({ path }) => path))]).toEqual(["/*"]);
   });
 
-  it("say of themselves what is written down by hand", () => {
+  it("declare the callers, permission and demands of the hand-written table", () => {
     const said = SPECS.filter((spec) => nameOf(spec) in guarded).map((spec) => [
       nameOf(spec),
       spec.callers,
@@ -97,7 +97,7 @@ describe("the routes of the Worker", () => {
     expect(said.sort()).toEqual(written.sort());
   });
 
-  it("that a person calls for themselves, or anybody, say so", () => {
+  it("declare whether they are for a signed-in user or for anybody", () => {
     const said = SPECS.filter((spec) => !(nameOf(spec) in guarded));
     const wrong = said.filter((spec) => {
       const demands = USER[nameOf(spec)];
@@ -112,7 +112,7 @@ describe("the routes of the Worker", () => {
 describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands }) => {
   const specOf = () => specNamed(name);
   const isGrantable = SECRET_KEY_PERMISSIONS.map(keyPermissionName).includes(permission);
-  /** Past the door; what only a person may hold is refused behind it. */
+  /** Passes authentication; a permission that only a user may hold is still denied to a key. */
   const expectLetIn = (answers: readonly Answer[]) => {
     const refused = answers.filter(({ status }) => status === 401 || status === 403);
     if (isGrantable) expect(refused).toEqual([]);
@@ -120,13 +120,13 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
   };
   const refuse = async (ask: Ask, status: number, code: string, merchantId: string = keys.merchantId) => {
     const answers = await knock(specOf(), { merchantId }, ask);
-    const told = answers.map((answer) => expectRefusal(answer, status, code));
-    // Whatever was wrong with the body, the answer is the same.
-    expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
-    return told[0];
+    const refusals = answers.map((answer) => expectRefusal(answer, status, code));
+    // The answer is the same whatever is wrong with the body.
+    expect(new Set(refusals.map((each) => JSON.stringify(each))).size).toBe(1);
+    return refusals[0];
   };
 
-  it("is closed to whoever has no good key, with one and the same 401", async () => {
+  it("answers the same 401 to every invalid key", async () => {
     const good = keyFor(keys.onlyWith, permission);
     const wrongMac = good.slice(0, -1) + (good.endsWith("0") ? "1" : "0");
     const { merchantId } = keys;
@@ -144,13 +144,13 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
       keys.expired,
       keys.revoked,
     ];
-    const told = await Promise.all(bad.map((key) => refuse({ key }, 401, "UNAUTHORIZED")));
-    expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
-    // The path's merchant makes no difference.
-    expect(await refuse({ key: unknown }, 401, "UNAUTHORIZED", NOWHERE)).toEqual(told[0]);
+    const refusals = await Promise.all(bad.map((key) => refuse({ key }, 401, "UNAUTHORIZED")));
+    expect(new Set(refusals.map((each) => JSON.stringify(each))).size).toBe(1);
+    // The merchant in the path makes no difference.
+    expect(await refuse({ key: unknown }, 401, "UNAUTHORIZED", NOWHERE)).toEqual(refusals[0]);
   });
 
-  it("is closed to another merchant's key, alike whether the merchant in the path exists or not", async () => {
+  it("refuses another merchant's key, in the same way whether the merchant in the path exists or not", async () => {
     const existing = await refuse({ key: keys.foreign }, 403, "MERCHANT_MISMATCH");
     for (const path of [NOWHERE, "mer_1", "x", "%00", encodeURIComponent("' OR 1=1 --")]) {
       expect(await refuse({ key: keys.foreign }, 403, "MERCHANT_MISMATCH", path)).toEqual(existing);
@@ -158,13 +158,13 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
     await refuse({ key: keyFor(keys.onlyWith, permission) }, 403, "MERCHANT_MISMATCH", keys.otherMerchantId);
   });
 
-  it("is closed to a key that holds everything but its permission, and names what is missing", async () => {
-    const told = await refuse({ key: keyFor(keys.allWithout, permission) }, 403, "PERMISSION_DENIED");
-    expect(told).toMatchObject({ permission, error: "Forbidden" });
+  it("refuses a key with every permission but its own, and names the missing one", async () => {
+    const refusal = await refuse({ key: keyFor(keys.allWithout, permission) }, 403, "PERMISSION_DENIED");
+    expect(refusal).toMatchObject({ permission, error: "Forbidden" });
     await refuse({ key: keys.empty }, 403, "PERMISSION_DENIED");
   });
 
-  it("is open to a key that holds its permission and nothing else, unless only a person may hold it", async () => {
+  it("accepts a key with only its permission, unless only a user may hold that permission", async () => {
     if (!isGrantable) {
       await refuse({ key: keyFor(keys.onlyWith, permission) }, 403, "PERMISSION_DENIED");
       return;
@@ -176,9 +176,9 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
     }
   });
 
-  it("is closed to a key from where it may not be used, and open to it from elsewhere", async () => {
-    const told = await refuse({ key: keys.elsewhere, headers: { "cf-connecting-ip": HERE } }, 403, "IP_NOT_ALLOWED");
-    expect(JSON.stringify(told)).not.toContain(ELSEWHERE);
+  it("accepts a key with an IP allowlist only from the addresses on it", async () => {
+    const refusal = await refuse({ key: keys.elsewhere, headers: { "cf-connecting-ip": HERE } }, 403, "IP_NOT_ALLOWED");
+    expect(JSON.stringify(refusal)).not.toContain(ELSEWHERE);
     await refuse({ key: keys.elsewhere }, 403, "IP_NOT_ALLOWED");
     for (const ip of [ELSEWHERE, "2001:db8::1", `::ffff:${ELSEWHERE}`]) {
       const answers = await knock(
@@ -194,16 +194,16 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
   });
 
   if (demands.includes("public")) {
-    it("is open to a public key that holds its permission", async () => {
+    it("accepts a public key with its permission", async () => {
       const answers = await knock(specOf(), { merchantId: keys.merchantId }, { key: keys.publicFull });
       expect(answers.filter(({ status }) => status === 401 || status === 403)).toEqual([]);
     });
 
-    it("is closed to a public key without its permission", async () => {
+    it("refuses a public key without its permission", async () => {
       await refuse({ key: keys.publicEmpty }, 403, "PERMISSION_DENIED");
     });
 
-    it("may be read by a page anywhere, refusals too, and never with credentials", async () => {
+    it("may be read from any origin, refusals included, and never with credentials", async () => {
       const answers = await Promise.all([
         knock(
           specOf(),
@@ -219,13 +219,13 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
       }
     });
   } else {
-    it("is closed to a public key, whatever it holds", async () => {
-      const told = await refuse({ key: keys.publicFull }, 403, "PUBLIC_KEY_FORBIDDEN");
-      expect(await refuse({ key: keys.publicGreedy }, 403, "PUBLIC_KEY_FORBIDDEN")).toEqual(told);
-      expect(await refuse({ key: keys.publicEmpty }, 403, "PUBLIC_KEY_FORBIDDEN")).toEqual(told);
+    it("refuses public keys, whatever permissions they have", async () => {
+      const refusal = await refuse({ key: keys.publicFull }, 403, "PUBLIC_KEY_FORBIDDEN");
+      expect(await refuse({ key: keys.publicGreedy }, 403, "PUBLIC_KEY_FORBIDDEN")).toEqual(refusal);
+      expect(await refuse({ key: keys.publicEmpty }, 403, "PUBLIC_KEY_FORBIDDEN")).toEqual(refusal);
     });
 
-    it("may not be read by a page of another origin", async () => {
+    it("may not be read from another origin", async () => {
       const answers = await knock(
         specOf(),
         { merchantId: keys.merchantId },
@@ -240,7 +240,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
     });
   }
 
-  it("looks at the key alone when a session cookie comes with it", async () => {
+  it("decides by the key alone when a session cookie comes with it", async () => {
     const headers = { cookie: "__Host-session=anything" };
     await refuse({ headers }, 401, "UNAUTHORIZED");
     const answers = await knock(
@@ -253,7 +253,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
 });
 
 describe.each(Object.keys(MEMBER_ONLY))("%s", (name) => {
-  it("is closed to any good key, whatever it holds, and to a bad one as everywhere", async () => {
+  it("refuses every valid key with SESSION_REQUIRED, and an invalid one with the usual 401", async () => {
     const refuseKey = async (key: string | undefined, status: number, code: string) => {
       for (const answer of await knock(specNamed(name), { merchantId: keys.merchantId }, { key }))
         expectRefusal(answer, status, code);

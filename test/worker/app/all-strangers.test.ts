@@ -1,5 +1,5 @@
-// Every stranger at once, each taking all they can, while the merchant's own server works: all that it asks for is made and can be paid
-// (docs/limits.md). Without proof of its address a server that shares it has some amounts at a price, and strangers cannot make them fewer.
+// Every kind of stranger at once, each taking all they can, while the merchant's own server creates invoices: all of them can be paid
+// (docs/limits.md). Without a proof of its address the server has a number of amounts at each price, which strangers cannot reduce.
 import { eq, inArray } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../../src/lib/limits.ts";
@@ -28,13 +28,13 @@ const AS_DEPLOYED: Partial<Env> = {};
 const PRICE = 10;
 const MAX_PUBLIC = 40;
 const SQUATTERS = 6;
-/** As many as it takes one address to have all the claims that it may. */
+/** So many that one IP address can use up all the claims it may make. */
 const CLAIMED = LIMITS.claimsPerIpAndHour / LIMITS.claimsPerInvoiceAndHour + 1;
 
 /** What the public leaves of `amountsWithoutProof` at a price: half. */
 const SERVERS_AMOUNTS = LIMITS.amountsWithoutProof / 2;
 
-/** A shop as anybody may know it: its public key, its product's page, its owner's address. */
+/** A shop and what anybody may know of it: its public key, its product's page, its owner's address. */
 async function knownShop() {
   const direct = directWallet();
   const extended = xpubWallet();
@@ -43,14 +43,14 @@ async function knownShop() {
   const { email, secret } = await appHolder();
   const burglar = await pendingBrowser(email);
   const guess = () => burglar.post(`${SECOND_FACTOR}/verify`, { code: wrongCode(secret) });
-  // Their customers know these, and so may anybody.
+  // The customers know these invoices, and so may anybody.
   const orders = await inTens(CLAIMED, () => ordered(open.shop, USDT, 50));
   return { open, direct, extended, owner: { email, guess }, orders: orders.map(({ invoiceId }) => String(invoiceId)) };
 }
 
 type KnownShop = Awaited<ReturnType<typeof knownShop>>;
 
-/** All of them, each refused in the end; `extended`: the key that they have registered. */
+/** Runs every kind of stranger until it is refused; `extended` is the key that squatters register. */
 async function everyStranger({ open, direct, owner, orders }: KnownShop, extended: object) {
   const ip = freshIps();
   const browsers = async () => {
@@ -72,7 +72,7 @@ async function everyStranger({ open, direct, owner, orders }: KnownShop, extende
   return { ...public_, amounts, addresses, intruded, burgled, claimed, viewed, looked, hoarded };
 }
 
-/** Each met the limit that is there for them. */
+/** Each kind reached the limit that applies to it. */
 function expectAllRefused(met: Awaited<ReturnType<typeof everyStranger>>): void {
   expect(met.amounts.taken).toHaveLength(SQUATTERS * LIMITS.amountsWithoutProof);
   expect(met.addresses.taken).toHaveLength(SQUATTERS * LIMITS.addressesWithoutProof);
@@ -110,7 +110,7 @@ async function indexesOf(invoices: readonly Ordered[]): Promise<readonly number[
   return indexes;
 }
 
-/** Every one can be paid, and none like another. */
+/** Every one can be paid, and no two by the same amount or address. */
 async function expectServed(made: readonly Ordered[]): Promise<void> {
   expect(made.filter(({ status }) => status !== "ACTIVE").map(({ reason }) => reason)).toEqual([]);
   const direct = made.filter(({ network }) => network === "ETH");
@@ -120,7 +120,7 @@ async function expectServed(made: readonly Ordered[]): Promise<void> {
   expect(new Set(extended.map(({ address }) => address)).size).toBe(extended.length);
   const indexes = await indexesOf(extended);
   expect(new Set(indexes).size).toBe(extended.length);
-  // One after the other, with none between that was not another's: the address of the proof, the strangers', and those of their refused invoices.
+  // Consecutive but for the address of the proof, the strangers' addresses, and those of their refused invoices.
   expect(Math.max(...indexes)).toBeLessThan(
     extended.length + 1 + SQUATTERS * LIMITS.addressesWithoutProof + MAX_PUBLIC,
   );
@@ -131,30 +131,30 @@ const countsOf = async ({ merchantId }: TestMerchant) => {
   return { active: row?.activeInvoices, public: row?.publicInvoices };
 };
 
-// So that no minute ends, after which everybody may ask again, however long the machine takes.
+// So that no rate limit window ends during the test, however long the machine takes.
 beforeEach(stopClock);
 afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("the server of a merchant whom every stranger works against", () => {
-  it("makes all of its 200 invoices of one price, where it has proof of its address and its key", async () => {
+describe("a merchant's server, while every kind of stranger attacks", () => {
+  it("creates all of its 200 invoices at one price, with proofs of its address and its key", async () => {
     const known = await knownShop();
     const { shop } = known.open;
     await prove(shop, USDT, { usd: 60, decimals: 6 });
     await prove(shop, BTC, { usd: 60, decimals: 8 });
     const [met, made] = await Promise.all([everyStranger(known, known.extended), work(shop, 200, () => PRICE)]);
     expectAllRefused(met);
-    // And goes on when all have taken what they can.
+    // It goes on after the strangers have taken all they can.
     const more = await work(shop, 20, () => PRICE);
     await expectServed([...made, ...more]);
     expect(await countsOf(shop)).toEqual({ active: 220 + CLAIMED, public: MAX_PUBLIC });
   });
 
-  it("makes all of its 200 at 25 prices, where it has proof of nothing and strangers have registered its address", async () => {
+  it("creates all of its 200 invoices at 25 prices, without a proof and with its address registered by strangers", async () => {
     const known = await knownShop();
     const { shop } = known.open;
-    // The strangers' own price comes last, when they have had their time. An extended key is nobody's but its owner's, until they show it.
+    // The price the strangers use comes last, so that they have used it by then. The shop's extended key is not known to others.
     const theirs = xpubWallet();
     const [met, made] = await Promise.all([
       everyStranger(known, theirs),

@@ -1,5 +1,5 @@
-// Every secret that a person or a merchant holds, planted by one walk through the product and then searched for: in all that was logged and
-// in every column of every table. And a copy of the database is no key: nothing that is stored can be given back as a credential.
+// Every secret that a user or a merchant holds, created by one walk through the product and then searched for: in everything logged and
+// in every column of every table. And no value of a copied database can be used as a credential.
 import { env } from "cloudflare:workers";
 import { Secret, TOTP } from "otpauth";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -78,7 +78,7 @@ async function walk(): Promise<Secrets> {
     }),
   );
   secrets.set("rotated API key", String(rotated.secret));
-  // Nobody listens there: what is owed is tried, and its attempts are logged.
+  // Nobody listens there: deliveries are attempted, and the attempts are logged.
   const endpoint = { url: "http://127.0.0.1:9/", events: ["ping"] };
   const hook = await ok(
     anna.ask(`${merchant}/webhooks`, { ...named, headers: { "idempotency-key": "canary-3" }, body: endpoint }),
@@ -119,13 +119,13 @@ async function walk(): Promise<Secrets> {
   await ok(ben.post("/api/v1/auth/second-factor/verify", { code: await mailedCode(bens) }));
   await ok(ben.post("/api/v1/auth/step-up/start"));
   secrets.set("step-up code", await mailedCode(bens));
-  // And what goes wrong says no more.
+  // Failed requests must not log secrets either.
   await ben.post("/api/v1/auth/step-up/verify", { code: "00000000" });
   await ben.post("/api/v1/team/invitations/accept", { token: secrets.get("invitation") });
   return secrets;
 }
 
-it("a walk through the product leaves no secret in a log line or in a table", async () => {
+it("a walk through the product leaves no secret in a log line or a table", async () => {
   const secrets = await walk();
   expect(secrets.size).toBeGreaterThan(20);
   const stored = await allTexts();
@@ -139,7 +139,7 @@ it("a walk through the product leaves no secret in a log line or in a table", as
   }
 });
 
-it("nothing of a copied database signs anybody in", async () => {
+it("no value of a copied database works as a credential", async () => {
   await walk();
   const rows = await testDb.select().from(sessions);
   expect(rows.length).toBeGreaterThan(3);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { expectHeaders, seedShop, sendWith } from "../../support/access.ts";
 
-/** The values of an environment that nobody has configured well. */
+/** Values of a badly configured environment. */
 const vars = (changes: Readonly<Record<string, string | undefined>>) => changes as unknown as Partial<Env>;
 const healthWith = async (changes: Readonly<Record<string, string | undefined>>) => {
   const answer = await sendWith(vars(changes), "/healthz");
@@ -19,7 +19,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("a variable that is wrong", () => {
+describe("an invalid setting", () => {
   it.each([
     ["RATE_SOURCE", "coinbase", "RATE_SOURCE_INVALID"],
     ["CHAIN_SOURCES", "{", "CHAIN_SOURCES_INVALID"],
@@ -34,7 +34,7 @@ describe("a variable that is wrong", () => {
     expect(await healthWith({ [name]: value })).toEqual([200, "ok", [warning, "NETWORK_NOT_WATCHED"]]);
   });
 
-  it("in production an empty PUBLIC_URL is a warning", async () => {
+  it("PUBLIC_URL, empty in production, is a warning", async () => {
     const production = {
       ENVIRONMENT: "production",
       RATE_SOURCE: "coinbase,kraken",
@@ -44,7 +44,7 @@ describe("a variable that is wrong", () => {
     expect(await healthWith(production)).toEqual([200, "ok", ["PUBLIC_URL_MISSING", "NETWORK_NOT_WATCHED"]]);
   });
 
-  it.each(["WEBHOOK_LOOPBACK", "WEBHOOK_SCHEDULE_SECONDS"])("nothing is served in production with %s", async (name) => {
+  it.each(["WEBHOOK_LOOPBACK", "WEBHOOK_SCHEDULE_SECONDS"])("%s in production stops the service", async (name) => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     const production = vars({ ENVIRONMENT: "production", [name]: "0" });
     expect((await sendWith(production, "/docs")).status).toBe(500);
@@ -57,7 +57,7 @@ describe("a variable that is wrong", () => {
   });
 
   it.each(["http://pay.example", "http://localhost.example", "HTTP://pay.example", "pay.example"])(
-    "nothing is served in production with PUBLIC_URL=%s",
+    "PUBLIC_URL=%s in production stops the service",
     async (PUBLIC_URL) => {
       vi.spyOn(console, "error").mockImplementation(() => {});
       const production = vars({ ENVIRONMENT: "production", WEBHOOK_LOOPBACK: "", PUBLIC_URL });
@@ -80,14 +80,14 @@ describe("a variable that is wrong", () => {
     ]);
   });
 
-  it("a watched network is shown by its canonical name, and nothing of its source", async () => {
+  it("does not expose chain sources: /healthz shows a watched network only by its canonical name", async () => {
     const sources = '{"ethereum":[{"kind":"evm-rpc","url":"https://user:hunter2@node.example"}]}';
     const answer = await sendWith(vars({ CHAIN_SOURCES: sources }), "/healthz");
     expect(answer.json).toMatchObject({ networks: { ETH: { height: null, lagSeconds: null } }, warnings: [] });
     expect(answer.text).not.toMatch(/hunter2|node\.example/);
   });
 
-  it("RATE_SOURCE costs the rates and nothing else: an invoice is made, shown and listed, and says that it has no rate", async () => {
+  it("RATE_SOURCE only affects rates: invoices can be created, read and listed, with RATE_UNAVAILABLE", async () => {
     const logged = vi.spyOn(console, "error").mockReturnValue();
     const { merchantId, secretKey } = await seedShop();
     const base = `/api/v1/merchants/merchant/${merchantId}`;
@@ -106,7 +106,7 @@ describe("a variable that is wrong", () => {
     expect(logged).toHaveBeenCalledWith("rates:", expect.stringContaining("RATE_SOURCE"));
   });
 
-  it("CHAIN_SOURCES costs no answer: in production wallets are listed and nothing counts as watched", async () => {
+  it("CHAIN_SOURCES does not affect answers: wallets are registered, and their network counts as not watched", async () => {
     const { merchantId, secretKey } = await seedShop();
     const bad = vars({ CHAIN_SOURCES: '{"ETH":"https://user:hunter2@node.example"}' });
     const path = `/api/v1/merchants/merchant/${merchantId}/wallets`;

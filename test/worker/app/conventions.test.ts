@@ -11,7 +11,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("a path that nothing serves", () => {
+describe("an unknown path", () => {
   it.each([
     "/",
     "/api",
@@ -25,19 +25,19 @@ describe("a path that nothing serves", () => {
     "/healthz/",
     "/.env",
     "/favicon.ico",
-  ])("%s is 404, by whatever method", async (path) => {
+  ])("%s is 404, with any method", async (path) => {
     for (const method of ["GET", "POST", "DELETE", "OPTIONS", "PUT"]) {
       expectRefusal(await send(path, { method }), 404, "ROUTE_NOT_FOUND");
     }
   });
 
-  it("is not echoed", async () => {
+  it("is not repeated in the answer", async () => {
     const answer = await send("/<script>alert(1)</script>?key=sk_secret");
     expect(answer.text).not.toMatch(/script|sk_secret/);
   });
 });
 
-describe("a method that a path does not take", () => {
+describe("an unsupported method", () => {
   it.each([
     ["PUT", `${BASE}/invoices`, "POST, GET"],
     ["DELETE", `${BASE}/invoices`, "POST, GET"],
@@ -49,7 +49,7 @@ describe("a method that a path does not take", () => {
     ["POST", "/healthz", "GET"],
     ["DELETE", "/openapi.json", "GET"],
     ["PUT", "/docs", "GET"],
-  ])("%s %s is 405 and tells which it takes", async (method, path, allow) => {
+  ])("%s %s is 405 with an Allow header", async (method, path, allow) => {
     const answer = await send(path, { method });
     expectRefusal(answer, 405, "METHOD_NOT_ALLOWED");
     expect(answer.headers.get("allow")?.split(", ").sort()).toEqual(allow.split(", ").sort());
@@ -68,7 +68,7 @@ describe("a preflight", () => {
     [`${BASE}/invoices`, ["POST"]],
     [`${BASE}/invoices/inv_${ULID}`, ["GET"]],
     [`${BASE}/invoices/inv_${ULID}/payment-methods`, ["GET", "POST"]],
-  ])("of %s is answered, for the methods that a public key may use", async (path, methods) => {
+  ])("for %s is answered, with the methods that a public key may use", async (path, methods) => {
     const answer = await preflight(path);
     expectHeaders(answer);
     expect([answer.status, answer.text]).toEqual([204, ""]);
@@ -91,7 +91,7 @@ describe("a preflight", () => {
     "/healthz",
     "/openapi.json",
     "/docs",
-  ])("of %s is not", async (path) => {
+  ])("for %s is refused", async (path) => {
     const answer = await preflight(path);
     expectRefusal(answer, 405, "METHOD_NOT_ALLOWED");
     expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
@@ -99,7 +99,7 @@ describe("a preflight", () => {
 });
 
 describe("every answer", () => {
-  it("has a request id of its own and the security headers, whatever became of the request", async () => {
+  it("has its own request id and the security headers, whatever the outcome", async () => {
     const { merchantId, secretKey } = await seedShop();
     const invoices = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const answers = [
@@ -125,7 +125,7 @@ describe("every answer", () => {
     expect(answer.headers.get("x-request-id")).not.toBe("req_mine");
   });
 
-  it("is not kept by a cache, and pages bring a policy of their own", async () => {
+  it("may not be cached, and pages have their own content security policy", async () => {
     expect((await send("/nothing")).headers.get("cache-control")).toBe("no-store");
     const docs = await send("/docs");
     const policy = docs.headers.get("content-security-policy") ?? "";
@@ -139,7 +139,7 @@ describe("every answer", () => {
 describe("a bug or an outage", () => {
   const canary = "canary_of_a_secret";
 
-  it("of the database's own is a dull 500 with a request id, and the log has no value that was sent", async () => {
+  it("in the database answers a plain 500 with a request id, and the log has no value that was sent", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     const { merchantId, secretKey } = await seedShop();
     const DB = new Proxy(env.DB, {
@@ -150,8 +150,8 @@ describe("a bug or an outage", () => {
       },
     });
     const answer = await sendWith({ DB }, `/api/v1/merchants/merchant/${merchantId}/invoices`, { key: secretKey });
-    const told = expectRefusal(answer, 500, "INTERNAL_ERROR");
-    expect(Object.keys(told)).toHaveLength(4);
+    const refusal = expectRefusal(answer, 500, "INTERNAL_ERROR");
+    expect(Object.keys(refusal)).toHaveLength(4);
     expect(answer.text).not.toContain(canary);
     const lines = log.mock.calls.map((call) => call.join(" "));
     expect(lines.filter((line) => line.includes(String(answer.headers.get("x-request-id"))))).toHaveLength(1);
@@ -159,7 +159,7 @@ describe("a bug or an outage", () => {
     expect(lines.join()).not.toContain(secretKey);
   });
 
-  it("of the database's connection is a 503 that may be tried again", async () => {
+  it("in the connection to the database answers a 503 that may be retried", async () => {
     const { merchantId, secretKey } = await seedShop();
     const DB = new Proxy(env.DB, {
       get: (target, name) => {
@@ -174,7 +174,7 @@ describe("a bug or an outage", () => {
     expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
   });
 
-  it("shows in the health of the deployment", async () => {
+  it("shows in /healthz", async () => {
     const healthy = await send("/healthz");
     expect([healthy.status, healthy.json]).toMatchObject([200, { status: "ok", database: "ok" }]);
     const DB = new Proxy(env.DB, {
@@ -187,14 +187,14 @@ describe("a bug or an outage", () => {
 });
 
 describe("a request", () => {
-  it("with a header twice is read as one value, and a key so doubled is no key", async () => {
+  it("with a repeated header is read as one value, so a doubled key is invalid", async () => {
     const { merchantId, secretKey } = await seedShop();
     const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const twice = await send(path, { headers: { "x-api-key": `${secretKey}, ${secretKey}` } });
     expectRefusal(twice, 401, "UNAUTHORIZED");
   });
 
-  it("with a malformed id in its path finds nothing, like one with an unknown id", async () => {
+  it("with a malformed id in its path answers the same 404 as one with an unknown id", async () => {
     const { merchantId, secretKey } = await seedShop();
     const base = `/api/v1/merchants/merchant/${merchantId}`;
     for (const [kind, code] of [
@@ -217,7 +217,7 @@ describe("a request", () => {
     }
   });
 
-  it("with a query or an invalid filter tells what is wrong", async () => {
+  it("with an invalid filter names the parameter", async () => {
     const { merchantId, secretKey } = await seedShop();
     const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     for (const [query, field] of [
@@ -227,13 +227,13 @@ describe("a request", () => {
       ["cursor=abc", "cursor"],
       ["createdFrom=x", "createdFrom"],
     ] as const) {
-      const told = expectRefusal(await send(`${path}?${query}`, { key: secretKey }), 400, "VALIDATION_FAILED");
-      expect(told.details).toMatchObject([{ path: field }]);
+      const refusal = expectRefusal(await send(`${path}?${query}`, { key: secretKey }), 400, "VALIDATION_FAILED");
+      expect(refusal.details).toMatchObject([{ path: field }]);
     }
   });
 });
 
-describe("the outer shield", () => {
+describe("the rate limit for each IP address", () => {
   const shield = (isOpen: boolean, asked: string[]) => ({
     limit: async ({ key }: { key: string }) => {
       asked.push(key);
@@ -242,7 +242,7 @@ describe("the outer shield", () => {
   });
   const production = { ENVIRONMENT: "production" } as Partial<Env>;
 
-  it("counts by address, an IPv6 caller by its /64, in production only", async () => {
+  it("counts by IP address, and an IPv6 caller by its /64, in production only", async () => {
     const asked: string[] = [];
     const changes = { ...production, IP_SHIELD: shield(true, asked) };
     for (const ip of ["198.51.100.7", "2001:db8:1:2::7", "2001:db8:1:2:ffff::1"]) {
@@ -261,7 +261,7 @@ describe("the outer shield", () => {
     expect(asked[1]).toBe(asked[2]);
   });
 
-  it("counts two /64 networks apart, however they are written", async () => {
+  it("counts two /64 networks separately, however they are written", async () => {
     const asked: string[] = [];
     const changes = { ...production, IP_SHIELD: shield(true, asked) };
     for (const ip of ["2001:db8:1:2::7", "2001:db8:1:3::7", "2001:db8::7", "2001:db8::8", "2001:db8:0:0::9"]) {
@@ -271,7 +271,7 @@ describe("the outer shield", () => {
     expect(new Set(asked.slice(2)).size).toBe(1);
   });
 
-  it("closed is a 429 before anything is looked up", async () => {
+  it("answers 429 before the database is read", async () => {
     const DB = new Proxy(env.DB, {
       get: () => {
         throw new Error("the database was asked");
@@ -285,12 +285,12 @@ describe("the outer shield", () => {
 });
 
 describe("the catalogue of routes", () => {
-  it("has one route for each method and path, and one operation id for each", () => {
+  it("has one entry for each method and path, and unique operation ids", () => {
     expect(new Set(SPECS.map(({ method, path }) => `${method} ${path}`)).size).toBe(SPECS.length);
     expect(new Set(SPECS.map(({ operationId }) => operationId)).size).toBe(SPECS.length);
   });
 
-  it("applies Idempotency-Key to every POST that creates, and to nothing else", () => {
+  it("applies Idempotency-Key to every POST that creates something, and to no other route", () => {
     const idempotent = SPECS.filter(({ isIdempotent }) => isIdempotent).map(({ operationId }) => operationId);
     expect(idempotent.sort()).toEqual(CREATING);
   });

@@ -1,4 +1,4 @@
-// What /healthz says of the networks of a deployment.
+// What /healthz shows about the networks of a deployment.
 import { beforeEach, describe, expect, it } from "vitest";
 import { networkCursors, stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";
 import { sendWith } from "../../support/access.ts";
@@ -32,7 +32,7 @@ describe("a configured network", () => {
     expect(await eth()).toEqual(NOTHING);
   });
 
-  it("shows how far it was read, the source's newest block, the lag, and since when it fails", async () => {
+  it("shows how far it was read, its newest block, its lag, since when it fails, and its unread addresses", async () => {
     const passedMs = Date.now() - 90_000;
     const degradedSinceMs = 1_800_000_000_000;
     await testDb
@@ -60,7 +60,7 @@ describe("a configured network", () => {
     expect(shown.lagSeconds).toBeLessThan(120);
   });
 
-  it("has no lag while nothing on it is watched", async () => {
+  it("has no lag while it has nothing to watch", async () => {
     await testDb.insert(networkCursors).values({ ...blank, isResting: true, height: 7, hash: "h", passedMs: 0 });
     expect(await eth()).toEqual({ ...NOTHING, height: 7 });
   });

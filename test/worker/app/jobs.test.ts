@@ -1,4 +1,4 @@
-// The cron dispatches, the queue runs: jobs that leave more to do go on by themselves, and end.
+// The cron dispatches jobs and the queue runs them: a job with work left sends itself another message, and ends.
 import { createExecutionContext, createMessageBatch } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
@@ -27,7 +27,7 @@ async function take(body: unknown): Promise<unknown[]> {
 
 const expire = (runs: number): JobMessage => ({ job: "expire", minuteMs: Date.now(), runs });
 
-/** Active invoices of a merchant whose time is over. */
+/** Creates expired invoices that are still active; returns their merchant. */
 async function plantDue(count: number): Promise<string> {
   const shop = await freshMerchant();
   const { body } = await shop.post("/invoices", { name: "Order", rawAmount: 10 });
@@ -42,8 +42,8 @@ async function plantDue(count: number): Promise<string> {
 const activeOf = (merchantId: string) =>
   testDb.$count(invoices, sql`merchant_id = ${merchantId} and status = 'AWAITING_PAYMENT'`);
 
-describe("a job that stops at its bound", () => {
-  it("goes on with the next message, until nothing is left", async () => {
+describe("a job that stops at its limit", () => {
+  it("sends itself the next message until nothing is left", async () => {
     const merchantId = await plantDue(400);
     let messages: unknown[] = [expire(0)];
     const left: number[] = [];
@@ -58,7 +58,7 @@ describe("a job that stops at its bound", () => {
     expect(messages).toEqual([]);
   });
 
-  it("ends its chain after 1,000 runs, and the cron begins another", async () => {
+  it("ends its chain after 1,000 runs, and the cron starts a new one", async () => {
     await plantDue(200);
     expect(await take(expire(999))).toEqual([]);
     const sent: unknown[] = [];
@@ -67,12 +67,12 @@ describe("a job that stops at its bound", () => {
   });
 });
 
-describe("a message that names no job", () => {
+describe("an unknown queue message", () => {
   it.each([
-    ["of another version", { job: "gone", minuteMs: 1, runs: 0 }],
-    ["without its time", { job: "expire", runs: 0 }],
-    ["of the prototype", { job: "constructor", minuteMs: 1, runs: 0 }],
-    ["that is no object", "expire"],
+    ["from another version", { job: "gone", minuteMs: 1, runs: 0 }],
+    ["without its minute", { job: "expire", runs: 0 }],
+    ["named like a prototype member", { job: "constructor", minuteMs: 1, runs: 0 }],
+    ["that is not an object", "expire"],
     ["that is null", null],
   ])("%s is reported and dropped", async (_, body) => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});

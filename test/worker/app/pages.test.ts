@@ -9,7 +9,7 @@ import { expectHeaders, send, sendWith } from "../../support/access.ts";
 const PAGES = ["/sign-in", "/invitations", "/wallets/disable"];
 
 describe.each(PAGES)("%s", (path) => {
-  it("is one document whose only script and style carry the nonce of its policy, fresh each time", async () => {
+  it("is one document whose only script and style carry the nonce of its policy, new for each request", async () => {
     const answers = [await send(path), await send(path)];
     const nonces = answers.map((answer) => {
       expectHeaders(answer);
@@ -28,14 +28,14 @@ describe.each(PAGES)("%s", (path) => {
     expect(new Set(nonces).size).toBe(2);
   });
 
-  it("asks nobody else for anything", async () => {
+  it("loads nothing from other origins", async () => {
     const { text } = await send(path);
     expect(text).not.toMatch(/(src|href)\s*=\s*["']?(https?:)?\/\//);
   });
 });
 
 describe("the sign-in page", () => {
-  it("offers the providers that are configured, and names no secret of theirs", async () => {
+  it("offers the configured providers without revealing their secrets", async () => {
     const clients = { google: { clientId: "id-1", clientSecret: "hidden-1" } };
     const { text } = await sendWith({ SIGN_IN_PROVIDERS: JSON.stringify(clients) }, "/sign-in");
     expect(text).toContain('data-providers="google"');
@@ -45,7 +45,7 @@ describe("the sign-in page", () => {
 });
 
 describe("the scripts of the pages", () => {
-  it("write text and never markup, and cannot end their element early", () => {
+  it("insert text and never markup, and cannot close their element", () => {
     for (const script of [SIGN_IN_SCRIPT, INVITATION_SCRIPT, DISABLE_WALLET_SCRIPT]) {
       expect(script).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|<\//);
     }

@@ -20,7 +20,7 @@ import { document, operationOf, useDocument } from "./reference-harness.ts";
 
 useDocument();
 
-describe("a live answer is as the document says:", () => {
+describe("a live answer matches the OpenAPI document:", () => {
   const TETHER = { cryptocurrency: "USDT", network: "ETH" };
   const DIRECT = { walletType: "DIRECT_WALLET", ...TETHER, address: `0x${"a1".repeat(20)}` };
   // The account key of BIP84's test vectors.
@@ -37,7 +37,7 @@ describe("a live answer is as the document says:", () => {
   let xpubId: string;
   let invoiceId: string;
 
-  /** Sends, and holds the answer against the document: its status, its headers, and every member of its body. */
+  /** Sends a request and compares the answer with the document: its status, its headers, and every member of its body. */
   async function checked(operationId: string, ask: Ask & { readonly of?: string; readonly query?: string } = {}) {
     const spec = SPECS.find((each) => each.operationId === operationId);
     if (spec === undefined) throw new Error(`there is no ${operationId}`);
@@ -108,7 +108,7 @@ describe("a live answer is as the document says:", () => {
     expect((await checked("updateWallet", { of: walletId, body: { isEnabled: true } })).status).toBe(200);
   });
 
-  it("an invoice, by each kind of key, with money and a customer", async () => {
+  it("invoices read with a secret and a public key, with payments and a customer", async () => {
     const whole = await checked("getInvoice", { of: invoiceId });
     expect(whole.json).toMatchObject({ payments: [{}], paymentMethods: [{}], customer: {}, metadata: {} });
     const shown = await checked("getInvoice", { of: invoiceId, key: shop.publicKey });
@@ -126,7 +126,7 @@ describe("a live answer is as the document says:", () => {
     expect((await checked("updateInvoice", { of: invoiceId, body: { name: "Order" } })).status).toBe(200);
   });
 
-  it("a creation, its replay and the picks of a method", async () => {
+  it("a creation, its replay, picks of a method and a cancellation", async () => {
     const headers = { "idempotency-key": "one" };
     const body = { name: "Order 1002", rawAmount: 10 };
     const first = await checked("createInvoice", { body, headers });
@@ -141,7 +141,7 @@ describe("a live answer is as the document says:", () => {
     expect((await checked("cancelInvoice", { of })).json?.status).toBe("CANCELLED");
   });
 
-  it("refusals with facts of their own", async () => {
+  it("refusals with additional facts", async () => {
     const exists = await checked("registerWallet", { body: DIRECT });
     expect(expectRefusal(exists, 409, "WALLET_EXISTS")).toMatchObject({ walletId });
     const twice = await checked("createInvoice", { body: ORDER });
@@ -166,11 +166,11 @@ describe("a live answer is as the document says:", () => {
     ["getInvoice", { of: "none" }, "INVOICE_NOT_FOUND"],
     ["getWallet", { of: "none" }, "WALLET_NOT_FOUND"],
     ["listWallets", { key: undefined }, "UNAUTHORIZED"],
-  ] as const)("%s refused: %#", async (operationId, ask, code) => {
+  ] as const)("a refusal of %s: %#", async (operationId, ask, code) => {
     expect((await checked(operationId, ask)).json?.code).toBe(code);
   });
 
-  it("too many requests, and when to come again", async () => {
+  it("a 429 with its rate limit headers", async () => {
     const spec = SPECS.find((each) => each.operationId === "listWallets");
     if (spec === undefined) throw new Error("there is no listWallets");
     const busy = await seedShop();
@@ -184,7 +184,7 @@ describe("a live answer is as the document says:", () => {
     expect(second?.headers.get("ratelimit")).toMatch(/^"default";r=0/);
   });
 
-  it("the service's own, in health and without storage", async () => {
+  it("/healthz, also without storage, and the document itself", async () => {
     await checked("health");
     await checked("openapi");
     const health = SPECS.find((each) => each.operationId === "health");

@@ -1,4 +1,4 @@
-// The two documents are made when the Worker is built: a request for one costs no work, and none at all where a reader has it.
+// The two documents are generated when the Worker is built: serving one takes no work, and a reader who has it gets a 304.
 import { describe, expect, it } from "vitest";
 import { send, sendWith } from "../../support/access.ts";
 
@@ -7,7 +7,7 @@ const PATHS = ["/openapi.json", "/docs"];
 describe.each(PATHS)("%s", (path) => {
   const known = (tag: string) => send(path, { headers: { "if-none-match": tag } });
 
-  it("is kept for minutes, and 304 without a body for whoever names its tag", async () => {
+  it("may be cached for five minutes, and is a 304 without a body when If-None-Match has its tag", async () => {
     const { headers, text } = await send(path);
     expect(headers.get("cache-control")).toBe("public, max-age=300");
     const tag = headers.get("etag") ?? "";
@@ -25,7 +25,7 @@ describe.each(PATHS)("%s", (path) => {
 });
 
 describe("the document of a deployment", () => {
-  it("names its own origin, under a tag of its own, and is otherwise the same", async () => {
+  it("has its own origin and etag, and is otherwise the same", async () => {
     const [here, there] = [
       await send(PATHS[0] ?? ""),
       await sendWith({ PUBLIC_URL: "https://pay.example/" }, PATHS[0] ?? ""),

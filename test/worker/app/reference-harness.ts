@@ -1,4 +1,4 @@
-// What tests of the reference share: the OpenAPI document as the service serves it.
+// Shared by tests of the reference: the OpenAPI document as the service serves it.
 import { beforeAll } from "vitest";
 import type { RouteSpec } from "../../../src/platform/http/route.ts";
 import { send } from "../../support/access.ts";

@@ -12,7 +12,7 @@ import { document, operationOf, text, useDocument, withBraces } from "./referenc
 
 useDocument();
 
-/** What a reference names, else the schema itself. */
+/** The target of a reference, else the schema itself. */
 function followed(schema: Schema | undefined): Schema | undefined {
   return schema?.$ref === undefined ? schema : Object(resolve(document, schema.$ref));
 }
@@ -39,7 +39,7 @@ const CHANGING = [
 
 const PROTECTED = ["IDEMPOTENCY_KEY_INVALID", "IDEMPOTENCY_KEY_REUSED", "OPERATION_IN_PROGRESS"];
 
-/** What a route can refuse with, beside its own. */
+/** The refusals a route shares with its kind, without its own. */
 function refusalsByKind(spec: RouteSpec): readonly string[] {
   const name = nameOf(spec);
   const ofKeys = KEY_OR_MEMBER[name];
@@ -62,7 +62,7 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
   ];
 }
 
-/** What a reader must learn of who may call it. */
+/** What the description must say about who may call it. */
 function accessOf(spec: RouteSpec): string {
   const name = nameOf(spec);
   if (PAGES.includes(name)) return "Needs no key. The body is a form";
@@ -72,7 +72,7 @@ function accessOf(spec: RouteSpec): string {
 }
 
 describe("the OpenAPI document", () => {
-  it("is 3.1 and served as JSON", async () => {
+  it("is version 3.1 and served as JSON", async () => {
     const answer = await send("/openapi.json");
     expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
     expect(document.openapi).toMatch(/^3\.1\.\d$/);
@@ -82,11 +82,11 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  it("is of the version that package.json names", () => {
+  it("has the version of package.json", () => {
     expect(document.info.version).toBe(version);
   });
 
-  it("names our public address, or none when it is not configured, and never the Host header", async () => {
+  it("names PUBLIC_URL as its server, or / when it is not set, and never the Host header", async () => {
     expect(document.servers).toEqual([{ url: "http://localhost:8787" }]);
     const unset = await sendWith({ PUBLIC_URL: "" } as Partial<Env>, "/openapi.json", {
       headers: { host: "evil.example" },
@@ -95,21 +95,21 @@ describe("the OpenAPI document", () => {
     expect(unset.text).not.toContain("evil.example");
   });
 
-  it("has every route and nothing else", () => {
+  it("has every route and no other", () => {
     const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(documented.sort()).toEqual(SPECS.map(({ method, path }) => `${method} ${withBraces(path)}`).sort());
   });
 
-  it("has references that lead somewhere, and no schema that takes anything", () => {
+  it("has only valid references, and no empty schema", () => {
     const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, to]) => to ?? "");
     expect(references.length).toBeGreaterThan(10);
     expect(references.filter((path) => resolve(document, path) === undefined)).toEqual([]);
     expect(text).not.toContain('"schema":{}');
   });
 
-  it("names the objects of the interface, each with one meaning wherever it stands", () => {
+  it("defines each object of the interface once", () => {
     const { schemas } = document.components;
     expect(Object.keys(schemas)).toEqual(
       expect.arrayContaining("Error Health Invoice InvoiceList Payment PaymentMethod PublicInvoice Wallet".split(" ")),
@@ -122,22 +122,22 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("lets an error carry further facts, and no other object of ours", () => {
+  it("allows further fields in errors, and in no other object of ours", () => {
     const { Error: error, ...others } = document.components.schemas;
     expect(error?.additionalProperties).toEqual({});
     expect(error?.required).toEqual(["statusCode", "message", "error", "code", "requestId"]);
-    // What WebAuthn defines is handed on whole.
+    // Objects that WebAuthn defines are passed on whole.
     const open = Object.entries(others).filter(
       ([, { type, additionalProperties }]) => type === "object" && additionalProperties !== false,
     );
     expect(open.map(([name]) => name).sort()).toEqual(["PasskeyCreationOptions", "PasskeyRequestOptions"]);
   });
 
-  it("does not bound a whole number by what JavaScript can count to", () => {
+  it("does not give JavaScript's largest safe integer as a maximum", () => {
     expect(text.includes(String(Number.MAX_SAFE_INTEGER))).toBe(false);
   });
 
-  it("has its chapters in an order for readers, each described and none empty, and lists its routes by them", () => {
+  it("has its chapters in reading order, each described and none empty, and its routes sorted by chapter", () => {
     const chapters = Object.keys(TAGS);
     expect(document.tags.map(({ name }) => name)).toEqual(chapters);
     expect(document.tags.filter(({ description }) => description === "")).toEqual([]);
@@ -145,13 +145,13 @@ describe("the OpenAPI document", () => {
     expect([...new Set(tags)]).toEqual(chapters);
   });
 
-  it("says what each parameter of a query is for", () => {
+  it("describes every query parameter", () => {
     const parameters = SPECS.flatMap((spec) => operationOf(spec).parameters.map((each) => ({ spec, ...each })));
     const silent = parameters.filter((each) => each.in === "query" && followed(each.schema)?.description === undefined);
     expect(silent.map(({ spec, name }) => `${spec.path} ${name}`)).toEqual([]);
   });
 
-  it("has one name for each operation", () => {
+  it("has unique operation ids", () => {
     const names = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).map((each) => each.operationId),
     );
@@ -160,7 +160,7 @@ describe("the OpenAPI document", () => {
 });
 
 describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const))("%s in the document", (_, spec) => {
-  it("names each parameter of its path once, and all of its query", () => {
+  it("has each path parameter once, and all query parameters", () => {
     const { parameters } = operationOf(spec);
     const inPath = parameters.filter((each) => each.in === "path");
     expect(inPath.map(({ name }) => `:${name}`)).toEqual(spec.path.match(/:\w+/g) ?? []);
@@ -187,14 +187,14 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     }
   });
 
-  it("takes an Idempotency-Key exactly when it creates", () => {
+  it("has an Idempotency-Key header exactly when it creates something", () => {
     const names = operationOf(spec)
       .parameters.filter((each) => each.in === "header")
       .map(({ name }) => name);
     expect(names).toEqual(spec.isIdempotent ? ["Idempotency-Key"] : []);
   });
 
-  it("says who may call it, and names the permission", () => {
+  it("says who may call it and with which permission", () => {
     const { security, description } = operationOf(spec);
     const name = nameOf(spec);
     const both = [{ apiKey: [] }, { session: [] }];
@@ -203,7 +203,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     expect(description).toContain(accessOf(spec));
   });
 
-  it("says what it answers, with a schema for JSON", () => {
+  it("describes each answer, with a schema for JSON", () => {
     const { responses } = operationOf(spec);
     for (const answer of spec.answers) {
       const documented = responses[answer.status];
@@ -216,7 +216,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     }
   });
 
-  it("says how it refuses: what all of its kind can, and each code of its own, under its status", () => {
+  it("lists every refusal code, shared or its own, under its status", () => {
     const { responses } = operationOf(spec);
     const codes = [...refusalsByKind(spec), ...(spec.isPage ? [] : spec.refusals)];
     for (const code of codes) {
@@ -231,7 +231,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     expect(documented.sort()).toEqual([...own].sort());
   });
 
-  it("says which headers its answers carry", () => {
+  it("lists the headers of its answers", () => {
     const always = [
       "x-request-id",
       ...([...OPEN, ...PAGES].includes(nameOf(spec)) ? [] : ["RateLimit", "RateLimit-Policy"]),
@@ -247,8 +247,8 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
   });
 });
 
-describe("the document of a new invoice", () => {
-  it("has the fields, limits and defaults of Interface 2.2, and refuses others", () => {
+describe("the schema of a new invoice", () => {
+  it("has the fields, limits and defaults of Interface 2.2, and allows no others", () => {
     const create = document.paths["/api/v1/merchants/merchant/{merchantId}/invoices"]?.post;
     const schema = create?.requestBody?.content["application/json"]?.schema;
     expect(create?.requestBody?.required).toBe(true);
@@ -267,7 +267,7 @@ describe("the document of a new invoice", () => {
     });
   });
 
-  it("promises every field of the answer, with money as text", () => {
+  it("requires every field of the answer, with money as text", () => {
     const create = document.paths["/api/v1/merchants/merchant/{merchantId}/invoices"]?.post;
     const [whole] = create?.responses["201"]?.content?.["application/json"]?.schema.anyOf ?? [];
     const schema = followed(whole);
@@ -278,8 +278,8 @@ describe("the document of a new invoice", () => {
   });
 });
 
-describe("the reference for people", () => {
-  it("is one page of ours, and what it is drawn from begins with every code a caller can meet, under its status", async () => {
+describe("the reference page", () => {
+  it("is served as HTML, and its document lists every refusal code with its status", async () => {
     const answer = await send("/docs");
     expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
     const listed = [...document.info.description.matchAll(/^- (\d+): (.*)$/gm)].flatMap(([, status, names = ""]) =>
@@ -289,7 +289,7 @@ describe("the reference for people", () => {
     expect(listed.sort()).toEqual([...new Set(codes)].sort());
   });
 
-  it("leads nowhere that is not there", async () => {
+  it("has no dead links", async () => {
     const links = [...document.info.description.matchAll(/\]\(([^)]+)\)/g)].map(([, path = ""]) => path);
     expect(links.length).toBeGreaterThan(0);
     for (const path of links) expect((await send(path)).status, path).toBe(200);

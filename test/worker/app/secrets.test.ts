@@ -1,4 +1,4 @@
-// decisions 3: what looks like a private key is refused on every route that takes a body, wherever in the body it stands, and shown nowhere.
+// Decisions 3: what looks like a private key is refused on every route that takes a body, anywhere in the body, and never shown.
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import { SECRET_KEY_PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
@@ -22,14 +22,14 @@ const SHORT_MINI_KEY = "SzavMBLoXU6kDrqtUVmffv";
 
 const CHANGING = SPECS.filter((spec) => spec.method !== "GET");
 
-/** Where in the form of a page one can stand. */
+/** Where a secret can be in the form of a page. */
 const FORM_PLACES: readonly (readonly [string, (secret: string) => Record<string, string>])[] = [
   ["as the name of a field", (secret) => ({ [secret]: "1" })],
   ["as a field", (secret) => ({ email: secret })],
   ["within a field", (secret) => ({ txHash: `paid from ${secret}!` })],
 ];
 
-/** Where in a body a secret can stand: names of members too, in objects, lists, or alone. */
+/** Where a secret can be in a body: in names and values of members, in lists, or as the whole body. */
 const PLACES: readonly (readonly [string, (secret: string) => unknown])[] = [
   ["as the name of a member", (secret) => ({ [secret]: 1 })],
   ["as a value", (secret) => ({ note: secret })],
@@ -48,7 +48,7 @@ const at = (rest: string) => `/api/v1/merchants/merchant/${shop.merchantId}${res
 const post = (rest: string, body: unknown) => send(at(rest), { method: "POST", key: shop.secretKey, body });
 const patch = (rest: string, body: unknown) => send(at(rest), { method: "PATCH", key: shop.secretKey, body });
 
-/** Whoever may call it: a key where a key can, else the owner in a session. */
+/** Credentials that may call the route: a key where keys may, else the owner's session. */
 function callerOf(spec: RouteSpec): Pick<Ask, "key" | "headers"> {
   if (spec.callers === "ANYBODY") return {};
   const isForKeys = SECRET_KEY_PERMISSIONS.some((each) => each === spec.permission);
@@ -79,13 +79,13 @@ beforeAll(async () => {
 });
 
 describe("a body with a private key", () => {
-  it("is tried on every route that is not a GET", () => {
+  it("is tried on every route that changes something", () => {
     expect(CHANGING.length).toBeGreaterThanOrEqual(7);
     expect(new Set(CHANGING.map(({ method }) => method))).toEqual(new Set(["POST", "PATCH", "DELETE"]));
   });
 
   it.each(CHANGING.filter(({ isPage }) => isPage).map((spec) => [spec.operationId, spec] as const))(
-    "is refused by the page %s with a page, wherever in its form it stands, and nothing of it is shown or stored",
+    "is refused by the page %s with a page, wherever it is in the form, and is neither shown nor stored",
     async (_, spec) => {
       const before = await stored();
       for (const secret of [extendedPrivateKey(), wif()]) {
@@ -105,14 +105,14 @@ describe("a body with a private key", () => {
   );
 
   it.each(CHANGING.filter(({ isPage }) => !isPage).map((spec) => [spec.operationId, spec] as const))(
-    "is refused by %s, wherever it stands, and nothing of it is answered or stored",
+    "is refused by %s wherever it is in the body, and is neither shown nor stored",
     async (_, spec) => {
       const before = await stored();
       for (const secret of [extendedPrivateKey(), wif()]) {
         for (const [place, bodyWith] of PLACES) {
           const { key, headers } = callerOf(spec);
           const ask = { method: spec.method, key, body: bodyWith(secret) };
-          // One owner asks more than the limit lets one person.
+          // The owner sends more requests than the rate limit allows.
           const answer = await sendWith(
             { RATE_LIMIT_PER_MINUTE: "0" } as Partial<Env>,
             pathOf(spec, { merchantId: shop.merchantId, walletId, invoiceId }),
@@ -128,14 +128,14 @@ describe("a body with a private key", () => {
 
   it("is refused in every text of an invoice, with a public key too", async () => {
     for (const secret of [extendedPrivateKey(), wif()]) {
-      const told = `paid from ${secret}`;
+      const sentence = `paid from ${secret}`;
       const texts = [
-        { name: told },
-        { description: told },
-        { customerName: told },
-        { customerAddress: told },
-        { metadata: { note: told } },
-        { metadata: { [told]: "note" } },
+        { name: sentence },
+        { description: sentence },
+        { customerName: sentence },
+        { customerAddress: sentence },
+        { metadata: { note: sentence } },
+        { metadata: { [sentence]: "note" } },
         { redirectUrl: `https://shop.example/?key=${secret}` },
       ];
       for (const text of texts) {
@@ -161,7 +161,7 @@ describe("a body with a private key", () => {
 });
 
 describe("free text of an invoice", () => {
-  it("is refused with a recovery phrase, or with digits that it calls a private key", async () => {
+  it("is refused with a recovery phrase, or with 64 digits that it calls a private key", async () => {
     for (const text of [`Order, ${PHRASE.toUpperCase()}.`, `private key: ${randomHex(32)}`]) {
       expectRefusedUnseen(await post("/invoices", { name: "Order", rawAmount: 10, description: text }), text);
       expectRefusedUnseen(await patch(`/invoices/${invoiceId}`, { metadata: { note: text } }), text);
@@ -171,7 +171,7 @@ describe("free text of an invoice", () => {
   it.each([
     ["the hash of a transaction", randomHex(32)],
     ["a sentence of twelve words", PHRASE.replace("yellow", "above")],
-  ])("may be %s, at creation and later", async (_, text) => {
+  ])("may be %s, at creation and in a change", async (_, text) => {
     const texts = {
       name: text,
       description: text,

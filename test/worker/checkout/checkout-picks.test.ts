@@ -1,4 +1,4 @@
-// A payer picks a way to pay: by a form, by opening a page that leaves no choice, or through the JSON of the checkout.
+// A payer picks a payment method: by a form, by opening a page that leaves no choice, or through the JSON of the checkout.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -34,13 +34,13 @@ const pick = (order: Order, method: string, ip?: string) =>
   sendForm(order, "/methods", { method }, { headers: ip === undefined ? {} : { "cf-connecting-ip": ip } });
 const pickJson = (order: Order, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   api(order, "/payment-methods", { method: "POST", body, headers });
-/** No source knows a price. */
+/** No source has a rate. */
 const noRates = {
   RATE_SOURCE: "coinbase,kraken",
   RATE_BOOK: { getByName: () => ({ table: async () => EMPTY_RATE_TABLE }) },
 } as unknown as Partial<Env>;
 
-/** An invoice that one wallet can serve, which came after it: nothing is picked yet. */
+/** An invoice with one possible method and none picked, because the wallet was registered after the invoice. */
 async function orderWithOneWay(wallet: object = directWallet()): Promise<Order> {
   const shop = await freshMerchant();
   const order = await orderOf(shop);
@@ -48,8 +48,8 @@ async function orderWithOneWay(wallet: object = directWallet()): Promise<Order> 
   return order;
 }
 
-describe("a way to pay that is picked on the page", () => {
-  it("is activated once, and leads back to itself", async () => {
+describe("a payment method picked on the page", () => {
+  it("is activated once, and the redirect leads to it", async () => {
     const order = await freshOrder();
     expect((await page(order)).text).toContain('data-stage="choose"');
     for (let n = 0; n < 2; n++) expect(leadsTo(await pick(order, "USDT_ETH"))).toBe(`/pay/${order.id}?method=USDT_ETH`);
@@ -60,7 +60,7 @@ describe("a way to pay that is picked on the page", () => {
     expect(shown.text).toContain(active?.address);
   });
 
-  it("may be another one, and each stays shown by its address", async () => {
+  it("may be followed by another, and each page shows only its own address", async () => {
     const order = await freshOrder();
     expect(leadsTo(await pick(order, "usdt_ethereum"))).toBe(`/pay/${order.id}?method=USDT_ETH`);
     expect(leadsTo(await pick(order, "BTC_BTC"))).toBe(`/pay/${order.id}?method=BTC_BTC`);
@@ -72,7 +72,7 @@ describe("a way to pay that is picked on the page", () => {
     }
   });
 
-  it("is one address however many pick it at once", async () => {
+  it("gets one address however many picks are sent at once", async () => {
     const order = await freshOrder();
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => pick(order, "BTC_BTC")));
     for (const answer of answers) expect(leadsTo(answer)).toBe(`/pay/${order.id}?method=BTC_BTC`);
@@ -80,7 +80,7 @@ describe("a way to pay that is picked on the page", () => {
     expect(active.map(({ addressIndex }) => addressIndex)).toEqual([0]);
   });
 
-  it("is written down as nobody's doing, without the payer's address", async () => {
+  it("is audited as a system action, without the payer's IP address", async () => {
     const order = await freshOrder();
     await pick(order, "USDT_ETH", "198.51.100.9");
     const entries = await testDb.select().from(auditEvents).where(eq(auditEvents.merchantId, order.merchantId));
@@ -90,7 +90,7 @@ describe("a way to pay that is picked on the page", () => {
     expect(JSON.stringify(entries)).not.toContain("198.51.100.9");
   });
 
-  it("counts as a browser's where the invoice is one", async () => {
+  it("counts as picked by a public key when the invoice was created by one", async () => {
     const shop = await freshMerchant();
     for (const wallet of [directWallet(), xpubWallet()]) await shop.post("/wallets", wallet);
     const key = await seedKey(shop.merchantId, { kind: "PUBLIC" });
@@ -105,7 +105,7 @@ describe("a way to pay that is picked on the page", () => {
   });
 });
 
-describe("a way to pay that cannot be picked leads back to the choice, which says why", () => {
+describe("a payment method that cannot be picked leads back to the choice, with the reason", () => {
   const backWith = (order: Order, note: string) => `/pay/${order.id}?choose=1&note=${note}`;
 
   it.each([
@@ -115,13 +115,13 @@ describe("a way to pay that cannot be picked leads back to the choice, which say
     ["_", "closed"],
     ["USDC_ETH", "closed"],
     ["x".repeat(5_000), "closed"],
-  ])("%#: one that there is not", async (method, note) => {
+  ])("%#: an unknown method", async (method, note) => {
     const order = await freshOrder();
     expect(leadsTo(await pick(order, method))).toBe(backWith(order, note));
     expect(await methodsOf(order)).toEqual([]);
   });
 
-  it("one of an invoice that is no longer paid, in every status", async () => {
+  it("a method of an invoice that no longer awaits payment, in every status", async () => {
     for (const status of ["PENDING_CONFIRMATION", "PAID", "OVERPAID", "UNDERPAID", "EXPIRED", "CANCELLED"] as const) {
       const order = await freshOrder();
       await putInStatus(order, status);
@@ -130,20 +130,20 @@ describe("a way to pay that cannot be picked leads back to the choice, which say
     }
   });
 
-  it("one whose time is over", async () => {
+  it("a method of an expired invoice", async () => {
     const order = await freshOrder();
     await put(order, { expiresAtMs: Date.now() - 1 });
     expect(leadsTo(await pick(order, "USDT_ETH"))).toBe(backWith(order, "closed"));
   });
 
-  it("one without a rate", async () => {
+  it("a method without a rate", async () => {
     const order = await freshOrder();
     expect(leadsTo(await sendForm(order, "/methods", { method: "USDT_ETH" }, { changes: noRates }))).toBe(
       backWith(order, "rate"),
     );
   });
 
-  it("one that others have taken up", async () => {
+  it("a method whose addresses are taken by another merchant", async () => {
     const [elder, shop] = [await freshMerchant(), await freshMerchant()];
     const key = xpubWallet();
     for (const each of [elder, shop]) await each.post("/wallets", key);
@@ -154,17 +154,17 @@ describe("a way to pay that cannot be picked leads back to the choice, which say
     expect((await page(order, "?choose=1&note=taken")).text).toContain('data-stage="choose"');
   });
 
-  it("one on a network that nobody sees", async () => {
+  it("a method on a network that is not watched at the moment", async () => {
     const network = "POL_AMOY";
     const wallet = { walletType: "DIRECT_WALLET", cryptocurrency: "USDC", network, address: `0x${randomHex(20)}` };
     const order = await freshOrder({}, [directWallet(), wallet]);
     await seedCursor(network, { degradedSinceMs: Date.now() - 360_000 });
     expect(leadsTo(await pick(order, `USDC_${network}`))).toBe(backWith(order, "network"));
-    // And it is not offered.
+    // It is not offered either.
     expect((await page(order, "?choose=1")).text).not.toContain(`USDC_${network}`);
   });
 
-  it("one whose wallet was altered, which is frozen", async () => {
+  it("a method whose wallet was altered in the database: the wallet is frozen", async () => {
     const order = await freshOrder();
     const address = `0x${randomHex(20)}`;
     await testDb.update(wallets).set({ address }).where(eq(wallets.merchantId, order.merchantId));
@@ -173,7 +173,7 @@ describe("a way to pay that cannot be picked leads back to the choice, which say
     expect(rows.filter(({ frozenAtMs }) => frozenAtMs !== null).length).toBeGreaterThan(0);
   });
 
-  it("thirty a minute from one address, across invoices", async () => {
+  it("any method after thirty picks in a minute from one IP address, across invoices", async () => {
     const ip = "203.0.113.55";
     const [first, other] = [await freshOrder(), await freshOrder()];
     for (let n = 0; n < 30; n++) expect(leadsTo(await pick(first, "USDT_ETH", ip))).toContain("method=USDT_ETH");
@@ -185,7 +185,7 @@ describe("a way to pay that cannot be picked leads back to the choice, which say
     expect(leadsTo(await pick(other, "USDT_ETH", "203.0.113.56"))).toContain("method=USDT_ETH");
   });
 
-  it("one that a storage that fails could not note", async () => {
+  it("a method that the database failed to store", async () => {
     const order = await freshOrder();
     const { DB } = env;
     let batches = 0;
@@ -202,7 +202,7 @@ describe("a way to pay that cannot be picked leads back to the choice, which say
   });
 });
 
-describe("where one way to pay is left", () => {
+describe("when only one payment method is left", () => {
   it("opening the page picks it", async () => {
     const order = await orderWithOneWay();
     const answer = await page(order);
@@ -212,7 +212,7 @@ describe("where one way to pay is left", () => {
     expect(answer.text).toContain(active?.address);
   });
 
-  it("opening it many times at once picks it once", async () => {
+  it("opening the page many times at once picks it once", async () => {
     const order = await orderWithOneWay(xpubWallet());
     const answers = await Promise.all([1, 2, 3, 4].map(() => page(order)));
     const [active, ...more] = await activeOf(order);
@@ -221,7 +221,7 @@ describe("where one way to pay is left", () => {
       expect([status, text.includes(active?.address ?? "nowhere")]).toEqual([200, true]);
   });
 
-  it("asking for its headers, its state, its receipt or its JSON picks nothing", async () => {
+  it("a HEAD request, the state, the receipt, the return or the JSON does not pick it", async () => {
     const order = await orderWithOneWay();
     await page(order, "", { method: "HEAD" });
     for (const rest of ["/state", "/receipt", "/return"]) await page(order, rest);
@@ -230,7 +230,7 @@ describe("where one way to pay is left", () => {
     expect(await testDb.select().from(checkouts).where(eq(checkouts.invoiceId, order.id))).toEqual([]);
   });
 
-  it("and it cannot be picked, the page shows the choice and says why", async () => {
+  it("the page shows the choice and the reason if it cannot be picked", async () => {
     const order = await orderWithOneWay();
     const answer = await page(order, "", {}, noRates);
     expect([answer.status, await methodsOf(order)]).toEqual([200, []]);
@@ -238,7 +238,7 @@ describe("where one way to pay is left", () => {
     expect(answer.text).toContain("There is no exchange rate for this coin at the moment.");
   });
 
-  it("but not where two are, or one is picked, or the invoice is no longer paid", async () => {
+  it("opening the page picks nothing if two are left, one is picked already, or the invoice has expired", async () => {
     const two = await freshOrder();
     await page(two);
     expect(await methodsOf(two)).toEqual([]);
@@ -251,7 +251,7 @@ describe("where one way to pay is left", () => {
     expect(await activeOf(over)).toEqual([]);
   });
 
-  it("and thirty were picked from one address in this minute, the page shows the choice", async () => {
+  it("the page shows the choice after thirty picks in a minute from one IP address", async () => {
     const ip = "203.0.113.58";
     const order = await orderWithOneWay();
     const limiter = env.RATE_LIMITER.getByName(`pick:${ip}`);
@@ -262,8 +262,8 @@ describe("where one way to pay is left", () => {
   });
 });
 
-describe("a way to pay that is picked through the JSON", () => {
-  it("is answered as the merchant's own route does: 201, then 200, in whatever spelling", async () => {
+describe("a payment method picked through the JSON", () => {
+  it("is answered like the merchant's own route: 201, then 200, in any spelling", async () => {
     const order = await freshOrder();
     const first = await pickJson(order, { cryptocurrency: "usdt", network: "ethereum" });
     const again = await pickJson(order, USDT);
@@ -273,7 +273,7 @@ describe("a way to pay that is picked through the JSON", () => {
     expect(first.headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  it("costs three requests to storage without a key, a claim of the invoice's own with one", async () => {
+  it("costs three database requests without an idempotency key; with one, its own reservation too", async () => {
     const order = await freshOrder();
     const { bindings, calls } = countingEnv();
     const ask = { method: "POST", body: USDT };
@@ -291,7 +291,7 @@ describe("a way to pay that is picked through the JSON", () => {
     ]);
   });
 
-  it("is remembered by its Idempotency-Key, and refused under it for anything else", async () => {
+  it("is replayed under its Idempotency-Key; another body under that key is refused", async () => {
     const order = await freshOrder();
     const key = { "idempotency-key": "payer's own" };
     const first = await pickJson(order, USDT, key);
@@ -302,7 +302,7 @@ describe("a way to pay that is picked through the JSON", () => {
     expectRefusal(await pickJson(order, USDT, { "idempotency-key": "x".repeat(256) }), 400, "IDEMPOTENCY_KEY_INVALID");
   });
 
-  it("shares no key with the merchant, nor with another invoice", async () => {
+  it("shares no idempotency key with the merchant or with another invoice", async () => {
     const order = await freshOrder();
     const other = await orderOf(order.shop);
     const key = { "idempotency-key": "order-1" };
@@ -317,7 +317,7 @@ describe("a way to pay that is picked through the JSON", () => {
     expect((await pickJson(other, USDT, { "idempotency-key": "order-2" })).status).toBe(200);
   });
 
-  it("is one address however many pick it at once, under one key, several, or none", async () => {
+  it("gets one address however many picks are sent at once, with the same key, different keys or none", async () => {
     const order = await freshOrder();
     const keys = [{}, {}, { "idempotency-key": "a" }, { "idempotency-key": "a" }, { "idempotency-key": "b" }];
     const answers = await Promise.all(keys.map((key) => pickJson(order, BTC, key)));
@@ -337,14 +337,14 @@ describe("a way to pay that is picked through the JSON", () => {
     expect(await methodsOf(order)).toEqual([]);
   });
 
-  it("is refused where the invoice is not there, or no longer paid", async () => {
+  it("is refused for an unknown invoice and for one that no longer awaits payment", async () => {
     const order = await freshOrder();
     expectRefusal(await pickJson({ ...order, id: "inv_1" }, USDT), 404, "INVOICE_NOT_FOUND");
     await putInStatus(order, "CANCELLED");
     expectRefusal(await pickJson(order, USDT), 422, "INVOICE_NOT_PAYABLE");
   });
 
-  it("needs no key, and one that is sent changes nothing: not its merchant's, not a stranger's, not a wrong one", async () => {
+  it("needs no API key, and ignores one that is sent, even another merchant's or a wrong one", async () => {
     const shop: TestMerchant = await freshMerchant();
     const keys = [await seedKey(shop.merchantId), await seedKey(shop.merchantId, { kind: "PUBLIC" }), "letmein"];
     for (const key of keys) {

@@ -1,4 +1,4 @@
-// What could cost a payer money, or a shop a payment, and looked right from outside: each was so once.
+// Regression tests: mistakes that looked right from outside and could have cost a payer money or a shop a payment.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { formatUnits } from "../../../src/lib/money.ts";
@@ -19,8 +19,8 @@ import { seedCursor } from "../../support/payments.ts";
 import { BTC, randomHex, USDT } from "../../support/wallet-bodies.ts";
 import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-describe("a shared address that is picked after a part was paid another way", () => {
-  it("asks for the rest in an amount that is this invoice's alone", async () => {
+describe("a method on a shared address, picked after part was paid by another method", () => {
+  it("asks for the rest in an amount that no other invoice has", async () => {
     const order = await freshOrder({ paymentMethods: [BTC] });
     const { address } = await orderOf(order.shop, { rawAmount: 6, paymentMethods: [USDT] });
     await put(order, { receivedMicros: 4_000_000n });
@@ -32,8 +32,8 @@ describe("a shared address that is picked after a part was paid another way", ()
   });
 });
 
-describe("an invoice whose time is over while its network is still read", () => {
-  it("takes no other way to pay: nobody is given an address to pay too late", async () => {
+describe("an expired invoice whose network has not been read up to its expiry", () => {
+  it("offers no other method, so that nobody gets an address to pay too late", async () => {
     const network = "BNB_TESTNET";
     const slow = { walletType: "DIRECT_WALLET", cryptocurrency: "BNB", network, address: `0x${randomHex(20)}` };
     const pair = { cryptocurrency: "BNB", network };
@@ -52,7 +52,7 @@ describe("an invoice whose time is over while its network is still read", () => 
   });
 });
 
-describe("the rest of an invoice whose time is over", () => {
+describe("the rest of an expired invoice", () => {
   const shownTo = async (order: Order) => {
     const { json } = await api(order);
     const text = (await page(order, "/state?method=USDT_ETH")).text;
@@ -63,9 +63,9 @@ describe("the rest of an invoice whose time is over", () => {
   };
 
   it.each([
-    ["switched off", (shop: TestMerchant, id: string) => shop.patch(`/wallets/${id}`, { isEnabled: false })],
+    ["disabled", (shop: TestMerchant, id: string) => shop.patch(`/wallets/${id}`, { isEnabled: false })],
     ["deleted", (shop: TestMerchant, id: string) => shop.delete(`/wallets/${id}`)],
-  ])("is asked for where late money is taken, until its wallet is %s", async (_, end) => {
+  ])("is asked for when late payments are accepted, until its wallet is %s", async (_, end) => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     await putInStatus(order, "UNDERPAID");
     await put(order, { receivedMicros: 4_000_000n, latePaymentPolicy: "ACCEPT", expiresAtMs: Date.now() - 1_000 });
@@ -80,8 +80,8 @@ describe("the rest of an invoice whose time is over", () => {
   });
 });
 
-describe("another language", () => {
-  it("of a receipt is a receipt in it, and no page that leads away", async () => {
+describe("changing the language", () => {
+  it("of a receipt leads to the receipt, not to another page", async () => {
     const order = await freshOrder({ paymentMethods: [USDT], redirectUrl: "https://shop.example/thanks" });
     await putInStatus(order, "PAID");
     const { text } = await page(order, "/receipt");

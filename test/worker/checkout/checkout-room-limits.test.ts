@@ -1,4 +1,4 @@
-// How many open pages one caller may have in a merchant's room, with real sockets of the real Worker: the places are for all its customers.
+// How many open pages one caller may have in a merchant's room, with real sockets of the real Worker: the room must have space for all customers.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -48,8 +48,8 @@ async function crowdedShop() {
 }
 const roomOf = ({ merchantId }: TestMerchant) => env.CHECKOUT_ROOM.getByName(merchantId);
 
-describe("pages of one caller at one merchant", () => {
-  it("are let in up to a bound, over all invoices; others' pages, and the caller's at others, are not touched", async () => {
+describe("pages of one IP address at one merchant", () => {
+  it("may connect up to a limit over all invoices; other addresses and other merchants are not affected", async () => {
     const { invoiceId } = await crowdedShop();
     const refused = await send(`/pay/${invoiceId}/live`, upgrade(CROWD));
     expectRefusal(refused, 429, "RATE_LIMITED");
@@ -58,7 +58,7 @@ describe("pages of one caller at one merchant", () => {
     expect(await open(await invoiceOf(await freshMerchant()), CROWD)).toBe(101);
   });
 
-  it("are counted though the room slept meanwhile, and no more once they have gone", async () => {
+  it("still count after the room was evicted, and no longer once they have closed", async () => {
     const { shop, invoiceId } = await crowdedShop();
     await evictDurableObject(roomOf(shop));
     expect(await open(invoiceId, CROWD)).toBe(429);
@@ -67,7 +67,7 @@ describe("pages of one caller at one merchant", () => {
     expect(await open(invoiceId, CROWD)).toBe(429);
   });
 
-  it("count by IPv6 /64, and a /48 as four callers", async () => {
+  it("count by IPv6 /64, and four times as many are allowed for a /48", async () => {
     const shop = await freshMerchant();
     const invoiceId = await invoiceOf(shop);
     const tagged = async (counts: Readonly<Record<string, number>>) => {
@@ -94,7 +94,7 @@ describe("pages of one caller at one merchant", () => {
     }
   });
 
-  it("are not counted where nothing tells who calls", async () => {
+  it("are not counted when the address is unknown", async () => {
     const shop = await freshMerchant();
     const invoiceId = await invoiceOf(shop);
     const { webSocket } = await exports.default.fetch(
@@ -110,10 +110,10 @@ describe("pages of one caller at one merchant", () => {
   });
 });
 
-describe("a page of an invoice that is", () => {
+describe("a page of an invoice with the status", () => {
   const ENDED: readonly string[] = ["PAID", "OVERPAID", "CANCELLED"];
 
-  it.each(INVOICE_STATUSES)("%s is let in exactly where it can still change", async (status) => {
+  it.each(INVOICE_STATUSES)("%s may connect only if the invoice can still change", async (status) => {
     const invoiceId = await invoiceOf(await freshMerchant());
     const id = parseId("inv", invoiceId);
     if (id === undefined) throw new Error("no id");

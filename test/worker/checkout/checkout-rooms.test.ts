@@ -1,4 +1,4 @@
-// Open checkout pages, with real sockets of the real Worker: who is told of a change, who is not, and who is not let in.
+// Open checkout pages, with real sockets of the real Worker: who is notified of a change, who is not, and who may not connect.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -32,7 +32,7 @@ afterEach(() => {
 const pathOf = (invoiceId: string) => `/pay/${invoiceId}/live`;
 const upgrade = (headers: Record<string, string> = {}): Ask => ({ headers: { upgrade: "websocket", ...headers } });
 
-/** An open page of an invoice: what it was told, and how it was disconnected. */
+/** An open page of an invoice: the messages it received, and the codes it was closed with. */
 async function open(invoiceId: string, headers: Record<string, string> = { origin: OURS }) {
   const response = await exports.default.fetch(requestOf(pathOf(invoiceId), upgrade(headers)));
   const socket = response.webSocket;
@@ -48,8 +48,8 @@ async function open(invoiceId: string, headers: Record<string, string> = { origi
 
 type OpenPage = Awaited<ReturnType<typeof open>>;
 
-/** All that a page was told so far: what it is told comes before the answer to a ping that is sent later. */
-async function toldTo({ socket, heard }: OpenPage): Promise<readonly unknown[]> {
+/** All messages to a page so far: they arrive before the answer to a ping that is sent later. */
+async function messagesTo({ socket, heard }: OpenPage): Promise<readonly unknown[]> {
   socket.send("ping");
   await vi.waitFor(() => expect(heard.at(-1)).toBe("pong"), SOON);
   heard.pop();
@@ -78,7 +78,7 @@ describe("an invoice of a deleted merchant", () => {
 });
 
 describe("a change of an invoice", () => {
-  it("is told to each of its open pages once it stands, and to no other invoice's", async () => {
+  it("is sent to each of its open pages once it is committed, and to no page of another invoice", async () => {
     const [shop, other] = await Promise.all([freshMerchant(), freshMerchant()]);
     const [changed, same] = await Promise.all([invoiceOf(shop), invoiceOf(shop)]);
     const foreign = await invoiceOf(other);
@@ -87,10 +87,10 @@ describe("a change of an invoice", () => {
     await vi.waitFor(() => expect(pages.map(({ heard }) => heard.length)).toEqual([1, 1, 0, 0]), SOON);
     await cancel(shop, same);
     await vi.waitFor(() => expect(pages[2].heard).toHaveLength(1), SOON);
-    expect(await Promise.all(pages.map(toldTo))).toEqual([["changed"], ["changed"], ["changed"], []]);
+    expect(await Promise.all(pages.map(messagesTo))).toEqual([["changed"], ["changed"], ["changed"], []]);
   });
 
-  it("that a payment on chain makes PAID is told to its page alone", async () => {
+  it("to PAID by a payment on chain is sent to its page only", async () => {
     const shop = await freshMerchant();
     const digits = crypto.randomUUID().replaceAll("-", "");
     const wallet = { walletType: "DIRECT_WALLET", ...USDT, address: `0x${digits}00000000`, requiredConfirmations: 1 };
@@ -125,20 +125,20 @@ describe("a change of an invoice", () => {
     await Promise.all(background);
     expect(looked).toMatchObject({ ok: true, value: { invoices: [made.body.id] } });
     expect((await shop.get(`/invoices/${made.body.id}`)).body.status).toBe("PAID");
-    expect([await toldTo(paid), await toldTo(waiting)]).toEqual([["changed"], []]);
+    expect([await messagesTo(paid), await messagesTo(waiting)]).toEqual([["changed"], []]);
   });
 
-  it("reaches pages though the room slept meanwhile", async () => {
+  it("reaches its pages after the room was evicted", async () => {
     const shop = await freshMerchant();
     const invoiceId = await invoiceOf(shop);
     const page = await open(invoiceId);
     await evictDurableObject(roomOf(shop));
     await cancel(shop, invoiceId);
     await vi.waitFor(() => expect(page.heard).toEqual(["changed"]), SOON);
-    expect(await toldTo(page)).toEqual(["changed"]);
+    expect(await messagesTo(page)).toEqual(["changed"]);
   });
 
-  it("is not held up by a page that has gone, or is just being disconnected", async () => {
+  it("is not held up by a page that has closed or is closing", async () => {
     const shop = await freshMerchant();
     const invoiceId = await invoiceOf(shop);
     const [gone, rude, page] = [await open(invoiceId), await open(invoiceId), await open(invoiceId)];
@@ -149,11 +149,11 @@ describe("a change of an invoice", () => {
       for (const socket of closing.slice(0, -1)) room.webSocketMessage(socket);
       await room.tell([invoiceId]);
     });
-    expect(await toldTo(page)).toEqual(["changed"]);
+    expect(await messagesTo(page)).toEqual(["changed"]);
     expect([gone.heard, rude.heard]).toEqual([[], []]);
   });
 
-  it("costs nothing to remember where no page is open", async () => {
+  it("stores nothing when no page is open", async () => {
     const shop = await freshMerchant();
     const invoiceId = await invoiceOf(shop);
     await cancel(shop, invoiceId);
@@ -167,24 +167,24 @@ describe("a change of an invoice", () => {
   });
 });
 
-describe("whoever records events", () => {
+describe("recording events", () => {
   const NOW_MS = Date.now();
   const eventOf = (type: EventType, sequence: number, of: { merchantId: MerchantId; invoiceId: InvoiceId | null }) =>
     ({ ...of, id: freshId("evt"), type, sequence, data: "{}", createdAtMs: NOW_MS }) satisfies OutboxEvent;
 
   async function record(events: readonly OutboxEvent[], isRefused = false): Promise<readonly string[][]> {
-    const told: string[][] = [];
-    const db = openDb(env.DB, { tell: (invoices) => void told.push([...invoices]) });
+    const notified: string[][] = [];
+    const db = openDb(env.DB, { tell: (invoices) => void notified.push([...invoices]) });
     const [first, ...rest] = recordOutbox(db, events);
     if (first === undefined) throw new Error("no events");
     const refusal = isRefused ? [db.insert(assertions).values({ name: "never", holds: 0 })] : [];
     const sent = batch(db, [first, ...rest, ...refusal]);
     if (isRefused) await expect(sent).rejects.toThrow();
     else await sent;
-    return told;
+    return notified;
   }
 
-  it("tells of each invoice once for a batch, whatever it holds of it", async () => {
+  it("notifies once for each invoice of a batch", async () => {
     const one = { merchantId: freshId("mer"), invoiceId: freshId("inv") };
     const other = { merchantId: freshId("mer"), invoiceId: freshId("inv") };
     const events = [
@@ -197,19 +197,19 @@ describe("whoever records events", () => {
     ]);
   });
 
-  it("tells nobody of a batch that was rolled back", async () => {
+  it("notifies nobody when the batch was rolled back", async () => {
     const of = { merchantId: freshId("mer"), invoiceId: freshId("inv") };
     expect(await record([eventOf("invoice.paid", 1, of)], true)).toEqual([]);
     expect(await record([eventOf("invoice.paid", 1, of)])).toHaveLength(1);
   });
 
-  it("tells nobody while an invoice is made, nor of what is no invoice's", async () => {
+  it("notifies nobody of the creation of an invoice or of events without an invoice", async () => {
     const of = { merchantId: freshId("mer"), invoiceId: freshId("inv") };
     const loose = { ...eventOf("wallet.created", 1, { ...of, invoiceId: null }), sequence: null };
     expect(await record([eventOf("invoice.created", 1, of), eventOf("payment.created", 2, of), loose])).toEqual([]);
   });
 
-  it("tells each merchant's room of its own invoices", async () => {
+  it("notifies each merchant's room of its own invoices", async () => {
     const shops = await Promise.all([freshMerchant(), freshMerchant()]);
     const invoices = await Promise.all(shops.map(invoiceOf));
     const pages = await Promise.all(invoices.map((invoiceId) => open(invoiceId)));
@@ -217,25 +217,25 @@ describe("whoever records events", () => {
       env,
       shops.map(({ merchantId }, n) => `${merchantId} ${invoices[n]}`),
     );
-    expect(await Promise.all(pages.map(toldTo))).toEqual([["changed"], ["changed"]]);
+    expect(await Promise.all(pages.map(messagesTo))).toEqual([["changed"], ["changed"]]);
   });
 });
 
-describe("a page is let in", () => {
-  it("with the headers of all answers", async () => {
+describe("a page may connect", () => {
+  it("and gets the headers of every answer", async () => {
     const { response } = await open(await invoiceOf(await freshMerchant()));
     expect(response.status).toBe(101);
     expect(response.headers.get("x-request-id")).toMatch(/^req_/);
   });
 
-  it("of whatever origin, as the invoice may be read by any: a shop's own page, a frame, a program", async () => {
+  it("from any origin: our own, a shop's, a frame's or none", async () => {
     const invoiceId = await invoiceOf(await freshMerchant());
     for (const headers of [{}, { origin: OURS }, { origin: "https://shop.example" }, { origin: "null" }]) {
       expect((await open(invoiceId, headers)).response.status).toBe(101);
     }
   });
 
-  it("by an upgrade only, of an invoice that is there", async () => {
+  it("by a WebSocket upgrade only, for an existing invoice only", async () => {
     const invoiceId = await invoiceOf(await freshMerchant());
     expectRefusal(await send(pathOf(invoiceId)), 400, "VALIDATION_FAILED");
     expectRefusal(await send(pathOf(invoiceId), upgrade({ upgrade: "h2c" })), 400, "VALIDATION_FAILED");
@@ -244,7 +244,7 @@ describe("a page is let in", () => {
     }
   });
 
-  it("as often as its address may ask, and no more", async () => {
+  it("within the rate limit of its IP address", async () => {
     const invoiceId = await invoiceOf(await freshMerchant());
     const ask = upgrade({ "cf-connecting-ip": "198.51.100.77" });
     const one = { RATE_LIMIT_PER_MINUTE: "1" };
@@ -254,7 +254,7 @@ describe("a page is let in", () => {
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  it("while its invoice has fewer than its bound, and again when one has gone; other invoices are not touched", async () => {
+  it("up to a number for each invoice, again when one has closed, without affecting other invoices", async () => {
     const shop = await freshMerchant();
     const [crowded, quiet] = await Promise.all([invoiceOf(shop), invoiceOf(shop)]);
     const pages = await Promise.all(Array.from({ length: PAGES_PER_INVOICE }, () => open(crowded)));
@@ -268,7 +268,7 @@ describe("a page is let in", () => {
     await vi.waitFor(() => expect(pages.filter(({ heard }) => heard.length === 1)).toHaveLength(19), SOON);
   });
 
-  it("while the room has fewer than its bound", async () => {
+  it("while its merchant's room is not full", async () => {
     const shop = await freshMerchant();
     const invoiceId = await invoiceOf(shop);
     await open(invoiceId);
@@ -280,8 +280,8 @@ describe("a page is let in", () => {
   });
 });
 
-describe("a page that speaks", () => {
-  it("is answered to a ping and disconnected for anything else, however long; the other pages stay", async () => {
+describe("a page that sends messages", () => {
+  it("gets an answer to a ping and is closed for anything else, while other pages stay open", async () => {
     const shop = await freshMerchant();
     const invoiceId = await invoiceOf(shop);
     const listening = await open(invoiceId);
@@ -291,6 +291,6 @@ describe("a page that speaks", () => {
       await vi.waitFor(() => expect(page.closed).toEqual([1008]), SOON);
       expect(page.heard).toEqual([]);
     }
-    expect(await toldTo(listening)).toEqual([]);
+    expect(await messagesTo(listening)).toEqual([]);
   });
 });

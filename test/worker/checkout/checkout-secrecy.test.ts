@@ -29,7 +29,7 @@ import { testDb } from "../../support/worker-merchant.ts";
 const methodRow = ({ id }: Order) =>
   and(eq(paymentMethods.invoiceId, id), eq(paymentMethods.cryptocurrency, USDT.cryptocurrency));
 
-describe("an address that somebody altered in the database is shown nowhere", () => {
+describe("an address that was altered in the database is shown nowhere", () => {
   const evil = `0x${"e71".repeat(13)}e`;
 
   async function expectHidden(order: Order, ...addresses: readonly string[]) {
@@ -43,12 +43,12 @@ describe("an address that somebody altered in the database is shown nowhere", ()
   }
 
   it.each([
-    ["its method's address", { address: evil }],
-    ["its method's HMAC", { mac: "0".repeat(64) }],
-    ["its method's HMAC, taken away", { mac: null }],
-    ["the id of its HMAC's key", { macKeyId: "other" }],
-    ["its network", { network: "BNB" }],
-  ] as const)("by %s", async (_, change) => {
+    ["a change of the method's address", { address: evil }],
+    ["a change of the method's HMAC", { mac: "0".repeat(64) }],
+    ["a removed HMAC", { mac: null }],
+    ["a change of the HMAC's key id", { macKeyId: "other" }],
+    ["a change of the method's network", { network: "BNB" }],
+  ] as const)("after %s", async (_, change) => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     expect((await page(order)).text).toContain(order.address);
     await testDb.update(paymentMethods).set(change).where(methodRow(order));
@@ -58,7 +58,7 @@ describe("an address that somebody altered in the database is shown nowhere", ()
     expect(json?.paymentMethods).toContainEqual(expect.objectContaining(hidden));
   });
 
-  it("by a method that was copied from another invoice", async () => {
+  it("after a method's address and HMAC were copied from another invoice", async () => {
     const [order, other] = [await freshOrder({ paymentMethods: [USDT] }), await freshOrder({ paymentMethods: [USDT] })];
     const [row] = await testDb.select().from(paymentMethods).where(methodRow(other));
     const { address, mac, macKeyId } = row ?? {};
@@ -66,7 +66,7 @@ describe("an address that somebody altered in the database is shown nowhere", ()
     await expectHidden(order, order.address, other.address);
   });
 
-  it("by the wallet's address, before it is picked", async () => {
+  it("after the wallet's address was changed, before the method is picked", async () => {
     const order = await freshOrder();
     const [wallet] = await testDb.select().from(wallets).where(eq(wallets.merchantId, order.merchantId));
     await testDb.update(wallets).set({ address: evil, xpub: null }).where(eq(wallets.merchantId, order.merchantId));
@@ -77,7 +77,7 @@ describe("an address that somebody altered in the database is shown nowhere", ()
     await expectHidden(order, evil);
   });
 
-  it("but a wallet that is altered later leaves the address that an invoice has been shown", async () => {
+  it("but an invoice keeps its address if the wallet is changed afterwards", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     await testDb.update(wallets).set({ address: evil, xpub: null }).where(eq(wallets.merchantId, order.merchantId));
     await expectHidden(order, evil);
@@ -85,7 +85,7 @@ describe("an address that somebody altered in the database is shown nowhere", ()
   });
 });
 
-describe("what is known of the customer", () => {
+describe("the customer's data", () => {
   it("is in no answer", async () => {
     const canaries = {
       customerEmail: "canary.email@customer.example",
@@ -119,7 +119,7 @@ describe("a hostile name", () => {
   const markup = `"><script>alert(1)</script><img src=x onerror=alert(1)>'"&{{7*7}}\${7*7}`;
   const hostile = `${control}${markup}${control}`;
 
-  it("is text on every page, with no control or direction character left", async () => {
+  it("is escaped on every page and stripped of control and bidi characters", async () => {
     const order = await freshOrder({ name: hostile, description: hostile, paymentMethods: [USDT] });
     const brand = JSON.stringify({
       name: hostile,
@@ -139,12 +139,12 @@ describe("a hostile name", () => {
       }
     }
     expect(whole?.text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
-    // Programs are told what the merchant wrote; who shows it strips and escapes.
+    // The JSON has what the merchant wrote: the page that shows it must strip and escape.
     expect(json?.json).toMatchObject({ name: hostile, description: hostile, merchant: { name: hostile } });
     expect(json?.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
-  it("of nothing but such characters leaves no page without a title, and no shop without a name", async () => {
+  it("of control characters only still leaves a title and a name on the page", async () => {
     const order = await freshOrder({ name: control.replace("[31m", ""), paymentMethods: [USDT] });
     await putMerchant(order, { name: "\u202e" });
     const { text } = await page(order);
@@ -152,7 +152,7 @@ describe("a hostile name", () => {
     expect(text).toContain(order.id);
   });
 
-  it("in a form or an address is not on the page that it leads to", async () => {
+  it("in a form or a query is not repeated on the page it leads to", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const answers = [
       await sendForm(order, "/methods", { method: markup }),
@@ -164,10 +164,10 @@ describe("a hostile name", () => {
   });
 });
 
-describe("the shop's address", () => {
+describe("the redirectUrl", () => {
   const redirectUrl = "https://shop.example/thanks?order=canary-redirect";
 
-  it.each(INVOICE_STATUSES)("is told only once it is paid: %s", async (status) => {
+  it.each(INVOICE_STATUSES)("is revealed only once the invoice is paid: %s", async (status) => {
     const order = await freshOrder({ redirectUrl, paymentMethods: [USDT] });
     await putInStatus(order, status);
     const isPaid = status === "PAID" || status === "OVERPAID";
@@ -180,7 +180,7 @@ describe("the shop's address", () => {
     expect(answers.json?.json?.redirectUrl).toEqual(isPaid ? expect.stringContaining(redirectUrl) : null);
   });
 
-  it("is signed by a key that the public can look up", async () => {
+  it("is signed with a key that is published", async () => {
     const order = await freshOrder({ redirectUrl });
     await putInStatus(order, "PAID");
     const { json } = await api(order);
@@ -199,7 +199,7 @@ describe("the shop's address", () => {
     }
   });
 
-  it("is nowhere to go where the merchant named none", async () => {
+  it("is absent when the merchant has set none: the return leads to the checkout", async () => {
     const order = await freshOrder();
     await putInStatus(order, "PAID");
     expect(leadsTo(await page(order, "/return"))).toBe(`/pay/${order.id}`);
@@ -208,7 +208,7 @@ describe("the shop's address", () => {
 });
 
 describe("the JSON of a checkout", () => {
-  it("is the invoice as its payer may see it, with the ways that can be picked, for pages of any origin", async () => {
+  it("is the public part of the invoice, with the methods that can be picked, for any origin", async () => {
     const order = await freshOrder({ paymentMethods: [USDT], description: "Two coffees" });
     await order.shop.patch("/settings", { brand: { name: "Coffee House", color: "#aa3300" } });
     const answer = await api(order, "", { headers: { origin: "https://shop.example" } });
@@ -245,7 +245,7 @@ describe("the JSON of a checkout", () => {
     });
   });
 
-  it("names the merchant by itself where it has no brand, and gives its logo by a whole address", async () => {
+  it("has the merchant's own name without a brand, and its logo as an absolute URL", async () => {
     const order = await freshOrder();
     expect((await api(order)).json?.merchant).toEqual({ name: "Shop", color: null, logo: null, supportUrl: null });
     const logo = "a".repeat(64);
@@ -255,29 +255,29 @@ describe("the JSON of a checkout", () => {
       .where(eq(merchants.id, order.merchantId));
     const { merchant } = (await api(order)).json as { merchant: { logo: string } };
     expect(merchant.logo).toBe(`${env.PUBLIC_URL}/images/${order.merchantId}/${logo}`);
-    // On pages it is relative: they may be open under another name of ours.
+    // It is relative on pages, because they may be open under another host name of ours.
     expect((await page(order)).text).toContain(`"/images/${order.merchantId}/${logo}"`);
   });
 
-  it("says until when an amount is good, which is sooner than the end where the rate is locked for less", async () => {
+  it("has the time until which an amount is valid, which is earlier than the expiry when the rate lock is shorter", async () => {
     const order = await freshOrder();
     await put(order, { rateLockSeconds: 60 });
     await api(order, "/payment-methods", { method: "POST", body: USDT });
     const { json } = await api(order);
     const methods = json?.paymentMethods as { quotedAt: string | null; validUntil: string | null }[];
-    // What a countdown is set by.
+    // Countdowns start from this time.
     expect(Math.abs(Date.parse(String(json?.now)) - Date.now())).toBeLessThan(60_000);
     const [quoted] = methods.filter(({ quotedAt }) => quotedAt !== null);
     expect(Date.parse(quoted?.validUntil ?? "") - Date.parse(quoted?.quotedAt ?? "")).toBe(60_000);
   });
 
-  it("is settled as of now", async () => {
+  it("settles an expired invoice first", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     await put(order, { expiresAtMs: Date.now() - 1_000 });
     expect((await api(order)).json).toMatchObject({ status: "EXPIRED" });
   });
 
-  it("is not there where the invoice is not, or its merchant is gone", async () => {
+  it("is 404 for an unknown invoice and for a deleted merchant's", async () => {
     for (const id of ["inv_1", "x"]) expectRefusal(await api({ id }), 404, "INVOICE_NOT_FOUND");
     const order = await freshOrder();
     await putMerchant(order, { deletedAtMs: Date.now() });
@@ -286,7 +286,7 @@ describe("the JSON of a checkout", () => {
   });
 });
 
-describe("a claim of the page", () => {
+describe("a claim on the page", () => {
   const look = (outcome: () => Promise<string> | string) =>
     ({
       NETWORK_WATCHER: { getByName: () => ({ look: async () => outcome() }) },
@@ -296,7 +296,7 @@ describe("a claim of the page", () => {
     leadsTo(await sendForm(order, "/claims", { network: "ETH", ...fields }, { changes }));
   const hash = () => `0x${randomHex(32)}`;
 
-  it("leads back with what was found", async () => {
+  it("leads back to the page with the outcome", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const back = (note: string) => `/pay/${order.id}?note=claim-${note}`;
     expect(
@@ -323,7 +323,7 @@ describe("a claim of the page", () => {
       expect((await page(order, `?note=claim-${note}`)).status).toBe(200);
   });
 
-  it("is invalid where it is no hash of that network, or the network is not the invoice's", async () => {
+  it("is invalid without a hash of the network, or for a network the invoice does not offer", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const bad = [
       {},
@@ -342,7 +342,7 @@ describe("a claim of the page", () => {
       ).toBe(`/pay/${order.id}?note=claim-invalid`);
   });
 
-  it("is one of six an hour", async () => {
+  it("is refused after six in an hour", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const notes: string[] = [];
     for (let n = 0; n < 7; n++)

@@ -1,4 +1,4 @@
-// The pages of a payer as answers: what they cost, who gets them, in which language, under which policy.
+// The payer's pages over HTTP: what they cost, who gets them, in which language, under which content security policy.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -13,14 +13,14 @@ import { testDb } from "../../support/worker-merchant.ts";
 const GETS = ["", "/state", "/receipt", "/return"] as const;
 const FORMS = ["/methods", "/claims"] as const;
 
-/** Without the moment at which it was drawn. */
+/** The page without the time at which it was rendered. */
 const atAnyTime = (html: string) => html.replaceAll(/ data-now="\d+"/g, "");
 
 const languageOf = async ({ id }: Order) =>
   (await testDb.select().from(checkouts).where(eq(checkouts.invoiceId, id))).map(({ language }) => language);
 
-describe("what a page costs", () => {
-  it("is one request to the database where nothing is due, whatever its status", async () => {
+describe("the storage cost of a page", () => {
+  it("is one database read while nothing is due, in any status", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     await page(order, "?lang=en");
     for (const rest of [...GETS, "?choose=1&lang=en"]) {
@@ -30,7 +30,7 @@ describe("what a page costs", () => {
     }
   });
 
-  it("is a write in the background where it is opened first, or in another language", async () => {
+  it("is also a background write when it is first opened, or opened in a newly chosen language", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const calls = async (rest: string, headers = {}) => {
       const { bindings, calls } = countingEnv();
@@ -38,19 +38,19 @@ describe("what a page costs", () => {
       return calls;
     };
     expect(await calls("/state?lang=tr")).toEqual(["D1 read"]);
-    // What previews links in a chat reads nothing and says so.
+    // A link preview sends no accept-language, and stores no language.
     expect(await calls("")).toEqual(["D1 read"]);
     expect(await languageOf(order)).toEqual([]);
     expect(await calls("", { "accept-language": "de" })).toEqual(["D1 read", "D1 write"]);
     expect(await languageOf(order)).toEqual(["de"]);
-    // Whoever else opens it without a choice of theirs changes nothing.
+    // Another visitor who has not chosen a language changes nothing.
     expect(await calls("", { "accept-language": "fr" })).toEqual(["D1 read"]);
     expect(await calls("?lang=ja")).toEqual(["D1 read", "D1 write"]);
     expect(await languageOf(order)).toEqual(["ja"]);
     expect(await calls("?lang=ja")).toEqual(["D1 read"]);
   });
 
-  it("is a settlement where its time is over: the page shows what is true", async () => {
+  it("includes settling an expired invoice, so that the page shows its true status", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     await put(order, { expiresAtMs: Date.now() - 1_000 });
     const answer = await page(order, "/state");
@@ -58,7 +58,7 @@ describe("what a page costs", () => {
     expect((await order.shop.get(`/invoices/${order.id}`)).body.status).toBe("EXPIRED");
   });
 
-  it("HEAD is answered as GET, and does nothing", async () => {
+  it("is one read for HEAD, which answers like GET but writes nothing", async () => {
     const order = await freshOrder({}, [{ walletType: "DIRECT_WALLET", ...USDT, address: `0x${randomHex(20)}` }]);
     const [only] = (await order.shop.get(`/invoices/${order.id}`)).body.paymentMethods;
     expect(only.status).toBe("ACTIVE");
@@ -70,10 +70,10 @@ describe("what a page costs", () => {
   });
 });
 
-describe("an invoice that is not there", () => {
+describe("an unknown invoice", () => {
   const unknown = [`inv_${UNKNOWN_ULID}`, "inv_1", `mer_${UNKNOWN_ULID}`, "x", "%00", "..%2f"];
 
-  it("is a page that says so, in the payer's language", async () => {
+  it("gets a 404 page in the payer's language", async () => {
     for (const id of unknown) {
       for (const rest of GETS) {
         const answer = await page({ id }, rest, { headers: { "accept-language": "tr-TR,tr;q=0.9" } });
@@ -84,14 +84,14 @@ describe("an invoice that is not there", () => {
     expect((await page({ id: "x" }, "?lang=ar")).text).toContain('<html lang="ar" dir="rtl"');
   });
 
-  it("is one to forms too", async () => {
+  it("gets a 404 page for forms too", async () => {
     for (const rest of FORMS) {
       const answer = await sendForm({ id: unknown[0] ?? "" }, rest, { method: "BTC_BTC" });
       expect([answer.status, answer.text.includes("<html")]).toEqual([404, true]);
     }
   });
 
-  it("is also that of a deleted merchant", async () => {
+  it("includes every invoice of a deleted merchant", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     expect((await page(order)).status).toBe(200);
     await putMerchant(order, { deletedAtMs: Date.now() });
@@ -119,7 +119,7 @@ describe("the language of a page", () => {
     }
   });
 
-  it("is kept by every link and redirect where the address names it", async () => {
+  it("is kept in every link and redirect when the address names it", async () => {
     const order = await freshOrder();
     const picked = await sendForm(order, "/methods?lang=de", { method: "USDT_ETH" });
     expect(leadsTo(picked)).toBe(`/pay/${order.id}?method=USDT_ETH&lang=de`);
@@ -127,7 +127,7 @@ describe("the language of a page", () => {
     expect(leadsTo(await page(order, "/return?lang=de"))).toBe(`/pay/${order.id}?lang=de`);
   });
 
-  it("is one of ten, each of which draws every page", async () => {
+  it("is one of ten, and every page renders in each", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     for (const language of Object.keys(LANGUAGES))
       for (const rest of ["", "/state", "/receipt"])
@@ -136,8 +136,8 @@ describe("the language of a page", () => {
   });
 });
 
-describe("what an address says that is not ours", () => {
-  it("is ignored: a page is never refused for it", async () => {
+describe("an unknown parameter of the address", () => {
+  it("is ignored: the page never fails because of it", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const plain = atAnyTime((await page(order, "/state")).text);
     for (const query of [
@@ -152,7 +152,7 @@ describe("what an address says that is not ours", () => {
     }
   });
 
-  it("nor is any of it in the page", async () => {
+  it("is not repeated in the page", async () => {
     const order = await freshOrder();
     const query = new URLSearchParams({ method: "canary-a", note: "canary-b", choose: "canary-c", lang: "canary-d" });
     expect((await page(order, `?${query}`)).text).not.toContain("canary");
@@ -163,7 +163,7 @@ const scripts = (html: string) => [...html.matchAll(/<script\b([^>]*)>/g)].map((
 const styles = (html: string) => [...html.matchAll(/<style\b([^>]*)>/g)].map(([, attributes = ""]) => attributes);
 
 describe("the headers of a page", () => {
-  it("are a policy of its own, whose nonce is new every time and is the one of its script and style", async () => {
+  it("include a content security policy with a fresh nonce, which its scripts and styles carry", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const nonces = new Set<string>();
     for (const rest of ["", "?choose=1", "/receipt", "/state", ""]) {
@@ -181,7 +181,7 @@ describe("the headers of a page", () => {
     expect(nonces.size).toBe(5);
   });
 
-  it("are those of every answer beside it", async () => {
+  it("are the same security headers on every page, a 404 page included", async () => {
     const order = await freshOrder();
     const answers = [
       await page(order),
@@ -204,7 +204,7 @@ describe("the headers of a page", () => {
     }
   });
 
-  it("let the merchant's origins frame it, and nobody else; a page of no merchant nobody at all", async () => {
+  it("allow framing by the merchant's origins only, and by nobody where no merchant is known or none is set", async () => {
     const order = await freshOrder();
     const frameAncestors = ["https://shop.example", "https://www.shop.example:8443"];
     expect((await order.shop.patch("/settings", { frameAncestors })).status).toBe(200);
@@ -219,14 +219,14 @@ describe("the headers of a page", () => {
     expect((await page(await freshOrder())).headers.get("x-frame-options")).toBe("DENY");
   });
 
-  it("stop no redirect inside a frame", async () => {
+  it("do not forbid framing on a redirect", async () => {
     const answer = await page(await freshOrder(), "/return");
     expect([answer.status, answer.headers.get("x-frame-options")]).toEqual([303, null]);
   });
 });
 
-describe("the part of a page that changes", () => {
-  it("is only its <main>, the same as on the page", async () => {
+describe("the part of a page that is refreshed", () => {
+  it("is its <main>, identical to that of the whole page", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     for (const query of ["?lang=de", "?lang=de&choose=1", "?lang=de&note=rate"]) {
       const [whole, part] = [await page(order, query), await page(order, `/state${query}`)];
@@ -235,7 +235,7 @@ describe("the part of a page that changes", () => {
     }
   });
 
-  it("is not sent again where it is as the page has it, and is where anything changed", async () => {
+  it("is a 304 while it is unchanged, and is sent again after any change", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const first = await page(order, "/state");
     const etag = first.headers.get("etag") ?? "";
@@ -249,18 +249,18 @@ describe("the part of a page that changes", () => {
     expect((await page(order, "/state?lang=ru", { headers: { "if-none-match": etag } })).status).toBe(200);
   });
 
-  it("is no part of the whole page: that is sent every time", async () => {
+  it("has an etag, but the whole page has none", async () => {
     const order = await freshOrder();
     expect((await page(order)).headers.get("etag")).toBeNull();
   });
 });
 
-describe("a form that is none", () => {
+describe("an invalid form", () => {
   const form = { "content-type": "application/x-www-form-urlencoded" };
   it.each([
-    ["of another type", "{}", { "content-type": "application/json" }, 415],
+    ["of another content type", "{}", { "content-type": "application/json" }, 415],
     ["of more than 64 KiB", `method=${"x".repeat(65_536)}`, form, 413],
-    ["with a character that is none", "method=%00", form, 400],
+    ["with a NUL character", "method=%00", form, 400],
   ])("%s is refused with a page", async (_, body, headers, status) => {
     const order = await freshOrder();
     for (const rest of FORMS) {
@@ -269,7 +269,7 @@ describe("a form that is none", () => {
     }
   });
 
-  it("with a private key in it is refused, which is shown nowhere", async () => {
+  it("with a private key in it is refused, and the answer does not show the key", async () => {
     const order = await freshOrder();
     for (const secret of [wif(), extendedPrivateKey()])
       for (const rest of FORMS) {
@@ -280,7 +280,7 @@ describe("a form that is none", () => {
 });
 
 describe("a page that fails", () => {
-  it("is a page, without what failed", async () => {
+  it("answers 500 with a page that does not show the error", async () => {
     const order = await freshOrder();
     const DB = {
       prepare: () => {
@@ -293,7 +293,7 @@ describe("a page that fails", () => {
     expect(answer.text).not.toContain("canary");
   });
 
-  it("is told apart from one that asked too much: it says when to come again", async () => {
+  it("because of the rate limit answers 429 with a page and Retry-After", async () => {
     const ip = "203.0.113.201";
     const order = await orderOf((await freshOrder()).shop);
     const ask = { headers: { "cf-connecting-ip": ip } };

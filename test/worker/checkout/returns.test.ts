@@ -1,4 +1,4 @@
-// What the public learns of our signing keys, and that workerd signs as RFC 8032 says.
+// The published signing keys, and that workerd signs as RFC 8032 specifies.
 import { env } from "cloudflare:workers";
 import { base64, base64urlnopad } from "@scure/base";
 import { expect, it } from "vitest";
@@ -12,7 +12,7 @@ const PATH = "/.well-known/edgetill-keys.json";
 const X = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
 const keyOf = (kid: string, x: string) => ({ kty: "OKP", crv: "Ed25519", kid, x, use: "sig", alg: "EdDSA" });
 
-it("the public keys are for pages of any origin, and may be kept for five minutes", async () => {
+it("the public keys can be read from any origin, and cached for five minutes", async () => {
   const answer = await send(PATH);
   expectHeaders(answer);
   expect([answer.status, answer.json]).toEqual([200, { keys: [keyOf("test", X)] }]);
@@ -20,18 +20,18 @@ it("the public keys are for pages of any origin, and may be kept for five minute
   expect(answer.headers.get("cache-control")).toBe("public, max-age=300");
 });
 
-it("while a key is rotated both are shown, the one that signs first", async () => {
+it("during a rotation both keys are published, the signing one first", async () => {
   const next = `next:${base64.encode(new Uint8Array(32).fill(7))}`;
   const { json } = await sendWith({ SIGNING_KEY: `${next},${env.SIGNING_KEY}` }, PATH);
   expect(json).toEqual({ keys: [keyOf("next", expect.any(String)), keyOf("test", X)] });
 });
 
-it("without a good SIGNING_KEY there are none, and nobody keeps that", async () => {
+it("without a valid SIGNING_KEY no key is published, and the answer is not cached", async () => {
   const answer = await sendWith({ SIGNING_KEY: "test:hunter2" }, PATH);
   expect([answer.status, answer.json, answer.headers.get("cache-control")]).toEqual([200, { keys: [] }, "no-store"]);
 });
 
-it("a return is signed in workerd so that the public key verifies it", async () => {
+it("a return URL signed in workerd is verified by the published key", async () => {
   const of = { invoiceId: "inv_01M7ZZZZZZZZZZZZZZZZZZZZZZ", status: "PAID", nowMs: 1_795_262_400_000 } as const;
   const url = await returnUrlFor(returnDependencies(env), { ...of, redirectUrl: "https://shop.example/thanks" });
   const { keyId, signature = "" } = Object.fromEntries(new URL(url).searchParams);

@@ -9,7 +9,7 @@ describe("the buyer", () => {
   const ASKING = { askForName: true, askForAddress: true, askForPhoneNumber: true };
   const JANE = { name: "Jane Doe", address: "1 Main St", phone: "+1 555 0100" };
 
-  it("who leaves no email is a customer of this invoice all the same, with what the product asked for", async () => {
+  it("without an email becomes a new customer each time, with what the product asked for", async () => {
     const { shop, product } = await openShop(ASKING);
     const { customer } = await bought(shop, product.id, JANE);
     expect(customer).toMatchObject({ email: null, name: "Jane Doe", address: "1 Main St", phoneNumber: "+1 555 0100" });
@@ -17,7 +17,7 @@ describe("the buyer", () => {
     expect(again.customer.id).not.toBe(customer.id);
   });
 
-  it("of a new email is a new customer, and keeps to what the product asks for", async () => {
+  it("with a new email becomes a new customer, with only the fields the product asks for", async () => {
     const { shop, product } = await openShop({ askForName: true });
     const invoice = await bought(shop, product.id, { ...JANE, email: "Jane@Example.com" });
     expect(invoice).toMatchObject({
@@ -26,7 +26,7 @@ describe("the buyer", () => {
     });
   });
 
-  it("of a known email stays as they are: what was typed differently stands at the invoice, for the merchant", async () => {
+  it("with a known email leaves that customer unchanged; differing fields go to the invoice's metadata", async () => {
     const { shop, product } = await openShop(ASKING);
     const known = await shop.post("/customers", { email: "jane@example.com", name: "Jane Doe", address: "Elsewhere" });
     expect(known.status, known.text).toBe(201);
@@ -41,7 +41,7 @@ describe("the buyer", () => {
     expect((await shop.get(`/customers/${known.body.id}`)).body).toEqual({ ...known.body, location: null });
   });
 
-  it("who is deleted is forgotten with what they typed, and what a merchant noted stays", async () => {
+  it("is erased with what they typed when the customer is deleted; metadata of the merchant stays", async () => {
     const { shop, product } = await openShop(ASKING);
     const email = "jane@example.com";
     const known = await shop.post("/customers", { email });
@@ -65,7 +65,7 @@ describe("the buyer", () => {
     expect((await shop.get(`/invoices/${other.id}`)).body.customer).toMatchObject({ name: "Jane Doe" });
   });
 
-  it("of an email that becomes known while they buy is not lost either", async () => {
+  it("with an email first used by concurrent purchases loses no name: it is the customer's or in the metadata", async () => {
     const { shop, product } = await openShop(ASKING);
     const forms = await Promise.all(
       ["Jane", "Janet", "Janice"].map((name) => bought(shop, product.id, { ...JANE, name, email: "j@example.com" })),
@@ -77,7 +77,7 @@ describe("the buyer", () => {
 });
 
 describe("limits", () => {
-  it("are ten forms a minute from one address, counted whether they are right or wrong, and others are not held up", async () => {
+  it("allow ten forms a minute from one IP address, valid or not, and do not affect other addresses", async () => {
     const { shop, product } = await openShop();
     const ip = "203.0.113.77";
     for (let i = 0; i < 10; i++) {
@@ -88,15 +88,15 @@ describe("limits", () => {
     expect([refused.status, refused.headers.get("content-type")]).toEqual([429, "text/html; charset=utf-8"]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await invoicesOf(shop)).toBe(5);
-    // Counted by it, and never written down where the merchant reads.
-    const told = await testDb.select().from(auditEvents).where(eq(auditEvents.action, "invoice.created"));
-    expect(told.length).toBeGreaterThan(4);
-    expect(JSON.stringify(told)).not.toContain(ip);
+    // The IP address is counted, but not stored where the merchant can read it.
+    const entries = await testDb.select().from(auditEvents).where(eq(auditEvents.action, "invoice.created"));
+    expect(entries.length).toBeGreaterThan(4);
+    expect(JSON.stringify(entries)).not.toContain(ip);
     expect((await send(`/buy/${product.id}`, { headers: { "cf-connecting-ip": ip } })).status).toBe(200);
     expect((await post(product.id, {}, { ip: "203.0.113.78" })).status).toBe(303);
   });
 
-  it("let the page open where the limiter cannot be asked", async () => {
+  it("let a form through when the rate limiter is unavailable", async () => {
     const { product } = await openShop();
     const broken = { getByName: () => ({ take: () => Promise.reject(new Error("gone")) }) };
     const headers = { ...FORM, "cf-connecting-ip": "203.0.113.79" };
@@ -105,7 +105,7 @@ describe("limits", () => {
     expect(answer.status).toBe(303);
   });
 
-  it("of active invoices hold for a merchant, and the page says so in words", async () => {
+  it("on active invoices apply to a merchant, and the page says so", async () => {
     const { shop, product } = await openShop();
     await shop.patch("/settings", { maxPublicInvoices: 1 });
     await bought(shop, product.id);
@@ -114,7 +114,7 @@ describe("limits", () => {
     expect(await invoicesOf(shop)).toBe(1);
   });
 
-  it("of public keys hold: beyond twenty unpaid addresses an invoice is made, and shows none", async () => {
+  it("on unpaid addresses of public keys apply: after twenty, an invoice is created without an address", async () => {
     const { shop, product } = await openShop();
     const made = await Promise.all(Array.from({ length: 22 }, () => bought(shop, product.id)));
     const active = made.filter(({ paymentMethods }) => paymentMethods[0].status === "ACTIVE");

@@ -1,4 +1,4 @@
-// What tests of a product's page share: a shop with a product, its page and its form.
+// Shared by tests of a product's page: a shop with a product, its page and its form.
 import { exports } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -27,7 +27,7 @@ export async function openShop(fields: object = {}) {
 export const show = (productId: string, query = "", headers: Fields = {}) =>
   send(`/buy/${productId}${query}`, { headers });
 
-/** What a browser sends with the form of a page; where the answer leads is not followed. */
+/** Sends the form of a page as a browser does, without following the redirect. */
 export async function post(
   productId: string,
   fields: Fields,

@@ -1,4 +1,4 @@
-// The page of a product (GET and POST /buy/{productId}): what it shows, what it asks, and the one invoice that a form makes.
+// The page of a product (GET and POST /buy/{productId}): what it shows, what it asks, and the single invoice that a form creates.
 import { base64 } from "@scure/base";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -26,7 +26,7 @@ const inputOf = (html: string, name: string) =>
   new RegExp(`<(?:input|textarea)[^>]* name="${name}"[^>]*>`).exec(html)?.[0] ?? "";
 
 describe("the page of a product", () => {
-  it("shows what is sold, by whom and for how much, with the shop's own image from our origin", async () => {
+  it("shows the product, its seller, its price, and its image from our own origin", async () => {
     const { shop, product } = await openShop({
       name: "Coffee, 1 kg",
       description: "Whole beans",
@@ -41,14 +41,14 @@ describe("the page of a product", () => {
     expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none';.*frame-ancestors 'none'$/);
   });
 
-  it("makes nothing, however often it is looked at: previews of links and scanners of mails look too", async () => {
+  it("creates nothing when it is only opened, as by link previews and mail scanners", async () => {
     const { shop, product } = await openShop();
     const tokens = await Promise.all([1, 2, 3].map(async () => tokenOf((await show(product.id)).text)));
     expect(new Set(tokens).size).toBe(3);
     expect([await invoicesOf(shop), await customersOf(shop)]).toEqual([0, 0]);
   });
 
-  it("may be framed by the origins that the merchant names, and by no other", async () => {
+  it("may be framed only by the origins that the merchant names", async () => {
     const { shop, product } = await openShop();
     await shop.patch("/settings", { frameAncestors: ["https://shop.example"] });
     const page = await show(product.id);
@@ -58,14 +58,14 @@ describe("the page of a product", () => {
   it.each([
     ["an unknown product", freshId("prd")],
     ["a malformed id", "coffee"],
-  ])("of %s is a page that says so, 404", async (_, id) => {
+  ])("of %s is a 404 page", async (_, id) => {
     for (const page of [await show(id), await post(id, {})]) {
       expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
       expect(page.text).toContain("There is no such page");
     }
   });
 
-  it("is gone with its product, and with its merchant", async () => {
+  it("is 404 once its product or its merchant is deleted", async () => {
     const first = await openShop();
     await first.shop.delete(`/products/${first.product.id}`);
     const second = await openShop();
@@ -77,7 +77,7 @@ describe("the page of a product", () => {
     }
   });
 
-  it("says that an inactive product is not for sale, 410, and makes no invoice of it", async () => {
+  it("of an inactive product is 410, says it is not for sale, and creates no invoice", async () => {
     const { shop, product } = await openShop({ isActive: false });
     for (const page of [await show(product.id), await post(product.id, {})]) {
       expect(page.status).toBe(410);
@@ -86,7 +86,7 @@ describe("the page of a product", () => {
     expect(await invoicesOf(shop)).toBe(0);
   });
 
-  it("shows hostile names as text, without characters that reorder what is read", async () => {
+  it("shows hostile names as text, without control and bidi characters", async () => {
     const { product } = await openShop({
       name: `<script>alert(1)</script>\u202e"onload='x'`,
       description: "</main><img src=x onerror=alert(1)>\u0007",
@@ -101,14 +101,14 @@ describe("the page of a product", () => {
     ["?lang=de", {}, "de", "19,50\u00a0$", "Weiter"],
     ["", { "accept-language": "ar" }, "ar", "US$", ""],
     ["?lang=xx", { "accept-language": "fr;q=0.9, en;q=0.1" }, "fr", "19,50\u00a0$", ""],
-  ])("at %j asked with %j is in %s", async (query, headers, language, price, text) => {
+  ])("with query %j and headers %j is in %s", async (query, headers, language, price, text) => {
     const { product } = await openShop();
     const page = await show(product.id, query, headers);
     expect(page.text).toContain(`<html lang="${language}" dir="${language === "ar" ? "rtl" : "ltr"}"`);
     for (const each of [price, text]) expect(page.text).toContain(each);
   });
 
-  it("keeps the language that its address names, through the form to the invoice", async () => {
+  it("keeps the language of its address through the form to the invoice", async () => {
     const { product } = await openShop();
     const page = await show(product.id, "?lang=de");
     expect(page.text).toContain(`action="/buy/${product.id}?sent=1&amp;lang=de"`);
@@ -126,7 +126,7 @@ describe("the form", () => {
     ["an address", { askForAddress: true }, ["token", "email", "address"]],
     ["a phone number", { askForPhoneNumber: true }, ["token", "email", "phone"]],
     ["how much", { price: 0 }, ["token", "amount", "email"]],
-  ])("asks %s where the product does", async (_, fields, names) => {
+  ])("asks for %s where the product does", async (_, fields, names) => {
     const { product } = await openShop(fields);
     const { text } = await show(product.id);
     expect(asked(text)).toEqual(names);
@@ -135,7 +135,7 @@ describe("the form", () => {
     expect(inputOf(text, "email")).not.toMatch(/ required/);
   });
 
-  it("comes back with what is wrong beside its fields, what was typed in them, and the cursor at the first", async () => {
+  it("comes back with errors beside the fields, the values that were typed, and focus on the first error", async () => {
     const { shop, product } = await openShop({ askForName: true, askForAddress: true, askForPhoneNumber: true });
     const typed = { name: " ", email: "jane", address: '1 "Main" St', phone: "1".repeat(51) };
     const token = tokenOf((await show(product.id)).text);
@@ -154,7 +154,7 @@ describe("the form", () => {
     expect(await invoicesOf(shop)).toBe(0);
   });
 
-  it("refuses what is no form, and a private key in it, without showing it again", async () => {
+  it("refuses other content types, and a private key without repeating it", async () => {
     const { product } = await openShop({ askForName: true });
     const json = await send(`/buy/${product.id}`, { method: "POST", body: { name: "Jane" } });
     expect(json.status).toBeGreaterThanOrEqual(400);
@@ -165,7 +165,7 @@ describe("the form", () => {
 });
 
 describe("an invoice of the form", () => {
-  it("has the product's terms, a method ready to pay, and says that a page made it", async () => {
+  it("has the product's terms and an active method, and is audited as a system action", async () => {
     const { shop, product } = await openShop({ currency: "EUR" });
     const invoice = await bought(shop, product.id);
     expect(invoice).toMatchObject({
@@ -181,7 +181,7 @@ describe("an invoice of the form", () => {
     expect(entry).toMatchObject({ action: "invoice.created", actorKind: "SYSTEM", actorId: null });
   });
 
-  it("is the same one for who goes back: browsers keep the form with its token, but not what was wrong in it", async () => {
+  it("is the same after going back: the form page may be kept with its token, the error page may not", async () => {
     const { product } = await openShop();
     const page = await show(product.id);
     expect(page.headers.get("cache-control")).toBe("private, no-cache");
@@ -190,7 +190,7 @@ describe("an invoice of the form", () => {
     expect((await post(product.id, { email: "no" })).headers.get("cache-control")).toBe("no-store");
   });
 
-  it("is one for one rendering, however often and at once its form is sent", async () => {
+  it("is created once for one rendering, however often and concurrently the form is sent", async () => {
     const { shop, product } = await openShop({ askForName: true });
     const token = tokenOf((await show(product.id)).text);
     const form = { token, name: "Jane", email: "jane@example.com" };
@@ -203,7 +203,7 @@ describe("an invoice of the form", () => {
     expect([await invoicesOf(shop), await customersOf(shop)]).toEqual([1, 1]);
   });
 
-  it("is another one for another rendering, for something else typed into the same, and for the same token at another product", async () => {
+  it("is a new one for another rendering, for other values, and for the same token at another product", async () => {
     const { shop, product } = await openShop({ askForName: true });
     const other = await made(shop, { askForName: true });
     const token = tokenOf((await show(product.id)).text);
@@ -219,7 +219,7 @@ describe("an invoice of the form", () => {
     expect(new Set(places).size).toBe(ways.length);
   });
 
-  it("does not meet a server's invoice under the same Idempotency-Key", async () => {
+  it("is not confused with a server's invoice under the same Idempotency-Key", async () => {
     const { shop, product } = await openShop();
     const token = tokenOf((await show(product.id)).text);
     const byServer = await shop.post("/invoices", { productId: product.id }, { "idempotency-key": token });
@@ -233,17 +233,17 @@ describe("an invoice of the form", () => {
     ["12.5", "12.500000"],
     ["12,50", "12.500000"],
     ["", "0.000000"],
-  ])("of a product without a price asks for the %j that was typed", async (amount, rawAmount) => {
+  ])("of a product without a price asks for the typed amount %j", async (amount, rawAmount) => {
     const { shop, product } = await openShop({ price: 0 });
     expect(await bought(shop, product.id, { amount })).toMatchObject({ rawAmount });
   });
 
-  it("costs what the product does, whatever amount is sent along", async () => {
+  it("costs the product's price, whatever amount is sent", async () => {
     const { shop, product } = await openShop();
     expect(await bought(shop, product.id, { amount: "0.01" })).toMatchObject({ rawAmount: "19.500000" });
   });
 
-  it("of any amount is not made where nothing could tell its payment: then the amount is asked for", async () => {
+  it("without an amount is not created on a shared address: the form then asks for the amount", async () => {
     const shop = await freshMerchant();
     expect((await shop.post("/wallets", directWallet())).status).toBe(201);
     const product = await made(shop, { price: 0 });

@@ -1,0 +1,18 @@
+// A database for the tests of a file and a world without faults to run them in; each test's writes are rolled back.
+import { Lab } from "../engine/lab.ts";
+import { World } from "../engine/world.ts";
+
+export const START = 1_800_000_000_000;
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const POLL_MS = 30_000;
+/** Of Bitcoin. */
+export const BLOCK_MS = 10 * MINUTE;
+
+export function calmLab() {
+  const lab = new Lab();
+  const db = lab.db(async (_, work) => work());
+  const inLab = <T>(work: () => Promise<T>, seed = 1): Promise<T> =>
+    lab.schedule(new World({ seed, faultChance: 0, isTraced: false, onEviction: () => {} }), work);
+  return { lab, db, inLab };
+}
