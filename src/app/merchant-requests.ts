@@ -5,6 +5,7 @@ import { openWakingDb } from "../platform/db/client.ts";
 import { Groups } from "../platform/db/groups.ts";
 import { failureResponse } from "../platform/http/errors.ts";
 import { handedOver } from "../platform/http/merchant-context.ts";
+import { joiningKeys } from "../platform/idempotency/joining-keys.ts";
 import type { Keys } from "../platform/idempotency/key-reservations.ts";
 import { app } from "./app.ts";
 
@@ -32,7 +33,7 @@ export class MerchantRequests {
   constructor(options: MerchantRequestsOptions) {
     this.#options = options;
     const { env, background, keys } = options;
-    this.#keys = joining(keys);
+    this.#keys = joiningKeys(keys);
     this.#groups = lazily(() => new Groups({ db: openWakingDb(env, background), sleep, nowMs: () => Date.now() }));
   }
 
@@ -61,24 +62,4 @@ export class MerchantRequests {
     this.#bytes += by * bytes;
     if (isPublic) this.#publicRequests += by;
   }
-}
-
-/** The keys, with the operations that run here: other requests of a key wait for its operation instead of looking for its result. */
-function joining(keys: Keys): Keys {
-  const running = new Map<string, Promise<unknown>>();
-  return {
-    ...keys,
-    run: async (hash, work) => {
-      const operation = work();
-      running.set(hash, operation);
-      try {
-        return await operation;
-      } finally {
-        if (running.get(hash) === operation) running.delete(hash);
-      }
-    },
-    ended: async (hash) => {
-      await Promise.allSettled([running.get(hash)]);
-    },
-  };
 }

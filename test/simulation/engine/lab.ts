@@ -2,6 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
 import { type Db, openDb } from "../../../src/platform/db/client.ts";
+import type { RequestGroup } from "../../../src/platform/db/request-group.ts";
 import { type Effect, migratedDatabase, savepoints, sqliteD1, sqliteStorage, statementCache } from "./sqlite-d1.ts";
 
 import type { World } from "./world.ts";
@@ -17,8 +18,8 @@ export class Lab {
   #world: World | undefined;
 
   /** The drizzle client whose every call is a step of one client. `wake` is called with the webhooks that its batches made deliveries for. */
-  db(effect: Effect, wake?: (webhookIds: readonly string[]) => void): Db {
-    return openDb(sqliteD1(this.#prepared, this.#transact, effect), wake === undefined ? {} : { wake });
+  db(effect: Effect, wake?: (webhookIds: readonly string[]) => void, group?: RequestGroup): Db {
+    return openDb(sqliteD1(this.#prepared, this.#transact, effect), wake === undefined ? {} : { wake }, group);
   }
 
   /** The current rows, outside of the world's time. */

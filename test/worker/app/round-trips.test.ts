@@ -285,6 +285,15 @@ describe("a refused request", () => {
     expect([turned.answer.status, turned.calls]).toEqual([401, []]);
   });
 
+  it("with an invented key of the right form takes one read and reserves no key", async () => {
+    for (const key of [`sk_${"0".repeat(38)}`, `pk_${"0".repeat(38)}`]) {
+      for (const ask of [{}, create(), create({ paymentMethods: [USDT] })]) {
+        const { answer, storage } = await counted(direct, "/invoices", { ...ask, key });
+        expect([answer.status, storage]).toEqual([401, ["D1 read"]]);
+      }
+    }
+  });
+
   it("with a valid key and an invalid body takes one read, and reserves no idempotency key", async () => {
     const { answer, storage } = await counted(bare, "/invoices", { ...create(), body: { name: 1 } });
     expect([answer.status, storage]).toEqual([400, ["D1 read"]]);
