@@ -49,10 +49,7 @@ const JOBS = {
   "forget-expired": ({ db, nowMs }) => forgetExpired(db, nowMs),
   "forget-events": ({ db, nowMs }) => forgetEvents(db, nowMs),
   "forget-deliveries": ({ db, minuteMs }) => forgetDeliveries(db, minuteMs),
-  "forget-images": async ({ db, nowMs }) => {
-    await forgetImages(db, nowMs);
-    return "nothing";
-  },
+  "forget-images": ({ db, nowMs }) => forgetImages(db, nowMs),
   "wake-watchers": async ({ env, db, nowMs }) => {
     await wakeWatchers(wakeDependencies(env, { db, nowMs }));
     return "nothing";

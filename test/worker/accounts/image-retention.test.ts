@@ -1,6 +1,6 @@
 // An image that nothing shows is removed after a week, and not earlier.
 import { base64 } from "@scure/base";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { forgetImages } from "../../../src/accounts/images/forget-images.ts";
 import { imageName } from "../../../src/accounts/images/image.ts";
@@ -93,5 +93,48 @@ describe("an image", () => {
     expect((await user.as.delete(path, { name })).status).toBe(204);
     expect(await testDb.$count(images, eq(images.merchantId, id))).toBe(0);
     expect(await testDb.$count(imageFacts, eq(imageFacts.merchantId, id))).toBe(0);
+  });
+});
+
+describe("a run", () => {
+  /** Images that were last checked, and since when they are unused, so long ago. */
+  const plant = (shop: TestMerchant, count: number, ageMs: number, unusedMs: number | null = null) => {
+    const atMs = Date.now() - ageMs;
+    const unusedSinceMs = unusedMs === null ? null : Date.now() - unusedMs;
+    return testDb.run(sql`insert into image_facts (merchant_id, name, size, swept_at_ms, unused_since_ms)
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+      select ${shop.merchantId}, 'planted ' || i, 1, ${atMs}, ${unusedSinceMs} from n`);
+  };
+  /** What each run leaves, until one leaves nothing. Runs that begin with an empty table find only what the test planted. */
+  const runsUntilNothing = async (nowMs: number): Promise<readonly string[]> => {
+    const runs: string[] = [];
+    while (runs.at(-1) !== "nothing" && runs.length < 10) runs.push(await forgetImages(testDb, nowMs));
+    return runs;
+  };
+  const clear = () => testDb.delete(imageFacts);
+
+  it("that checked 1,000 images says that there are more, and one that checked fewer does not", async () => {
+    await clear();
+    const shop = await freshMerchant();
+    await plant(shop, 1_001, 2 * DAY_MS);
+    expect(await runsUntilNothing(Date.now())).toEqual(["more", "nothing"]);
+    const unchecked = (await factsOf(shop)).filter(({ unusedSinceMs }) => unusedSinceMs === null);
+    expect(unchecked).toEqual([]);
+  });
+
+  it("that deleted 100 images says that there are more, and the runs end with none of them left", async () => {
+    await clear();
+    const shop = await freshMerchant();
+    await plant(shop, 250, HOUR_MS, 8 * DAY_MS);
+    expect(await runsUntilNothing(Date.now())).toEqual(["more", "more", "nothing"]);
+    expect(await factsOf(shop)).toEqual([]);
+  });
+
+  it("with less to do than its bounds leaves nothing", async () => {
+    await clear();
+    const shop = await freshMerchant();
+    await plant(shop, 99, HOUR_MS, 8 * DAY_MS);
+    expect(await runsUntilNothing(Date.now())).toEqual(["nothing"]);
+    expect(await factsOf(shop)).toEqual([]);
   });
 });
