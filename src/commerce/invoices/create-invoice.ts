@@ -238,15 +238,18 @@ const FREEZES_FROM = 2;
 
 type Activated = Pick<Activation, "method" | "statements" | "salt"> & { readonly key: string };
 
-/** A method that cannot be activated now is returned UNAVAILABLE with its reason; the invoice is created all the same (decisions 4). */
+/**
+ * Activates all at the same time: none reads what another one writes, and all that an activation draws from the operation names its pair or its
+ * place in the list. In the order of the wallets. A method that cannot be activated now is returned UNAVAILABLE with its reason; the invoice is
+ * created all the same (decisions 4).
+ */
 async function activateAll(
   deps: CreateDependencies,
   request: CreateRequest,
   plan: Plan,
   run: { readonly operationId: string; readonly lostSalts: ReadonlyMap<string, readonly number[]> },
 ): Promise<readonly Activated[]> {
-  const activated: Activated[] = [];
-  for (const [n, wallet] of plan.toActivate.entries()) {
+  const activated = plan.toActivate.map(async (wallet, n): Promise<Activated> => {
     const key = pairKey(wallet);
     const lostSalts = run.lostSalts.get(key) ?? [];
     const isPublic = isPublicOrigin(request.origin);
@@ -259,17 +262,16 @@ async function activateAll(
     if (outcome.ok) {
       const { method, statements } = outcome.value;
       const limited = isPublic ? withinPublicLimit(deps, { method, callers: request.callers, statements }) : statements;
-      activated.push({ ...outcome.value, statements: limited, key });
-      continue;
+      return { ...outcome.value, statements: limited, key };
     }
     const method = unavailableMethod(plan.invoice, wallet, outcome.error.code);
     const auditId = derivedId("aud", run.operationId, FREEZES_FROM + n);
     const freezing = isAltered(deps.macKeys, wallet)
       ? freezeWallet(deps.db, wallet, { auditId, nowMs: deps.nowMs })
       : ([] as const);
-    activated.push({ key, method, salt: undefined, statements: [putMethod(deps.db, method), ...freezing] });
-  }
-  return activated;
+    return { key, method, salt: undefined, statements: [putMethod(deps.db, method), ...freezing] };
+  });
+  return Promise.all(activated);
 }
 
 function prepare(
