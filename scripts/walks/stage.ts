@@ -34,6 +34,7 @@ const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: "300",
   MAIL_FROM: "Shop <pay@example.com>",
   POLL_SECONDS: "",
+  LOCATION_HINT: "",
   WEBHOOK_LOOPBACK: "",
   WEBHOOK_SCHEDULE_SECONDS: "",
   CHAIN_SOURCES: JSON.stringify({

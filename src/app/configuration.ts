@@ -7,6 +7,7 @@ import { parsePollSeconds } from "../chains/poll-setting.ts";
 import { parseSigningKeys } from "../checkout/signed-redirect/signing-key.ts";
 import { parseMacKeys } from "../commerce/wallets/row-mac.ts";
 import { parseKeyring } from "../lib/keyring.ts";
+import { parseLocationHint } from "../lib/object-of.ts";
 import type { Result } from "../lib/result.ts";
 import { parseSchedule } from "../notifications/webhooks/retry-schedule.ts";
 import { parseMailProvider, parseSender } from "../platform/mail/provider.ts";
@@ -27,6 +28,7 @@ export interface Variables {
   readonly SIGN_IN_PROVIDERS: string | undefined;
   readonly MAIL_PROVIDER: string | undefined;
   readonly MAIL_FROM: string | undefined;
+  readonly LOCATION_HINT: string | undefined;
   readonly WEBHOOK_LOOPBACK: string | undefined;
   readonly WEBHOOK_SCHEDULE_SECONDS: string | undefined;
 }
@@ -36,6 +38,7 @@ export type FaultCode =
   | "RATE_SOURCE_INVALID"
   | "CHAIN_SOURCES_INVALID"
   | "POLL_SECONDS_INVALID"
+  | "LOCATION_HINT_INVALID"
   | "CODE_PEPPER_INVALID"
   | "SECRETS_AES_KEY_INVALID"
   | "SIGNING_KEY_INVALID"
@@ -65,6 +68,7 @@ export function configurationFaults(of: Variables): readonly ConfigurationFault[
     ["RATE_SOURCE_INVALID", parseRateSource(of.RATE_SOURCE, isDevelopment)],
     ["CHAIN_SOURCES_INVALID", parseChainSources(of.CHAIN_SOURCES)],
     ["POLL_SECONDS_INVALID", parsePollSeconds(of.POLL_SECONDS)],
+    ["LOCATION_HINT_INVALID", parseLocationHint(of.LOCATION_HINT)],
     ["CODE_PEPPER_INVALID", parseKeyring("CODE_PEPPER", of.CODE_PEPPER)],
     ["SECRETS_AES_KEY_INVALID", parseKeyring("SECRETS_AES_KEY", of.SECRETS_AES_KEY)],
     ["SIGNING_KEY_INVALID", parseSigningKeys(of.SIGNING_KEY)],

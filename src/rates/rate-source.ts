@@ -8,18 +8,14 @@ import type { RateSetting } from "./rate-setting.ts";
 /** The name of the only instance of the object. */
 export const RATE_BOOK_NAME = "rates";
 
-/** The part of the object's namespace that is used; `Env["RATE_BOOK"]` is assignable to it. */
-export interface RateBookNamespace {
-  getByName(name: string): RateSource;
-}
-
 /**
  * The rates of a deployment. Never throws: with an invalid setting, or an object that cannot be reached, the table is empty. Then invoices can still
  * be created and read, and only the activation of a payment method fails, with RATE_UNAVAILABLE. Either problem is logged when rates are read.
  */
 export function rateSourceOf(of: {
   readonly setting: Result<RateSetting, string>;
-  readonly book: RateBookNamespace;
+  /** Opens a new stub of the one object. */
+  readonly book: () => RateSource;
   readonly nowMs: () => number;
 }): RateSource {
   const { setting, book, nowMs } = of;
@@ -28,7 +24,7 @@ export function rateSourceOf(of: {
   return {
     table: async () => {
       try {
-        return await book.getByName(RATE_BOOK_NAME).table();
+        return await book().table();
       } catch (error) {
         return noRates("the rate book cannot be reached:", error instanceof Error ? error.message : String(error));
       }

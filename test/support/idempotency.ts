@@ -12,7 +12,7 @@ import type { OnceDependencies, Prepared } from "../../src/platform/idempotency/
 
 export const freshUlid = () => newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)));
 /** A fresh stub each time: one that threw, as when its object was aborted, is broken for good. */
-export function keysOf(namespace: Env["MERCHANT_OBJECT"], merchantId: string): Keys {
+export function keysOf(namespace: Pick<Env["MERCHANT_OBJECT"], "getByName">, merchantId: string): Keys {
   const stub = (): Keys => namespace.getByName(merchantId);
   return {
     reserve: (...args) => stub().reserve(...args),

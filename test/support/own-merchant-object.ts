@@ -10,9 +10,10 @@ export function ownMerchantObjects(world: Env, background: (work: Promise<unknow
   return new Proxy(real, {
     get: (namespace, member) => {
       if (member !== "getByName") return Reflect.get(namespace, member);
-      return (name: string) => {
-        const requests = new MerchantRequests({ env: world, background: quiet, keys: keysOf(real, name) });
-        const stub = real.getByName(name);
+      return (...asked: Parameters<Env["MERCHANT_OBJECT"]["getByName"]>) => {
+        const opened = { getByName: () => real.getByName(...asked) };
+        const requests = new MerchantRequests({ env: world, background: quiet, keys: keysOf(opened, asked[0]) });
+        const stub = opened.getByName();
         return new Proxy(stub, {
           get: (_, method) => {
             if (method === "fetch") return (request: Request) => requests.answer(request);

@@ -11,6 +11,7 @@ const sources = readdirSync(SRC, { recursive: true, encoding: "utf8" })
 it.each([
   ["sends a batch", /\.batch\(/, ["platform/db/batch.ts"]],
   ["names a private member of drizzle", /\b_prepare\b|\bBatchItem\b/, []],
+  ["opens a Durable Object", /\.(getByName|idFromName|idFromString|newUniqueId)\(/, ["lib/object-of.ts"]],
   ["reads a body chunk by chunk", /\.getReader\(|for await \(const \w+ of [\w.]*body\b/, ["lib/read-bytes.ts"]],
   ["writes to the console", /\bconsole\.\w+\(/, ["lib/log.ts", "rates/rate-book.ts", "rates/rate-source.ts"]],
 ] as const)("no file %s, except for those made for it", (_, pattern, files) => {

@@ -2,6 +2,7 @@
 
 import { newOperationId } from "../../lib/ids.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
+import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { seal, unseal } from "../../lib/seal.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -76,8 +77,8 @@ function sealing(env: Pick<Env, "SECRETS_AES_KEY">, scopeId: ScopeId): Pick<Once
 }
 
 /** The idempotency keys of an owner. Each call uses a new stub, because a stub that has thrown may stay broken. */
-export function keysOf(env: Pick<Env, "MERCHANT_OBJECT">, scopeId: string): Keys {
-  const stub = (): Keys => env.MERCHANT_OBJECT.getByName(scopeId);
+export function keysOf(env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT">, scopeId: string): Keys {
+  const stub = (): Keys => objectOf(env, env.MERCHANT_OBJECT, scopeId);
   return {
     reserve: (hash, print, nowMs) => stub().reserve(hash, print, nowMs),
     takeOver: (hash, operationId, nowMs) => stub().takeOver(hash, operationId, nowMs),

@@ -2,6 +2,7 @@
 // 403, 429 or 400 is never stored under an Idempotency-Key. `strategies.ts` has the steps for each kind of caller.
 import { containsSecret, type SecretForms } from "../../chains/secret-material.ts";
 import { lazily } from "../../lib/lazily.ts";
+import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { faultKind } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -99,7 +100,7 @@ async function enterMerchantObject(
   const tries = c.req.header("idempotency-key") === undefined ? 1 : 2;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await c.env.MERCHANT_OBJECT.getByName(merchantId).fetch(request());
+      return await objectOf(c.env, c.env.MERCHANT_OBJECT, merchantId).fetch(request());
     } catch (error) {
       if (faultKind(error) !== "transient" || attempt === tries) throw error;
     }

@@ -1,6 +1,7 @@
 // The WebSocket that notifies an open checkout page of changes. A Reply cannot carry a socket, so this route builds its own response.
 
 import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
+import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type AppContext, callerIp, givenDependencies } from "../../platform/http/context.ts";
@@ -49,7 +50,7 @@ async function join(c: AppContext, headers: Record<string, string>): Promise<Res
   if (!room.ok) return room;
   const upgrade = { headers: { upgrade: "websocket" } };
   const url = roomUrl({ invoiceId, callers: countedCallers(c.env, callerIp(c) ?? null) });
-  const { webSocket } = await c.env.CHECKOUT_ROOM.getByName(room.value).fetch(url, upgrade);
+  const { webSocket } = await objectOf(c.env, c.env.CHECKOUT_ROOM, room.value).fetch(url, upgrade);
   return webSocket === null ? err({ code: "RATE_LIMITED", retryAfterSeconds: FULL_SECONDS }) : ok(webSocket);
 }
 

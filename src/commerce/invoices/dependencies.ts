@@ -2,12 +2,13 @@
 
 import { watchedNetworks } from "../../chains/chain-sources.ts";
 import { newOperationId } from "../../lib/ids.ts";
+import { objectOf } from "../../lib/object-of.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import type { RateTable } from "../../rates/quote.ts";
 import { parseRateSource } from "../../rates/rate-setting.ts";
-import { rateSourceOf } from "../../rates/rate-source.ts";
+import { RATE_BOOK_NAME, rateSourceOf } from "../../rates/rate-source.ts";
 import { parseMacKeys } from "../wallets/row-mac.ts";
 import type { RefreshDependencies } from "./refresh-invoice.ts";
 
@@ -26,7 +27,8 @@ export function invoiceDependencies(
   const macKeys = parseMacKeys(env.ROW_MAC_KEY);
   if (!macKeys.ok) throw new Error(macKeys.error);
   const setting = parseRateSource(env.RATE_SOURCE, isOpen);
-  const rates = rateSourceOf({ setting, book: env.RATE_BOOK, nowMs: () => nowMs });
+  const book = () => objectOf(env, env.RATE_BOOK, RATE_BOOK_NAME);
+  const rates = rateSourceOf({ setting, book, nowMs: () => nowMs });
   let asked: Promise<RateTable> | undefined;
   let watched: ReadonlySet<string> | undefined;
   const hasSource = (network: string): boolean => {
@@ -49,8 +51,8 @@ export function invoiceDependencies(
       return asked;
     },
     wakeWatcher: (network) => {
-      if (hasSource(network)) given.background?.(env.NETWORK_WATCHER.getByName(network).wake());
+      if (hasSource(network)) given.background?.(objectOf(env, env.NETWORK_WATCHER, network).wake());
     },
-    allocate: async (keyHash, request) => await env.ADDRESS_ALLOCATOR.getByName(keyHash).allocate(request),
+    allocate: async (keyHash, request) => await objectOf(env, env.ADDRESS_ALLOCATOR, keyHash).allocate(request),
   };
 }

@@ -2,6 +2,7 @@
 
 import { watchedNetworks } from "../../chains/chain-sources.ts";
 import { newOperationId } from "../../lib/ids.ts";
+import { objectOf } from "../../lib/object-of.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
@@ -25,7 +26,7 @@ export function walletDependencies(
     body: { macKeys: macKeys.value, watchedNetworks: watched, nowMs },
     mailer: mailerOf(env, given),
     publicUrl: publicUrl(env),
-    nextIndex: async (keyHash) => await env.ADDRESS_ALLOCATOR.getByName(keyHash).nextIndex(),
+    nextIndex: async (keyHash) => await objectOf(env, env.ADDRESS_ALLOCATOR, keyHash).nextIndex(),
     hasRegtest: (network) => isDevelopment(env) || watched.has(network),
   };
 }

@@ -3,6 +3,7 @@
 import { watchedNetworks } from "../../chains/chain-sources.ts";
 import { newOperationId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
+import { objectOf } from "../../lib/object-of.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
@@ -21,7 +22,7 @@ export function claimDependencies(env: Env, { db, nowMs, sleep }: GivenDependenc
     look: async (network, txHash) => {
       if (!watchedNetworks(env.CHAIN_SOURCES).has(network)) return "UNAVAILABLE";
       try {
-        return await withinLimit(sleep, env.NETWORK_WATCHER.getByName(network).look(txHash), LOOK_LIMIT_MS);
+        return await withinLimit(sleep, objectOf(env, env.NETWORK_WATCHER, network).look(txHash), LOOK_LIMIT_MS);
       } catch {
         // The object could not be reached, or took too long: its own log has the reason.
         return "UNAVAILABLE";

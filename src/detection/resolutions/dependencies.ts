@@ -2,6 +2,7 @@
 
 import { watchedNetworks } from "../../chains/chain-sources.ts";
 import { LIMITS } from "../../lib/limits.ts";
+import { objectOf } from "../../lib/object-of.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
@@ -18,7 +19,7 @@ export function lookUpDependencies(env: Env, { db, nowMs, sleep }: GivenDependen
     hasSource: (network) => watchedNetworks(env.CHAIN_SOURCES).has(network),
     look: async (network, named) => {
       try {
-        return await withinLimit(sleep, env.NETWORK_WATCHER.getByName(network).lookUp(named), LOOK_LIMIT_MS);
+        return await withinLimit(sleep, objectOf(env, env.NETWORK_WATCHER, network).lookUp(named), LOOK_LIMIT_MS);
       } catch {
         // The object could not be reached, or took too long: its own log has the reason.
         return "UNAVAILABLE";

@@ -6,6 +6,7 @@ import { openChainClient } from "../../chains/open-chain-client.ts";
 import { parsePollSeconds } from "../../chains/poll-setting.ts";
 import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
 import { log } from "../../lib/log.ts";
+import { objectOf } from "../../lib/object-of.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { type Db, openWakingDb } from "../../platform/db/client.ts";
 import { applyTransfers } from "../matching/apply-transfers.ts";
@@ -48,6 +49,6 @@ export function wakeDependencies(
     nowMs,
     sources: sources.ok ? sources.value : undefined,
     pollSeconds: pollSecondsOf(env),
-    watcher: (network) => env.NETWORK_WATCHER.getByName(network),
+    watcher: (network) => objectOf(env, env.NETWORK_WATCHER, network),
   };
 }

@@ -2,6 +2,7 @@
 // only save time: the cron finds due deliveries anyway, and pages poll.
 import { drizzle } from "drizzle-orm/d1";
 import { chunksOf } from "../../lib/chunks.ts";
+import { objectOf } from "../../lib/object-of.ts";
 import type { RequestGroup } from "./request-group.ts";
 
 export type Db = ReturnType<typeof openDb>;
@@ -23,7 +24,7 @@ export interface Wake {
 const MESSAGES_A_CALL = 100;
 
 export function openWakingDb(
-  env: Pick<Env, "DB" | "WEBHOOK_QUEUE" | "CHECKOUT_ROOM">,
+  env: Pick<Env, "DB" | "WEBHOOK_QUEUE" | "CHECKOUT_ROOM" | "LOCATION_HINT">,
   background: (work: Promise<unknown>) => void,
   group?: RequestGroup,
 ): Db {
@@ -50,7 +51,7 @@ export async function wakeEndpoints(
 
 /** Notifies the open pages of invoices, each given as `<merchantId> <invoiceId>`. Rejects if a room does not respond; its pages poll anyway. */
 export async function tellRooms(
-  { CHECKOUT_ROOM }: Pick<Env, "CHECKOUT_ROOM">,
+  env: Pick<Env, "CHECKOUT_ROOM" | "LOCATION_HINT">,
   invoices: readonly string[],
 ): Promise<void> {
   const byMerchant = Map.groupBy(
@@ -59,7 +60,7 @@ export async function tellRooms(
   );
   await Promise.all(
     [...byMerchant].map(async ([merchantId, pages]) => {
-      const room: { tell(invoiceIds: readonly string[]): Promise<void> } = CHECKOUT_ROOM.getByName(merchantId);
+      const room: { tell(invoiceIds: readonly string[]): Promise<void> } = objectOf(env, env.CHECKOUT_ROOM, merchantId);
       await room.tell(pages.flatMap(([, invoiceId = ""]) => invoiceId));
     }),
   );

@@ -2,6 +2,7 @@
 
 import { type CallerNetwork, callersOf, isLoopback } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
+import { objectOf } from "../../lib/object-of.ts";
 import type { Failure } from "../failures.ts";
 import { type AppContext, callerIp } from "./context.ts";
 import { isDevelopment } from "./deployment.ts";
@@ -57,7 +58,7 @@ export function countedCallers(env: Pick<Env, "ENVIRONMENT">, ip: string | null)
  * exceeded, else 0. A limiter that fails returns 0.
  */
 export async function waitOfIp(
-  env: Pick<Env, "RATE_LIMITER" | "ENVIRONMENT">,
+  env: Pick<Env, "RATE_LIMITER" | "LOCATION_HINT" | "ENVIRONMENT">,
   ip: string | null,
   of: { readonly act: string; readonly take: (limiter: RateLimiterRpc, times: number) => Promise<RateVerdict> },
 ): Promise<number> {
@@ -70,7 +71,7 @@ export async function waitOfIp(
 
 /** The same per merchant, whoever the caller is. */
 export async function waitOfMerchant(
-  env: Pick<Env, "RATE_LIMITER">,
+  env: Pick<Env, "RATE_LIMITER" | "LOCATION_HINT">,
   merchantId: string,
   of: { readonly act: string; readonly take: (limiter: RateLimiterRpc) => Promise<RateVerdict> },
 ): Promise<number> {
@@ -79,12 +80,12 @@ export async function waitOfMerchant(
 
 /** Seconds to wait; 0 if the limiter fails. */
 async function waitBy(
-  env: Pick<Env, "RATE_LIMITER">,
+  env: Pick<Env, "RATE_LIMITER" | "LOCATION_HINT">,
   name: string,
   counted: (limiter: RateLimiterRpc) => Promise<RateVerdict>,
 ): Promise<number> {
   try {
-    const { isAllowed, resetSeconds } = await counted(env.RATE_LIMITER.getByName(name));
+    const { isAllowed, resetSeconds } = await counted(objectOf(env, env.RATE_LIMITER, name));
     return isAllowed ? 0 : resetSeconds;
   } catch {
     return 0;
@@ -93,7 +94,7 @@ async function waitBy(
 
 async function take(c: AppContext, name: string, perMinute: number): Promise<RateVerdict | undefined> {
   try {
-    return await c.env.RATE_LIMITER.getByName(name).take(perMinute, c.get("nowMs"));
+    return await objectOf(c.env, c.env.RATE_LIMITER, name).take(perMinute, c.get("nowMs"));
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 // The mailer that the operator configured (MAIL_PROVIDER, MAIL_FROM), built from the environment once per request.
 
 import { logAlert } from "../../lib/log.ts";
+import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { isoTime } from "../../lib/time.ts";
@@ -65,7 +66,7 @@ export function mailboxReader(env: Env): {
 }
 
 function mailboxOf(env: Env) {
-  return env.DEV_MAILBOX.getByName("mailbox");
+  return objectOf(env, env.DEV_MAILBOX, "mailbox");
 }
 
 function losing(reason: string): Mailer {

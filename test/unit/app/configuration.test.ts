@@ -16,6 +16,7 @@ const GOOD = {
   SIGN_IN_PROVIDERS: '{"google":{"clientId":"a","clientSecret":"b"}}',
   MAIL_PROVIDER: '{"kind":"resend","apiKey":"re_1"}',
   MAIL_FROM: "Shop <pay@example.com>",
+  LOCATION_HINT: "weur",
   WEBHOOK_LOOPBACK: "",
   WEBHOOK_SCHEDULE_SECONDS: "",
 };
@@ -35,6 +36,7 @@ describe("the variables of a deployment", () => {
       ROW_MAC_KEY: undefined,
       CHAIN_SOURCES: "[]",
       POLL_SECONDS: "soon",
+      LOCATION_HINT: "mars",
       CODE_PEPPER: undefined,
       SECRETS_AES_KEY: undefined,
       SIGNING_KEY: undefined,
@@ -50,6 +52,7 @@ describe("the variables of a deployment", () => {
       ["RATE_SOURCE_INVALID", false],
       ["CHAIN_SOURCES_INVALID", false],
       ["POLL_SECONDS_INVALID", false],
+      ["LOCATION_HINT_INVALID", false],
       ["CODE_PEPPER_INVALID", false],
       ["SECRETS_AES_KEY_INVALID", false],
       ["SIGNING_KEY_INVALID", false],
@@ -67,6 +70,7 @@ describe("the variables of a deployment", () => {
     [{ RATE_SOURCE: "fixed" }, "RATE_SOURCE_INVALID"],
     [{ CHAIN_SOURCES: '{"ETH":[]}' }, "CHAIN_SOURCES_INVALID"],
     [{ POLL_SECONDS: "0" }, "POLL_SECONDS_INVALID"],
+    [{ LOCATION_HINT: "WEUR" }, "LOCATION_HINT_INVALID"],
     [{ PUBLIC_URL: " " }, "PUBLIC_URL_MISSING"],
     [{ CODE_PEPPER: "" }, "CODE_PEPPER_INVALID"],
     [{ SECRETS_AES_KEY: "k1:short" }, "SECRETS_AES_KEY_INVALID"],
@@ -109,6 +113,7 @@ describe("the variables of a deployment", () => {
       ROW_MAC_KEY: "hunter2",
       CHAIN_SOURCES: '{"ETH":[{"kind":"evm-rpc","url":"https://node.example","headers":{"x-key":["hunter2"]}}]}',
       POLL_SECONDS: "hunter2",
+      LOCATION_HINT: "hunter2",
       CODE_PEPPER: "hunter2",
       SECRETS_AES_KEY: "hunter2",
       SIGNING_KEY: "hunter2",
@@ -117,7 +122,7 @@ describe("the variables of a deployment", () => {
       MAIL_PROVIDER: '{"kind":"resend","apiKey":["hunter2"]}',
       MAIL_FROM: "hunter2",
     });
-    expect(faults).toHaveLength(10);
+    expect(faults).toHaveLength(11);
     expect(JSON.stringify(faults)).not.toContain("hunter2");
   });
 });

@@ -125,7 +125,7 @@ describe("the rate book on workerd", () => {
   it("is the one that the deployment's rate source calls", async () => {
     const source = rateSourceOf({
       setting: { ok: true, value: { kind: "market", sources: ["coinbase", "kraken"] } },
-      book: env.RATE_BOOK,
+      book: () => env.RATE_BOOK.getByName(RATE_BOOK_NAME),
       nowMs: () => START,
     });
     const before = await bookNamed(RATE_BOOK_NAME).awake((book) => book.table());

@@ -1,0 +1,64 @@
+// Every object of a deployment is opened with the deployment's location hint, which counts only when an object is opened for the first time.
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
+import { type Ask, seedKey, seedMerchant, sendWith } from "../../support/access.ts";
+import { xpubWallet } from "../../support/wallet-bodies.ts";
+
+type Open = (name: string, options?: unknown) => unknown;
+
+/** Stand-ins where the real object would ask the outside. */
+const STAND_INS: Readonly<Record<string, object>> = {
+  RATE_BOOK: { table: async () => fixedRateTable(Date.now()) },
+  NETWORK_WATCHER: { wake: async () => {} },
+};
+
+/** All namespaces of the deployment, each with a record of how its objects are opened. */
+function recordedNamespaces() {
+  const opened = new Map<string, unknown[]>();
+  const namespaces = Object.entries(env).flatMap(([binding, value]) => {
+    // A service has every method that it is asked for, so a method shows nothing.
+    if (value?.constructor?.name !== "DurableObjectNamespace") return [];
+    const namespace = value as { readonly getByName: Open };
+    opened.set(binding, []);
+    const getByName: Open = (name, ...options) => {
+      opened.get(binding)?.push(options);
+      return STAND_INS[binding] ?? namespace.getByName(name, ...options);
+    };
+    return [[binding, { getByName }] as const];
+  });
+  return { opened, bindings: Object.fromEntries(namespaces) as Partial<Env> };
+}
+
+/** Requests that together use an object of every class. */
+async function useAllObjects(bindings: Partial<Env>): Promise<void> {
+  const merchantId = await seedMerchant();
+  const key = await seedKey(merchantId);
+  const send = async (path: string, ask: Ask, expected: number) => {
+    const answer = await sendWith(bindings, path, ask);
+    expect([path, answer.status, answer.text]).toEqual([path, expected, expect.any(String)]);
+    return answer;
+  };
+  const own = (rest: string) => `/api/v1/merchants/merchant/${merchantId}${rest}`;
+  await send(own("/wallets"), { method: "POST", key, body: xpubWallet() }, 201);
+  const order = { name: "Order", rawAmount: 10 };
+  const headers = { "idempotency-key": crypto.randomUUID() };
+  const { json } = await send(own("/invoices"), { method: "POST", key, body: order, headers }, 201);
+  await send(`/pay/${json?.id}/live`, { headers: { upgrade: "websocket" } }, 101);
+  await send(own(`/invoices/${json?.id}`), { method: "PATCH", key, body: { description: "Two of them" } }, 200);
+  const email = { email: `${crypto.randomUUID()}@example.com` };
+  await send("/api/v1/auth/email/start", { method: "POST", body: email }, 202);
+}
+
+const CHAIN_SOURCES = JSON.stringify({ BTC: [{ kind: "esplora", url: "https://btc.example.com" }] });
+
+it.each([
+  ["weur", [{ locationHint: "weur" }]],
+  ["", []],
+])("with LOCATION_HINT %j every object is opened with %j", async (LOCATION_HINT, options) => {
+  const { opened, bindings } = recordedNamespaces();
+  await useAllObjects({ ...bindings, LOCATION_HINT, CHAIN_SOURCES, RATE_SOURCE: "coinbase,kraken" });
+  expect(opened.size).toBeGreaterThan(5);
+  expect([...opened].filter(([, calls]) => calls.length === 0)).toEqual([]);
+  for (const [binding, calls] of opened) expect([binding, calls]).toEqual([binding, calls.map(() => options)]);
+});
