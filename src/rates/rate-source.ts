@@ -2,7 +2,8 @@
 // so that creating an invoice never calls them.
 import type { Result } from "../lib/result.ts";
 import { fixedRateTable } from "./fixed-rates.ts";
-import { EMPTY_RATE_TABLE, type RateSource } from "./quote.ts";
+import { EMPTY_RATE_TABLE, type RateSource, type RateTable } from "./quote.ts";
+import type { RateCache, RateCacheClock } from "./rate-cache.ts";
 import type { RateSetting } from "./rate-setting.ts";
 
 /** The name of the only instance of the object. */
@@ -16,20 +17,31 @@ export function rateSourceOf(of: {
   readonly setting: Result<RateSetting, string>;
   /** Opens a new stub of the one object. */
   readonly book: () => RateSource;
+  /** The cache before the book. It has a clock of its own, because it outlives the request to which `nowMs` belongs. */
+  readonly cache: () => RateCache;
+  readonly clock: RateCacheClock;
+  /** Finishes a call for which other requests wait, even if this request is cancelled. */
+  readonly background?: ((work: Promise<unknown>) => void) | undefined;
   readonly nowMs: () => number;
 }): RateSource {
-  const { setting, book, nowMs } = of;
+  const { setting, cache, clock, nowMs } = of;
   if (!setting.ok) return { table: async () => noRates(setting.error) };
   if (setting.value.kind === "fixed") return { table: async () => fixedRateTable(nowMs()) };
   return {
     table: async () => {
       try {
-        return await book().table();
+        return await cache().table(() => askBook(of), clock);
       } catch (error) {
         return noRates("the rate book cannot be reached:", error instanceof Error ? error.message : String(error));
       }
     },
   };
+}
+
+function askBook(of: Pick<Parameters<typeof rateSourceOf>[0], "book" | "background">): Promise<RateTable> {
+  const asked = (async () => await of.book().table())();
+  of.background?.(asked.catch(() => undefined));
+  return asked;
 }
 
 function noRates(...why: readonly string[]): typeof EMPTY_RATE_TABLE {

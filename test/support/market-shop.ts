@@ -37,10 +37,11 @@ export async function marketShop(pair: typeof ETH, wallet: object) {
     const own = { usd: rate.usd, atMs: Date.now(), sources: ["a", "b"] };
     return { ...rest, assets: { ...others, [pair.cryptocurrency]: own } };
   };
-  const market = { RATE_SOURCE: "coinbase,kraken", RATE_BOOK: { getByName: () => ({ table }) } };
+  // A binding of its own for each request, because an isolate keeps the table of a binding for a few seconds.
+  const market = () => ({ RATE_SOURCE: "coinbase,kraken", RATE_BOOK: { getByName: () => ({ table }) } });
   const send = async (rest: string, ask: Ask = {}): Promise<{ readonly status: number; readonly json: Body }> => {
     const path = `/api/v1/merchants/merchant/${merchantId}${rest}`;
-    const answer = await sendWith(market as unknown as Partial<Env>, path, { key, ...ask });
+    const answer = await sendWith(market() as unknown as Partial<Env>, path, { key, ...ask });
     return { status: answer.status, json: answer.json };
   };
   expect((await send("/wallets", { method: "POST", body: wallet })).status).toBe(201);

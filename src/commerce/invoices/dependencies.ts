@@ -7,6 +7,7 @@ import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import type { RateTable } from "../../rates/quote.ts";
+import { rateCacheOf } from "../../rates/rate-cache.ts";
 import { parseRateSource } from "../../rates/rate-setting.ts";
 import { RATE_BOOK_NAME, rateSourceOf } from "../../rates/rate-source.ts";
 import { parseMacKeys } from "../wallets/row-mac.ts";
@@ -27,8 +28,14 @@ export function invoiceDependencies(
   const macKeys = parseMacKeys(env.ROW_MAC_KEY);
   if (!macKeys.ok) throw new Error(macKeys.error);
   const setting = parseRateSource(env.RATE_SOURCE, isOpen);
-  const book = () => objectOf(env, env.RATE_BOOK, RATE_BOOK_NAME);
-  const rates = rateSourceOf({ setting, book, nowMs: () => nowMs });
+  const rates = rateSourceOf({
+    setting,
+    book: () => objectOf(env, env.RATE_BOOK, RATE_BOOK_NAME),
+    cache: () => rateCacheOf(env.RATE_BOOK, env.RATE_SOURCE),
+    clock: { nowMs: () => Date.now(), sleep },
+    background: given.background,
+    nowMs: () => nowMs,
+  });
   let asked: Promise<RateTable> | undefined;
   let watched: ReadonlySet<string> | undefined;
   const hasSource = (network: string): boolean => {

@@ -2,10 +2,17 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { err, ok } from "../../../src/lib/result.ts";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import { EMPTY_RATE_TABLE, type RateTable } from "../../../src/rates/quote.ts";
+import { RateCache } from "../../../src/rates/rate-cache.ts";
 import { rateSourceOf } from "../../../src/rates/rate-source.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
+});
+
+/** Nothing is kept, and time stands still. */
+const uncached = () => ({
+  cache: () => new RateCache(),
+  clock: { nowMs: () => 0, sleep: () => new Promise<void>(() => {}) },
 });
 
 describe("the rates of a deployment", () => {
@@ -21,7 +28,7 @@ describe("the rates of a deployment", () => {
 
   it("are of the current time when fixed, and call no object", async () => {
     const { opened, book } = openedBook(() => Promise.reject(new Error("asked")));
-    const source = rateSourceOf({ setting: ok({ kind: "fixed" }), book, nowMs: () => 77 });
+    const source = rateSourceOf({ setting: ok({ kind: "fixed" }), book, ...uncached(), nowMs: () => 77 });
     expect(await source.table()).toEqual(fixedRateTable(77));
     expect(opened.times).toBe(0);
   });
@@ -29,7 +36,7 @@ describe("the rates of a deployment", () => {
   it("come from the one rate book when from the market, with a new stub each time", async () => {
     const table = fixedRateTable(5);
     const { opened, book } = openedBook(async () => table);
-    const source = rateSourceOf({ setting: ok({ kind: "market", sources: [] }), book, nowMs: () => 0 });
+    const source = rateSourceOf({ setting: ok({ kind: "market", sources: [] }), book, ...uncached(), nowMs: () => 0 });
     expect(await source.table()).toEqual(table);
     await source.table();
     expect(opened.times).toBe(2);
@@ -40,6 +47,7 @@ describe("the rates of a deployment", () => {
     const source = rateSourceOf({
       setting: ok({ kind: "market", sources: [] }),
       book: openedBook(() => Promise.reject(new Error("object reset"))).book,
+      ...uncached(),
       nowMs: () => 0,
     });
     expect(await source.table()).toEqual(EMPTY_RATE_TABLE);
@@ -49,10 +57,20 @@ describe("the rates of a deployment", () => {
   it("are unknown when the setting is refused; no object is called, and the reason is logged when rates are requested", async () => {
     const logged = vi.spyOn(console, "error").mockReturnValue();
     const { opened, book } = openedBook(() => Promise.reject(new Error("asked")));
-    const source = rateSourceOf({ setting: err("RATE_SOURCE is odd"), book, nowMs: () => 0 });
+    const source = rateSourceOf({ setting: err("RATE_SOURCE is odd"), book, ...uncached(), nowMs: () => 0 });
     expect(logged).not.toHaveBeenCalled();
     expect(await source.table()).toEqual(EMPTY_RATE_TABLE);
     expect(logged).toHaveBeenCalledWith("rates:", "RATE_SOURCE is odd");
     expect(opened.times).toBe(0);
+  });
+
+  it("are asked for once in a time that the cache keeps, and a call is finished for others in the background", async () => {
+    const { opened, book } = openedBook(async () => fixedRateTable(5));
+    const [cache, finished]: [RateCache, Promise<unknown>[]] = [new RateCache(), []];
+    const own = { ...uncached(), cache: () => cache, background: (work: Promise<unknown>) => void finished.push(work) };
+    const source = rateSourceOf({ setting: ok({ kind: "market", sources: [] }), book, ...own, nowMs: () => 0 });
+    const tables = await Promise.all([source.table(), source.table(), source.table()]);
+    expect(tables).toEqual([fixedRateTable(5), fixedRateTable(5), fixedRateTable(5)]);
+    expect([opened.times, finished.length]).toEqual([1, 1]);
   });
 });

@@ -39,9 +39,10 @@ export async function freshShop() {
     ]);
     return { ...fixed, assets: { ...fixed.assets, ...Object.fromEntries(moved) } };
   };
-  const market = { RATE_SOURCE: "coinbase,kraken", RATE_BOOK: { getByName: () => ({ table }) } };
+  // A binding of its own for each request, because an isolate keeps the table of a binding for a few seconds.
+  const market = () => ({ RATE_SOURCE: "coinbase,kraken", RATE_BOOK: { getByName: () => ({ table }) } });
   const send = async (rest: string, ask: Ask = {}): Promise<{ status: number; json: Body }> =>
-    sendWith(market as unknown as Partial<Env>, `/api/v1/merchants/merchant/${merchantId}${rest}`, { key, ...ask });
+    sendWith(market() as unknown as Partial<Env>, `/api/v1/merchants/merchant/${merchantId}${rest}`, { key, ...ask });
   const post = (rest: string, body: object) => send(rest, { method: "POST", body });
   return {
     merchantId,

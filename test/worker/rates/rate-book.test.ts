@@ -3,8 +3,10 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CRYPTO_CODES } from "../../../src/chains/networks.ts";
 import { FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
+import { sleep } from "../../../src/lib/sleep.ts";
 import { quoteRate, type RateTable } from "../../../src/rates/quote.ts";
 import { RateBook } from "../../../src/rates/rate-book.ts";
+import { RateCache } from "../../../src/rates/rate-cache.ts";
 import { RATE_BOOK_NAME, rateSourceOf } from "../../../src/rates/rate-source.ts";
 import { COINBASE, coingecko, frankfurter, KRAKEN } from "../../support/rate-payloads.ts";
 
@@ -123,9 +125,12 @@ describe("the rate book on workerd", () => {
   });
 
   it("is the one that the deployment's rate source calls", async () => {
+    const cache = new RateCache();
     const source = rateSourceOf({
       setting: { ok: true, value: { kind: "market", sources: ["coinbase", "kraken"] } },
       book: () => env.RATE_BOOK.getByName(RATE_BOOK_NAME),
+      cache: () => cache,
+      clock: { nowMs: () => START, sleep },
       nowMs: () => START,
     });
     const before = await bookNamed(RATE_BOOK_NAME).awake((book) => book.table());
