@@ -78,6 +78,28 @@ export async function interleave(context: Context, targets: readonly Target[], w
   }));
 }
 
+/** One round of one target, after a warm-up: for rounds between which something else is done. */
+export async function interleaveOnce(context: Context, of: Target, window: Window): Promise<Measured> {
+  const [measured] = await interleave(context, [of] as const, { ...window, rounds: 1 });
+  return measured;
+}
+
+/** Several rounds as one measurement, in their order. */
+export function together(rounds: readonly Measured[]): Measured {
+  return {
+    perSecond: rounds.flatMap(({ perSecond }) => perSecond),
+    p50Ms: rounds.flatMap(({ p50Ms }) => p50Ms),
+    p90Ms: rounds.flatMap(({ p90Ms }) => p90Ms),
+    cpuMs: rounds.flatMap(({ cpuMs }) => cpuMs),
+  };
+}
+
+/** Asks `isOver` after each pause of `everyMs`, until it is. */
+export async function pauseUntil(everyMs: number, isOver: () => Promise<boolean>): Promise<void> {
+  do await new Promise((resolve) => setTimeout(resolve, everyMs));
+  while (!(await isOver()));
+}
+
 async function measure(context: Context, of: Target, window: Window) {
   const cpuBefore = of.served.cpuSeconds();
   const result = await context.load.run({

@@ -11,6 +11,7 @@ import { chainParse, chainPolls, watcherMemory } from "./benchmarks/chains.ts";
 import { create, createWithXpub } from "./benchmarks/create.ts";
 import { deliveries, deliveryLatency, hungEndpoint } from "./benchmarks/deliveries.ts";
 import { derive } from "./benchmarks/derive.ts";
+import { due } from "./benchmarks/due.ts";
 import { pages } from "./benchmarks/pages.ts";
 import { paymentLatency } from "./benchmarks/payment-latency.ts";
 import { get, replay } from "./benchmarks/read.ts";
@@ -30,6 +31,7 @@ const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>
   get,
   list,
   "create-rows": createAtManyRows,
+  due,
   derive,
   "chain-polls": chainPolls,
   "chain-parse": chainParse,

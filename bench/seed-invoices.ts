@@ -1,6 +1,7 @@
 // Fills a merchant with old invoices and their relations, in SQL: creating a million over HTTP would take an hour.
 import type { BenchDatabase } from "./serve.ts";
 
+const MINUTE_MS = 60_000;
 /** Rows of one statement. */
 const CHUNK = 10_000;
 /** Invoices of one customer. */
@@ -14,7 +15,14 @@ const NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT ?1 UNION ALL SELECT n + 1 
 /** ?3 is the merchant, ?4 the time of invoice 0; each later one is a second younger. */
 const CREATED_AT = "?4 + n * 1000";
 
-const STATEMENTS: readonly string[] = [
+/** SQL of what differs between seeded invoices. */
+interface State {
+  readonly status: string;
+  readonly paidMicros: string;
+  readonly expiresAt: string;
+}
+
+const statementsOf = ({ status, paidMicros, expiresAt }: State): readonly string[] => [
   `INSERT INTO customers (id, merchant_id, email, email_key, name, created_at_ms, updated_at_ms)
    ${NUMBERS} SELECT ${id("cus", "n")}, ?3, 'seed-' || n || '@example.com', 'seed-' || n || '@example.com', 'Seed', ${CREATED_AT}, ${CREATED_AT}
    FROM numbers WHERE n % ${INVOICES_A_CUSTOMER} = 0`,
@@ -22,14 +30,20 @@ const STATEMENTS: readonly string[] = [
      needs_review, warnings, underpaid_tolerance_micros, overpaid_tolerance_micros, late_payment_policy, rate_lock_seconds,
      monitor_seconds, origin, event_sequence, timeline_position, expires_at_ms, monitor_until_ms, created_at_ms, updated_at_ms)
    ${NUMBERS} SELECT ${id("inv", "n")}, ?3, ${id("cus", CUSTOMER_NUMBER)}, 'Order ' || n, 25500000, 'USD',
-     CASE WHEN n % 10 = 0 THEN 'EXPIRED' ELSE 'PAID' END, 25500000, 25500000, 0,
+     ${status}, ${paidMicros}, ${paidMicros}, 0,
      0, '[]', 255000, 1275000, 'REVIEW', 3600,
-     86400, 'API', 1, 1, ${CREATED_AT} + 3600000, ${CREATED_AT} + 90000000, ${CREATED_AT}, ${CREATED_AT} FROM numbers`,
+     86400, 'API', 1, 1, ${expiresAt}, ${expiresAt} + 86400000, ${CREATED_AT}, ${CREATED_AT} FROM numbers`,
   `INSERT INTO timeline_items (id, invoice_id, position, payment_status, time_ms)
    ${NUMBERS} SELECT ${id("itl", "n")}, ${id("inv", "n")}, 1, 'AWAITING_PAYMENT', ${CREATED_AT} FROM numbers`,
   `INSERT INTO events (id, merchant_id, type, invoice_id, sequence, data, created_at_ms)
    ${NUMBERS} SELECT ${id("evt", "n")}, ?3, 'invoice.created', ${id("inv", "n")}, 1, '{}', ${CREATED_AT} FROM numbers`,
 ];
+
+const FINISHED: State = {
+  status: "CASE WHEN n % 10 = 0 THEN 'EXPIRED' ELSE 'PAID' END",
+  paidMicros: "25500000",
+  expiresAt: `${CREATED_AT} + 3600000`,
+};
 
 export interface SeededRange {
   /** Time and id of the invoice with this number, 0 the oldest. */
@@ -47,7 +61,7 @@ export async function seedInvoices(
   for (let from = 0; from < count; from += CHUNK) {
     progress(`seeding invoices, ${from} of ${count}`);
     const to = Math.min(from + CHUNK, count);
-    await database.batch(STATEMENTS.map((sql) => database.prepare(sql).bind(from, to, merchantId, startMs)));
+    await insert(database, FINISHED, [from, to, merchantId, startMs]);
   }
   const row = await database
     .prepare("SELECT count(*) AS rows FROM invoices WHERE merchant_id = ?")
@@ -57,4 +71,32 @@ export async function seedInvoices(
   return {
     positionOf: (n) => ({ createdAtMs: startMs + n * 1_000, id: `inv_01${String(n).padStart(24, "0")}` }),
   };
+}
+
+/** Adds `count` invoices without payments, `count` divided evenly among the merchants, all of which fell due within the last minute. */
+export async function seedDueInvoices(
+  database: BenchDatabase,
+  merchantIds: readonly string[],
+  count: number,
+  progress: (text: string) => void,
+): Promise<void> {
+  const ofEach = count / merchantIds.length;
+  if (ofEach % INVOICES_A_CUSTOMER !== 0) throw new Error(`${count} invoices cannot be divided evenly`);
+  const nowMs = Date.now();
+  const startMs = nowMs - (count + 3_600) * 1_000;
+  const state = { status: "'AWAITING_PAYMENT'", paidMicros: "0", expiresAt: `${nowMs - MINUTE_MS} + n % ${MINUTE_MS}` };
+  for (const [n, merchantId] of merchantIds.entries()) {
+    for (let from = 0; from < ofEach; from += CHUNK) {
+      progress(`seeding due invoices, ${n * ofEach + from} of ${count}`);
+      const first = n * ofEach;
+      await insert(database, state, [first + from, first + Math.min(from + CHUNK, ofEach), merchantId, startMs]);
+    }
+  }
+}
+
+/** The values of ?1 to ?4. */
+type Values = readonly [number, number, string, number];
+
+async function insert(database: BenchDatabase, state: State, values: Values): Promise<void> {
+  await database.batch(statementsOf(state).map((sql) => database.prepare(sql).bind(...values)));
 }

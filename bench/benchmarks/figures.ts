@@ -21,6 +21,11 @@ export function latency(of: Comparison): Figure {
   return figure(of, `${of.what}, p50`, of.ours.p50Ms, of.theirs.p50Ms, "ms");
 }
 
+/** The latency that a tenth of the answers exceed, ours over theirs: less is better. */
+export function tail(of: Comparison): Figure {
+  return figure(of, `${of.what}, p90`, of.ours.p90Ms, of.theirs.p90Ms, "ms");
+}
+
 /** CPU of the whole workerd process a request, ours over theirs; nothing where it cannot be read. */
 export function cpu(of: Comparison): readonly Figure[] {
   return of.ours.cpuMs.length === 0 ? [] : [figure(of, `${of.what}, CPU`, of.ours.cpuMs, of.theirs.cpuMs, "ms")];

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { PROOF_USD_MICROS } from "../../src/commerce/ranks/rank.ts";
 import { LIMITS } from "../../src/lib/limits.ts";
 import type { Context } from "../context.ts";
-import { interleave, type Measured, type Target, type Window } from "../interleave.ts";
+import { interleave, interleaveOnce, type Measured, together, type Window } from "../interleave.ts";
 import { type Merchant, type Product, registerWallet } from "../product.ts";
 import type { Outcome } from "../report.ts";
 import { createTarget } from "./create.ts";
@@ -85,11 +85,11 @@ export async function createAmongStrangers(context: Context): Promise<Outcome> {
   for (let round = 0; round < window.rounds; round++) {
     const stop = keepAsking(product, strangers);
     try {
-      rounds.busy.push(await once(context, amongThem, window));
+      rounds.busy.push(await interleaveOnce(context, amongThem, window));
     } finally {
       await stop();
     }
-    rounds.calm.push(await once(context, alone, window));
+    rounds.calm.push(await interleaveOnce(context, alone, window));
   }
   const what = "create on a direct wallet with proof, c = 1";
   const baseline = "the same with nobody else";
@@ -101,19 +101,5 @@ export async function createAmongStrangers(context: Context): Promise<Outcome> {
         ...{ ours: together(rounds.busy), theirs: together(rounds.calm) },
       }),
     ],
-  };
-}
-
-async function once(context: Context, of: Target, window: Window): Promise<Measured> {
-  const [measured] = await interleave(context, [of] as const, { ...window, rounds: 1 });
-  return measured;
-}
-
-function together(rounds: readonly Measured[]): Measured {
-  return {
-    perSecond: rounds.flatMap(({ perSecond }) => perSecond),
-    p50Ms: rounds.flatMap(({ p50Ms }) => p50Ms),
-    p90Ms: rounds.flatMap(({ p90Ms }) => p90Ms),
-    cpuMs: rounds.flatMap(({ cpuMs }) => cpuMs),
   };
 }
