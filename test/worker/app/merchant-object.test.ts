@@ -1,0 +1,98 @@
+// Creates of one merchant from many clients at once, through the Worker and the merchant's real object, which is aborted again and again.
+import { abortAllDurableObjects } from "cloudflare:test";
+import { eq, sql } from "drizzle-orm";
+import { expect, it } from "vitest";
+import { sleep } from "../../../src/lib/sleep.ts";
+import { customers } from "../../../src/platform/db/schema/customers.ts";
+import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { seedKey, seedMerchant, send } from "../../support/access.ts";
+import { randomFrom } from "../../support/random.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+import { BTC, directBody, freshKey, xpubBody } from "../commerce/wallets-harness.ts";
+
+const CLIENTS = 64;
+const CREATES = 1_500;
+const ABORTS = 12;
+const PAIRS = [[BTC], [{ cryptocurrency: "USDT", network: "ETH" }], undefined];
+const EMAILS = 100;
+
+interface Order {
+  readonly key: string;
+  readonly isPoison: boolean;
+  readonly body: object;
+}
+
+/** Every twentieth has a row that the database refuses, every third repeats the key of another, and each tenth of them is of one customer. */
+function ordersOf(random: () => number): readonly Order[] {
+  const distinct = Array.from({ length: (CREATES * 2) / 3 }, (_, n): Order => {
+    const isPoison = random() < 0.05;
+    return {
+      key: `key ${n}`,
+      isPoison,
+      body: {
+        name: isPoison ? "poison" : "Order",
+        rawAmount: 25,
+        customerEmail: `payer-${n % EMAILS}@shop.example`,
+        externalId: `order ${n}`,
+        paymentMethods: PAIRS[n % 3],
+      },
+    };
+  });
+  const repeated = Array.from({ length: CREATES / 3 }, () => distinct[Math.floor(random() * distinct.length)]);
+  return [...distinct, ...repeated].flatMap((order) => order ?? []).sort(() => random() - 0.5);
+}
+
+/** Repeats a create until it has an answer that does not change. */
+async function insist(path: string, key: string, { key: idempotencyKey, body, isPoison }: Order): Promise<string> {
+  for (let tries = 0; tries < 40; tries++) {
+    const headers = { "idempotency-key": idempotencyKey };
+    const answer = await send(path, { method: "POST", key, headers, body }).catch(() => undefined);
+    if (answer?.status === 201) return answer.text;
+    if (isPoison && answer?.status === 500) return "refused as poison";
+    // An aborted object, or a request that waited too long.
+    if (answer !== undefined && answer.status !== 503 && answer.status !== 500) throw new Error(answer.text);
+    await sleep(20 * (tries + 1));
+  }
+  throw new Error(`no answer for ${idempotencyKey}`);
+}
+
+it(`${CREATES} creates from ${CLIENTS} clients make one invoice for each key, while the merchant's object is aborted`, async () => {
+  const random = randomFrom(20_261_122);
+  const merchantId = await seedMerchant();
+  const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
+  const keys = await Promise.all(Array.from({ length: CLIENTS }, () => seedKey(merchantId)));
+  for (const body of [xpubBody(freshKey()), directBody()])
+    expect((await send(path.replace("invoices", "wallets"), { method: "POST", key: keys[0], body })).status).toBe(201);
+  await testDb.run(
+    sql`create trigger poison before insert on invoices when new.name = 'poison' begin select raise(abort, 'poisoned'); end`,
+  );
+  const orders = ordersOf(random);
+  const answers = new Map<Order, Set<string>>();
+  const next = orders.values();
+  let done = 0;
+  await Promise.all(
+    keys.map(async (key) => {
+      for (const order of next) {
+        const answer = await insist(path, key, order);
+        answers.set(order, (answers.get(order) ?? new Set()).add(answer));
+        done += 1;
+        if (done % Math.floor(orders.length / ABORTS) === 0) await abortAllDurableObjects();
+      }
+    }),
+  );
+  expect([...answers.values()].filter(({ size }) => size !== 1)).toEqual([]);
+  const healthy = [...answers].filter(([{ isPoison }]) => !isPoison).flatMap(([, texts]) => [...texts]);
+  const stored = await testDb.select({ id: invoices.id }).from(invoices).where(eq(invoices.merchantId, merchantId));
+  expect(new Set(stored.map(({ id }) => id))).toEqual(new Set(healthy.map((text) => JSON.parse(text).id)));
+  const places = await testDb
+    .select({ address: paymentMethods.address, units: paymentMethods.amountUnits, index: paymentMethods.addressIndex })
+    .from(paymentMethods)
+    .where(eq(paymentMethods.merchantId, merchantId));
+  const asked = places.map(({ address, units, index }) => `${address} ${index === null ? units : ""}`);
+  expect(new Set(asked).size).toBe(healthy.flatMap((text) => JSON.parse(text).paymentMethods).length);
+  const known = await testDb.select({ id: customers.id }).from(customers).where(eq(customers.merchantId, merchantId));
+  expect(known).toHaveLength(EMAILS);
+  const [shop] = await testDb.select().from(merchants).where(eq(merchants.id, merchantId));
+  expect(shop?.activeInvoices).toBe(stored.length);
+}, 600_000);
