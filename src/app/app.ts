@@ -35,6 +35,7 @@ import { auditRoutes } from "../notifications/audit/routes.ts";
 import { deliveryLogRoutes } from "../notifications/delivery-log/routes.ts";
 import { eventRoutes } from "../notifications/events/routes.ts";
 import { webhookRoutes } from "../notifications/webhooks/routes.ts";
+import { databaseWithoutMerchant } from "../platform/db/databases.ts";
 import { type AppContext, type AppEnv, callerIp, errorResponse, requestContext } from "../platform/http/context.ts";
 import { isDevelopment } from "../platform/http/deployment.ts";
 import { failureResponse } from "../platform/http/errors.ts";
@@ -95,7 +96,7 @@ export function createApp(): HonoBase<AppEnv> {
   app.get("/healthz", async (c) => {
     const watched = watchedNetworks(c.env.CHAIN_SOURCES);
     const configured = { watched, faults: configurationFaults(c.env), nowMs: c.get("nowMs") };
-    const health = await healthOf(c.env.DB, configured);
+    const health = await healthOf(databaseWithoutMerchant(c.env, "HEALTH"), configured);
     return c.json(health, health.status === "ok" ? 200 : 503);
   });
   app.notFound(nothingHere);

@@ -19,6 +19,7 @@ import { sendNotices } from "../notifications/notices/send-notices.ts";
 import { receiptDependencies } from "../notifications/receipts/dependencies.ts";
 import { sendReceipts } from "../notifications/receipts/send-receipts.ts";
 import { type Db, openWakingDb, wakeEndpoints } from "../platform/db/client.ts";
+import { databaseWithoutMerchant } from "../platform/db/databases.ts";
 import { forgetEvents } from "../platform/events/forget-events.ts";
 import { forgetOperations } from "../platform/idempotency/store.ts";
 import type { Left } from "../platform/jobs/left.ts";
@@ -93,7 +94,7 @@ export async function runJobMessage(body: unknown, env: Env, background: Run["ba
   const message = messageIn(body);
   if (message === undefined) return logAlert("a message of the queue that names no job", {});
   const { job, minuteMs, runs } = message;
-  const db = openWakingDb(env, background);
+  const db = openWakingDb(databaseWithoutMerchant(env, "JOBS"), env, background);
   const deps = { db, nowMs: () => Date.now(), newRunId: newOperationId };
   const run = { env, db, nowMs: Date.now(), minuteMs, background };
   const left = await runJob(deps, { name: job, run: () => JOBS[job](run) });

@@ -32,6 +32,8 @@ export class MerchantObject extends DurableObject<Env> {
     const incarnation = freshUlid(Date.now());
     this.#requests = new MerchantRequests({
       env,
+      // Every object of ours is opened by its name.
+      merchantId: ctx.id.name ?? "",
       background: (work) => ctx.waitUntil(work.catch(() => undefined)),
       keys: {
         reserve: async (hash, print, nowMs) => this.#reserve(hash, print, nowMs, incarnation),

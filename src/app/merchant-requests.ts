@@ -2,6 +2,7 @@
 import { lazily } from "../lib/lazily.ts";
 import { sleep } from "../lib/sleep.ts";
 import { openWakingDb } from "../platform/db/client.ts";
+import { databaseOf } from "../platform/db/databases.ts";
 import { Groups } from "../platform/db/groups.ts";
 import { failureResponse } from "../platform/http/errors.ts";
 import { handedOver } from "../platform/http/merchant-context.ts";
@@ -17,6 +18,7 @@ const MOST_PUBLIC = MOST_REQUESTS / 4;
 
 export interface MerchantRequestsOptions {
   readonly env: Env;
+  readonly merchantId: string;
   /** Runs work after the response; the work may be lost. Must not reject. */
   readonly background: (work: Promise<unknown>) => void;
   readonly keys: Keys;
@@ -32,9 +34,10 @@ export class MerchantRequests {
 
   constructor(options: MerchantRequestsOptions) {
     this.#options = options;
-    const { env, background, keys } = options;
+    const { env, merchantId, background, keys } = options;
     this.#keys = joiningKeys(keys);
-    this.#groups = lazily(() => new Groups({ db: openWakingDb(env, background), sleep, nowMs: () => Date.now() }));
+    const db = () => openWakingDb(databaseOf(env, merchantId), env, background);
+    this.#groups = lazily(() => new Groups({ db: db(), sleep, nowMs: () => Date.now() }));
   }
 
   /** The response of the request's route. Refuses STORAGE_UNAVAILABLE if too many requests are under way. */

@@ -1,13 +1,19 @@
-// Every id is a prefix and a ULID: 10 characters of time and 16 of randomness in Crockford base32, so ids sort by creation. Ids of one operation
-// share the time and derive the rest from the operation id, so that a retry makes the same rows.
+// Every id is a prefix and a ULID in Crockford base32: 10 characters of time, so that ids sort by creation, 2 for the number of the database that
+// holds the row (architecture.md "Room to grow"), and 14 of randomness. Ids of one operation share time and database and derive the rest from the
+// operation id, so that a retry makes the same rows.
 // Only here a text becomes a branded id, so this is the only file in src with `as`.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "./bytes.ts";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_LENGTH = 10;
-const RANDOM_LENGTH = 16;
+/** Time and database. */
+const HEAD_LENGTH = 12;
+const RANDOM_LENGTH = 14;
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const HEAD = /^[0-7][0-9A-HJKMNP-TV-Z]{11}/;
+/** The number of the only database, as ids carry it. */
+const DATABASE = "00";
 
 /** The prefixes of ids; in the API the prefix shows the type of an id. */
 export type IdPrefix =
@@ -58,7 +64,7 @@ export type RequestId = Id<"req">;
 export function newUlid(nowMs: number, randomBytes: Uint8Array): string {
   if (randomBytes.length < RANDOM_LENGTH)
     throw new Error(`a ULID needs ${RANDOM_LENGTH} random bytes, got ${randomBytes.length}`);
-  return ulidTime(nowMs) + base32(randomBytes);
+  return ulidTime(nowMs) + DATABASE + base32(randomBytes);
 }
 
 export function newOperationId(): string {
@@ -76,14 +82,23 @@ export function ulidTime(nowMs: number): string {
   return text;
 }
 
+/** Time and database of ids that are made at `nowMs` beside the row of `id`, in its database. */
+export function ulidHead(nowMs: number, id: Id<IdPrefix>): string {
+  return ulidTime(nowMs) + id.slice(-(RANDOM_LENGTH + DATABASE.length), -RANDOM_LENGTH);
+}
+
 export function makeId<P extends IdPrefix>(prefix: P, ulid: string): Id<P> {
   return `${prefix}_${ulid}` as Id<P>;
 }
 
-/** The `n`-th id of this prefix in an operation. Deterministic; reveals no other id of the operation. */
+/**
+ * The `n`-th id of this prefix in an operation. Deterministic; reveals no other id of the operation. `operationId` begins with the time and the
+ * database of the ids; what follows may be any text.
+ */
 export function derivedId<P extends IdPrefix>(prefix: P, operationId: string, n = 0): Id<P> {
+  if (!HEAD.test(operationId)) throw new Error(`no time and database at the start of ${operationId}`);
   const digest = sha256(utf8ToBytes(`${operationId}|${prefix}|${n}`));
-  return makeId(prefix, operationId.slice(0, TIME_LENGTH) + base32(digest));
+  return makeId(prefix, operationId.slice(0, HEAD_LENGTH) + base32(digest));
 }
 
 /** Parses an id of a request; undefined if it is malformed (which gives 404, as for an unknown id). */

@@ -162,7 +162,7 @@ export function updateInvitation(db: Db, read: Pick<Invitation, "id" | "merchant
 
 /**
  * Revokes a member's open invitations to roles that their new role does not outrank; all of them if `role` is undefined, because they are no
- * longer a member. Each gets an audit entry, whose id combines the operation's time with the invitation's random part.
+ * longer a member. Each gets an audit entry, whose id combines the operation's time and database with the invitation's random part.
  */
 export function revokeOutranked(
   deps: { readonly db: Db; readonly nowMs: number; readonly trail: Trail },
@@ -176,10 +176,10 @@ export function revokeOutranked(
   const lost = role === undefined ? sql`1` : sql`${rankSql("role")} >= ${rankSql(`'${role}'`)}`;
   const outranked = sql`merchant_id = ${merchantId} and invited_by = ${userId}
     and accepted_at_ms is null and revoked_at_ms is null and ${lost}`;
-  const idHead = derivedId("aud", of.operationId).slice(0, "aud_".length + 10);
+  const idHead = derivedId("aud", of.operationId).slice(0, "aud_".length + 12);
   return [
     db.insert(auditEvents).select(
-      sql`select ${idHead} || substr(id, 15), merchant_id, ${trail.actor.kind}, ${trail.actor.id}, 'team.invitation_revoked', id,
+      sql`select ${idHead} || substr(id, 17), merchant_id, ${trail.actor.kind}, ${trail.actor.id}, 'team.invitation_revoked', id,
         null, json_object('email', email, 'role', role), ${trail.ip}, ${trail.requestId}, ${nowMs} from invitations where ${outranked}`,
     ),
     db.update(invitations).set({ revokedAtMs: nowMs, updatedAtMs: nowMs, mailDueAtMs: null }).where(outranked),

@@ -20,7 +20,7 @@ import {
   selectPaymentVersion,
 } from "../../commerce/payments/store.ts";
 import { chunksOf } from "../../lib/chunks.ts";
-import { derivedId, type MerchantId, type PaymentId, ulidTime } from "../../lib/ids.ts";
+import { derivedId, type MerchantId, type PaymentId, ulidHead } from "../../lib/ids.ts";
 import { formatMicros } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { DAY_MS } from "../../lib/time.ts";
@@ -318,7 +318,7 @@ function eventOf(
 /** One summary a day for an address and a value range: its id is derived from them. */
 function summaryId({ merchantId, network, toAddress, usdMicros }: Payment, dayMs: number) {
   const range = valueRangeOf(usdMicros).fromMicros;
-  return derivedId("evt", `${ulidTime(dayMs)}|${merchantId}|${network}|${toAddress}|${range}`);
+  return derivedId("evt", `${ulidHead(dayMs, merchantId)}|${merchantId}|${network}|${toAddress}|${range}`);
 }
 
 function summaryOf({ network, toAddress, usdMicros }: Payment): string {

@@ -9,6 +9,7 @@ import { log } from "../../lib/log.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { type Db, openWakingDb } from "../../platform/db/client.ts";
+import { databaseWithoutMerchant } from "../../platform/db/databases.ts";
 import { applyTransfers } from "../matching/apply-transfers.ts";
 import type { WakeDependencies } from "./wake-watchers.ts";
 import type { WatchDependencies } from "./watch-pass.ts";
@@ -16,7 +17,7 @@ import type { WatchDependencies } from "./watch-pass.ts";
 /** With a client for each configured source of the network, in the order of the setting; none if the setting has none or is invalid. */
 export function watchDependencies(env: Env, network: Network): WatchDependencies {
   // The object finishes background work; the cron retries what fails.
-  const db = openWakingDb(env, (work) => void work.catch(() => undefined));
+  const db = openWakingDb(databaseWithoutMerchant(env, "CURSORS"), env, (work) => void work.catch(() => undefined));
   const report = (line: string) => log("warn", { alert: line });
   const sources = parseChainSources(env.CHAIN_SOURCES);
   const own = sources.ok ? (sources.value.get(network.name) ?? []) : [];

@@ -1,7 +1,7 @@
 // Notifies merchants that payments on a network cannot be seen for now: once for each episode, however often a pass fails.
 
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
-import { derivedId, ulidTime } from "../../lib/ids.ts";
+import { derivedId, ulidHead } from "../../lib/ids.ts";
 import { isoTime, MINUTE_MS } from "../../lib/time.ts";
 import { batch } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
@@ -31,9 +31,8 @@ export async function reportOutage(
       selectWalletOwners(deps.db, network, { after, limit: PAGE }),
     );
     if (!owners.ok) return;
-    const episode = `${ulidTime(degradedSinceMs)}|${network}`;
     const events = owners.value.map(({ merchantId }) => ({
-      id: derivedId("evt", `${episode}|${merchantId}`),
+      id: derivedId("evt", `${ulidHead(degradedSinceMs, merchantId)}|${network}|${merchantId}`),
       merchantId,
     }));
     const written = await readWithRetry(deps.sleep, async () =>

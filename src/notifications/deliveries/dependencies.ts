@@ -5,6 +5,7 @@ import { parseKeyring } from "../../lib/keyring.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { openWakingDb, wakeEndpoints } from "../../platform/db/client.ts";
+import { databaseWithoutMerchant } from "../../platform/db/databases.ts";
 import { isDevelopment } from "../../platform/http/deployment.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
 import { resolveHost } from "../../platform/resolver/host-resolver-client.ts";
@@ -45,7 +46,7 @@ function webhookIdIn(body: unknown): string | undefined {
 }
 
 export function deliverDependencies(env: Env, background: Background): DeliverDependencies {
-  const db = openWakingDb(env, background);
+  const db = openWakingDb(databaseWithoutMerchant(env, "DELIVERIES"), env, background);
   const nowMs = () => Date.now();
   const schedule = parseSchedule(env.WEBHOOK_SCHEDULE_SECONDS, isDevelopment(env));
   const keys = parseKeyring("SECRETS_AES_KEY", env.SECRETS_AES_KEY);

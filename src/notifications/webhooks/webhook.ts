@@ -115,7 +115,7 @@ export function changedColumns(
 
 /** The delivery of one event to one endpoint has a fixed id; the fan-out computes the same in SQL (events/store.ts). */
 export function deliveryIdOf(eventId: EventId, webhookId: WebhookId): DeliveryId {
-  return makeId("dlv", eventId.slice(4, 14) + eventId.slice(-8) + webhookId.slice(-8));
+  return makeId("dlv", eventId.slice(4, 16) + eventId.slice(-8) + webhookId.slice(-6));
 }
 
 /** Facts for the audit log: the settings, without the URL's query, which may contain a token of the receiver. */

@@ -24,7 +24,8 @@ export interface Wake {
 const MESSAGES_A_CALL = 100;
 
 export function openWakingDb(
-  env: Pick<Env, "DB" | "WEBHOOK_QUEUE" | "CHECKOUT_ROOM" | "LOCATION_HINT">,
+  d1: D1Database,
+  env: Pick<Env, "WEBHOOK_QUEUE" | "CHECKOUT_ROOM" | "LOCATION_HINT">,
   background: (work: Promise<unknown>) => void,
   group?: RequestGroup,
 ): Db {
@@ -32,7 +33,7 @@ export function openWakingDb(
     wake: (webhookIds: readonly string[]) => background(wakeEndpoints(env, webhookIds)),
     tell: (invoices: readonly string[]) => background(tellRooms(env, invoices)),
   };
-  return openDb(env.DB, listeners, group);
+  return openDb(d1, listeners, group);
 }
 
 /** Sends one queue message per endpoint. */

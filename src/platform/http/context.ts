@@ -5,6 +5,7 @@ import { makeId, newUlid, type RequestId } from "../../lib/ids.ts";
 import { log, safeError } from "../../lib/log.ts";
 import { requestSleep, type Sleep } from "../../lib/sleep.ts";
 import { type Db, openWakingDb } from "../db/client.ts";
+import { databaseOf, databaseWithoutMerchant } from "../db/databases.ts";
 import { faultKind } from "../db/retry.ts";
 import { failureResponse } from "./errors.ts";
 import type { Bindings } from "./merchant-context.ts";
@@ -65,6 +66,12 @@ export type MakeDependencies<Deps> = (env: Env, given: GivenDependencies) => Dep
 
 export function givenDependencies(c: AppContext): GivenDependencies {
   const background = (work: Promise<unknown>) => c.executionCtx.waitUntil(work.catch(() => undefined));
-  const db = openWakingDb(c.env, background, c.env.merchantContext?.group);
+  const db = openWakingDb(databaseOfPath(c), c.env, background, c.env.merchantContext?.group);
   return { db, nowMs: c.get("nowMs"), sleep: requestSleep(), background };
+}
+
+/** The database of the merchant that the path names, or of the merchant's invoice or product; else that of accounts. */
+function databaseOfPath(c: AppContext): D1Database {
+  const id = c.req.param("merchantId") ?? c.req.param("invoiceId") ?? c.req.param("productId");
+  return id === undefined ? databaseWithoutMerchant(c.env, "ACCOUNTS") : databaseOf(c.env, id);
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { derivedId, type IdPrefix, makeId, newUlid, parseId, ulidTime } from "../../../src/lib/ids.ts";
+import { derivedId, type IdPrefix, makeId, newUlid, parseId, ulidHead, ulidTime } from "../../../src/lib/ids.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -9,7 +9,7 @@ const SHAPE = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const LAST_MS = 2 ** 48 - 1;
 
 const time = fc.integer({ min: 0, max: LAST_MS });
-const random = fc.uint8Array({ minLength: 16, maxLength: 16 });
+const random = fc.uint8Array({ minLength: 14, maxLength: 14 });
 const operation = fc.tuple(time, random).map(([ms, bytes]) => newUlid(ms, bytes));
 const prefix = fc.constantFrom<IdPrefix>("inv", "evt", "cus", "itl", "wal", "pay");
 
@@ -19,15 +19,17 @@ describe("a ULID", () => {
     expect(ulidTime(0)).toBe("0000000000");
     // The specification's largest: 7ZZZZZZZZZZZZZZZZZZZZZZZZZ, 281474976710655 ms.
     expect(ulidTime(281_474_976_710_655)).toBe("7ZZZZZZZZZ");
-    expect(newUlid(281_474_976_710_655, new Uint8Array(16).fill(255))).toBe("7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
+    expect(newUlid(281_474_976_710_655, new Uint8Array(14).fill(255))).toBe("7ZZZZZZZZZ00ZZZZZZZZZZZZZZ");
   });
 
-  it("has 26 characters of Crockford's base32, of which the first 10 decode to the time", () => {
+  it("has 26 characters of Crockford's base32: 10 of the time, 00 for the only database, 14 random ones", () => {
     fc.assert(
       fc.property(time, random, (ms, bytes) => {
         const ulid = newUlid(ms, bytes);
         expect(ulid).toMatch(SHAPE);
         expect([...ulid.slice(0, 10)].reduce((read, letter) => read * 32 + CROCKFORD.indexOf(letter), 0)).toBe(ms);
+        expect(ulid.slice(10, 12)).toBe("00");
+        expect(ulid.slice(12)).toBe([...bytes].map((byte) => CROCKFORD[byte % 32]).join(""));
       }),
       { numRuns: RUNS },
     );
@@ -46,7 +48,7 @@ describe("a ULID", () => {
   it("has equally likely letters in its random part", () => {
     const counts = new Map<string, number>();
     for (let byte = 0; byte < 256; byte++) {
-      const letter = newUlid(0, new Uint8Array(16).fill(byte)).slice(-1);
+      const letter = newUlid(0, new Uint8Array(14).fill(byte)).slice(-1);
       counts.set(letter, (counts.get(letter) ?? 0) + 1);
     }
     expect([...counts.keys()].sort().join("")).toBe(CROCKFORD);
@@ -54,7 +56,7 @@ describe("a ULID", () => {
   });
 
   it("cannot be made from too few random bytes", () => {
-    expect(() => newUlid(0, new Uint8Array(15))).toThrow(/16 random bytes, got 15/);
+    expect(() => newUlid(0, new Uint8Array(13))).toThrow(/14 random bytes, got 13/);
   });
 });
 
@@ -69,21 +71,34 @@ describe("an id derived from an operation", () => {
     );
   });
 
-  it("consists of its prefix, the operation's time and 16 characters of the SHA-256 of operation, prefix and number", () => {
+  it("is its prefix, the operation's time and database, and 14 characters of the SHA-256 of operation, prefix and number", () => {
     const id = "01ARYZ6S41TSV4RRFFQ69G5FAV";
     const digest = createHash("sha256").update(`${id}|evt|7`).digest();
-    const expected = [...digest.subarray(0, 16)].map((byte) => CROCKFORD[byte % 32]).join("");
-    expect(derivedId("evt", id, 7)).toBe(`evt_01ARYZ6S41${expected}`);
+    const expected = [...digest.subarray(0, 14)].map((byte) => CROCKFORD[byte % 32]).join("");
+    expect(derivedId("evt", id, 7)).toBe(`evt_01ARYZ6S41TS${expected}`);
   });
 
-  it("differs from every other id of its operation, and shares only the time with it", () => {
+  it("is in the database of the row that it was made beside", () => {
+    const beside = makeId("mer", "01ARYZ6S417ZV4RRFFQ69G5FAV");
+    expect(ulidHead(0, beside)).toBe("00000000007Z");
+    expect(derivedId("evt", `${ulidHead(0, beside)}|ETH`)).toMatch(/^evt_00000000007Z[0-9A-HJKMNP-TV-Z]{14}$/);
+  });
+
+  it.each(["", "01ARYZ6S41", "01ARYZ6S41|mer_1", "81ARYZ6S4100"])(
+    "does not derive from %j, which names no time and database",
+    (text) => {
+      expect(() => derivedId("evt", text)).toThrow("no time and database");
+    },
+  );
+
+  it("differs from every other id of its operation, and shares only time and database with it", () => {
     const id = "01ARYZ6S41TSV4RRFFQ69G5FAV";
     const kinds: readonly IdPrefix[] = ["inv", "evt", "cus", "itl", "pay"];
-    const tails = kinds.flatMap((kind) => Array.from({ length: 400 }, (_, n) => derivedId(kind, id, n).slice(14)));
+    const tails = kinds.flatMap((kind) => Array.from({ length: 400 }, (_, n) => derivedId(kind, id, n).slice(16)));
     expect(new Set(tails).size).toBe(2_000);
-    expect(tails).not.toContain(id.slice(10));
+    expect(tails).not.toContain(id.slice(12));
     // If two tails had more letters in common than by chance (1 in 32), one would reveal something about the other.
-    const alike = kinds.map((kind) => [...derivedId(kind, id).slice(14)].filter((c, at) => id[10 + at] === c).length);
+    const alike = kinds.map((kind) => [...derivedId(kind, id).slice(16)].filter((c, at) => id[12 + at] === c).length);
     expect(Math.max(...alike)).toBeLessThan(6);
   });
 
@@ -93,7 +108,7 @@ describe("an id derived from an operation", () => {
         const [a, b] = [newUlid(ms, one), newUlid(ms, other)];
         fc.pre(a !== b);
         expect(derivedId(kind, a)).not.toBe(derivedId(kind, b));
-        expect(derivedId(kind, a).slice(0, 14)).toBe(derivedId(kind, b).slice(0, 14));
+        expect(derivedId(kind, a).slice(0, 16)).toBe(derivedId(kind, b).slice(0, 16));
       }),
       { numRuns: RUNS },
     );

@@ -99,7 +99,7 @@ describe("a change of an invoice", () => {
     const paid = await open(made.body.id);
     const waiting = await open(await invoiceOf(shop));
     const background: Promise<unknown>[] = [];
-    const db = openWakingDb(env, (work) => void background.push(work));
+    const db = openWakingDb(env.DB, env, (work) => void background.push(work));
     const network = networkNamed("ETH");
     if (network === undefined) throw new Error("no such network");
     const looked = await applyTransfers(invoiceDependencies(env, { db, nowMs: Date.now(), sleep }), {

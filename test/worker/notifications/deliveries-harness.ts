@@ -14,7 +14,7 @@ import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 
 export const receiver = receiverAt(inject("receiverOrigin"));
 export const background: Promise<unknown>[] = [];
-export const wakingDb = openWakingDb(env, (work) => void background.push(work));
+export const wakingDb = openWakingDb(env.DB, env, (work) => void background.push(work));
 export const SOON_MS = 60_000;
 
 /** The timeout of endpoints that answer: the longest allowed, because the machine may be busy. */

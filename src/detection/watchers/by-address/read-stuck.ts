@@ -4,7 +4,7 @@
 import type { ChainClient, History } from "../../../chains/chain-client.ts";
 import type { BlockRef } from "../../../chains/transfer.ts";
 import type { Outage } from "../../../lib/fetch-text.ts";
-import { derivedId, ulidTime } from "../../../lib/ids.ts";
+import { derivedId, ulidHead } from "../../../lib/ids.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import { isoTime, SECOND_MS } from "../../../lib/time.ts";
 import { parseJson } from "../../../lib/typed-json.ts";
@@ -188,7 +188,7 @@ async function reportsOf(deps: WatchDependencies, pass: Pass, rows: readonly Stu
     if (row === undefined) return [];
     const degraded = { network: name, address, degradedSince: isoTime(row.sinceMs), reason: row.reason };
     const data = JSON.stringify(degraded satisfies WatchEvents["wallet.address_degraded"]);
-    const id = derivedId("evt", `${ulidTime(row.sinceMs)}|${name}|${address}|${merchantId}`);
+    const id = derivedId("evt", `${ulidHead(row.sinceMs, merchantId)}|${name}|${address}|${merchantId}`);
     return [{ id, merchantId, data }];
   });
   deps.report(`watchers: ${name} has ${rows.length} more addresses that cannot be read for now (${rows[0]?.reason})`);

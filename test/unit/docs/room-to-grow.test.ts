@@ -1,0 +1,48 @@
+// The list of architecture.md "Room to grow" is what a second database would have to cut, so it must be whole.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { joinsIn, tablesIn } from "../../support/joined-tables.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const sources = new Map(
+  readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+    .map((path) => `src/${path.replaceAll("\\", "/")}`)
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))
+    .map((path) => [path, readFileSync(join(ROOT, path), "utf8")] as const),
+);
+const page = readFileSync(join(ROOT, "docs/design/architecture.md"), "utf8");
+const [, section = ""] = page.split("\n## Room to grow\n");
+const [statements = "", batches = ""] = (section.split("\n## ")[0] ?? "").split("**Batches.**");
+
+/** The names of the first column of tables, each as `path#name`, and of the second, in a row. */
+function listed(text: string): readonly string[] {
+  const rows = [...text.matchAll(/^\| `([\w/.-]+\.tsx?)` \| ([^|]+) \|/gm)];
+  return rows.flatMap(([, path, names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => `${path}#${name}`));
+}
+
+/** The tables that the page counts to accounts and cursors. */
+const shared = [...(/Shared tables: ([^.]+)\./.exec(statements)?.[1] ?? "").matchAll(/`(\w+)`/g)].map(
+  ([, name = ""]) => name,
+);
+
+describe("the page about room to grow", () => {
+  it("counts only tables that there are", () => {
+    const tables = [...tablesIn(sources).values()];
+    expect(shared.length).toBeGreaterThan(10);
+    expect(shared.filter((name) => !tables.includes(name))).toEqual([]);
+  });
+
+  it("lists exactly the stores' functions that join tables of merchants with shared ones", () => {
+    expect([...listed(statements)].sort()).toEqual(joinsIn(sources, shared));
+  });
+
+  it("names functions that there are, in the files that it names", () => {
+    expect(listed(batches).length).toBeGreaterThan(5);
+    const missing = listed(batches).filter((each) => {
+      const [path, name] = each.split("#");
+      return !new RegExp(`\\b(function|const) ${name}\\b`).test(sources.get(`src/${path}`) ?? "");
+    });
+    expect(missing).toEqual([]);
+  });
+});
