@@ -6,8 +6,7 @@ import { databaseOf } from "../platform/db/databases.ts";
 import { Groups } from "../platform/db/groups.ts";
 import { failureResponse } from "../platform/http/errors.ts";
 import { handedOver } from "../platform/http/merchant-context.ts";
-import { joiningKeys } from "../platform/idempotency/joining-keys.ts";
-import type { Keys } from "../platform/idempotency/key-reservations.ts";
+import { joiningKeys, type Keys } from "../platform/idempotency/key-reservations.ts";
 import { app } from "./app.ts";
 
 /** Most requests under way, and most bytes of their bodies. More are refused before they have reserved anything. */

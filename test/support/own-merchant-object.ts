@@ -12,7 +12,9 @@ export function ownMerchantObjects(world: Env, background: (work: Promise<unknow
       if (member !== "getByName") return Reflect.get(namespace, member);
       return (...asked: Parameters<Env["MERCHANT_OBJECT"]["getByName"]>) => {
         const opened = { getByName: () => real.getByName(...asked) };
-        const requests = new MerchantRequests({ env: world, background: quiet, keys: keysOf(opened, asked[0]) });
+        const [merchantId] = asked;
+        const keys = keysOf(opened, merchantId);
+        const requests = new MerchantRequests({ env: world, merchantId, background: quiet, keys });
         const stub = opened.getByName();
         return new Proxy(stub, {
           get: (_, method) => {

@@ -4,25 +4,10 @@ import { posix } from "node:path";
 import { parseAst } from "vitest/node";
 import { floorOf } from "../../scripts/districts.ts";
 
-export type Kind =
-  | "lib"
-  | "failures"
-  | "db"
-  | "rule"
-  | "store"
-  | "object"
-  | "client"
-  | "operation"
-  | "contract"
-  | "http"
-  | "routes"
-  | "browser"
-  | "entry";
-
 /** Path below the root, with `/`, to its text. */
 export type Sources = ReadonlyMap<string, string>;
 
-const ALL: readonly Kind[] = [
+const ALL = [
   "lib",
   "failures",
   "db",
@@ -36,7 +21,8 @@ const ALL: readonly Kind[] = [
   "routes",
   "browser",
   "entry",
-];
+] as const;
+export type Kind = (typeof ALL)[number];
 
 /** The column `may import`; `types` are the kinds that only an `import type` may name. Files of one kind may lean on each other. */
 const MAY_IMPORT: Readonly<Record<Kind, { readonly values: readonly Kind[]; readonly types: readonly Kind[] }>> = {

@@ -96,16 +96,16 @@ describe("fetchText over a real connection", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     const port = typeof address === "object" ? address?.port : undefined;
-    const kindOf = async (path: string) => {
+    const kindOf = async (path: string, timeoutMs = 30_000) => {
       const url = `http://127.0.0.1:${port}${path}`;
-      const got = await fetchText({ fetch, url, timeoutMs: 100, limitBytes: 1_000 });
+      const got = await fetchText({ fetch, url, timeoutMs, limitBytes: 1_000 });
       return got.ok ? got.value : got.error.kind;
     };
     try {
       expect(await kindOf("/page")).toBe("<html>");
       expect(await kindOf("/elsewhere")).toBe("BAD_STATUS");
-      expect(await kindOf("/silence")).toBe("TIMEOUT");
-      expect(await kindOf("/half")).toBe("TIMEOUT");
+      expect(await kindOf("/silence", 100)).toBe("TIMEOUT");
+      expect(await kindOf("/half", 100)).toBe("TIMEOUT");
       expect(await kindOf("/reset")).toBe("UNREACHABLE");
     } finally {
       server.closeAllConnections();

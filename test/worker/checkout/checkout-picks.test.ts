@@ -284,7 +284,7 @@ describe("a payment method picked through the JSON", () => {
     await api(order, "/payment-methods", keyed, other.bindings);
     expect(other.calls).toEqual([
       "D1 read",
-      "MERCHANT_OBJECT.claim",
+      "MERCHANT_OBJECT.reserve",
       "D1 read",
       "ADDRESS_ALLOCATOR.allocate",
       "D1 write",
