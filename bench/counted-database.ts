@@ -1,16 +1,20 @@
-// A D1 binding that counts, for a build of the product that is never timed: calls, and rows read as the database reports them.
+// A D1 binding that counts calls, and rows read and written as the database reports them. For a build of the product that is never timed.
 
-interface Counts {
+export interface Counts {
   calls: number;
   rowsRead: number;
+  /** Every entry of an index is a row too. */
+  rowsWritten: number;
 }
+
+export const noCounts = (): Counts => ({ calls: 0, rowsRead: 0, rowsWritten: 0 });
 
 /** Runs `answer` with a counting database and writes what it counted on the answer's headers. */
 export async function counted<E extends { readonly DB: D1Database }>(
   env: E,
   answer: (env: E) => Response | Promise<Response>,
 ): Promise<Response> {
-  const counts: Counts = { calls: 0, rowsRead: 0 };
+  const counts = noCounts();
   const response = await answer({ ...env, DB: countingDatabase(env.DB, counts) });
   const headers = new Headers(response.headers);
   headers.set("x-bench-d1-calls", String(counts.calls));
@@ -18,10 +22,12 @@ export async function counted<E extends { readonly DB: D1Database }>(
   return new Response(response.body, { status: response.status, headers });
 }
 
-function countingDatabase(database: D1Database, counts: Counts): D1Database {
+/** The same database; adds to `counts` what each call costs. */
+export function countingDatabase(database: D1Database, counts: Counts): D1Database {
   const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
   const note = <T>(result: D1Result<T>): D1Result<T> => {
     counts.rowsRead += result.meta.rows_read;
+    counts.rowsWritten += result.meta.rows_written;
     return result;
   };
   const wrap = (statement: D1PreparedStatement): D1PreparedStatement => {
