@@ -26,7 +26,6 @@ CREATE TABLE `api_keys` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `api_keys_hash_unique` ON `api_keys` (`hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `api_keys_previous_hash_unique` ON `api_keys` (`previous_hash`);--> statement-breakpoint
-CREATE INDEX `api_keys_merchant` ON `api_keys` (`merchant_id`);--> statement-breakpoint
 CREATE INDEX `api_keys_listed` ON `api_keys` (`merchant_id`,`created_at_ms`,`id`);--> statement-breakpoint
 CREATE TABLE `audit_events` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -43,8 +42,8 @@ CREATE TABLE `audit_events` (
 );
 --> statement-breakpoint
 CREATE INDEX `audit_events_listed` ON `audit_events` (`merchant_id`,`created_at_ms`,`id`);--> statement-breakpoint
-CREATE INDEX `audit_events_actor` ON `audit_events` (`merchant_id`,`actor_id`,`created_at_ms`,`id`);--> statement-breakpoint
-CREATE INDEX `audit_events_action` ON `audit_events` (`merchant_id`,`action`,`created_at_ms`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_events_actor` ON `audit_events` (`merchant_id`,`actor_id`,`created_at_ms`,`id`) WHERE actor_kind <> 'API_KEY';--> statement-breakpoint
+CREATE INDEX `audit_events_action` ON `audit_events` (`merchant_id`,`action`,`created_at_ms`,`id`) WHERE action <> 'invoice.created';--> statement-breakpoint
 CREATE TABLE `checkouts` (
 	`invoice_id` text PRIMARY KEY NOT NULL,
 	`language` text NOT NULL,
@@ -210,8 +209,7 @@ CREATE TABLE `payment_methods` (
 --> statement-breakpoint
 CREATE INDEX `payment_methods_wallet` ON `payment_methods` (`wallet_id`,`address_index`);--> statement-breakpoint
 CREATE INDEX `payment_methods_public` ON `payment_methods` (`merchant_id`,`activated_at_ms`) WHERE is_from_public_key = 1 and address_index is not null;--> statement-breakpoint
-CREATE INDEX `payment_methods_address` ON `payment_methods` (`network`,`address`) WHERE address is not null;--> statement-breakpoint
-CREATE INDEX `payment_methods_own` ON `payment_methods` (`network`,`address`) WHERE address_index is not null;--> statement-breakpoint
+CREATE INDEX `payment_methods_address` ON `payment_methods` (`network`,`address`,`address_index`) WHERE address is not null;--> statement-breakpoint
 CREATE INDEX `payment_methods_watch` ON `payment_methods` (`network`,`activated_at_ms`) WHERE status = 'ACTIVE';--> statement-breakpoint
 CREATE INDEX `payment_methods_turns` ON `payment_methods` (`network`,`merchant_id`,`activated_at_ms`) WHERE status = 'ACTIVE' and address is not null;--> statement-breakpoint
 CREATE TABLE `timeline_items` (
@@ -688,8 +686,7 @@ CREATE TABLE `deliveries` (
 --> statement-breakpoint
 CREATE INDEX `deliveries_due` ON `deliveries` (`webhook_id`,`next_attempt_ms`) WHERE status = 'PENDING';--> statement-breakpoint
 CREATE INDEX `deliveries_leased` ON `deliveries` (`merchant_id`,`next_attempt_ms`) WHERE claim is not null;--> statement-breakpoint
-CREATE INDEX `deliveries_listed` ON `deliveries` (`webhook_id`);--> statement-breakpoint
-CREATE INDEX `deliveries_of_status` ON `deliveries` (`webhook_id`,`status`);--> statement-breakpoint
+CREATE INDEX `deliveries_listed` ON `deliveries` (`webhook_id`,`status`);--> statement-breakpoint
 CREATE TABLE `delivery_attempts` (
 	`delivery_id` text NOT NULL,
 	`number` integer NOT NULL,

@@ -68,12 +68,12 @@ function invoiceIn(json: string): InvoiceTerms {
 /** The invoices that own these addresses (xpub). `list`: JSON array of addresses. */
 export const selectAddressOwners = prepared(
   (of: { readonly network: string; readonly list: string }) => of,
-  // Uses only the index of own addresses, so that methods on the same address, registered as a shared one, hide nothing, however many there
-  // are.
+  // Goes straight to the own addresses in the index, so that methods on the same address, registered as a shared one, hide nothing, however
+  // many there are. SQLite does not search an index by "is not null", hence ">= 0".
   (db) =>
     db.select(terms).from(
-      sql`${listed} cross join payment_methods method indexed by payment_methods_own on method.network = ${network}
-        and method.address = item.value and method.address_index is not null and method.status = 'ACTIVE'
+      sql`${listed} cross join payment_methods method indexed by payment_methods_address on method.network = ${network}
+        and method.address = item.value and method.address_index >= 0 and method.status = 'ACTIVE'
         cross join invoices invoice on invoice.id = method.invoice_id
         cross join merchants merchant on merchant.id = invoice.merchant_id`,
     ),

@@ -6,7 +6,7 @@ import { jsonObject, rowDecoder, rowsDecoder } from "../../platform/db/json-rows
 import { deliveries, deliveryAttempts, webhooks } from "../../platform/db/schema/webhooks.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import { deliveryId } from "../../platform/events/store.ts";
-import type { DeliveryStatus } from "./delivery-body.ts";
+import { DELIVERY_STATUSES, type DeliveryStatus } from "./delivery-body.ts";
 
 /** The response holds at most this many attempts, the newest, even after a hundred redeliveries. */
 const LOGGED = 50;
@@ -35,13 +35,20 @@ export function selectDeliveryPage(
   of: DeliveriesOf,
   page: { readonly status?: DeliveryStatus | undefined; readonly before: string | undefined; readonly limit: number },
 ) {
-  const isOfStatus = page.status === undefined ? sql`` : sql` and status = ${page.status}`;
   const isOlder =
     page.before === undefined ? sql`` : sql` and rowid < (select rowid from deliveries where id = ${page.before})`;
+  const ofStatus = (status: DeliveryStatus) => sql`webhook_id = ${of.webhookId} and status = ${status}${isOlder}`;
+  // The index goes by status: of all statuses a page of each is read, and the newest of these are the page.
+  const pages = DELIVERY_STATUSES.map(
+    (status) =>
+      sql`select rowid from (select rowid from deliveries where ${ofStatus(status)} order by rowid desc limit ${page.limit})`,
+  );
+  const found =
+    page.status === undefined ? sql`rowid in (${sql.join(pages, sql` union all `)})` : ofStatus(page.status);
   return db
     .select(columns)
     .from(deliveries)
-    .where(sql`webhook_id = ${of.webhookId} and +merchant_id = ${of.merchantId}${isOfStatus}${isOlder}`)
+    .where(sql`${found} and +merchant_id = ${of.merchantId}`)
     .orderBy(sql`rowid desc`)
     .limit(page.limit);
 }

@@ -25,5 +25,5 @@ export const apiKeys = sqliteTable(
     lastUsedAtMs: integer("last_used_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
   },
-  (t) => [index("api_keys_merchant").on(t.merchantId), index("api_keys_listed").on(t.merchantId, t.createdAtMs, t.id)],
+  (t) => [index("api_keys_listed").on(t.merchantId, t.createdAtMs, t.id)],
 );

@@ -116,8 +116,8 @@ export const paymentMethods = sqliteTable(
     index("payment_methods_public")
       .on(t.merchantId, t.activatedAtMs)
       .where(sql`is_from_public_key = 1 and address_index is not null`),
-    index("payment_methods_address").on(t.network, t.address).where(sql`address is not null`),
-    index("payment_methods_own").on(t.network, t.address).where(sql`address_index is not null`),
+    // Ends with the index, so that an own address is found however many methods have the same one as a shared address.
+    index("payment_methods_address").on(t.network, t.address, t.addressIndex).where(sql`address is not null`),
     index("payment_methods_watch").on(t.network, t.activatedAtMs).where(sql`status = 'ACTIVE'`),
     index("payment_methods_turns")
       .on(t.network, t.merchantId, t.activatedAtMs)

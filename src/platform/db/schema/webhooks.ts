@@ -77,9 +77,8 @@ export const deliveries = sqliteTable(
     index("deliveries_due").on(t.webhookId, t.nextAttemptMs).where(sql`status = 'PENDING'`),
     // Only leased deliveries, so that counting them reads few rows, however many are pending.
     index("deliveries_leased").on(t.merchantId, t.nextAttemptMs).where(sql`claim is not null`),
-    // Both indexes end with the rowid, which is the commit order of events.
-    index("deliveries_listed").on(t.webhookId),
-    index("deliveries_of_status").on(t.webhookId, t.status),
+    // Ends with the rowid, which is the commit order of events. A list of all merges the three statuses.
+    index("deliveries_listed").on(t.webhookId, t.status),
   ],
 );
 
