@@ -4,7 +4,7 @@ CREATE TABLE `address_proofs` (
 	`merchant_id` text NOT NULL,
 	`confirmed_usd_micros` integer NOT NULL,
 	PRIMARY KEY(`network`, `target`, `merchant_id`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -39,7 +39,7 @@ CREATE TABLE `audit_events` (
 	`ip` text,
 	`request_id` text,
 	`created_at_ms` integer NOT NULL
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `audit_events_listed` ON `audit_events` (`merchant_id`,`created_at_ms`,`id`);--> statement-breakpoint
 CREATE INDEX `audit_events_actor` ON `audit_events` (`merchant_id`,`actor_id`,`created_at_ms`,`id`) WHERE actor_kind <> 'API_KEY';--> statement-breakpoint
@@ -48,7 +48,7 @@ CREATE TABLE `checkouts` (
 	`invoice_id` text PRIMARY KEY NOT NULL,
 	`language` text NOT NULL,
 	`opened_at_ms` integer NOT NULL
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `receipt_mails` (
 	`invoice_id` text NOT NULL,
@@ -81,7 +81,7 @@ CREATE TABLE `customer_locations` (
 	`city` text,
 	`visited_at_ms` integer NOT NULL,
 	`allowance_full_at_ms` integer NOT NULL
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `customers` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -95,7 +95,7 @@ CREATE TABLE `customers` (
 	`created_at_ms` integer NOT NULL,
 	`updated_at_ms` integer NOT NULL,
 	`deleted_at_ms` integer
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `customers_email` ON `customers` (`merchant_id`,`email_key`) WHERE deleted_at_ms is null;--> statement-breakpoint
 CREATE INDEX `customers_listed` ON `customers` (`merchant_id`,`created_at_ms`,`id`) WHERE deleted_at_ms is null;--> statement-breakpoint
@@ -213,14 +213,14 @@ CREATE INDEX `payment_methods_address` ON `payment_methods` (`network`,`address`
 CREATE INDEX `payment_methods_watch` ON `payment_methods` (`network`,`activated_at_ms`) WHERE status = 'ACTIVE';--> statement-breakpoint
 CREATE INDEX `payment_methods_turns` ON `payment_methods` (`network`,`merchant_id`,`activated_at_ms`) WHERE status = 'ACTIVE' and address is not null;--> statement-breakpoint
 CREATE TABLE `timeline_items` (
-	`id` text PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
 	`invoice_id` text NOT NULL,
 	`position` integer NOT NULL,
 	`payment_status` text NOT NULL,
-	`time_ms` integer NOT NULL
-);
+	`time_ms` integer NOT NULL,
+	PRIMARY KEY(`invoice_id`, `position`)
+) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `timeline_items_position` ON `timeline_items` (`invoice_id`,`position`);--> statement-breakpoint
 CREATE TABLE `merchants` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -428,7 +428,7 @@ CREATE TABLE `public_holds` (
 	`network` text NOT NULL,
 	`merchant_id` text NOT NULL,
 	PRIMARY KEY(`invoice_id`, `kind`, `pair`, `network`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `public_holds_network` ON `public_holds` (`merchant_id`,`kind`,`network`);--> statement-breakpoint
 CREATE TABLE `released_amounts` (

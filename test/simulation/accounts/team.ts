@@ -229,7 +229,9 @@ function replayProblem(lab: Lab): Verdict {
     if (role !== undefined) roles.set(user.id, role);
   }
   const rank = (userId: string) => RANK[roles.get(userId) ?? "VIEWER"] * (roles.has(userId) ? 1 : 0);
-  for (const row of lab.rows("select * from audit_events order by rowid")) {
+  for (const row of lab.rows(
+    "select entry.* from audit_order written join audit_events entry using (id) order by written.rowid",
+  )) {
     const [actor, before, after] = [String(row.actor_id), JSON.parse(`${row.before}`), JSON.parse(`${row.after}`)];
     const target = userOf.get(String(row.target)) ?? "";
     switch (row.action) {

@@ -10,7 +10,7 @@ import type { World } from "./world.ts";
 export type Row = Record<string, string | number | null>;
 
 export class Lab {
-  readonly #sqlite = migratedDatabase();
+  readonly #sqlite = notingOrder(migratedDatabase());
   readonly #prepared = statementCache(this.#sqlite);
   readonly #transact = savepoints(this.#sqlite);
   readonly #storages = new Map<string, { sqlite: DatabaseSync; storage: ObjectStorage }>();
@@ -76,4 +76,11 @@ export class Lab {
     this.#storages.set(name, { sqlite, storage });
     return storage;
   }
+}
+
+/** Notes the order in which audit entries are committed, which their table does not keep. */
+function notingOrder(sqlite: DatabaseSync): DatabaseSync {
+  sqlite.exec(`create table audit_order (id text not null);
+    create trigger note_audit_order after insert on audit_events begin insert into audit_order values (new.id); end`);
+  return sqlite;
 }

@@ -1,16 +1,16 @@
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { expectStatus } from "../../support/shared-place.ts";
 import { directWallet } from "../../support/wallet-bodies.ts";
 import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-/** A merchant's entries, in the order in which they were written, with their facts parsed. */
+/** A merchant's entries, oldest first and those of one moment by action, with their facts parsed. */
 export async function entriesOf({ merchantId }: Pick<TestMerchant, "merchantId">) {
   const rows = await testDb
     .select()
     .from(auditEvents)
     .where(eq(auditEvents.merchantId, merchantId))
-    .orderBy(sql`rowid`);
+    .orderBy(auditEvents.createdAtMs, auditEvents.action, auditEvents.target);
   return rows.map(({ before, after, ...row }) => ({ ...row, before: parsed(before), after: parsed(after) }));
 }
 

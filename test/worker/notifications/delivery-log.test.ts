@@ -141,7 +141,7 @@ describe("the log of an endpoint", () => {
       [
         { before: shop.ids[40], limit: 21 },
         "COVERING INDEX deliveries_listed (webhook_id=? AND status=? AND rowid<?)",
-        66,
+        68,
       ],
       [{ before: shop.ids[40], limit: 21, status: "PENDING" }, "INDEX deliveries_listed", 22],
     ] as const) {

@@ -65,13 +65,13 @@ export const invoices = sqliteTable(
 export const timelineItems = sqliteTable(
   "timeline_items",
   {
-    id: text("id").$type<TimelineItemId>().primaryKey(),
+    id: text("id").$type<TimelineItemId>().notNull(),
     invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
     position: integer("position").notNull(),
     paymentStatus: text("payment_status").$type<InvoiceStatus>().notNull(),
     timeMs: integer("time_ms").notNull(),
   },
-  (t) => [uniqueIndex("timeline_items_position").on(t.invoiceId, t.position)],
+  (t) => [primaryKey({ columns: [t.invoiceId, t.position] })],
 );
 
 /** A (cryptocurrency, network) of an invoice that was activated, or attempted at creation. Everything that the payer sees is copied here. */
