@@ -10,6 +10,7 @@ import type { RateTable } from "../../rates/quote.ts";
 import { rateCacheOf } from "../../rates/rate-cache.ts";
 import { parseRateSource } from "../../rates/rate-setting.ts";
 import { RATE_BOOK_NAME, rateSourceOf } from "../../rates/rate-source.ts";
+import type { AllocatorRpc } from "../wallets/allocations.ts";
 import { parseMacKeys } from "../wallets/row-mac.ts";
 import type { RefreshDependencies } from "./refresh-invoice.ts";
 
@@ -60,6 +61,10 @@ export function invoiceDependencies(
     wakeWatcher: (network) => {
       if (hasSource(network)) given.background?.(objectOf(env, env.NETWORK_WATCHER, network).wake());
     },
-    allocate: async (keyHash, request) => await objectOf(env, env.ADDRESS_ALLOCATOR, keyHash).allocate(request),
+    allocate: (keyHash, request) => {
+      const allocator = (): AllocatorRpc => objectOf(env, env.ADDRESS_ALLOCATOR, keyHash);
+      if (db.group === undefined) return allocator().allocate(request);
+      return db.group.ask(`allocate ${keyHash}`, request, (requests) => allocator().allocateEach(requests));
+    },
   };
 }

@@ -16,6 +16,11 @@ export class AddressAllocator extends DurableObject<Env> {
     return this.#allocations.allocate(request);
   }
 
+  /** The answers in order; a refusal of one changes no other. */
+  allocateEach(requests: readonly AllocateRequest[]): AllocateAnswer[] {
+    return requests.map((request) => this.#allocations.allocate(request));
+  }
+
   nextIndex(): { nextIndex: number } {
     return { nextIndex: this.#allocations.nextIndex() };
   }

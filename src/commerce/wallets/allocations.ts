@@ -36,6 +36,7 @@ export type AllocateAnswer =
 /** The allocator's interface for operations: the object's stub, or in the simulator the class below. */
 export interface AllocatorRpc {
   allocate(request: AllocateRequest): Promise<AllocateAnswer>;
+  allocateEach(requests: readonly AllocateRequest[]): Promise<AllocateAnswer[]>;
   nextIndex(): Promise<{ nextIndex: number }>;
 }
 

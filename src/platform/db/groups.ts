@@ -51,11 +51,18 @@ export interface GroupDependencies {
   nowMs(): number;
 }
 
+interface Question {
+  readonly item: unknown;
+  readonly send: (items: readonly unknown[]) => Promise<readonly unknown[]>;
+}
+
 /** The groups of one merchant. Only in memory: what is lost with it, was never answered. */
 export class Groups {
   readonly #deps: GroupDependencies;
   readonly #reads: Gatherer<Reading, ReadOutcome>;
   readonly #writes: Gatherer<Writing, WriteOutcome>;
+  /** By name: what is asked of other objects. */
+  readonly #questions = new Map<string, Gatherer<Question, ReadOutcome>>();
   /** How many groups of changes have ended, and the number of the last one that changed a subject. */
   #ended = 0;
   readonly #changedBy = new Map<string, number>();
@@ -87,7 +94,19 @@ export class Groups {
         if (outcome.kind === "failed") throw outcome.error;
         return outcome;
       },
+      ask: (name: string, item, send) => this.#ask(name, item, send),
     };
+  }
+
+  #ask<I, O>(name: string, item: I, send: (items: readonly I[]) => Promise<readonly O[]>): Promise<O>;
+  async #ask(name: string, item: unknown, send: Question["send"]): Promise<unknown> {
+    const known = this.#questions.get(name);
+    const asked =
+      known ?? new Gatherer<Question, ReadOutcome>({ sleep: this.#deps.sleep, choose: firstGroup, send: askAll });
+    if (known === undefined) this.#questions.set(name, asked);
+    const outcome = await asked.add({ item, send });
+    if ("error" in outcome) throw outcome.error;
+    return outcome.results[0];
   }
 
   async #read(items: readonly Reading[]): Promise<readonly ReadOutcome[]> {
@@ -166,6 +185,23 @@ async function sendOnce(deps: GroupDependencies, items: readonly GroupedChange[]
 function alsoAfter(whole: WriteOutcome, part: WriteOutcome): WriteOutcome {
   const mayCommit = "mayCommit" in whole && whole.mayCommit;
   return "mayCommit" in part ? { ...part, mayCommit: part.mayCommit || mayCommit } : part;
+}
+
+function firstGroup<T>(waiting: readonly T[]): readonly T[] {
+  return waiting.slice(0, MOST_IN_GROUP);
+}
+
+/** All items in one call; if that fails, each in a call of its own. */
+async function askAll(questions: readonly Question[]): Promise<readonly ReadOutcome[]> {
+  const [first] = questions;
+  if (first === undefined) return [];
+  try {
+    const results = await first.send(questions.map(({ item }) => item));
+    return questions.map((_, n) => ({ results: [results[n]] }));
+  } catch (error) {
+    if (questions.length === 1) return [{ error }];
+    return (await Promise.all(questions.map((question) => askAll([question])))).flat();
+  }
 }
 
 function chooseReads(waiting: readonly Reading[]): readonly Reading[] {

@@ -26,4 +26,9 @@ export interface RequestGroup {
   read(statements: readonly Statement[]): Promise<readonly unknown[]>;
   /** Like `sendBatch`, but without the results of the statements. One statement must insert a unique key. Never rejects, except for bugs. */
   write(change: GroupedChange): Promise<Sent>;
+  /**
+   * Asks an object for `item`, in one call with what other requests ask of it meanwhile. `send` answers in order, and may be repeated. `name` names
+   * the object and the question: all that is asked under one name is of one type, and any of its `send` may send it.
+   */
+  ask<I, O>(name: string, item: I, send: (items: readonly I[]) => Promise<readonly O[]>): Promise<O>;
 }

@@ -93,8 +93,12 @@ async function waitBy(
 }
 
 async function take(c: AppContext, name: string, perMinute: number): Promise<RateVerdict | undefined> {
+  const limiter = (): RateLimiterRpc => objectOf(c.env, c.env.RATE_LIMITER, name);
+  const nowMs: number = c.get("nowMs");
+  const group = c.env.merchantContext?.group;
   try {
-    return await objectOf(c.env, c.env.RATE_LIMITER, name).take(perMinute, c.get("nowMs"));
+    if (group === undefined) return await limiter().take(perMinute, nowMs);
+    return await group.ask(`take ${name}`, nowMs, (times) => limiter().takeEach(perMinute, times));
   } catch {
     return undefined;
   }

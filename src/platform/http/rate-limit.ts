@@ -14,6 +14,8 @@ export interface RateVerdict {
 
 export interface RateLimiterRpc {
   take(limit: number, nowMs: number): Promise<RateVerdict>;
+  /** Counts a request for each time; returns the verdicts in order. */
+  takeEach(limit: number, timesMs: readonly number[]): Promise<RateVerdict[]>;
   takeInHour(limit: number, nowMs: number): Promise<RateVerdict>;
 }
 
@@ -59,6 +61,10 @@ export class RateLimiter extends DurableObject implements RateLimiterRpc {
 
   async take(limit: number, nowMs: number): Promise<RateVerdict> {
     return this.#window.take(limit, nowMs);
+  }
+
+  async takeEach(limit: number, timesMs: readonly number[]): Promise<RateVerdict[]> {
+    return timesMs.map((nowMs) => this.#window.take(limit, nowMs));
   }
 
   /** The same for an hour, in storage, because an idle object loses its memory within the hour. Such counters use object names of their own. */

@@ -1,12 +1,13 @@
 // Creates of one merchant from many clients at once, through the Worker and the merchant's real object, which is aborted again and again.
 import { abortAllDurableObjects } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { customers } from "../../../src/platform/db/schema/customers.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
-import { seedKey, seedMerchant, send } from "../../support/access.ts";
+import { seedKey, seedMerchant, send, sendWith } from "../../support/access.ts";
 import { randomFrom } from "../../support/random.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 import { BTC, directBody, freshKey, xpubBody } from "../commerce/wallets-harness.ts";
@@ -96,3 +97,50 @@ it(`${CREATES} creates from ${CLIENTS} clients make one invoice for each key, wh
   const [shop] = await testDb.select().from(merchants).where(eq(merchants.id, merchantId));
   expect(shop?.activeInvoices).toBe(stored.length);
 }, 600_000);
+
+describe("the object of a merchant", () => {
+  const ORDER = { name: "Order", rawAmount: 25 };
+
+  /** The bindings, with a count of how often the object is opened. */
+  function counting() {
+    const opened = { count: 0 };
+    const getByName = (...named: Parameters<typeof env.MERCHANT_OBJECT.getByName>) => {
+      opened.count += 1;
+      return env.MERCHANT_OBJECT.getByName(...named);
+    };
+    return { opened, bindings: { MERCHANT_OBJECT: { getByName } } as unknown as Partial<Env> };
+  }
+
+  it("is opened neither by strangers nor by a request that is refused", async () => {
+    const merchantId = await seedMerchant();
+    const key = await seedKey(merchantId);
+    const [foreign, poor] = [await seedKey(await seedMerchant()), await seedKey(merchantId, { permissions: [] })];
+    const { opened, bindings } = counting();
+    const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
+    const ask = async (as: string | undefined, body: object) =>
+      (await sendWith(bindings, path, { method: "POST", key: as, body })).status;
+    expect(await ask(undefined, ORDER)).toBe(401);
+    expect(await ask(`sk_${"0".repeat(38)}`, ORDER)).toBe(401);
+    expect(await ask(foreign, ORDER)).toBe(403);
+    expect(await ask(key, { name: 1 })).toBe(400);
+    expect(opened.count).toBe(0);
+    // Its own key proves itself; what it may do is decided inside.
+    expect(await ask(poor, ORDER)).toBe(403);
+    expect(opened.count).toBe(1);
+  });
+
+  it("counts each of its requests against the limit of their key", async () => {
+    const merchantId = await seedMerchant();
+    const key = await seedKey(merchantId);
+    const path = `/api/v1/merchants/merchant/${merchantId}/invoices`;
+    const limit = Number(env.RATE_LIMIT_PER_MINUTE);
+    const answers = await Promise.all(
+      Array.from({ length: limit + 20 }, () => send(path, { method: "POST", key, body: ORDER })),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(limit);
+    expect(refused).toHaveLength(20);
+    const left = answers.flatMap(({ headers }) => /r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1] ?? []);
+    expect(new Set(left).size).toBe(limit);
+  });
+});

@@ -11,7 +11,7 @@ import { seedPayment } from "../../support/payments.ts";
 const ZPUB_VERSION = 0x04b24746;
 const ETH_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 /** Answered from memory; the rest is storage. */
-const IN_MEMORY = ["RATE_LIMITER.take", "RATE_BOOK.table"];
+const IN_MEMORY = ["RATE_LIMITER.take", "RATE_LIMITER.takeEach", "RATE_BOOK.table"];
 
 /** A shop whose keys were used just now, so that no last use is noted beside the request. */
 async function freshShop(): Promise<Shop> {
@@ -92,7 +92,7 @@ describe("creating an invoice", () => {
   it("without a payment method takes one read, one key reservation and one batch", async () => {
     const { answer, calls } = await counted(bare, "/invoices", create());
     expect([answer.status, answer.json?.paymentMethods]).toEqual([201, []]);
-    expect(calls).toEqual(["D1 read", "RATE_LIMITER.take", "MERCHANT_OBJECT.reserve", "D1 write"]);
+    expect(calls).toEqual(["D1 read", "RATE_LIMITER.takeEach", "MERCHANT_OBJECT.reserve", "D1 write"]);
   });
 
   it("with two methods offered and none picked takes the same three calls", async () => {
@@ -104,7 +104,7 @@ describe("creating an invoice", () => {
   it("with a method of an extended key also takes one call of its allocator", async () => {
     const { answer, storage } = await counted(both, "/invoices", create({ paymentMethods: [BTC] }));
     expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...BTC }]]);
-    expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "ADDRESS_ALLOCATOR.allocate", "D1 write"]);
+    expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "ADDRESS_ALLOCATOR.allocateEach", "D1 write"]);
   });
 
   it("with a direct method takes the same three calls, even when its plain amount is taken", async () => {
@@ -121,7 +121,7 @@ describe("creating an invoice", () => {
       201,
       [{ status: "ACTIVE" }, { status: "ACTIVE" }],
     ]);
-    expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "ADDRESS_ALLOCATOR.allocate", "D1 write"]);
+    expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "ADDRESS_ALLOCATOR.allocateEach", "D1 write"]);
   });
 
   it("with a customer takes the same three calls, whether the customer is known or new", async () => {
@@ -201,7 +201,7 @@ describe("a replay", () => {
     const again = await counted(both, "/invoices", ask);
     expect(again.answer.headers.get("idempotent-replayed")).toBe("true");
     expect(again.answer.text).toBe(first.answer.text);
-    expect(again.calls).toEqual(["D1 read", "RATE_LIMITER.take", "MERCHANT_OBJECT.reserve", "D1 read"]);
+    expect(again.calls).toEqual(["D1 read", "RATE_LIMITER.takeEach", "MERCHANT_OBJECT.reserve", "D1 read"]);
   });
 
   it("with a different body is refused without another storage call", async () => {

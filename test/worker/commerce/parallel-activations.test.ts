@@ -15,13 +15,13 @@ function allocatorsOf(count: number) {
   const answered: string[] = [];
   const isTurn = (network: string) => begun.length === count && begun[count - 1 - answered.length] === network;
   const getByName = (name: string) => ({
-    allocate: async (request: AllocateRequest) => {
-      const { network } = request;
+    allocateEach: async (requests: readonly AllocateRequest[]) => {
+      const network = requests[0]?.network ?? "";
       begun.push(network);
       await expect.poll(() => isTurn(network), { timeout: 20_000 }).toBe(true);
-      const answer = await env.ADDRESS_ALLOCATOR.getByName(name).allocate(request);
+      const answers = await env.ADDRESS_ALLOCATOR.getByName(name).allocateEach(requests);
       answered.push(network);
-      return answer;
+      return answers;
     },
   });
   return { bindings: { ADDRESS_ALLOCATOR: { getByName } } as unknown as Partial<Env>, begun, answered };
