@@ -107,7 +107,9 @@ CREATE TABLE `events` (
 	`invoice_id` text,
 	`sequence` integer,
 	`data` text NOT NULL,
-	`created_at_ms` integer NOT NULL
+	`created_at_ms` integer NOT NULL,
+	`head_sequence` integer,
+	`head_length` integer
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `events_lock` ON `events` (`invoice_id`,`sequence`);--> statement-breakpoint
@@ -318,8 +320,9 @@ CREATE TABLE `operations` (
 	`merchant_id` text NOT NULL,
 	`status` integer NOT NULL,
 	`body` text NOT NULL,
+	`body_at` integer,
 	`created_at_ms` integer NOT NULL
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `payment_claims` (
 	`id` text PRIMARY KEY NOT NULL,

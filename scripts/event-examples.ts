@@ -113,7 +113,7 @@ const apiKey = apiKeyBodyOf(
   NOW_MS,
 );
 
-const [paid = ""] = invoiceEventData({ invoice: body }, [{ previousStatus: "PENDING_CONFIRMATION" }]);
+const [paid] = invoiceEventData({ invoice: body }, [{ previousStatus: "PENDING_CONFIRMATION" }]);
 
 const exampleOf = <T extends EventType>(type: T, data: EventData[T], sequence: number | null = null) =>
   [type, textOf(type, JSON.stringify(data), sequence)] as const;
@@ -131,7 +131,7 @@ function textOf(type: EventType, data: string, sequence: number | null): string 
 
 /** Event texts by type, one for each domain. */
 export const EXAMPLES: ReadonlyMap<string, string> = new Map([
-  ["invoice.paid", textOf("invoice.paid", paid, 6)],
+  ["invoice.paid", textOf("invoice.paid", paid?.data ?? "", 6)],
   exampleOf("payment.unmatched", {
     payment: paymentBodyOf({ ...payment, invoiceId: null, status: "UNMATCHED", matchedBy: null }, []),
   }),

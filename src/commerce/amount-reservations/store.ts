@@ -191,7 +191,7 @@ const lowAmounts = prepared(
   (db, of) =>
     db.insert(events).select(
       sql`select ${of.eventId}, ${of.merchantId}, 'wallet.amounts_low', null, null,
-      ${of.data}, ${of.nowMs}
+      ${of.data}, ${of.nowMs}, null, null
       where (select max(held.salt) ${ofPrice}) >= ${of.mark} - 1
       and (select count(*) ${ofPrice}) = ${of.mark}`,
     ),

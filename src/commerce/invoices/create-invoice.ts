@@ -12,6 +12,7 @@ import type { InvoiceOrigin } from "../../platform/column-values.ts";
 import { type ResultsOf, readTogether } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { throwUnlessContention } from "../../platform/db/conflict.ts";
+import { recordOutbox } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
 import type { Customer } from "../customers/customer.ts";
@@ -28,6 +29,7 @@ import {
 } from "./activate-payment-method.ts";
 import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
 import { roomRefusal, serverRoomRefusal, takeRoom } from "./check-room.ts";
+import { invoiceAt } from "./event-invoice.ts";
 import { type Invoice, isPublicOrigin, newFile, type TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { customerOf, metadataOf } from "./invoice-customer.ts";
@@ -35,7 +37,7 @@ import { createdFacts } from "./invoice-facts.ts";
 import { type Pair, pairKey, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
 import { type AskedTerms, type Terms, termsOf } from "./product-terms.ts";
 import { recordCustomer } from "./record-customer.ts";
-import { recordEvents } from "./record-events.ts";
+import { invoiceOutbox } from "./record-events.ts";
 import { noteLosses } from "./reserve-amount.ts";
 import { insertInvoice, insertTimelineItem, putMethod, selectForCreate } from "./store.ts";
 import { overpaidToleranceMicros, underpaidToleranceMicros } from "./value.ts";
@@ -300,8 +302,7 @@ function prepare(
   const auditId = derivedId("aud", operationId);
   const facts = { target: invoice.id, after: createdFacts(invoice, active) };
   const entry = { id: auditId, merchantId: invoice.merchantId, action: "invoice.created", ...facts } as const;
-  const events = recordEvents(
-    deps.db,
+  const outbox = invoiceOutbox(
     { invoice, firstSequence: 1, operationId, body, json, hasMoney: false, nowMs: deps.nowMs },
     [
       { type: "invoice.created" },
@@ -313,10 +314,12 @@ function prepare(
       })),
     ],
   );
+  const isWhole = !isPublicOrigin(request.origin);
   return {
     kind: "ready",
     status: 201,
-    body: isPublicOrigin(request.origin) ? JSON.stringify(publicInvoiceBody(body)) : json,
+    body: isWhole ? json : JSON.stringify(publicInvoiceBody(body)),
+    bodyAt: isWhole ? invoiceAt(outbox[0]?.data ?? "", json) : undefined,
     subjects: subjectsOf(invoice, customer === undefined ? plan.customer : undefined),
     afterwards: async () => {
       for (const network of new Set(active.map((method) => method.network))) deps.wakeWatcher(network);
@@ -329,7 +332,7 @@ function prepare(
       insertAudit(deps.db, deps.trail, entry, deps.nowMs),
       insertTimelineItem(deps.db, item),
       ...activations.flatMap(({ statements }) => statements),
-      ...events,
+      ...recordOutbox(deps.db, outbox),
     ],
   };
 }

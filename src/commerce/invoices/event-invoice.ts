@@ -39,17 +39,22 @@ const TEXT_CUTS: readonly Cut[] = [
 
 /**
  * The `data` of each event of one change of an invoice, in order. `facts`: what an event has besides the invoice. `json`: the invoice's text,
- * if the caller already has it, to be reused if no cut is needed.
+ * if the caller already has it, to be reused if no cut is needed. `headLength`: of what all of them begin with.
  */
 export function invoiceEventData(
   { invoice, json }: { readonly invoice: InvoiceBody; readonly json?: string | undefined },
   facts: readonly InvoiceFacts[],
-): readonly string[] {
+): readonly { readonly data: string; readonly headLength: number }[] {
   const members = facts.map((each) => JSON.stringify(each).slice(1, -1));
   const carried = cutInvoice(invoice, json, members);
   const cut = carried.truncated.length === 0 ? "" : `,"truncated":${JSON.stringify(carried.truncated)}`;
   const head = `{"invoiceId":${JSON.stringify(invoice.id)},"invoice":${carried.json}${cut}`;
-  return members.map((more) => (more === "" ? `${head}}` : `${head},${more}}`));
+  return members.map((more) => ({ data: more === "" ? `${head}}` : `${head},${more}}`, headLength: head.length }));
+}
+
+/** Where the invoice's text `json` begins in `data`, which it ends but for a brace; undefined if other members follow, or it was cut. */
+export function invoiceAt(data: string, json: string): number | undefined {
+  return data.endsWith(`${json}}`) ? data.length - json.length - 1 : undefined;
 }
 
 interface Carried {

@@ -1,6 +1,6 @@
 import { derivedId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
-import type { EventType } from "../../platform/events/event.ts";
+import type { EventType, OutboxEvent } from "../../platform/events/event.ts";
 import { recordOutbox } from "../../platform/events/store.ts";
 import { invoiceEventData } from "./event-invoice.ts";
 import type { Invoice } from "./invoice.ts";
@@ -25,24 +25,29 @@ export interface EventContext {
   readonly nowMs: number;
 }
 
-/** The event rows of one change of an invoice, numbered after the newest read, and the receipts that are due because of them. */
-export function recordEvents(db: Db, context: EventContext, events: readonly [InvoiceEvent, ...InvoiceEvent[]]) {
+/** The events of one change of an invoice, numbered after the newest read. */
+export function invoiceOutbox(
+  context: EventContext,
+  events: readonly [InvoiceEvent, ...InvoiceEvent[]],
+): readonly OutboxEvent[] {
   const data = invoiceEventData(
     { invoice: context.body, json: context.json },
     events.map(({ type: _, ...facts }) => facts),
   );
-  const outbox = recordOutbox(
-    db,
-    events.map(({ type }, n) => ({
-      id: derivedId("evt", context.operationId, n),
-      merchantId: context.invoice.merchantId,
-      type,
-      invoiceId: context.invoice.id,
-      sequence: context.firstSequence + n,
-      data: data[n] ?? "",
-      createdAtMs: context.nowMs,
-    })),
-  );
+  return events.map(({ type }, n) => ({
+    id: derivedId("evt", context.operationId, n),
+    merchantId: context.invoice.merchantId,
+    type,
+    invoiceId: context.invoice.id,
+    sequence: context.firstSequence + n,
+    ...(data[n] ?? { data: "" }),
+    createdAtMs: context.nowMs,
+  }));
+}
+
+/** Records the events of one change of an invoice, and the receipts that are due because of them. */
+export function recordEvents(db: Db, context: EventContext, events: readonly [InvoiceEvent, ...InvoiceEvent[]]) {
+  const outbox = recordOutbox(db, invoiceOutbox(context, events));
   return oweAfter(context, events)
     ? [...outbox, oweReceipts(db, { ...context, invoiceId: context.invoice.id })]
     : outbox;

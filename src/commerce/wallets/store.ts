@@ -139,7 +139,7 @@ const gapWarning = preparedForEach(
   (db, of) =>
     db.insert(events).select(
       sql`select warning.event_id, warning.merchant_id, 'wallet.gap_limit_warning', null, null,
-      json_object('walletId', id, 'cryptocurrency', cryptocurrency, 'network', network, 'gap', gap, 'nextIndex', next_index), warning.now_ms
+      json_object('walletId', id, 'cryptocurrency', cryptocurrency, 'network', network, 'gap', gap, 'nextIndex', next_index), warning.now_ms, null, null
       from (select value ->> '$.walletId' as wallet_id, min(value ->> '$.eventId') as event_id, value ->> '$.merchantId' as merchant_id,
         max(value ->> '$.nowMs') as now_ms, count(*) as allocated from json_each(${of.items}) group by 1) warning
       cross join wallets on id = warning.wallet_id

@@ -186,7 +186,7 @@ const unmatchedEvents = prepared(
       .select(
         sql`select case when kept.id is null then ${member("summaryId")} else ${member("eventId")} end, ${member("merchant_id")},
         'payment.unmatched', null, null, case when kept.id is null then ${member("summary")} else ${member("event")} end,
-        ${of.nowMs} from ${listed} left join payments kept on kept.id = ${member("id")}
+        ${of.nowMs}, null, null from ${listed} left join payments kept on kept.id = ${member("id")}
         where ${member("status")} = 'UNMATCHED'`,
       )
       .onConflictDoNothing(),

@@ -8,6 +8,7 @@ import { prepared } from "../../platform/db/prepared-statement.ts";
 import type { events } from "../../platform/db/schema/events.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../platform/db/schema/webhooks.ts";
+import { eventData } from "../../platform/events/store.ts";
 import type { Health } from "../webhooks/retry-schedule.ts";
 import { MANY_FAILURES } from "../webhooks/retry-schedule.ts";
 import { selectWebhookById } from "../webhooks/store.ts";
@@ -104,7 +105,7 @@ const claimed = prepared(
         merchantId: sql<(typeof events.$inferSelect)["merchantId"]>`event.merchant_id`.as("event_merchant"),
         type: sql<string>`event.type`.as("event_type"),
         sequence: sql<number | null>`event.sequence`.as("event_sequence"),
-        data: sql<string>`event.data`.as("event_data"),
+        data: eventData("event").as("event_data"),
         createdAtMs: sql<number>`event.created_at_ms`.as("event_created"),
       })
       .from(

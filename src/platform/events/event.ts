@@ -63,7 +63,10 @@ export function isNewsForPayer({ type, invoiceId }: Pick<OutboxEvent, "type" | "
   return invoiceId !== null && type !== "invoice.created" && type !== "payment.created";
 }
 
-/** An event for the outbox; `data` is JSON. `sequence` increases by one within an invoice; it and `invoiceId` are null for other events. */
+/**
+ * An event for the outbox; `data` is JSON, of an object. `sequence` increases by one within an invoice; it and `invoiceId` are null for other
+ * events.
+ */
 export interface OutboxEvent {
   readonly id: EventId;
   readonly merchantId: MerchantId;
@@ -71,13 +74,15 @@ export interface OutboxEvent {
   readonly invoiceId: InvoiceId | null;
   readonly sequence: number | null;
   readonly data: string;
+  /** The length of what `data` has in common with the batch's other events: it ends before a member's comma or the last brace. */
+  readonly headLength?: number;
   readonly createdAtMs: number;
 }
 
 export const API_VERSION = "v1";
 
 /** An event as read from its row. */
-export interface EventRow extends Omit<OutboxEvent, "type" | "invoiceId"> {
+export interface EventRow extends Omit<OutboxEvent, "type" | "invoiceId" | "headLength"> {
   readonly type: string;
 }
 

@@ -9,6 +9,9 @@ import { assertEventSize, type EventType, isNewsForPayer, type OutboxEvent } fro
 
 const insertRow = preparedInsert(events);
 
+/** The part of an event's id up to the end of its time. */
+const ID_TIME_LENGTH = `evt_${ulidTime(0)}`.length;
+
 /**
  * An endpoint that was woken for another event within this time delivers the new event too, without another wake; an older wake may have been
  * lost. Only deliveries that became due when they were created count: no wake was sent for replays and late retries.
@@ -76,7 +79,7 @@ export function recordEvent(db: Db, { data, ...event }: LooseEvent) {
 export function recordOutbox(db: Db, rows: readonly OutboxEvent[]) {
   for (const row of rows) assertEventSize(row);
   return [
-    ...rows.map((row) => insertEvent(db, row)),
+    ...rows.map((row) => insertEvent(db, row, rows[0])),
     fanOut(
       db,
       rows.map(({ id }) => id),
@@ -84,10 +87,49 @@ export function recordOutbox(db: Db, rows: readonly OutboxEvent[]) {
   ];
 }
 
-function insertEvent(db: Db, row: OutboxEvent) {
-  const inserted = insertRow(db, row);
+function insertEvent(db: Db, row: OutboxEvent, first: OutboxEvent | undefined) {
+  const inserted = insertRow(db, { ...row, ...shared(row, first) });
   if (!isNewsForPayer(row)) return inserted;
   return withNews(inserted, () => ({ tell: [`${row.merchantId} ${row.invoiceId}`] }));
+}
+
+/**
+ * The events of a change hold the same invoice: the first has it, the others only what follows it, as an object of its own. They are forgotten
+ * together (`forgetOldEvents`).
+ */
+function shared({ data, ...row }: OutboxEvent, first: OutboxEvent | undefined) {
+  const head = data.slice(0, row.headLength ?? 0);
+  const isShared =
+    head !== "" && first !== undefined && first.id !== row.id && first.data.startsWith(head) && isBeside(row, first);
+  if (!isShared) return { data, headSequence: null, headLength: null };
+  const rest = data.slice(head.length);
+  return {
+    data: rest === "}" ? "{}" : `{${rest.slice(1)}`,
+    headSequence: first.sequence,
+    headLength: lengthInSql(head),
+  };
+}
+
+/** Whether two events are forgotten in one go: of one moment, with ids of one time. */
+function isBeside(one: Omit<OutboxEvent, "data">, other: OutboxEvent): boolean {
+  const isOfInvoice = one.invoiceId !== null && one.invoiceId === other.invoiceId;
+  return isOfInvoice && one.createdAtMs === other.createdAtMs && timeIn(one.id) === timeIn(other.id);
+}
+
+const timeIn = (id: EventId) => id.slice(0, ID_TIME_LENGTH);
+
+/** SQLite counts characters, JavaScript counts the halves of those beyond the basic plane. */
+function lengthInSql(text: string): number {
+  return text.length - (text.match(/[\ud800-\udbff]/g)?.length ?? 0);
+}
+
+/** The whole `data` of an event, byte by byte as it was recorded. `alias`: the table's name in the surrounding query. */
+export function eventData(alias: string): SQL<string> {
+  const own = (column: string) => sql.raw(`${alias}.${column}`);
+  const head = sql`(select substr(head.data, 1, ${own("head_length")}) from events head
+    where head.invoice_id = ${own("invoice_id")} and head.sequence = ${own("head_sequence")})`;
+  const rest = sql`iif(${own("data")} = '{}', '}', ',' || substr(${own("data")}, 2))`;
+  return sql<string>`iif(${own("head_length")} is null, ${own("data")}, ${head} || ${rest})`;
 }
 
 const columns = {
@@ -95,7 +137,7 @@ const columns = {
   merchantId: events.merchantId,
   type: events.type,
   sequence: events.sequence,
-  data: events.data,
+  data: eventData("events").as("whole_data"),
   createdAtMs: events.createdAtMs,
 };
 
@@ -164,10 +206,17 @@ export function selectPlace(db: Db, merchantId: string, id: string) {
     .from(sql`(select 1)`);
 }
 
-/** Deletes at most `limit` events older than `beforeMs`, oldest first. The time in an id can be earlier than its event's, never later. */
+/**
+ * Deletes `limit` events older than `beforeMs`, oldest first, and what else was recorded with the last of them: the others of a change need the
+ * first one. The time in an id can be earlier than its event's, never later.
+ */
 export function forgetOldEvents(db: Db, of: { readonly beforeMs: number; readonly limit: number }) {
+  const old = (columns: SQL) => sql`select ${columns} from events old
+    where old.id < ${`evt_${ulidTime(of.beforeMs)}`} and old.created_at_ms < ${of.beforeMs} order by old.id`;
   return db.delete(events).where(
-    sql`id in (select old.id from events old where old.id < ${`evt_${ulidTime(of.beforeMs)}`} and old.created_at_ms < ${of.beforeMs}
-      order by old.id limit ${of.limit})`,
+    sql`id in (select id from (${old(sql`old.id`)} limit ${of.limit})
+      union all select beside.id from (${old(sql`old.id, old.created_at_ms`)} limit 1 offset ${of.limit - 1}) last
+        cross join events beside on beside.id > last.id and beside.id < substr(last.id, 1, ${ID_TIME_LENGTH}) || '~'
+          and beside.created_at_ms = last.created_at_ms)`,
   );
 }

@@ -52,6 +52,8 @@ export type Prepared =
       readonly kind: "ready";
       readonly status: number;
       readonly body: string;
+      /** Where the body is in the `data` of the operation's first event, which it ends but for a brace: then only the event holds it. */
+      readonly bodyAt?: number | undefined;
       readonly statements: readonly Statement[];
       /** See `GroupedChange`. */
       readonly subjects?: readonly string[];
@@ -158,8 +160,8 @@ async function run(deps: OnceDependencies, of: Run, work: Work): Promise<OnceAns
       return prepared;
     }
     const sealed = deps.seal === undefined ? prepared.body : await deps.seal(prepared.body);
-    const { status, statements, subjects = [] } = prepared;
-    const outcome = await commit(deps, of, { status, body: sealed, statements, subjects });
+    const { status, statements, subjects = [], bodyAt } = prepared;
+    const outcome = await commit(deps, of, { status, body: sealed, bodyAt, statements, subjects });
     if ("mayCommit" in outcome) mayCommit ||= outcome.mayCommit;
     switch (outcome.kind) {
       case "committed":
@@ -213,13 +215,19 @@ type Outcome =
   | { readonly kind: "conflict"; readonly conflict: BatchConflict; readonly mayCommit: boolean };
 
 /** Sends one batch. `mayCommit`: an attempt without a response may have committed, or may still commit. */
-async function commit(deps: OnceDependencies, of: Run, answer: Stored & GroupedChange): Promise<Outcome> {
+async function commit(
+  deps: OnceDependencies,
+  of: Run,
+  answer: Stored & GroupedChange & { readonly bodyAt: number | undefined },
+): Promise<Outcome> {
   const { status, body, statements, subjects } = answer;
+  const bodyAt = deps.seal === undefined ? (answer.bodyAt ?? null) : null;
   const operation = insertOperation(deps.db, {
     id: of.operationId,
     merchantId: of.merchantId,
     status,
-    body,
+    body: bodyAt === null ? body : "",
+    bodyAt,
     createdAtMs: deps.nowMs(),
   });
   const sent = await sendChange(deps, { statements: [operation, ...statements], subjects });
@@ -238,8 +246,10 @@ async function readStored(
   const rows = await readWithRetry(deps.sleep, async () => selectOperation(deps.db, of));
   if (!rows.ok) return rows;
   const [stored] = rows.value;
-  if (stored === undefined || deps.open === undefined) return ok(stored);
-  return ok({ status: stored.status, body: await deps.open(stored.body) });
+  if (stored === undefined) return ok(undefined);
+  const { status, body } = stored;
+  if (body === null) throw new Error(`the event with the response of ${of.operationId} is gone`);
+  return ok({ status, body: (await deps.open?.(body)) ?? body });
 }
 
 function leased(deps: OnceDependencies, of: Leased): Run {

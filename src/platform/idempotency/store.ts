@@ -1,5 +1,5 @@
-import { and, eq, inArray, lt } from "drizzle-orm";
-import { type MerchantId, type UserId, ulidTime } from "../../lib/ids.ts";
+import { and, eq, inArray, lt, sql } from "drizzle-orm";
+import { derivedId, type MerchantId, type UserId, ulidTime } from "../../lib/ids.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 import type { Db } from "../db/client.ts";
 import { prepared, preparedInsert } from "../db/prepared-statement.ts";
@@ -9,15 +9,23 @@ import type { Left } from "../jobs/left.ts";
 /** Without an "on conflict" clause: a second batch of the same operation violates the primary key and aborts. */
 export const insertOperation = preparedInsert(operations);
 
-/** The stored response of an operation of this merchant; no row until the operation has committed. */
+/** The response, which its event holds: events are kept longer than operations. SQLite counts characters from 1. */
+const bodyInEvent = sql`(select substr(event.data, body_at + 1, length(event.data) - body_at - 1) from events event
+  where event.id = ${sql.placeholder("eventId")})`;
+
+/** The stored response of an operation of this merchant; no row until the operation has committed. `body` is null if its event is gone. */
 export const selectOperation = prepared(
   (of: { readonly merchantId: MerchantId | UserId; readonly operationId: string }) => ({
     id: of.operationId,
     merchantId: of.merchantId,
+    eventId: derivedId("evt", of.operationId),
   }),
   (db, of) =>
     db
-      .select({ status: operations.status, body: operations.body })
+      .select({
+        status: operations.status,
+        body: sql<string | null>`iif(body_at is null, body, ${bodyInEvent})`.as("whole_body"),
+      })
       .from(operations)
       .where(and(eq(operations.id, of.id), eq(operations.merchantId, of.merchantId))),
 );

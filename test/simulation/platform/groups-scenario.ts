@@ -261,6 +261,7 @@ function prepared(
     invoiceId: makeId("inv", operationId),
     // A row that the database refuses.
     data: order.isPoison ? (null as unknown as string) : text,
+    ...{ headSequence: null, headLength: null },
   });
   const customer = insertCustomer(db, {
     ...{ id: customerId, merchantId: MERCHANT, email: order.email, emailKey: order.email },

@@ -99,7 +99,7 @@ describe("the rows that are written", () => {
       without: await written(() => create()),
       direct: await written(() => create({ paymentMethods: [USDT] })),
       xpub: await written(() => create({ paymentMethods: [BTC] })),
-    }).toEqual({ without: 17, direct: 36, xpub: 29 });
+    }).toEqual({ without: 16, direct: 35, xpub: 28 });
   });
 
   it("for each event and endpoint", async () => {
@@ -113,7 +113,7 @@ describe("the rows that are written", () => {
 
   it("by the whole life of a paid invoice", async () => {
     const { pay, written } = await shop();
-    expect(await written(() => pay(1))).toBe(96);
+    expect(await written(() => pay(1))).toBe(95);
   });
 });
 
@@ -123,8 +123,8 @@ describe("the bytes of D1", () => {
     const without = await bytesOfEach(() => create());
     const direct = await bytesOfEach((nth) => create({ rawAmount: 1 + nth, paymentMethods: [USDT] }));
     const paid = await bytesOfEach((nth) => pay(nth));
-    expect(without).toBeLessThan(5_000);
-    expect(direct).toBeLessThan(11_000);
-    expect(paid).toBeLessThan(36_000);
+    expect(without).toBeLessThan(4_000);
+    expect(direct).toBeLessThan(7_000);
+    expect(paid).toBeLessThan(21_000);
   });
 });

@@ -114,7 +114,7 @@ describe("a run", () => {
   const many = (count: number, table: "events" | "deliveries") =>
     env.DB.prepare(
       `insert into ${table} with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ?)
-        select ${table === "events" ? "printf('evt_%026d', i), 'mer_1', 'ping', null, null, '{}', i" : "printf('dlv_%026d', i), 'mer_1', 'whk_1', 'evt_1', 'ping', 'FAILED', 0, 0, 0, null, 0, i, i"} from n`,
+        select ${table === "events" ? "printf('evt_%026d', i), 'mer_1', 'ping', null, null, '{}', i, null, null" : "printf('dlv_%026d', i), 'mer_1', 'whk_1', 'evt_1', 'ping', 'FAILED', 0, 0, 0, null, 0, i, i"} from n`,
     )
       .bind(count)
       .run();

@@ -13,9 +13,12 @@ export const events = sqliteTable(
     type: text("type").notNull(),
     invoiceId: text("invoice_id").$type<InvoiceId>(),
     sequence: integer("sequence"),
-    /** JSON of the event's `data`. */
+    /** JSON of the event's `data`; of an event with `headLength` only the members that follow the head. */
     data: text("data").notNull(),
     createdAtMs: integer("created_at_ms").notNull(),
+    /** The invoice's event of the same batch whose `data` begins with this event's head too; below, the head's length in characters. */
+    headSequence: integer("head_sequence"),
+    headLength: integer("head_length"),
   },
   (t) => [
     uniqueIndex("events_lock").on(t.invoiceId, t.sequence),

@@ -8,7 +8,10 @@ export const operations = sqliteTable("operations", {
   /** The owner of its Idempotency-Key: the merchant of the path, or the user if the path has no merchant (decisions 6). */
   merchantId: text("merchant_id").$type<MerchantId | UserId>().notNull(),
   status: integer("status").notNull(),
+  /** Empty if it is part of an event. */
   body: text("body").notNull(),
+  /** The number of characters before it in the `data` of the operation's first event; there a brace follows it. Null if it is not part of one. */
+  bodyAt: integer("body_at"),
   createdAtMs: integer("created_at_ms").notNull(),
 });
 

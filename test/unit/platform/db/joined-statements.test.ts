@@ -84,13 +84,19 @@ function statementsFor(
           type: "invoice.updated" as const,
           invoiceId,
           sequence: n * 10 + k,
-          data: JSON.stringify({ data: stored(each.data) }),
+          ...beginningAlike(stored(each.data), k),
           createdAtMs: n,
         })),
       );
     case "update":
       return [db.update(timelineItems).set({ timeMs: each.timeMs }).where(eq(timelineItems.invoiceId, invoiceId))];
   }
+}
+
+/** What an event says after what the others of its change say too: nothing, or a number. */
+function beginningAlike(text: string, k: number) {
+  const head = JSON.stringify({ data: text }).slice(0, -1);
+  return { data: k === 1 ? `${head}}` : `${head},"k":${k}}`, headLength: head.length };
 }
 
 function methodOf(invoiceId: InvoiceId, of: { readonly rate: string | null; readonly units: bigint }) {
@@ -135,6 +141,7 @@ function freshShop() {
     entries: rows("select *, typeof(after) from audit_events order by id"),
     methods: rows("select *, typeof(rate), typeof(quote_for_micros) from payment_methods order by invoice_id"),
     events: rows("select * from events order by id"),
+
     deliveries: rows("select id, webhook_id, event_id, status, next_attempt_ms, claim from deliveries order by id"),
     // Pollers follow the row ids: within an invoice these must rise with the sequence.
     orders: rows(

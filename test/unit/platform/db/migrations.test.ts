@@ -14,6 +14,7 @@ const WITHOUT_ROW_NUMBER = [
   "checkouts",
   "customer_locations",
   "customers",
+  "operations",
   "public_holds",
   "timeline_items",
 ];

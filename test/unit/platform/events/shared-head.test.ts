@@ -1,0 +1,97 @@
+// The events of a change hold the same invoice: it is stored once, and every event is read as it was recorded.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { derivedId, type InvoiceId, type MerchantId, newUlid } from "../../../../src/lib/ids.ts";
+import { batch } from "../../../../src/platform/db/batch.ts";
+import { openDb } from "../../../../src/platform/db/client.ts";
+import { events } from "../../../../src/platform/db/schema/events.ts";
+import type { OutboxEvent } from "../../../../src/platform/events/event.ts";
+import { eventData, forgetOldEvents, recordOutbox } from "../../../../src/platform/events/store.ts";
+import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../../../simulation/engine/sqlite-d1.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const MERCHANT: MerchantId = "mer_1";
+const INVOICE: InvoiceId = "inv_1";
+
+function outbox() {
+  const sqlite = migratedDatabase();
+  const db = openDb(sqliteD1(statementCache(sqlite), savepoints(sqlite), async (_, work) => work()));
+  const whole = () =>
+    db
+      .select({ id: events.id, data: eventData("events").as("whole") })
+      .from(events)
+      .orderBy(events.sequence);
+  const stored = () => sqlite.prepare("select data, head_length from events order by sequence").all();
+  return { db, whole, stored, clear: () => sqlite.exec("delete from events") };
+}
+
+/** The events of one change: each begins with `head`, and has its own `members` after it. */
+function eventsOf(head: string, members: readonly string[], of: { readonly nowMs: number; readonly from?: number }) {
+  const { nowMs, from = 1 } = of;
+  const operationId = newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
+  return members.map(
+    (more, n): OutboxEvent => ({
+      id: derivedId("evt", operationId, n),
+      merchantId: MERCHANT,
+      type: "invoice.updated",
+      invoiceId: INVOICE,
+      sequence: from + n,
+      data: more === "" ? `${head}}` : `${head},${more}}`,
+      headLength: head.length,
+      createdAtMs: nowMs,
+    }),
+  );
+}
+
+const NUL = /\0/g;
+const texts = fc
+  .oneof(fc.string({ unit: "binary" }), fc.constantFrom("ü€👋", "a".repeat(3_000), "}{,"))
+  .map((text) => text.replace(NUL, "").toWellFormed());
+const heads = texts.map((text) => JSON.stringify({ invoice: text }).slice(0, -1));
+const members = texts.map((text) => (text === "" ? "" : JSON.stringify({ payment: text }).slice(1, -1)));
+
+describe("the events of one change", () => {
+  test("are read as they were recorded, though only the first is stored whole", async () => {
+    const { db, whole, stored, clear } = outbox();
+    await fc.assert(
+      fc.asyncProperty(heads, fc.array(members, { minLength: 1, maxLength: 4 }), async (head, all) => {
+        clear();
+        const rows = eventsOf(head, all, { nowMs: 1_000 });
+        await batch(db, recordOutbox(db, rows));
+        expect(await whole()).toEqual(rows.map(({ id, data }) => ({ id, data })));
+        expect(stored().map(({ data }) => data)).toEqual(
+          rows.map(({ data }, n) => (n === 0 ? data : `{${all[n] ?? ""}}`)),
+        );
+      }),
+      { numRuns: RUNS / 5 },
+    );
+  });
+
+  test("are stored whole where they do not begin alike, or would not be forgotten together", async () => {
+    const { db, whole, stored } = outbox();
+    const [one, two, three] = eventsOf('{"a":1', ["", '"b":2', '"b":3'], { nowMs: 1_000 });
+    if (one === undefined || two === undefined || three === undefined) throw new Error("no events");
+    const rows = [one, { ...two, data: '{"a":2,"b":2}' }, { ...three, createdAtMs: 1_001 }];
+    await batch(db, recordOutbox(db, rows));
+    expect(stored().map((row) => row.head_length)).toEqual([null, null, null]);
+    expect((await whole()).map(({ data }) => data)).toEqual(rows.map(({ data }) => data));
+  });
+
+  test("are forgotten together, wherever a pass ends", async () => {
+    const { db, whole, clear } = outbox();
+    for (let limit = 1; limit <= 9; limit++) {
+      clear();
+      // Of one millisecond and apart: three changes of three events.
+      const changes = [1_000, 1_000, 1_001].map((nowMs, n) =>
+        eventsOf(`{"n":${n}`, ["", '"b":2', '"b":3'], { nowMs, from: 1 + n * 3 }),
+      );
+      for (const rows of changes) await batch(db, recordOutbox(db, rows));
+      const data = new Map<string, string>(changes.flat().map((row) => [row.id, row.data]));
+      for (let passes = 0; passes < 9; passes++) {
+        await forgetOldEvents(db, { beforeMs: 2_000, limit });
+        for (const row of await whole()) expect(row.data).toBe(data.get(row.id));
+      }
+      expect(await whole()).toEqual([]);
+    }
+  });
+});
