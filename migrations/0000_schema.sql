@@ -115,30 +115,6 @@ CREATE TABLE `events` (
 CREATE UNIQUE INDEX `events_lock` ON `events` (`invoice_id`,`sequence`);--> statement-breakpoint
 CREATE INDEX `events_listed` ON `events` (`merchant_id`);--> statement-breakpoint
 CREATE INDEX `events_of_type` ON `events` (`merchant_id`,`type`);--> statement-breakpoint
-CREATE TABLE `amount_reservations` (
-	`network` text NOT NULL,
-	`cryptocurrency` text NOT NULL,
-	`address` text NOT NULL,
-	`units` text NOT NULL,
-	`price_units` text NOT NULL,
-	`salt` integer NOT NULL,
-	`invoice_id` text NOT NULL,
-	`merchant_id` text NOT NULL,
-	`held_until_ms` integer NOT NULL,
-	`created_at_ms` integer NOT NULL,
-	`open_until_ms` integer DEFAULT 0 NOT NULL,
-	`rank` integer DEFAULT 3 NOT NULL,
-	`is_public` integer DEFAULT false NOT NULL,
-	PRIMARY KEY(`network`, `cryptocurrency`, `address`, `units`, `rank`)
-);
---> statement-breakpoint
-CREATE INDEX `amount_reservations_rank` ON `amount_reservations` (`network`,`cryptocurrency`,`address`,`rank`,`units`,`merchant_id`);--> statement-breakpoint
-CREATE INDEX `amount_reservations_amount` ON `amount_reservations` (`network`,`cryptocurrency`,`address`,`rank`,((100 + length(units)) || units));--> statement-breakpoint
-CREATE INDEX `amount_reservations_open` ON `amount_reservations` (`network`,`cryptocurrency`,`address`,`rank`,(((open_until_ms - created_at_ms >= 1800000) + (open_until_ms - created_at_ms >= 3600000) + (open_until_ms - created_at_ms >= 7200000) + (open_until_ms - created_at_ms >= 14400000) + (open_until_ms - created_at_ms >= 28800000) + (open_until_ms - created_at_ms >= 57600000) + (open_until_ms - created_at_ms >= 115200000) + (open_until_ms - created_at_ms >= 230400000) + (open_until_ms - created_at_ms >= 460800000) + (open_until_ms - created_at_ms >= 921600000) + (open_until_ms - created_at_ms >= 1843200000) + (open_until_ms - created_at_ms >= 3686400000)) * 1000000000 + open_until_ms / (900000 << ((open_until_ms - created_at_ms >= 1800000) + (open_until_ms - created_at_ms >= 3600000) + (open_until_ms - created_at_ms >= 7200000) + (open_until_ms - created_at_ms >= 14400000) + (open_until_ms - created_at_ms >= 28800000) + (open_until_ms - created_at_ms >= 57600000) + (open_until_ms - created_at_ms >= 115200000) + (open_until_ms - created_at_ms >= 230400000) + (open_until_ms - created_at_ms >= 460800000) + (open_until_ms - created_at_ms >= 921600000) + (open_until_ms - created_at_ms >= 1843200000) + (open_until_ms - created_at_ms >= 3686400000)))),((100 + length(units)) || units));--> statement-breakpoint
-CREATE INDEX `amount_reservations_held` ON `amount_reservations` (`held_until_ms`);--> statement-breakpoint
-CREATE INDEX `amount_reservations_price` ON `amount_reservations` (`network`,`cryptocurrency`,`address`,`price_units`,`salt`);--> statement-breakpoint
-CREATE INDEX `amount_reservations_invoice` ON `amount_reservations` (`invoice_id`);--> statement-breakpoint
-CREATE INDEX `amount_reservations_public` ON `amount_reservations` (`network`,`cryptocurrency`,`address`,`merchant_id`,`units`) WHERE is_public = 1;--> statement-breakpoint
 CREATE TABLE `invoices` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,
@@ -223,6 +199,29 @@ CREATE TABLE `timeline_items` (
 	PRIMARY KEY(`invoice_id`, `position`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `method_amounts` (
+	`network` text NOT NULL,
+	`cryptocurrency` text NOT NULL,
+	`address` text NOT NULL,
+	`units` text NOT NULL,
+	`invoice_id` text NOT NULL,
+	`merchant_id` text NOT NULL,
+	`price_units` text NOT NULL,
+	`rank` integer NOT NULL,
+	`created_at_ms` integer NOT NULL,
+	`open_until_ms` integer NOT NULL,
+	`held_until_ms` integer NOT NULL,
+	`release_after_ms` integer NOT NULL,
+	`released_at_ms` integer,
+	PRIMARY KEY(`network`, `cryptocurrency`, `address`, `units`, `invoice_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `method_amounts_amount` ON `method_amounts` (`network`,`cryptocurrency`,`address`,`rank`,((100 + length(units)) || units)) WHERE released_at_ms is null;--> statement-breakpoint
+CREATE INDEX `method_amounts_open` ON `method_amounts` (`network`,`cryptocurrency`,`address`,`rank`,(((open_until_ms - created_at_ms >= 1800000) + (open_until_ms - created_at_ms >= 3600000) + (open_until_ms - created_at_ms >= 7200000) + (open_until_ms - created_at_ms >= 14400000) + (open_until_ms - created_at_ms >= 28800000) + (open_until_ms - created_at_ms >= 57600000) + (open_until_ms - created_at_ms >= 115200000) + (open_until_ms - created_at_ms >= 230400000) + (open_until_ms - created_at_ms >= 460800000) + (open_until_ms - created_at_ms >= 921600000) + (open_until_ms - created_at_ms >= 1843200000) + (open_until_ms - created_at_ms >= 3686400000)) * 1000000000 + open_until_ms / (900000 << ((open_until_ms - created_at_ms >= 1800000) + (open_until_ms - created_at_ms >= 3600000) + (open_until_ms - created_at_ms >= 7200000) + (open_until_ms - created_at_ms >= 14400000) + (open_until_ms - created_at_ms >= 28800000) + (open_until_ms - created_at_ms >= 57600000) + (open_until_ms - created_at_ms >= 115200000) + (open_until_ms - created_at_ms >= 230400000) + (open_until_ms - created_at_ms >= 460800000) + (open_until_ms - created_at_ms >= 921600000) + (open_until_ms - created_at_ms >= 1843200000) + (open_until_ms - created_at_ms >= 3686400000)))),((100 + length(units)) || units)) WHERE released_at_ms is null;--> statement-breakpoint
+CREATE INDEX `method_amounts_due` ON `method_amounts` (`release_after_ms`) WHERE released_at_ms is null;--> statement-breakpoint
+CREATE INDEX `method_amounts_invoice` ON `method_amounts` (`invoice_id`);--> statement-breakpoint
+CREATE INDEX `method_amounts_released` ON `method_amounts` (`network`,`cryptocurrency`,`address`,`held_until_ms`) WHERE released_at_ms is not null;--> statement-breakpoint
+CREATE INDEX `method_amounts_old` ON `method_amounts` (`held_until_ms`) WHERE released_at_ms is not null;--> statement-breakpoint
 CREATE TABLE `merchants` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -434,19 +433,6 @@ CREATE TABLE `public_holds` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `public_holds_network` ON `public_holds` (`merchant_id`,`kind`,`network`);--> statement-breakpoint
-CREATE TABLE `released_amounts` (
-	`network` text NOT NULL,
-	`cryptocurrency` text NOT NULL,
-	`address` text NOT NULL,
-	`units` text NOT NULL,
-	`invoice_id` text NOT NULL,
-	`held_until_ms` integer NOT NULL,
-	`created_at_ms` integer NOT NULL,
-	`rank` integer NOT NULL,
-	PRIMARY KEY(`network`, `cryptocurrency`, `address`, `units`, `invoice_id`)
-);
---> statement-breakpoint
-CREATE INDEX `released_amounts_held` ON `released_amounts` (`network`,`cryptocurrency`,`address`,`held_until_ms`);--> statement-breakpoint
 CREATE TABLE `invitation_mails` (
 	`merchant_id` text NOT NULL,
 	`user_id` text NOT NULL,

@@ -59,7 +59,7 @@ export async function signedPost(
     "x-signature": `t=${t},v1=${await signer.plain(`${t}.${body}`)}`,
     "x-webhook-id": webhookId,
     "x-event-id": eventId,
-    "x-delivery-id": `dlv_${eventId.slice(4, 14)}${eventId.slice(-8)}${webhookId.slice(-8)}`,
+    "x-delivery-id": `dlv_${eventId.slice(4, 16)}${eventId.slice(-8)}${webhookId.slice(-6)}`,
   };
   return { headers, body };
 }

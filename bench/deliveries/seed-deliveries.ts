@@ -5,7 +5,7 @@ import { CREATED_AT_MS, DATA, SEQUENCE, TYPE } from "./bare-post.ts";
 const NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ?2)";
 const EVENT_ID = "'evt_01' || printf('%024d', n)";
 /** As the fan-out makes it (src/platform/events/store.ts). */
-const DELIVERY_ID = `'dlv_' || substr(${EVENT_ID}, 5, 10) || substr(${EVENT_ID}, -8) || substr(hook.value, -8)`;
+const DELIVERY_ID = `'dlv_' || substr(${EVENT_ID}, 5, 12) || substr(${EVENT_ID}, -8) || substr(hook.value, -6)`;
 
 export interface SeedOf {
   readonly merchantId: string;

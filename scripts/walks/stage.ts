@@ -106,6 +106,7 @@ export class Stage {
   #environment(sqlite: DatabaseSync, secrets: Readonly<Record<string, string>>): Env {
     const objects = {
       ADDRESS_ALLOCATOR: this.#worker.AddressAllocator,
+      AMOUNT_ALLOCATOR: this.#worker.AmountAllocator,
       MERCHANT_OBJECT: this.#worker.MerchantObject,
       RATE_LIMITER: this.#worker.RateLimiter,
       RATE_BOOK: this.#worker.RateBook,

@@ -4,8 +4,9 @@ import { forgetImages } from "../accounts/images/forget-images.ts";
 import { waitingDependencies } from "../accounts/invitations/dependencies.ts";
 import { sendWaiting } from "../accounts/invitations/send-waiting.ts";
 import { forgetExpired } from "../accounts/sign-in/delete-expired.ts";
+import { releaseAmounts } from "../commerce/amounts/release-amounts.ts";
 import { invoiceDependencies } from "../commerce/invoices/dependencies.ts";
-import { expireInvoices, releaseAmounts } from "../commerce/invoices/expire-invoices.ts";
+import { expireInvoices } from "../commerce/invoices/expire-invoices.ts";
 import { pricePayments } from "../detection/matching/price-payments.ts";
 import { wakeDependencies } from "../detection/watchers/dependencies.ts";
 import { wakeWatchers } from "../detection/watchers/wake-watchers.ts";
@@ -41,7 +42,7 @@ const JOBS = {
     if (left.length > 0) logAlert("invoices left unsettled", { left });
     return hasMore ? "more" : "nothing";
   },
-  release: releaseAmounts,
+  release: ({ env, db, nowMs }) => releaseAmounts(invoiceDependencies(env, { db, nowMs, sleep })),
   price: async ({ env, db, nowMs, minuteMs }) => {
     await pricePayments(invoiceDependencies(env, { db, nowMs, sleep }), minuteMs);
     return "nothing";

@@ -5,6 +5,7 @@ import { hasDevelopmentSetting } from "./configuration.ts";
 import { dispatchJobs, runJobMessage } from "./jobs.ts";
 
 export { CheckoutRoom } from "../checkout/live/checkout-room.ts";
+export { AmountAllocator } from "../commerce/amounts/amount-allocator.ts";
 export { AddressAllocator } from "../commerce/wallets/address-allocator.ts";
 export { NetworkWatcher } from "../detection/watchers/network-watcher.ts";
 export { RateLimiter } from "../platform/http/rate-limit.ts";

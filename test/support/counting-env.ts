@@ -5,7 +5,14 @@ import { env } from "cloudflare:workers";
 export type Calls = string[];
 
 const D1_REQUESTS = ["first", "all", "run", "raw"];
-const OBJECTS = ["ADDRESS_ALLOCATOR", "MERCHANT_OBJECT", "RATE_LIMITER", "RATE_BOOK", "CHECKOUT_ROOM"] as const;
+const OBJECTS = [
+  "ADDRESS_ALLOCATOR",
+  "AMOUNT_ALLOCATOR",
+  "MERCHANT_OBJECT",
+  "RATE_LIMITER",
+  "RATE_BOOK",
+  "CHECKOUT_ROOM",
+] as const;
 
 /** The test's bindings, counted. `changes` come first, so that a stand-in is counted too. */
 export function countingEnv(changes: Partial<Env> = {}): { readonly bindings: Partial<Env>; readonly calls: Calls } {

@@ -3,7 +3,8 @@ import { and, eq, sql } from "drizzle-orm";
 import { parseQuotes, printQuotes } from "../../src/commerce/invoices/quotes.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
 import type { Db } from "../../src/platform/db/client.ts";
-import { amountReservations, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { methodAmounts } from "../../src/platform/db/schema/method-amounts.ts";
 
 /** Everything that is known of the quotes of an invoice's methods, the amounts that they reserved too, is `byMs` older. */
 export async function ageQuotes(db: Db, invoiceId: InvoiceId, byMs: number): Promise<void> {
@@ -33,7 +34,7 @@ export async function ageQuotes(db: Db, invoiceId: InvoiceId, byMs: number): Pro
       );
   }
   await db
-    .update(amountReservations)
+    .update(methodAmounts)
     .set({ createdAtMs: sql`created_at_ms - ${byMs}` })
-    .where(eq(amountReservations.invoiceId, invoiceId));
+    .where(eq(methodAmounts.invoiceId, invoiceId));
 }

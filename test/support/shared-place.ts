@@ -6,7 +6,7 @@ import { networkNamed } from "../../src/chains/networks.ts";
 import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
 import { applyTransfers, type Findings } from "../../src/detection/matching/apply-transfers.ts";
 import { sleep } from "../../src/lib/sleep.ts";
-import { amountReservations } from "../../src/platform/db/schema/invoices.ts";
+import { methodAmounts } from "../../src/platform/db/schema/method-amounts.ts";
 import { payments } from "../../src/platform/db/schema/payments.ts";
 import { randomHex } from "./wallet-bodies.ts";
 import { type Answer, freshMerchant, type TestMerchant, testDb } from "./worker-merchant.ts";
@@ -95,4 +95,4 @@ export async function prove(shop: TestMerchant, pair: Pair, of: { readonly usd: 
 }
 
 export const amountsAt = (address: string) =>
-  testDb.select().from(amountReservations).where(eq(amountReservations.address, address));
+  testDb.select().from(methodAmounts).where(eq(methodAmounts.address, address));

@@ -47,7 +47,7 @@ export interface Purchase extends ForSale {
 export async function buyProduct(deps: BuyDependencies, of: Purchase): Promise<Result<string, Failure>> {
   const { product, merchant, order, token, typed, callers } = of;
   const invoice = { ...order, productId: product.id, pairs: undefined };
-  const reads = createReads(deps.db, merchant.id, { ...invoice, prices: "{}" });
+  const reads = createReads(deps.db, merchant.id, invoice);
   const read = await readWithRetry(deps.sleep, () => batch(deps.db, reads));
   if (!read.ok) return read;
   const facts = createFacts(read.value);

@@ -7,8 +7,10 @@ import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { RateTable } from "../../rates/quote.ts";
+import type { AmountPlace } from "../amounts/amount-place.ts";
+import type { AmountAnswer, AmountRequest } from "../amounts/amount-request.ts";
 import { beginWatch } from "../cursors/store.ts";
-import { UNPROVEN } from "../ranks/rank.ts";
+import type { Sharing } from "../ranks/rank.ts";
 import type { AllocateAnswer, AllocateRequest } from "../wallets/allocations.ts";
 import type { PublicHold } from "../wallets/public-hold.ts";
 import type { MacKeys } from "../wallets/row-mac.ts";
@@ -25,13 +27,15 @@ import {
   walletRefusal,
   withRemainder,
 } from "./payment-method.ts";
-import { type AmountFacts, reserveAmount } from "./reserve-amount.ts";
+import { reserveAmount } from "./reserve-amount.ts";
 import { reserveRest } from "./reserve-rest.ts";
 import { restUnits } from "./rest.ts";
 import { putMethod } from "./store.ts";
 
 /** A wallet and the facts that `selectPayableWallets` read with it. */
-export interface PayableWallet extends Wallet, AmountFacts {
+export interface PayableWallet extends Wallet, Sharing {
+  /** For an extended key: whether another merchant has it, too, and this one is without proof. */
+  readonly isKeyShared: boolean;
   /** For a shared key: how many of the merchant's addresses of it received money. */
   readonly paidAddresses: number;
 }
@@ -39,6 +43,7 @@ export interface PayableWallet extends Wallet, AmountFacts {
 export interface ActivationDependencies {
   readonly db: Db;
   allocate(keyHash: string, request: AllocateRequest): Promise<AllocateAnswer>;
+  allocateAmounts(place: AmountPlace, requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]>;
   /** Called only when there is something to quote, and once per request. */
   table(): Promise<RateTable>;
   readonly macKeys: MacKeys;
@@ -47,8 +52,6 @@ export interface ActivationDependencies {
   readonly hasSource: (network: string) => boolean;
   /** Wakes the network's watcher in the background, because an address of the network is about to be shown. */
   readonly wakeWatcher: (network: string) => void;
-  /** In [0, 1). */
-  random(): number;
   readonly nowMs: number;
 }
 
@@ -69,16 +72,12 @@ export interface ActivationRequest {
   >;
   readonly wallet: PayableWallet;
   readonly operationId: string;
-  /** Salts of this price that another writer took first, in this request. */
-  readonly lostSalts: readonly number[];
   /** Set if a browser asks for an address of an extended key. */
   readonly publicHold: PublicHold | null;
 }
 
 export interface Activation {
   readonly method: PaymentMethod;
-  /** The salt of the amount, for the next try after a collision; undefined if the method has an address of its own. */
-  readonly salt: number | undefined;
   readonly statements: readonly Statement[];
 }
 
@@ -108,7 +107,7 @@ async function withAddress(
   const { keyHash, xpub, derivationPath, network } = wallet;
   if (keyHash === null || xpub === null || derivationPath === null)
     throw new Error(`an xpub wallet has no key: ${wallet.id}`);
-  const isBounded = wallet.isShared && wallet.rank === UNPROVEN;
+  const isBounded = wallet.isKeyShared;
   const tooLong = isBounded ? lifetimeRefusal(invoice, deps.nowMs) : undefined;
   if (tooLong !== undefined) return err(tooLong);
   // Checked before the allocator is called, because the allocator keeps an address even if the batch is refused.
@@ -140,7 +139,6 @@ async function withAddress(
   };
   return ok({
     method,
-    salt: undefined,
     statements: [
       assertWalletUsable(deps.db, wallet.id, deps.nowMs),
       ...watching(deps, network),
@@ -156,32 +154,23 @@ async function withAmount(
   request: ActivationRequest,
   quote: MethodQuote,
 ): Promise<Result<Activation, Failure>> {
-  const { invoice, wallet, operationId, lostSalts } = request;
+  const { invoice, wallet } = request;
   const { address, network, cryptocurrency } = wallet;
   const priceUnits = quote.amountUnits;
   if (address === null || priceUnits === null)
     throw new Error(`a direct method has no address or amount: ${wallet.id}`);
   const at = { network, cryptocurrency, address };
-  const wanted = { invoice, walletId: wallet.id, operationId, at, taken: wallet, held: [], priceUnits, lostSalts };
-  const made = await reserveAmount(deps, wanted);
+  const made = await reserveAmount(deps, { invoice, walletId: wallet.id, at, priceUnits, sharing: wallet });
   if (!made.ok) return made;
   const reserved = made.value;
   const destination = { address, addressIndex: null, amountUnits: reserved.units };
   const plain = activeMethod({ ...deps, invoice, wallet, quote, destination });
   const dueUnits = restUnits(plain, invoice, invoice.receivedMicros);
   // A part was paid with another method, so the rest is asked for. It is reserved, because an unreserved amount may be another invoice's.
-  const held = [{ ...reserved, priceUnits }];
   const rested =
     dueUnits === null
       ? ok(undefined)
-      : await reserveRest(deps, {
-          invoice,
-          method: { ...plain, address },
-          dueUnits,
-          held,
-          operationId: `${operationId}|rest`,
-          lostSalts,
-        });
+      : await reserveRest(deps, { invoice, method: { ...plain, address }, dueUnits, sharing: wallet });
   if (!rested.ok) return rested;
   const rest = rested.value;
   const restMicros = invoice.amountMicros - invoice.receivedMicros;
@@ -189,7 +178,6 @@ async function withAmount(
   const method = rest === undefined ? plain : withRemainder(plain, { ...asked, remainderUnits: rest.units });
   return ok({
     method,
-    salt: reserved.salt,
     statements: [
       assertWalletUsable(deps.db, wallet.id, deps.nowMs),
       ...watching(deps, network),

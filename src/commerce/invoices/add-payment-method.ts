@@ -20,9 +20,8 @@ import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
 import { type InvoiceFile, isQuoteOver } from "./invoice.ts";
 import { methodBodyOf } from "./invoice-body.ts";
 import { methodFacts } from "./invoice-facts.ts";
-import { isSamePair, type Pair, pricesJson } from "./payment-method.ts";
+import { isSamePair, type Pair } from "./payment-method.ts";
 import { type RefreshDependencies, refreshInvoice } from "./refresh-invoice.ts";
-import { mayBeOfAmounts } from "./reserve-amount.ts";
 
 export interface PickDependencies extends RefreshDependencies {
   readonly trail: Trail;
@@ -39,11 +38,8 @@ export interface PickRequest {
 
 /** Responds 201 with a newly activated method, or 200 with one that was already active. */
 export function addPaymentMethod(deps: PickDependencies, request: PickRequest): Work {
-  const lostSalts: number[] = [];
-  let triedSalt: number | undefined;
   return async (operationId, conflict, tries) => {
     throwUnlessContention("a pick", conflict);
-    if (mayBeOfAmounts(conflict) && triedSalt !== undefined) lostSalts.push(triedSalt);
     const file = await currentFile(deps, request, tries);
     if (!file.ok) return refused(file.error);
     const { invoice, methods } = file.value;
@@ -62,9 +58,8 @@ export function addPaymentMethod(deps: PickDependencies, request: PickRequest): 
     // The invoice may still wait for a network to be read beyond its end, but no new payment method may be activated.
     if (invoice.status !== "AWAITING_PAYMENT" || deps.nowMs > invoice.expiresAtMs)
       return refused({ code: "INVOICE_NOT_PAYABLE", status: invoice.status });
-    const activation = await activateOn(deps, request, file.value, { operationId, lostSalts });
+    const activation = await activateOn(deps, request, file.value, operationId);
     if (!activation.ok) return refused(activation.error);
-    triedSalt = activation.value.salt;
     const { method, statements } = activation.value;
     const { isFromPublicKey, callers } = request;
     const limited = isFromPublicKey ? withinPublicLimit(deps, { method, callers, statements }) : statements;
@@ -88,13 +83,12 @@ async function activateOn(
   deps: RefreshDependencies,
   request: PickRequest,
   file: InvoiceFile,
-  run: { readonly operationId: string; readonly lostSalts: readonly number[] },
+  operationId: string,
 ): Promise<Result<Activation, Failure>> {
   const { invoice } = file;
-  const prices = pricesJson({ rates: await deps.table(), nowMs: deps.nowMs }, invoice, [request.pair]);
   const { network } = request.pair;
   const [[found], [cursor]] = await batch(deps.db, [
-    selectPayableWallets(deps.db, invoice.merchantId, prices),
+    selectPayableWallets(deps.db, invoice.merchantId),
     selectCursor(deps.db, network),
   ]);
   if (cursor !== undefined && isLagging(cursor, deps.nowMs)) return err({ code: "NETWORK_NOT_WATCHED", network });
@@ -110,10 +104,10 @@ async function activateOn(
     ? await readPublicHold(deps, { wallet, invoiceId: invoice.id, callers: request.callers })
     : null;
   if (isAltered(deps.macKeys, wallet)) {
-    const auditId = derivedId("aud", run.operationId, 1);
+    const auditId = derivedId("aud", operationId, 1);
     await batch(deps.db, freezeWallet(deps.db, wallet, { auditId, nowMs: deps.nowMs }));
   }
-  return activate(deps, { invoice, wallet, ...run, publicHold });
+  return activate(deps, { invoice, wallet, operationId, publicHold });
 }
 
 function prepare(

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { moveReservations } from "../amount-reservations/store.ts";
+import { shortenAmounts } from "../amounts/store.ts";
 import { type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
 import type { InvoiceFile } from "./invoice.ts";
 import { settlementChange } from "./settle-invoice.ts";
@@ -22,6 +22,6 @@ export async function cancelInvoice(
     const change = settlementChange(read, deps.nowMs, { columns: { cancelledAtMs: deps.nowMs, monitorUntilMs } });
     if (change === undefined) throw new Error(`cancelling changes nothing of ${id}`);
     const audit = { ...change.audit, action: "invoice.cancelled" } as const;
-    return ok({ ...change, audit, statements: [moveReservations(deps.db, read.invoice.id, monitorUntilMs)] });
+    return ok({ ...change, audit, statements: [shortenAmounts(deps.db, read.invoice.id, monitorUntilMs)] });
   });
 }

@@ -34,11 +34,10 @@ import { type Invoice, isPublicOrigin, newFile, type TimelineItem } from "./invo
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { customerOf, metadataOf } from "./invoice-customer.ts";
 import { createdFacts } from "./invoice-facts.ts";
-import { type Pair, pairKey, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
+import { type Pair, unavailableMethod, walletsToActivate } from "./payment-method.ts";
 import { type AskedTerms, type Terms, termsOf } from "./product-terms.ts";
 import { recordCustomer } from "./record-customer.ts";
 import { invoiceOutbox } from "./record-events.ts";
-import { noteLosses } from "./reserve-amount.ts";
 import { insertInvoice, insertTimelineItem, putMethod, selectForCreate } from "./store.ts";
 import { overpaidToleranceMicros, underpaidToleranceMicros } from "./value.ts";
 
@@ -85,11 +84,11 @@ export interface CreateRequest {
 export function createReads(
   db: Db,
   merchantId: string,
-  of: Pick<NewInvoice, "customerEmail" | "externalId" | "productId"> & { readonly prices: string },
+  of: Partial<Pick<NewInvoice, "customerEmail" | "externalId" | "productId">>,
 ) {
-  const { customerEmail, externalId, productId, prices } = of;
+  const { customerEmail, externalId, productId } = of;
   const emailKey = customerEmail === undefined ? undefined : emailKeyOf(customerEmail);
-  return [selectForCreate(db, merchantId, { emailKey, externalId, productId, prices })] as const;
+  return [selectForCreate(db, merchantId, { emailKey, externalId, productId })] as const;
 }
 
 /** The result of `createReads`. */
@@ -106,40 +105,23 @@ export function createFacts([[found]]: ResultsOf<ReturnType<typeof createReads>>
 
 /** Creates one invoice, as work for `runOnce`. A retry gets the conflict that aborted its batch; a takeover runs with the same operation id. */
 export function createInvoice(deps: CreateDependencies, request: CreateRequest): Work {
-  const lostSalts = new Map<string, number[]>();
   let read = request;
-  let triedSalts = new Map<string, number>();
   return async (operationId, conflict, tries) => {
     throwUnlessContention("a create", conflict);
-    noteLosses(lostSalts, triedSalts, conflict);
-    read = tries === 0 ? request : await readAgain(deps, read, lostSalts);
+    read = tries === 0 ? request : await readAgain(deps, read);
     const plan = planInvoice(deps, read, operationId);
     if ("code" in plan) return { kind: "refused", failure: plan };
     const refusal = await roomRefusal(deps, plan.invoice, request.callers);
     if (refusal !== undefined) return { kind: "refused", failure: refusal };
-    const activations = await activateAll(deps, read, plan, { operationId, lostSalts });
-    triedSalts = new Map(activations.flatMap(({ key, salt }) => (salt === undefined ? [] : [[key, salt] as const])));
+    const activations = await activateAll(deps, read, plan, operationId);
     return prepare(deps, read, { plan, activations, operationId });
   };
 }
 
-/** Reads the facts again, now with the price of every direct wallet whose amount was taken, and with the count of active invoices. */
-async function readAgain(
-  deps: CreateDependencies,
-  request: CreateRequest,
-  lost: Map<string, number[]>,
-): Promise<CreateRequest> {
-  const { invoice, facts, merchant } = request;
-  const contested = facts.wallets.filter((wallet) => lost.has(pairKey(wallet)));
-  const terms = termsOf(invoice, facts.product, isPublicOrigin(request.origin));
-  const prices = terms.ok
-    ? pricesJson(
-        { rates: await deps.table(), nowMs: deps.nowMs },
-        { amountMicros: terms.value.rawAmount, currency: terms.value.currency },
-        [...(invoice.pairs ?? []), ...contested],
-      )
-    : "{}";
-  const reads = createReads(deps.db, merchant.id, { ...invoice, prices });
+/** Reads the facts again, now with the count of active invoices. */
+async function readAgain(deps: CreateDependencies, request: CreateRequest): Promise<CreateRequest> {
+  const { invoice, merchant } = request;
+  const reads = createReads(deps.db, merchant.id, invoice);
   const [found, [room]] = await readTogether(deps.db, [...reads, selectServerRoom(deps.db, merchant.id)]);
   return { ...request, facts: createFacts([found]), merchant: { ...merchant, ...room } };
 }
@@ -238,8 +220,6 @@ function newInvoice(
 /** Numbering of a create's audit entries: 0 is the invoice, 1 the customer, from 2 on the wallets that were found altered. */
 const FREEZES_FROM = 2;
 
-type Activated = Pick<Activation, "method" | "statements" | "salt"> & { readonly key: string };
-
 /**
  * Activates all at the same time: none reads what another one writes, and all that an activation draws from the operation names its pair or its
  * place in the list. In the order of the wallets. A method that cannot be activated now is returned UNAVAILABLE with its reason; the invoice is
@@ -249,29 +229,26 @@ async function activateAll(
   deps: CreateDependencies,
   request: CreateRequest,
   plan: Plan,
-  run: { readonly operationId: string; readonly lostSalts: ReadonlyMap<string, readonly number[]> },
-): Promise<readonly Activated[]> {
-  const activated = plan.toActivate.map(async (wallet, n): Promise<Activated> => {
-    const key = pairKey(wallet);
-    const lostSalts = run.lostSalts.get(key) ?? [];
+  operationId: string,
+): Promise<readonly Activation[]> {
+  const activated = plan.toActivate.map(async (wallet, n): Promise<Activation> => {
     const isPublic = isPublicOrigin(request.origin);
     const publicHold = isPublic
       ? await readPublicHold(deps, { wallet, invoiceId: plan.invoice.id, callers: request.callers })
       : null;
     const { invoice } = plan;
-    const { operationId } = run;
-    const outcome = await activate(deps, { invoice, wallet, operationId, lostSalts, publicHold });
+    const outcome = await activate(deps, { invoice, wallet, operationId, publicHold });
     if (outcome.ok) {
       const { method, statements } = outcome.value;
       const limited = isPublic ? withinPublicLimit(deps, { method, callers: request.callers, statements }) : statements;
-      return { ...outcome.value, statements: limited, key };
+      return { method, statements: limited };
     }
     const method = unavailableMethod(plan.invoice, wallet, outcome.error.code);
-    const auditId = derivedId("aud", run.operationId, FREEZES_FROM + n);
+    const auditId = derivedId("aud", operationId, FREEZES_FROM + n);
     const freezing = isAltered(deps.macKeys, wallet)
       ? freezeWallet(deps.db, wallet, { auditId, nowMs: deps.nowMs })
       : ([] as const);
-    return { key, method, salt: undefined, statements: [putMethod(deps.db, method), ...freezing] };
+    return { method, statements: [putMethod(deps.db, method), ...freezing] };
   });
   return Promise.all(activated);
 }
@@ -281,7 +258,7 @@ function prepare(
   request: CreateRequest,
   of: {
     readonly plan: Plan;
-    readonly activations: readonly Activated[];
+    readonly activations: readonly Activation[];
     readonly operationId: string;
   },
 ): Prepared {

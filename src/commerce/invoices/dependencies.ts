@@ -5,11 +5,15 @@ import { newOperationId } from "../../lib/ids.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
+import { withinLimit } from "../../platform/db/retry.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import type { RateTable } from "../../rates/quote.ts";
 import { rateCacheOf } from "../../rates/rate-cache.ts";
 import { parseRateSource } from "../../rates/rate-setting.ts";
 import { RATE_BOOK_NAME, rateSourceOf } from "../../rates/rate-source.ts";
+import { type AmountPlace, placeName } from "../amounts/amount-place.ts";
+import type { AmountAllocatorRpc, AmountRequest } from "../amounts/amount-request.ts";
+import type { ReleaseDependencies } from "../amounts/release-amounts.ts";
 import type { AllocatorRpc } from "../wallets/allocations.ts";
 import { parseMacKeys } from "../wallets/row-mac.ts";
 import type { RefreshDependencies } from "./refresh-invoice.ts";
@@ -23,7 +27,7 @@ export function invoiceDependencies(
     /** Absent if the operation activates no method. */
     readonly background?: (work: Promise<unknown>) => void;
   },
-): RefreshDependencies {
+): RefreshDependencies & ReleaseDependencies {
   const { db, nowMs, sleep } = given;
   const isOpen = isDevelopment(env);
   const macKeys = parseMacKeys(env.ROW_MAC_KEY);
@@ -48,7 +52,6 @@ export function invoiceDependencies(
     nowMs,
     sleep,
     newOperationId,
-    random: Math.random,
     macKeys: macKeys.value,
     // In development a network without a source stays usable (decisions 4).
     isWatched: (network) => isOpen || hasSource(network),
@@ -61,10 +64,28 @@ export function invoiceDependencies(
     wakeWatcher: (network) => {
       if (hasSource(network)) given.background?.(objectOf(env, env.NETWORK_WATCHER, network).wake());
     },
+    ...allocators(env, { db, sleep }),
+  };
+}
+
+/** The objects that give addresses and amounts. Inside a merchant's object, one call asks for what several of its requests need. */
+function allocators(
+  env: Env,
+  { db, sleep }: { readonly db: Db; readonly sleep: Sleep },
+): Pick<RefreshDependencies & ReleaseDependencies, "allocate" | "allocateAmounts" | "releaseAmounts"> {
+  const amountsAt = (place: AmountPlace): AmountAllocatorRpc => objectOf(env, env.AMOUNT_ALLOCATOR, placeName(place));
+  return {
     allocate: (keyHash, request) => {
       const allocator = (): AllocatorRpc => objectOf(env, env.ADDRESS_ALLOCATOR, keyHash);
       if (db.group === undefined) return allocator().allocate(request);
       return db.group.ask(`allocate ${keyHash}`, request, (requests) => allocator().allocateEach(requests));
     },
+    allocateAmounts: async (place, requests) => {
+      const allocate = (all: readonly AmountRequest[]) => withinLimit(sleep, amountsAt(place).allocate(all));
+      const { group } = db;
+      if (group === undefined) return allocate(requests);
+      return Promise.all(requests.map((request) => group.ask(`amounts ${placeName(place)}`, request, allocate)));
+    },
+    releaseAmounts: (place, amounts, atMs) => withinLimit(sleep, amountsAt(place).release(amounts, atMs)),
   };
 }

@@ -1,6 +1,6 @@
 // Which amount a direct wallet asks for. On a shared address the amount distinguishes the invoices (decisions 4, "Amount for a direct wallet"):
 // it is the plain price if that is free, else slightly less, so that no payer pays more. A price's candidates are numbered 0, 1, 2, ... in the
-// order in which they are tried. The table of reservations stores the number (the salt), so that an index finds the next free one.
+// order in which they are tried. The allocator stores the number (the salt), so that an index finds the next free one.
 import { floorDiv, minBig, roundUpTo } from "../../lib/money.ts";
 
 /** The granularity of an asset's direct amounts. */
@@ -48,13 +48,13 @@ export function saltedUnits(priceUnits: bigint, asset: AmountGrain, salt: number
   throw new Error(`salt ${salt} is out of range for the price ${priceUnits}`);
 }
 
-/** The candidates numbered `from` to `to - 1`, as the decimal texts that reservations hold. */
-export function candidateTexts(
+/** The candidates numbered `from` to `to - 1`. */
+export function candidateUnits(
   priceUnits: bigint,
   asset: AmountGrain,
   { from, to }: { readonly from: number; readonly to: number },
-): string[] {
-  return Array.from({ length: to - from }, (_, i) => saltedUnits(priceUnits, asset, from + i).toString());
+): bigint[] {
+  return Array.from({ length: to - from }, (_, i) => saltedUnits(priceUnits, asset, from + i));
 }
 
 /** The taken amounts of a price at an address, from one read. */
@@ -78,22 +78,6 @@ export function firstSalt(taken: TakenAmounts, capacity: number): number | undef
   const salt = gap === -1 ? afterTaken : gap;
   if (salt === 0 && isPriceTaken) return undefined;
   return salt < capacity ? salt : undefined;
-}
-
-/**
- * Picks one of the free salts, given in ascending order; undefined if the list is empty. Without a collision it is the smallest. After a
- * collision all losers of the same amount retry at once, so each draws by `random` in [0, 1). The salt tried last is kept if it is still
- * free, because then the collision was about another method.
- */
-export function drawSalt(facts: {
-  readonly freeSalts: readonly number[];
-  readonly lostSalts: readonly number[];
-  readonly random: number;
-}): number | undefined {
-  const { freeSalts, lostSalts, random } = facts;
-  const last = lostSalts.at(-1);
-  if (last === undefined) return freeSalts[0];
-  return freeSalts.includes(last) ? last : freeSalts[Math.floor(random * freeSalts.length)];
 }
 
 /** How many held amounts of one price cause a warning: 80 % of its candidates, rounded up; undefined for a price with one candidate. */

@@ -11,9 +11,6 @@ import { batch } from "../../platform/db/batch.ts";
 import type { Committed } from "../../platform/db/commit-batch.ts";
 import { d1Messages } from "../../platform/db/conflict.ts";
 import { faultKind } from "../../platform/db/retry.ts";
-import type { Left } from "../../platform/jobs/left.ts";
-import { RELEASED_KEPT_MS } from "../amount-reservations/released.ts";
-import { forgetReleased, releaseReservations } from "../amount-reservations/store.ts";
 import { forgetSettled, noteUnsettled, type Unsettled } from "../unsettled/store.ts";
 import { type ChangeDependencies, changeAll, changeInvoice } from "./change-invoice.ts";
 import { noteDueTurn, selectDueInTurn, selectDueInvoices } from "./due/store.ts";
@@ -35,7 +32,6 @@ const NEWEST_A_RUN = 40;
 const HELD_A_RUN = 10;
 /** Invoices in one batch. Each may have up to a megabyte. */
 const SETTLED_AT_ONCE = 25;
-const RESERVATIONS_A_RUN = 1_000;
 
 export interface Swept {
   readonly settled: number;
@@ -160,11 +156,4 @@ async function whyUnsettled(deps: SweepDependencies, { merchantId, id }: Due): P
 function reasonOf(error: unknown): string {
   const byDatabase = d1Messages(error).find((message) => message.startsWith("D1_"));
   return byDatabase ?? (error instanceof Error ? error.name : typeof error);
-}
-
-/** Frees amounts that are no longer watched, and deletes those that were freed long ago. */
-export async function releaseAmounts({ db, nowMs }: Pick<SweepDependencies, "db" | "nowMs">): Promise<Left> {
-  const forgotten = forgetReleased(db, nowMs - RELEASED_KEPT_MS, RESERVATIONS_A_RUN);
-  const results = await batch(db, [...releaseReservations(db, nowMs, RESERVATIONS_A_RUN), forgotten]);
-  return results.some(({ meta }) => meta.changes >= RESERVATIONS_A_RUN) ? "more" : "nothing";
 }

@@ -81,10 +81,13 @@ function unprovenBounds(units: bigint, asset: AmountGrain): Omit<HoldingBounds, 
   return { ...ends, maxAll, maxOwn, isDivided: false };
 }
 
-type HoldingRefusal = Extract<Failure, { code: "LIMIT_REACHED" | "AMOUNTS_EXHAUSTED" }>;
+export type AmountRefusal = Extract<Failure, { code: "LIMIT_REACHED" | "AMOUNTS_EXHAUSTED" }>;
+
+/** The refusal for an invoice whose amounts end before it does. */
+export const NO_LONGER_HELD = limitReached("lifetimeSecondsWithoutProof");
 
 /** Why no further amount may be held; undefined if one may. */
-export function holdingRefusal(rank: Rank, bounds: HoldingBounds, holding: Holding): HoldingRefusal | undefined {
+export function holdingRefusal(rank: Rank, bounds: HoldingBounds, holding: Holding): AmountRefusal | undefined {
   const { maxAll, maxPublic, isDivided } = bounds;
   const { all, own, others, isShared } = holding;
   const maxOwn = isDivided ? Math.ceil(bounds.maxOwn / (others + 1)) : bounds.maxOwn;
@@ -95,26 +98,6 @@ export function holdingRefusal(rank: Rank, bounds: HoldingBounds, holding: Holdi
   if (own < maxOwn) return undefined;
   if (rank !== UNPROVEN) return { code: "AMOUNTS_EXHAUSTED" };
   return { code: "LIMIT_REACHED", name: "amountsWithoutProof", limit: maxOwn };
-}
-
-/** A range of amounts whose decimal texts have the same length, so that the order of the texts is the order of the numbers. */
-export interface AmountStretch {
-  readonly digits: number;
-  readonly from: string;
-  readonly to: string;
-}
-
-/** The amounts from one to another, both included and above zero, as such ranges. */
-export function stretchesOf({
-  fromUnits,
-  toUnits,
-}: Pick<HoldingBounds, "fromUnits" | "toUnits">): readonly AmountStretch[] {
-  const [fewest, most] = [fromUnits.toString().length, toUnits.toString().length];
-  return Array.from({ length: most - fewest + 1 }, (_, n) => {
-    const digits = fewest + n;
-    const [first, beyond] = [10n ** BigInt(digits - 1), 10n ** BigInt(digits)];
-    return { digits, from: maxBig(fromUnits, first).toString(), to: minBig(toUnits, beyond - 1n).toString() };
-  });
 }
 
 /** How long a merchant without proof may hold amounts at a shared address. */

@@ -115,26 +115,6 @@ export function quoteMethod(of: {
   });
 }
 
-/** JSON of `<cryptocurrency>_<network>` to the plain amount of a direct method, for the lookup of `selectPayableWallets`. */
-export function pricesJson(
-  at: { readonly rates: RateTable; readonly nowMs: number },
-  invoice: Pick<Invoice, "amountMicros" | "currency">,
-  pairs: readonly Pair[],
-): string {
-  const prices: Record<string, string> = {};
-  for (const pair of invoice.amountMicros === 0n ? [] : pairs) {
-    const quote = quoteMethod({
-      invoice,
-      wallet: { ...pair, walletType: "DIRECT_WALLET" },
-      table: at.rates,
-      nowMs: at.nowMs,
-    });
-    const units = quote.ok ? quote.value.amountUnits : null;
-    if (units !== null) prices[pairKey(pair)] = units.toString();
-  }
-  return JSON.stringify(prices);
-}
-
 /** The address and amount that an activation adds to a quote. */
 export interface Destination {
   readonly address: string;

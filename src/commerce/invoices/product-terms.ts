@@ -21,14 +21,6 @@ export interface Terms {
   readonly currency: string;
 }
 
-/** The invoice's amount, if it is known before the product is read. */
-export function askedAmount(
-  asked: AskedTerms,
-): { readonly amountMicros: bigint; readonly currency: string } | undefined {
-  const { rawAmount: amountMicros, currency = asked.productId === undefined ? DEFAULT_CURRENCY : undefined } = asked;
-  return amountMicros === undefined || currency === undefined ? undefined : { amountMicros, currency };
-}
-
 /**
  * The terms of an invoice. `product`: the merchant's product with that id, deleted or not. Values of the request take precedence; the product's
  * price is used only in its own currency. A browser may choose neither price nor currency unless the product's price is 0. Refuses

@@ -4,23 +4,14 @@ import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { batch, type Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { type AmountPlace, selectHeldAmounts } from "../amount-reservations/store.ts";
-import { selectPayableWallets } from "../payable-wallets/store.ts";
-import type { Wallet } from "../wallets/wallet.ts";
+import type { Sharing } from "../ranks/rank.ts";
+import { selectSharing } from "../ranks/store.ts";
 import type { ActivationDependencies } from "./activate-payment-method.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
 import { type Invoice, type InvoiceFile, isQuoteOver, lockEndMs, type PaymentMethod } from "./invoice.ts";
 import { quoteFacts } from "./invoice-facts.ts";
-import { isSamePair, type MethodQuote, pairKey, pricesJson, quotedMethod, quoteMethod } from "./payment-method.ts";
-import {
-  type AmountFacts,
-  type HeldAmount,
-  mayBeOfAmounts,
-  NOTHING_KNOWN,
-  noteLosses,
-  type ReservedAmount,
-  reserveAmount,
-} from "./reserve-amount.ts";
+import { isSamePair, type MethodQuote, quotedMethod, quoteMethod } from "./payment-method.ts";
+import { type ReservedAmount, reserveAmount } from "./reserve-amount.ts";
 import { reserveRemainders } from "./reserve-remainder.ts";
 import { lacksRest } from "./rest.ts";
 import { settlementChange } from "./settle-invoice.ts";
@@ -58,17 +49,11 @@ export async function refreshInvoice(
     ok(settlementChange(read, deps.nowMs)),
   );
   if (!settled.ok || !isStale(settled.value, deps.nowMs)) return settled;
-  const lost = new Map<string, number[]>();
   let plan: Requote | undefined;
-  const renewed = await changeInvoice(
-    clock,
-    { merchantId, id, read: settled.value },
-    async (read, conflict, operationId) => {
-      noteLosses(lost, plan?.tried ?? new Map(), conflict);
-      plan = await requote(deps, read, { operationId, lost });
-      return ok(plan.change);
-    },
-  );
+  const renewed = await changeInvoice(clock, { merchantId, id, read: settled.value }, async (read) => {
+    plan = await requote(deps, read);
+    return ok(plan.change);
+  });
   if (!renewed.ok) return renewed;
   const rested = await reserveRests(deps, renewed.value);
   return rested.ok ? ok(withMethods(rested.value, plan?.exhausted ?? [])) : rested;
@@ -78,13 +63,9 @@ export async function refreshInvoice(
 async function reserveRests(deps: RefreshDependencies, file: InvoiceFile): Promise<Result<InvoiceFile, Failure>> {
   const { merchantId, id } = file.invoice;
   if (!file.methods.some((method) => lacksRest(file.invoice, method))) return ok(file);
-  const lostSalts: number[] = [];
-  let tried: readonly number[] = [];
   const clock = { ...deps, trail: SYSTEM_TRAIL };
-  return changeInvoice(clock, { merchantId, id, read: file }, async (read, conflict, operationId) => {
-    if (mayBeOfAmounts(conflict)) lostSalts.push(...tried);
-    const rests = await reserveRemainders(deps, read, read.invoice, { operationId, lostSalts });
-    tried = rests.tried;
+  return changeInvoice(clock, { merchantId, id, read: file }, async (read) => {
+    const rests = await reserveRemainders(deps, read, read.invoice);
     const [first, ...more] = rests.methods.map((method) => ({ type: "payment.updated" as const, method }));
     if (first === undefined) return ok(undefined);
     const audit = { action: "invoice.requoted", ...changedFacts({}, quoteFacts(rests.methods)) } as const;
@@ -96,29 +77,21 @@ interface Requote {
   readonly change: Change | undefined;
   /** Methods whose new price has no free amount, marked so. The mark is not stored, because the next read may find one. */
   readonly exhausted: readonly PaymentMethod[];
-  /** The salts of the amounts that the change reserves, by pair. */
-  readonly tried: ReadonlyMap<string, number>;
-}
-
-interface RequoteRun {
-  readonly operationId: string;
-  readonly lost: ReadonlyMap<string, readonly number[]>;
 }
 
 /** New quotes for every method whose lock is over. The address stays; a direct wallet's old amount stays reserved besides the new one. */
-async function requote(deps: RefreshDependencies, file: InvoiceFile, run: RequoteRun): Promise<Requote> {
+async function requote(deps: RefreshDependencies, file: InvoiceFile): Promise<Requote> {
   const methods: PaymentMethod[] = [];
   const exhausted: PaymentMethod[] = [];
   const statements: Statement[] = [];
-  const tried = new Map<string, number>();
   const isUsed = usedBy(file.payments);
-  for (const { method, quote, facts } of await quotesOf(deps, file)) {
-    const renewed = await renew(deps, file, { method, quote, facts, ...run });
+  for (const renewal of await quotesOf(deps, file)) {
+    const { method, quote } = renewal;
+    const renewed = await renew(deps, file, renewal);
     if (renewed === undefined) {
       exhausted.push({ ...method, reason: "AMOUNTS_EXHAUSTED" });
       continue;
     }
-    if (renewed.salt !== undefined) tried.set(pairKey(method), renewed.salt);
     const quoted = quotedMethod(method, {
       quote: { ...quote, amountUnits: renewed.units },
       forMicros: dueMicros(file.invoice),
@@ -130,7 +103,7 @@ async function requote(deps: RefreshDependencies, file: InvoiceFile, run: Requot
     statements.push(...renewed.statements, putMethod(deps.db, quoted));
   }
   const [first, ...more] = methods.map((method) => ({ type: "payment.updated" as const, method }));
-  if (first === undefined) return { change: undefined, exhausted, tried };
+  if (first === undefined) return { change: undefined, exhausted };
   const before = file.methods.filter((method) => methods.some((other) => isSamePair(method, other)));
   const audit = { action: "invoice.requoted", ...changedFacts(quoteFacts(before), quoteFacts(methods)) } as const;
   // A payment that was read before the new quote was made may belong to that quote.
@@ -138,17 +111,17 @@ async function requote(deps: RefreshDependencies, file: InvoiceFile, run: Requot
   const events = [first, ...more, ...(settled?.events ?? [])] as const;
   const { columns = {}, payments = [], moves = [] } = settled ?? {};
   const change = { columns, payments, moves, methods: [...methods, ...exhausted], events, audit, statements };
-  return { change, exhausted, tried };
+  return { change, exhausted };
 }
 
 interface Renewal {
   readonly method: PaymentMethod;
   readonly quote: MethodQuote;
-  /** What is known about the amounts of the new price; undefined if the address is the invoice's own. */
-  readonly facts: (AmountFacts & { readonly address: string; readonly held: readonly HeldAmount[] }) | undefined;
+  /** The address and who has it; undefined if it is the invoice's own. */
+  readonly shared: { readonly address: string; readonly sharing: Sharing } | undefined;
 }
 
-/** The methods whose lock is over and that have a rate, with what is known about their amounts; one read for all. */
+/** The methods whose lock is over and that have a rate, with what is known about their addresses; one read for all. */
 async function quotesOf(deps: RefreshDependencies, file: InvoiceFile): Promise<readonly Renewal[]> {
   const { invoice } = file;
   const table = await deps.table();
@@ -159,48 +132,39 @@ async function quotesOf(deps: RefreshDependencies, file: InvoiceFile): Promise<r
       const quote = quoteMethod({ invoice: asked, wallet: method, table, nowMs: deps.nowMs });
       return quote.ok ? [{ method, quote: quote.value }] : [];
     });
-  const direct = renewals.map(({ method }) => method).filter(({ walletType }) => walletType === "DIRECT_WALLET");
-  if (direct.length === 0) return renewals.map((each) => ({ ...each, facts: undefined }));
-  const [held, [found]] = await batch(deps.db, [
-    selectHeldAmounts(deps.db, invoice.id),
-    selectPayableWallets(deps.db, invoice.merchantId, pricesJson({ rates: table, nowMs: deps.nowMs }, asked, direct)),
-  ]);
-  return renewals.map((each) => {
-    const { address, walletType } = each.method;
-    if (walletType === "XPUB_WALLET" || address === null) return { ...each, facts: undefined };
-    const isThere = (place: AmountPlace | Wallet) => isSamePair(place, each.method) && place.address === address;
-    const { takenSalts, maxSalt, isPriceTaken, rank, isShared } = found?.payable.find(isThere) ?? NOTHING_KNOWN;
-    const facts = { takenSalts, maxSalt, isPriceTaken, rank, isShared, address, held: held.filter(isThere) };
-    return { ...each, facts };
+  const { merchantId } = invoice;
+  const places = renewals.map(({ method: { walletType, network, address } }) =>
+    walletType === "DIRECT_WALLET" && address !== null ? { network, address, merchantId } : undefined,
+  );
+  const direct = places.filter((place) => place !== undefined);
+  const [first, ...more] = direct.map((place) => selectSharing(deps.db, place));
+  const rows = first === undefined ? [] : await batch(deps.db, [first, ...more]);
+  return renewals.map((each, n) => {
+    const place = places[n];
+    if (place === undefined) return { ...each, shared: undefined };
+    const [sharing] = rows[direct.indexOf(place)] ?? [];
+    if (sharing === undefined) throw new Error("the read of a merchant's rank must return one row");
+    return { ...each, shared: { address: place.address, sharing } };
   });
 }
 
-interface Renewed extends Pick<ReservedAmount, "salt" | "statements"> {
+interface Renewed extends Pick<ReservedAmount, "statements"> {
   readonly units: bigint | null;
   /** Undefined if the address is the invoice's own. */
   readonly heldUntilMs?: number;
 }
 
-/** The amount to ask for from now on, and the statements that reserve it; undefined if no amount is free. */
+/** The amount to ask for from now on, and the statements that write it; undefined if no amount is free. */
 async function renew(
   deps: RefreshDependencies,
   { invoice }: InvoiceFile,
-  of: Renewal & RequoteRun,
+  { method, quote, shared }: Renewal,
 ): Promise<Renewed | undefined> {
-  const { method, quote, facts, operationId, lost } = of;
-  if (facts === undefined || quote.amountUnits === null)
-    return { units: quote.amountUnits, salt: undefined, statements: [] };
+  if (shared === undefined || quote.amountUnits === null) return { units: quote.amountUnits, statements: [] };
   const { network, cryptocurrency, walletId } = method;
-  const reserved = await reserveAmount(deps, {
-    invoice,
-    walletId,
-    operationId,
-    at: { network, cryptocurrency, address: facts.address },
-    priceUnits: quote.amountUnits,
-    taken: facts,
-    held: facts.held,
-    lostSalts: lost.get(pairKey(method)) ?? [],
-  });
+  const { address, sharing } = shared;
+  const at = { network, cryptocurrency, address };
+  const reserved = await reserveAmount(deps, { invoice, walletId, at, priceUnits: quote.amountUnits, sharing });
   return reserved.ok ? reserved.value : undefined;
 }
 

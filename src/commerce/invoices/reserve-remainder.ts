@@ -2,7 +2,7 @@
 // (decisions 5). The old amount stays reserved.
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { Statement } from "../../platform/db/batch.ts";
-import { selectHeldAmounts } from "../amount-reservations/store.ts";
+import { selectSharing } from "../ranks/store.ts";
 import type { InvoiceFile, PaymentMethod } from "./invoice.ts";
 import { withRemainder } from "./payment-method.ts";
 import type { AmountDependencies } from "./reserve-amount.ts";
@@ -15,8 +15,6 @@ import { usedBy } from "./weighing.ts";
 export interface Remainders {
   readonly methods: readonly PaymentMethod[];
   readonly statements: readonly Statement[];
-  /** Salts of the new amounts, for the next try after a collision. */
-  readonly tried: readonly number[];
 }
 
 /** The invoice's state after the change that reserves the remainders. */
@@ -30,7 +28,6 @@ export async function reserveRemainders(
   deps: AmountDependencies,
   { invoice, methods, payments }: Pick<InvoiceFile, "invoice" | "methods" | "payments">,
   after: After,
-  of: { readonly operationId: string; readonly lostSalts: readonly number[] },
 ): Promise<Remainders> {
   const isSame = after.receivedMicros === invoice.receivedMicros && after.status === invoice.status;
   const direct = methods.filter(
@@ -39,19 +36,17 @@ export async function reserveRemainders(
   const isUsed = usedBy(payments);
   const changed: PaymentMethod[] = [];
   const statements: Statement[] = [];
-  const tried: number[] = [];
   for (const method of direct) {
     const due = mayBeAdded(after.status) ? restUnits(method, invoice, after.receivedMicros) : null;
-    const reserved = due === null ? undefined : await reserve(deps, invoice, method, { dueUnits: due, ...of });
+    const reserved = due === null ? undefined : await reserve(deps, invoice, method, due);
     const remainderUnits = reserved?.units ?? null;
-    if (reserved?.salt !== undefined) tried.push(reserved.salt);
     if (remainderUnits === method.remainderUnits) continue;
     const forMicros = invoice.amountMicros - after.receivedMicros;
     const renewed = withRemainder(method, { remainderUnits, forMicros, nowMs: deps.nowMs, isUsed });
     changed.push(renewed);
     statements.push(...(reserved?.statements ?? []), putMethod(deps.db, renewed));
   }
-  return { methods: changed, statements, tried };
+  return { methods: changed, statements };
 }
 
 /** Also after its time is over: if late money is accepted, its page still asks for the rest. */
@@ -63,13 +58,13 @@ async function reserve(
   deps: AmountDependencies,
   invoice: InvoiceFile["invoice"],
   method: PaymentMethod,
-  of: { readonly dueUnits: bigint; readonly operationId: string; readonly lostSalts: readonly number[] },
+  dueUnits: bigint,
 ) {
-  const { address, network, cryptocurrency } = method;
+  const { address, network } = method;
+  const { merchantId } = invoice;
   if (address === null) throw new Error(`an active method has no address: ${invoice.id}`);
-  const held = (await selectHeldAmounts(deps.db, invoice.id)).filter(
-    (each) => each.network === network && each.cryptocurrency === cryptocurrency && each.address === address,
-  );
-  const reserved = await reserveRest(deps, { ...of, invoice, method: { ...method, address }, held });
+  const [sharing] = await selectSharing(deps.db, { network, address, merchantId });
+  if (sharing === undefined) throw new Error("the read of a merchant's rank must return one row");
+  const reserved = await reserveRest(deps, { invoice, method: { ...method, address }, dueUnits, sharing });
   return reserved.ok ? reserved.value : undefined;
 }

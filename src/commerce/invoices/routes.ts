@@ -29,8 +29,7 @@ import { fileOf, type InvoiceFile, type InvoiceRow } from "./invoice.ts";
 import { invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { listInvoices, pageReads } from "./list-invoices.ts";
 import { listMethods, methodReads } from "./list-methods.ts";
-import { canonicalPairs, pricesJson } from "./payment-method.ts";
-import { askedAmount } from "./product-terms.ts";
+import { canonicalPairs } from "./payment-method.ts";
 import { invoiceReads, type RefreshDependencies, refreshInvoice } from "./refresh-invoice.ts";
 import { resolveInvoice } from "./resolve-invoice.ts";
 import { updateInvoiceText } from "./update-invoice.ts";
@@ -61,16 +60,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
       "LIMIT_REACHED",
       "PRIVATE_KEY_REFUSED",
     ],
-    reads: async ({ db, deps, merchantId, request }) => {
-      const body = request?.body;
-      const pairs = canonicalPairs(body?.paymentMethods ?? []);
-      const amount = body === undefined ? undefined : askedAmount(body);
-      const isPriced = amount !== undefined && pairs.ok && pairs.value.length > 0;
-      const prices = isPriced
-        ? pricesJson({ rates: await deps.table(), nowMs: deps.nowMs }, amount, pairs.value)
-        : "{}";
-      return createReads(db, merchantId, { ...body, prices });
-    },
+    reads: ({ db, merchantId, request }) => createReads(db, merchantId, request?.body ?? {}),
     answer: async (call) => {
       const { body, principal, merchant, read } = call;
       const origin = isPublicKey(principal) ? "PUBLIC_KEY" : "API";

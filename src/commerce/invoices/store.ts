@@ -131,36 +131,32 @@ interface NamedByCreate {
   readonly emailKey: string;
   readonly externalId: string;
   readonly productId: string;
-  readonly prices: string;
 }
 
-const forCreate = (isPriced: boolean) =>
-  prepared(
-    (of: NamedByCreate) => of,
-    (db, of) =>
-      db
-        .select({
-          payable: payableWallets(isPriced),
-          customer: sql`(select ${jsonObject(customers, "buyer")} from customers buyer
-          where buyer.merchant_id = ${of.merchantId} and buyer.email_key = ${of.emailKey}
-          and buyer.deleted_at_ms is null)`
-            .mapWith(rowDecoder(customers))
-            .as("customer_json"),
-          product: sql`(select ${jsonObject(products, "article")} from products article
-          where article.id = ${of.productId} and article.merchant_id = ${of.merchantId})`
-            .mapWith(rowDecoder(products))
-            .as("product_json"),
-          sameExternalId: sql<InvoiceId | null>`(select same.id from invoices same
-          where same.merchant_id = ${of.merchantId} and same.external_id = ${of.externalId})`.as("same_id"),
-        })
-        .from(sql`(select 1)`),
-  );
-const forPricedCreate = forCreate(true);
-const forPlainCreate = forCreate(false);
+const forCreate = prepared(
+  (of: NamedByCreate) => of,
+  (db, of) =>
+    db
+      .select({
+        payable: payableWallets(),
+        customer: sql`(select ${jsonObject(customers, "buyer")} from customers buyer
+        where buyer.merchant_id = ${of.merchantId} and buyer.email_key = ${of.emailKey}
+        and buyer.deleted_at_ms is null)`
+          .mapWith(rowDecoder(customers))
+          .as("customer_json"),
+        product: sql`(select ${jsonObject(products, "article")} from products article
+        where article.id = ${of.productId} and article.merchant_id = ${of.merchantId})`
+          .mapWith(rowDecoder(products))
+          .as("product_json"),
+        sameExternalId: sql<InvoiceId | null>`(select same.id from invoices same
+        where same.merchant_id = ${of.merchantId} and same.external_id = ${of.externalId})`.as("same_id"),
+      })
+      .from(sql`(select 1)`),
+);
 
 /**
- * The facts for a create, always as one row: the merchant's wallets that it could use (`prices`: see `selectPayableWallets`), the customer with the
- * email, the product, deleted or not, and the invoice with the external id.
+ * The facts for a create, always as one row: the merchant's wallets that it could use, the customer with the email, the product, deleted or not,
+ * and the invoice with the external id.
  */
 export function selectForCreate(
   db: Db,
@@ -169,12 +165,10 @@ export function selectForCreate(
     readonly emailKey: string | undefined;
     readonly externalId: string | undefined;
     readonly productId: string | undefined;
-    readonly prices: string;
   },
 ) {
-  const { emailKey = "", externalId = "", productId = "", prices } = named;
-  const select = prices === "{}" ? forPlainCreate : forPricedCreate;
-  return select(db, { merchantId, emailKey, externalId, productId, prices });
+  const { emailKey = "", externalId = "", productId = "" } = named;
+  return forCreate(db, { merchantId, emailKey, externalId, productId });
 }
 
 /** Invoices of any merchants with their relations. If one cannot be read, the whole read fails. */

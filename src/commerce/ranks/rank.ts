@@ -7,6 +7,20 @@ export const RANKS: readonly Rank[] = [1, 2, 3];
 export const PROVEN: Rank = 2;
 export const UNPROVEN: Rank = 3;
 
+/** A merchant at an address: its rank there, and who else has a live wallet on it. */
+export interface Sharing {
+  readonly rank: Rank;
+  /** Whether any other merchant has. */
+  readonly hasOthers: boolean;
+  /** How many others with proof have. */
+  readonly provenOthers: number;
+}
+
+/** Whether a merchant of this rank shares the address: merchants of a lower rank do not count, however many register it. */
+export function isShared({ hasOthers, provenOthers }: Omit<Sharing, "rank">, rank: Rank): boolean {
+  return rank === UNPROVEN ? hasOthers : provenOthers > 0;
+}
+
 /** Rank 2 needs this much, in millionths of a US dollar, from confirmed automatic exact matches, including payments to a key's addresses. */
 export const PROOF_USD_MICROS = 50_000_000n;
 

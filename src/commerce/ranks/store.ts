@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { MerchantId, WalletId } from "../../lib/ids.ts";
+import type { Rank } from "../../platform/column-values.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { addressProofs } from "../../platform/db/schema/address-proofs.ts";
 import { PROOF_OF_LARGEST, PROOF_USD_MICROS, PROVEN, UNPROVEN } from "./rank.ts";
@@ -38,14 +39,26 @@ export function countProvenOthers(of: Claimed): SQL {
   return sql`(select count(*) ${otherProof(of)})`;
 }
 
-/**
- * Whether another merchant of the same or a higher rank has a live wallet on an address. Merchants of a lower rank do not count, however many
- * register it.
- */
-export function isAddressShared(of: Claimed & { readonly rank: SQL }): SQL {
-  return sql`(case when ${of.rank} = ${number(UNPROVEN)} then exists (${otherWallet(of)} and other.merchant_id <> ${of.merchantId})
-    else exists (select 1 ${otherProof(of)}) end)`;
+/** Whether any other merchant has a live wallet on an address. */
+export function hasOtherHolder(of: Claimed): SQL {
+  return sql`exists (${otherWallet(of)} and other.merchant_id <> ${of.merchantId})`;
 }
+
+/** A merchant's rank at an address and who else has it, always as one row. */
+export const selectSharing = prepared(
+  (of: { readonly network: string; readonly address: string; readonly merchantId: MerchantId }) => of,
+  (db) => {
+    const merchantId = sql`${sql.placeholder("merchantId")}`;
+    const at = { network: sql`${sql.placeholder("network")}`, address: sql`${sql.placeholder("address")}`, merchantId };
+    return db
+      .select({
+        rank: sql<Rank>`${rankOf({ ...at, target: at.address })}`.as("rank_there"),
+        hasOthers: sql`${hasOtherHolder(at)}`.mapWith(Boolean).as("has_others"),
+        provenOthers: sql<number>`${countProvenOthers(at)}`.as("proven_others"),
+      })
+      .from(sql`(select 1)`);
+  },
+);
 
 /** Adds to a merchant's proof for the wallet's address or key; a negative value if a payment no longer counts. */
 export const addProof = prepared(

@@ -64,19 +64,14 @@ export async function creditInvoice(
   findings: InvoiceFindings,
 ): Promise<Result<boolean, Failure>> {
   const { merchantId, id } = file.invoice;
-  const lostSalts: number[] = [];
-  let tried: readonly number[] = [];
   let isChanged = false;
   const clock = { ...deps, trail: SYSTEM_TRAIL };
   const done = await changeInvoice(clock, { merchantId, id, read: file }, async (read, conflict, operationId) => {
     if (conflict?.kind === "assertion" || isConflictOn(conflict, "payments")) return err({ code: "CONTENTION" });
-    if (isConflictOn(conflict, "amount_reservations")) lostSalts.push(...tried);
     const change = changeOf(deps, read, findings, operationId);
     isChanged = change !== undefined;
     if (change === undefined) return ok(undefined);
-    const whole = await withRemainders(deps, read, change, { operationId, lostSalts });
-    tried = whole.tried;
-    return ok(whole.change);
+    return ok(await withRemainders(deps, read, change));
   });
   return done.ok ? ok(isChanged) : done;
 }
@@ -206,19 +201,11 @@ function creditPairs(
   });
 }
 
-/**
- * Adds reservations for the remaining amount at shared addresses to the change. `tried`: salts of the new amounts, for a retry after a
- * collision.
- */
-export async function withRemainders(
-  deps: AmountDependencies,
-  file: InvoiceFile,
-  change: Change,
-  of: { readonly operationId: string; readonly lostSalts: readonly number[] },
-): Promise<{ readonly change: Change; readonly tried: readonly number[] }> {
+/** Adds the amounts for what remains to be paid at shared addresses to the change. */
+export async function withRemainders(deps: AmountDependencies, file: InvoiceFile, change: Change): Promise<Change> {
   const { status, receivedMicros } = { ...file.invoice, ...change.columns };
   const after = { status: change.moves?.at(-1) ?? status, receivedMicros };
-  const { methods, statements, tried } = await reserveRemainders(deps, file, after, of);
-  if (methods.length === 0) return { change, tried };
-  return { change: { ...change, methods, statements: [...(change.statements ?? []), ...statements] }, tried };
+  const { methods, statements } = await reserveRemainders(deps, file, after);
+  if (methods.length === 0) return change;
+  return { ...change, methods, statements: [...(change.statements ?? []), ...statements] };
 }

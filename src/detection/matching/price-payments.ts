@@ -7,7 +7,7 @@ import { changeInvoice, readFile } from "../../commerce/invoices/change-invoice.
 import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
 import { pairOf } from "../../commerce/invoices/payment-method.ts";
 import type { RefreshDependencies } from "../../commerce/invoices/refresh-invoice.ts";
-import { type AmountDependencies, mayBeOfAmounts } from "../../commerce/invoices/reserve-amount.ts";
+import type { AmountDependencies } from "../../commerce/invoices/reserve-amount.ts";
 import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
 import { MAX_VALUE_MICROS } from "../../commerce/invoices/value.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
@@ -73,17 +73,11 @@ interface Pricing {
 /** The next run retries what failed. */
 async function priceInvoice(deps: PriceDependencies, read: InvoiceFile, pricing: Pricing): Promise<void> {
   const { merchantId, id } = read.invoice;
-  const lostSalts: number[] = [];
-  let tried: readonly number[] = [];
   const clock = { ...deps, trail: SYSTEM_TRAIL };
-  await changeInvoice(clock, { merchantId, id, read }, async (file, conflict, operationId) => {
-    if (mayBeOfAmounts(conflict)) lostSalts.push(...tried);
+  await changeInvoice(clock, { merchantId, id, read }, async (file) => {
     const payments = file.payments.flatMap((payment) => priced(file, payment, pricing));
     const change = payments.length === 0 ? undefined : settlementChange(file, deps.nowMs, { payments });
-    if (change === undefined) return ok(undefined);
-    const whole = await withRemainders(deps, file, change, { operationId, lostSalts });
-    tried = whole.tried;
-    return ok(whole.change);
+    return ok(change === undefined ? undefined : await withRemainders(deps, file, change));
   });
 }
 

@@ -2,7 +2,7 @@
 // for. A thousand worthless transfers in one block must not use up the storage queries of a pass.
 import type { Network } from "../../chains/networks.ts";
 import { type Transfer, transferKey } from "../../chains/transfer.ts";
-import { RELEASED_KEPT_MS } from "../../commerce/amount-reservations/released.ts";
+import { RELEASED_KEPT_MS } from "../../commerce/amounts/released.ts";
 import { quoteSlackMs } from "../../commerce/invoices/quotes.ts";
 import type { OpenInvoices } from "../../commerce/payments/match.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
@@ -77,7 +77,7 @@ export async function readPlaces(
   const amounts = transfers.map(({ cryptocurrency, toAddress, amountUnits }) => ({
     cryptocurrency,
     address: toAddress,
-    units: amountUnits.toString(),
+    units: amountUnits,
   }));
   const addresses = JSON.stringify([...new Set(transfers.map(({ toAddress }) => toAddress))]);
   const { name } = network;
@@ -85,7 +85,7 @@ export async function readPlaces(
     batch(deps.db, [
       selectKnownTransfers(deps.db, { network: name, list: JSON.stringify(identities) }),
       selectAddressOwners(deps.db, { network: name, list: addresses }),
-      selectExactAmounts(deps.db, { network: name, list: JSON.stringify(amounts) }),
+      selectExactAmounts(deps.db, name, amounts),
       selectHolders(deps.db, { network: name, list: addresses }),
     ]),
   );

@@ -1,9 +1,11 @@
 import { eq, getTableColumns, sql } from "drizzle-orm";
 import type { StoredPayment } from "../../commerce/payments/payment.ts";
 import { decodePayment, paymentJson } from "../../commerce/payments/store.ts";
+import { RANKS } from "../../commerce/ranks/rank.ts";
 import type { EventId, InvoiceId, MerchantId, PaymentId, WalletId } from "../../lib/ids.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Rank } from "../../platform/column-values.ts";
+import { amountKey, amountKeySql } from "../../platform/db/amount-order.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { jsonObject, orNull, rowDecoder } from "../../platform/db/json-rows.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
@@ -91,16 +93,26 @@ export const ofReservation = sql`cross join invoices invoice on invoice.id = hel
     and method.network = held.network
   cross join merchants merchant on merchant.id = invoice.merchant_id`;
 
+/** Each rank is read separately, by its own part of an index. */
+export const ranks = sql.raw(`json_each('${JSON.stringify(RANKS)}') ranked`);
+
 /**
- * The reservations of exactly these units: at most one for each rank. `list`: JSON of `{ cryptocurrency, address, units }`, units as decimal
- * text.
+ * The held amounts of exactly these units: one for each rank at most, because an allocator gives an amount once to each.
  */
 export const selectExactAmounts = prepared(
-  (of: { readonly network: string; readonly list: string }) => of,
+  (
+    name: string,
+    amounts: readonly { readonly cryptocurrency: string; readonly address: string; readonly units: bigint }[],
+  ) => {
+    const list = amounts.map(({ units, ...each }) => ({ ...each, units: units.toString(), at: amountKey(units) }));
+    return { network: name, list: JSON.stringify(list) };
+  },
+  // An index of held amounts only: the same units may have been held and released often.
   (db) =>
     db.select(reservationTerms).from(
-      sql`${listed} cross join amount_reservations held on held.network = ${network}
-        and held.cryptocurrency = ${member("cryptocurrency")} and held.address = ${member("address")} and held.units = ${member("units")}
+      sql`${listed} cross join ${ranks} cross join method_amounts held indexed by method_amounts_amount on held.network = ${network}
+        and held.cryptocurrency = ${member("cryptocurrency")} and held.address = ${member("address")} and held.rank = ranked.value
+        and ${sql.raw(amountKeySql("held."))} = ${member("at")} and held.units = ${member("units")} and held.released_at_ms is null
         ${ofReservation}`,
     ),
 );

@@ -21,7 +21,6 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { change, currentRow } from "../../platform/changes/change.ts";
-import { isConflictOn } from "../../platform/db/conflict.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { microsFor, quoteRate, type RateTable, usdRate } from "../../rates/quote.ts";
 import { withRemainders } from "../matching/credit-invoice.ts";
@@ -51,8 +50,6 @@ export async function assignPayment(
   if (refusal !== undefined) return err(refusal);
   if (request.file === undefined) return err({ code: "INVOICE_NOT_FOUND" });
   const { merchantId, id } = request.file.invoice;
-  const lostSalts: number[] = [];
-  let tried: readonly number[] = [];
   let seen = read;
   const changed = await changeInvoice(
     deps,
@@ -61,12 +58,9 @@ export async function assignPayment(
       const current = await currentPayment(deps, read, conflict === undefined ? 0 : 1);
       if (!current.ok) return current;
       seen = current.value;
-      if (isConflictOn(conflict, "amount_reservations")) lostSalts.push(...tried);
       const change = await assignment(deps, seen, { ...request, file }, operationId);
       if (!change.ok) return change;
-      const whole = await withRemainders(deps, file, change.value, { operationId, lostSalts });
-      tried = whole.tried;
-      return ok(whole.change);
+      return ok(await withRemainders(deps, file, change.value));
     },
   );
   if (!changed.ok) return changed;

@@ -17,11 +17,11 @@ export function amountKey(units: bigint): string {
   return `${100 + text.length}${text}`;
 }
 
-/** The same in SQL for a row of `amount_reservations`; the index is on exactly this expression. `prefix`: the row's alias and a dot, or empty. */
+/** The same in SQL for a row of `method_amounts`; the index is on exactly this expression. `prefix`: the row's alias and a dot, or empty. */
 export const amountKeySql = (prefix = "") => `((100 + length(${prefix}units)) || ${prefix}units)`;
 
 /**
- * The shelf of a row of `amount_reservations`; the index is on exactly this expression. It has no comma, because drizzle-kit would start another
+ * The shelf of a row of `method_amounts`; the index is on exactly this expression. It has no comma, because drizzle-kit would start another
  * column there, and no CASE, because migrations are split at the word END.
  */
 export function shelfSql(prefix = ""): string {

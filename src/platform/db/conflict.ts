@@ -36,7 +36,6 @@ const CONTENDED: readonly string[] = [
   "events(invoice_id, sequence)",
   "customers(merchant_id, email_key)",
   "invoices(merchant_id, external_id)",
-  "amount_reservations(network, cryptocurrency, address, units, rank)",
   "payments(merchant_id, network, tx_hash, output_index)",
   "payments(network, tx_hash, output_index)",
   "members(merchant_id)",

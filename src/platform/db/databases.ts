@@ -8,9 +8,9 @@ export function databaseOf(env: Pick<Env, "DB">, _id: string): D1Database {
 
 /**
  * Why a caller names no merchant. ACCOUNTS and CURSORS: their rows belong to none. DELIVERIES: a message of the queue names an endpoint, whose id
- * carries the number. HEALTH and JOBS: they are about every database there is.
+ * carries the number. HEALTH and JOBS: they are about every database there is. AMOUNTS: those at an address may be of several merchants.
  */
-export type NoMerchant = "ACCOUNTS" | "CURSORS" | "DELIVERIES" | "HEALTH" | "JOBS";
+export type NoMerchant = "ACCOUNTS" | "AMOUNTS" | "CURSORS" | "DELIVERIES" | "HEALTH" | "JOBS";
 
 /** The database for a caller without a merchant. */
 export function databaseWithoutMerchant(env: Pick<Env, "DB">, _why: NoMerchant): D1Database {

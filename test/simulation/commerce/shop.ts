@@ -1,6 +1,8 @@
 // A merchant with one direct and one xpub wallet, and clients that run the real operations on them: what the campaigns over invoices and
 // wallets share. A route is a few lines here: it reads, then hands the operation to `runOnce`, as the Worker's does.
 
+import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
+import { type AmountPlace, placeName } from "../../../src/commerce/amounts/amount-place.ts";
 import { addPaymentMethod, type PickDependencies } from "../../../src/commerce/invoices/add-payment-method.ts";
 import {
   createFacts,
@@ -9,8 +11,7 @@ import {
   type NewInvoice,
 } from "../../../src/commerce/invoices/create-invoice.ts";
 import { fileOf } from "../../../src/commerce/invoices/invoice.ts";
-import { type Pair, pairOf, pricesJson } from "../../../src/commerce/invoices/payment-method.ts";
-import { askedAmount } from "../../../src/commerce/invoices/product-terms.ts";
+import { type Pair, pairOf } from "../../../src/commerce/invoices/payment-method.ts";
 import { selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
 import { Allocations } from "../../../src/commerce/wallets/allocations.ts";
 import { deleteWallet } from "../../../src/commerce/wallets/delete-wallet.ts";
@@ -41,6 +42,8 @@ import type { Client, Verdict, World } from "../engine/world.ts";
 export const MERCHANT: MerchantId = "mer_00000000000000000000000000";
 export const DIRECT: Pair = { cryptocurrency: "USDT", network: "ETH" };
 export const XPUB: Pair = { cryptocurrency: "BTC", network: "BTC" };
+/** Where the direct wallet's amounts must be distinct. */
+export const DIRECT_PLACE: AmountPlace = { ...DIRECT, address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" };
 export const WALLETS: readonly (Pair & { readonly id: WalletId })[] = [
   { ...DIRECT, id: "wal_00000000000000000000000001" },
   { ...XPUB, id: "wal_00000000000000000000000002" },
@@ -66,6 +69,7 @@ export async function stockShop(lab: Lab): Promise<void> {
   for (const { id, ...pair } of WALLETS) await db.insert(wallets).values(walletOf(id, pair));
   reservationsOf(lab);
   allocatorOf(lab, KEY_HASH);
+  amountsAt(lab, DIRECT_PLACE);
 }
 
 function walletOf(id: WalletId, pair: Pair): Wallet {
@@ -75,7 +79,7 @@ function walletOf(id: WalletId, pair: Pair): Wallet {
     merchantId: MERCHANT,
     walletType: isXpub ? "XPUB_WALLET" : "DIRECT_WALLET",
     ...pair,
-    address: isXpub ? null : "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+    address: isXpub ? null : DIRECT_PLACE.address,
     xpub: isXpub ? ZPUB : null,
     derivationPath: isXpub ? PATH : null,
     scheme: isXpub ? "BIP84" : null,
@@ -100,7 +104,7 @@ export interface ShopDependencies {
   readonly operation: PickDependencies;
 }
 
-function shopDependencies(lab: Lab, world: World, client: Client): ShopDependencies {
+export function shopDependencies(lab: Lab, world: World, client: Client): ShopDependencies {
   const effect = world.effectOf(client);
   const reservations = () => reservationsOf(lab);
   const shared = { db: lab.db(effect), sleep: world.sleepOf(client), newOperationId: () => world.newUlid() };
@@ -126,8 +130,8 @@ function shopDependencies(lab: Lab, world: World, client: Client): ShopDependenc
       isWatched: () => true,
       hasSource: () => true,
       wakeWatcher: () => {},
-      random: world.random,
       allocate: (keyHash, request) => effect("allocate", () => allocatorOf(lab, keyHash).allocate(request)),
+      allocateAmounts: (place, requests) => effect("allocate amounts", () => amountsAt(lab, place).allocate(requests)),
       body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs },
     },
   };
@@ -140,6 +144,13 @@ function reservationsOf(lab: Lab): KeyReservations {
 function allocatorOf(lab: Lab, keyHash: string): Allocations {
   return lab.object(`allocator ${keyHash}`, (storage) => new Allocations(storage, keyHash));
 }
+
+/** The allocator of amounts at a place. */
+export function amountsAt(lab: Lab, place: AmountPlace): AmountAllocations {
+  return lab.object(amountsName(place), (storage) => new AmountAllocations(storage, place));
+}
+
+export const amountsName = (place: AmountPlace) => `amounts ${placeName(place)}`;
 
 /** Two sources agree on round prices, so that amounts are easy to read and invoices of one price collide. */
 function ratesAt(nowMs: number): RateTable {
@@ -234,11 +245,8 @@ function outcomeOf(answer: OnceAnswer): Attempt<Outcome> {
 /** POST /invoices: the reads that the Worker sends with the key, then the operation. */
 export function creating(invoice: NewInvoice) {
   return async ({ operation: deps }: ShopDependencies): Promise<Work | Failure> => {
-    const amount = askedAmount(invoice);
-    if (amount === undefined) throw new Error("the campaigns name amounts");
-    const prices = pricesJson({ rates: await deps.table(), nowMs: deps.nowMs }, amount, invoice.pairs ?? []);
     const read = await readWithRetry(deps.sleep, async () =>
-      batch(deps.db, [deps.db.select().from(merchants), ...createReads(deps.db, MERCHANT, { ...invoice, prices })]),
+      batch(deps.db, [deps.db.select().from(merchants), ...createReads(deps.db, MERCHANT, invoice)]),
     );
     if (!read.ok) return read.error;
     const [[merchant], ...found] = read.value;
@@ -275,9 +283,9 @@ export function ledgerProblem(lab: Lab, mostAllocated: number): Verdict {
     (select max(address_index) from payment_methods where status = 'ACTIVE') as highest,
     (select next_index from wallets where wallet_type = 'XPUB_WALLET') as next,
     (select gap from wallets where wallet_type = 'XPUB_WALLET') as gap,
-    (select count(*) from amount_reservations) as reserved,
+    (select count(*) from method_amounts) as reserved,
     (select count(*) from payment_methods method where status = 'ACTIVE' and wallet_type = 'DIRECT_WALLET') as direct,
-    (select count(*) from payment_methods method join amount_reservations held on held.invoice_id = method.invoice_id
+    (select count(*) from payment_methods method join method_amounts held on held.invoice_id = method.invoice_id
       and held.units = method.amount_units and held.address = method.address where method.status = 'ACTIVE') as matched,
     (select count(*) from payment_methods method where status = 'ACTIVE' and not exists
       (select 1 from events where invoice_id = method.invoice_id and type = 'payment.created')) as untold,
@@ -303,5 +311,15 @@ export function ledgerProblem(lab: Lab, mostAllocated: number): Verdict {
   if (gap !== addresses) return `a gap of ${gap} with ${addresses} unpaid addresses`;
   if (reserved !== direct || matched !== direct)
     return `${reserved} amounts reserved for ${direct} methods, ${matched} match`;
-  return undefined;
+  return amountProblem(lab, mostAllocated);
+}
+
+/** Every amount with a row is the invoice's at its allocator, which gave no more than was asked for. */
+function amountProblem(lab: Lab, mostAllocated: number): Verdict {
+  const rows = lab.storageOf(amountsName(DIRECT_PLACE)).sql.exec("select units, invoice_id from amounts").toArray();
+  if (rows.length > mostAllocated) return `${rows.length} amounts given to ${mostAllocated} operations`;
+  const given = new Set(rows.map((row) => `${row.invoice_id} ${BigInt(String(row.units))}`));
+  const written = lab.rows("select units, invoice_id from method_amounts");
+  const strays = written.filter((row) => !given.has(`${row.invoice_id} ${row.units}`));
+  return strays.length === 0 ? undefined : `${strays.length} amounts asked for that the allocator has not given`;
 }

@@ -50,7 +50,12 @@ class Till {
   async apply(height: number, of: Partial<Pick<Findings, "transfers" | "seen">>, effect: Effect = calm) {
     const nowMs = START_MS + height * BLOCK_MS + 1_000;
     const bytes = () => Uint8Array.from({ length: 16 }, () => Math.floor(this.#random() * 256));
-    const deps = shopDependencies({ db: this.shop.db(effect), nowMs, newUlid: () => newUlid(nowMs, bytes()) });
+    const deps = shopDependencies({
+      shop: this.shop,
+      db: this.shop.db(effect),
+      nowMs,
+      newUlid: () => newUlid(nowMs, bytes()),
+    });
     const heights = { tipHeight: height, finalizedHeight: null };
     return applyTransfers(deps, { network: ETH, heights, transfers: [], seen: [], ...of });
   }
@@ -71,7 +76,7 @@ class Till {
         "select id, status, received_micros, confirmed_micros, event_sequence from invoices order by id",
       ),
       methods: this.shop.rows("select invoice_id, remainder_units from payment_methods order by invoice_id"),
-      reserved: this.shop.rows("select invoice_id, units from amount_reservations order by invoice_id, units"),
+      reserved: this.shop.rows("select invoice_id, units from method_amounts order by invoice_id, units"),
       events: this.shop.rows("select invoice_id, sequence, type from events order by invoice_id, sequence, type"),
     };
   }

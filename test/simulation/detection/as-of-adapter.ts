@@ -3,7 +3,7 @@
 import { eq } from "drizzle-orm";
 import { networkNamed } from "../../../src/chains/networks.ts";
 import type { Transfer } from "../../../src/chains/transfer.ts";
-import { insertReservation } from "../../../src/commerce/amount-reservations/store.ts";
+import { putAmount } from "../../../src/commerce/amounts/store.ts";
 import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
@@ -20,6 +20,7 @@ import { type Db, openDb } from "../../../src/platform/db/client.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
+import { allocatorsOf } from "../../support/amount-objects.ts";
 import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../engine/sqlite-d1.ts";
 import {
   type Asked,
@@ -231,22 +232,23 @@ export class AsOfTill {
   #reserve(of: InvoiceFact, asked: Asked): Promise<unknown> {
     const { pair } = CHAINS.shared;
     const row = {
-      ...{ ...pair, address: of.address, units: asked.units, priceUnits: asked.units, salt: 0, invoiceId: of.id },
+      ...{ ...pair, address: of.address, units: asked.units, priceUnits: asked.units, invoiceId: of.id },
       ...{
         merchantId: MERCHANTS[of.merchant],
         heldUntilMs: heldUntilMs(of),
+        releaseAfterMs: heldUntilMs(of),
+        releasedAtMs: null,
         openUntilMs: of.expiresAtMs,
         createdAtMs: asked.atMs,
         rank: of.rank,
-        isPublic: false,
       },
     };
     const [held] = this.rows(
-      "select 1 from amount_reservations where invoice_id = ? and units = ?",
+      "select 1 from method_amounts where invoice_id = ? and units = ?",
       of.id,
       String(asked.units),
     );
-    return held === undefined ? insertReservation(this.#db, row).execute() : Promise.resolve();
+    return held === undefined ? putAmount(this.#db, row).execute() : Promise.resolve();
   }
 
   async #apply(kind: History["kind"], of: LookAt): Promise<void> {
@@ -312,9 +314,9 @@ export class AsOfTill {
       macKeys: MAC_KEYS,
       isWatched: () => true,
       hasSource: () => true,
-      random: () => 0.5,
       wakeWatcher: () => {},
       allocate: () => Promise.reject(new Error("nobody activates here")),
+      allocateAmounts: allocatorsOf((text, ...params) => this.rows(text, ...params)),
       body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs },
     };
   }

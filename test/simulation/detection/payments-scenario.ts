@@ -2,7 +2,9 @@
 // them: then a payment leaves its block, and is mined again. Whichever was first, in the end each transfer is credited once, to the right invoice.
 
 import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
-import { insertReservation } from "../../../src/commerce/amount-reservations/store.ts";
+import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
+import { type AmountPlace, placeName } from "../../../src/commerce/amounts/amount-place.ts";
+import { putAmount } from "../../../src/commerce/amounts/store.ts";
 import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
@@ -24,6 +26,7 @@ import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import type { Failure } from "../../../src/platform/failures.ts";
+import { seedAmounts } from "../../support/amount-objects.ts";
 import { insist, type Scenario } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
 import type { Client, Verdict, World } from "../engine/world.ts";
@@ -116,24 +119,33 @@ export async function stockTill(lab: Lab): Promise<void> {
     const { id: invoiceId, pair, address, addressIndex, units } = order;
     const invoice = invoiceRow(order);
     const item = { id: makeId("itl", order.id.slice(4)), invoiceId, position: 1 } as const;
-    const amount = { units, priceUnits: units, salt: 0, invoiceId, merchantId: MERCHANT, rank: 3 as const };
+    const amount = { units, priceUnits: units, invoiceId, merchantId: MERCHANT, rank: 3 as const };
     const held = {
       ...pair,
       address,
       ...amount,
       heldUntilMs: invoice.monitorUntilMs,
       openUntilMs: invoice.expiresAtMs,
+      releaseAfterMs: invoice.monitorUntilMs,
+      releasedAtMs: null,
       createdAtMs: OPENED_MS,
-      isPublic: false,
     };
     await batch(db, [
       insertInvoice(db, invoice),
       insertTimelineItem(db, { ...item, paymentStatus: "AWAITING_PAYMENT", timeMs: OPENED_MS }),
       putMethod(db, methodRow(order, invoice)),
-      ...(addressIndex === null ? [insertReservation(db, held)] : []),
+      ...(addressIndex === null ? [putAmount(db, held)] : []),
     ]);
+    if (addressIndex !== null) continue;
+    const place = { ...pair, address };
+    amountsAt(lab, place);
+    seedAmounts(lab.storageOf(amountsName(place)), [held]);
   }
 }
+
+const amountsName = (place: AmountPlace) => `amounts ${placeName(place)}`;
+const amountsAt = (lab: Lab, place: AmountPlace) =>
+  lab.object(amountsName(place), (storage) => new AmountAllocations(storage, place));
 
 function methodRow({ pair, address, addressIndex, units }: Order, invoice: Invoice) {
   const of = WALLETS.find((each) => each.network === pair.network && each.cryptocurrency === pair.cryptocurrency);
@@ -287,9 +299,10 @@ type FileWork = (
 
 function effectsOf(lab: Lab, world: World, client: Client): RefreshDependencies & ApplyDependencies {
   const { nowMs } = world;
+  const effect = world.effectOf(client);
   const price = (usd: string) => ({ usd, atMs: nowMs, sources: ["a", "b"] });
   return {
-    db: lab.db(world.effectOf(client)),
+    db: lab.db(effect),
     sleep: world.sleepOf(client),
     newOperationId: () => world.newUlid(),
     nowMs,
@@ -298,8 +311,8 @@ function effectsOf(lab: Lab, world: World, client: Client): RefreshDependencies 
     isWatched: () => true,
     hasSource: () => true,
     wakeWatcher: () => {},
-    random: world.random,
     allocate: () => Promise.reject(new Error("nobody activates here")),
+    allocateAmounts: (place, requests) => effect("allocate amounts", () => amountsAt(lab, place).allocate(requests)),
     body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs },
   };
 }

@@ -1,7 +1,7 @@
 // A merchant whose invoices are paid on the chain of a tree: a direct wallet that all its invoices share, or an xpub wallet with an
 // address for each. Rows are written by the stores that the service writes them with.
 
-import { insertReservation } from "../../../src/commerce/amount-reservations/store.ts";
+import { putAmount } from "../../../src/commerce/amounts/store.ts";
 import { beginWatch } from "../../../src/commerce/cursors/store.ts";
 import type { Invoice } from "../../../src/commerce/invoices/invoice.ts";
 import { activeMethod } from "../../../src/commerce/invoices/payment-method.ts";
@@ -16,6 +16,7 @@ import { openDb } from "../../../src/platform/db/client.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import type { RateTable } from "../../../src/rates/quote.ts";
+import { allocatorsOf } from "../../support/amount-objects.ts";
 import { type Effect, migratedDatabase, savepoints, sqliteD1, statementCache } from "../engine/sqlite-d1.ts";
 
 export const START_MS = 1_800_000_000_000;
@@ -91,28 +92,29 @@ export class ReorgShop {
           invoiceId: each.id,
           merchantId: MERCHANT,
           heldUntilMs: each.monitorUntilMs,
+          releaseAfterMs: each.monitorUntilMs,
+          releasedAtMs: null,
           openUntilMs: invoice.expiresAtMs,
           createdAtMs: START_MS,
           rank: 3 as const,
-          isPublic: false,
         };
         const isShared = address === SHARED_ADDRESS && each.askedUnits !== null;
-        const amount = { units: each.askedUnits ?? 0n, priceUnits: each.askedUnits ?? 0n, salt: 0 };
+        const amount = { units: each.askedUnits ?? 0n, priceUnits: each.askedUnits ?? 0n };
         return [
           insertInvoice(db, invoice),
           putMethod(db, method),
           insertTimelineItem(db, { ...item, paymentStatus: "AWAITING_PAYMENT" as const, timeMs: START_MS }),
-          ...(isShared ? [insertReservation(db, { network, cryptocurrency, address, ...amount, ...held })] : []),
+          ...(isShared ? [putAmount(db, { network, cryptocurrency, address, ...amount, ...held })] : []),
         ];
       }),
     ]);
   }
 
   /** The current rows. */
-  rows(sql: string): Row[] {
+  rows(sql: string, ...params: string[]): Row[] {
     const statement = this.#prepared(sql);
     statement.setReturnArrays(false);
-    return statement.all() as Row[];
+    return statement.all(...params) as Row[];
   }
 
   /** Changes rows without the service. */
@@ -190,6 +192,7 @@ function walletOf(id: WalletId, pair: (typeof PAIRS)[number]): Wallet {
 
 /** The dependencies of operations on invoices. */
 export function shopDependencies(of: {
+  readonly shop: ReorgShop;
   readonly db: ReturnType<ReorgShop["db"]>;
   readonly nowMs: number;
   newUlid(): string;
@@ -205,9 +208,9 @@ export function shopDependencies(of: {
     macKeys: MAC_KEYS,
     isWatched: () => true,
     hasSource: () => true,
-    random: () => 0.5,
     wakeWatcher: () => {},
     allocate: () => Promise.reject(new Error("nobody activates here")),
+    allocateAmounts: allocatorsOf((sql, ...params) => of.shop.rows(sql, ...params)),
     body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs },
   };
 }

@@ -147,7 +147,7 @@ class Watch {
       return new Promise(() => {});
     };
     const db = this.#shop.db(effect);
-    const dependencies = { db, newUlid: () => this.#newUlid() };
+    const dependencies = { shop: this.#shop, db, newUlid: () => this.#newUlid() };
     const real: WatchDependencies = {
       db,
       sleep: instantSleep,
@@ -177,7 +177,9 @@ class Watch {
 
   async #sweep(): Promise<void> {
     const db = this.#shop.db(async (_, work) => work());
-    const { left } = await expireInvoices(shopDependencies({ db, nowMs: this.#nowMs, newUlid: () => this.#newUlid() }));
+    const { left } = await expireInvoices(
+      shopDependencies({ shop: this.#shop, db, nowMs: this.#nowMs, newUlid: () => this.#newUlid() }),
+    );
     if (left.length > 0) throw new Error(`the sweep left ${left[0]?.invoiceId}: ${left[0]?.reason}`);
   }
 

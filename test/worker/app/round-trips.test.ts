@@ -107,21 +107,22 @@ describe("creating an invoice", () => {
     expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "ADDRESS_ALLOCATOR.allocateEach", "D1 write"]);
   });
 
-  it("with a direct method takes the same three calls, even when its plain amount is taken", async () => {
+  it("with a direct method also takes one call of its address's allocator, even when its plain amount is taken", async () => {
     for (let nth = 0; nth < 3; nth++) {
       const { answer, storage } = await counted(direct, "/invoices", create({ paymentMethods: [USDT] }));
       expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...USDT }]]);
-      expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "D1 write"]);
+      expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "AMOUNT_ALLOCATOR.allocate", "D1 write"]);
     }
   });
 
-  it("with both methods takes no more than with the extended key alone", async () => {
+  it("with both methods takes one call of each allocator", async () => {
     const { answer, storage } = await counted(both, "/invoices", create({ paymentMethods: [USDT, BTC] }));
     expect([answer.status, answer.json?.paymentMethods]).toMatchObject([
       201,
       [{ status: "ACTIVE" }, { status: "ACTIVE" }],
     ]);
-    expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "ADDRESS_ALLOCATOR.allocateEach", "D1 write"]);
+    const allocators = ["AMOUNT_ALLOCATOR.allocate", "ADDRESS_ALLOCATOR.allocateEach"];
+    expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", ...allocators, "D1 write"]);
   });
 
   it("with a customer takes the same three calls, whether the customer is known or new", async () => {
@@ -133,7 +134,7 @@ describe("creating an invoice", () => {
     }
   });
 
-  it("of a product takes the same three calls, with the product's terms or the request's", async () => {
+  it("of a product takes the same calls, with the product's terms or the request's", async () => {
     const product = { name: "Coffee", price: 31.25 };
     const made = await send(pathOf(direct, "/products"), { method: "POST", key: direct.secretKey, body: product });
     const productId = made.json?.id;
@@ -141,7 +142,7 @@ describe("creating an invoice", () => {
       const ask = { ...create(), body: { productId, ...terms } };
       const { answer, storage } = await counted(direct, "/invoices", ask);
       expect([answer.status, answer.json], answer.text).toMatchObject([201, { productId, product: { id: productId } }]);
-      expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "D1 write"]);
+      expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "AMOUNT_ALLOCATOR.allocate", "D1 write"]);
     }
   });
 
@@ -154,7 +155,7 @@ describe("creating an invoice", () => {
   it("at market rates reads the rate book in memory, and takes no more storage calls", async () => {
     const { answer, calls, storage } = await counted(direct, "/invoices", create({ paymentMethods: [USDT] }), market());
     expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...USDT }]]);
-    expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "D1 write"]);
+    expect(storage).toEqual(["D1 read", "MERCHANT_OBJECT.reserve", "AMOUNT_ALLOCATOR.allocate", "D1 write"]);
     expect(calls.filter((call) => call === "RATE_BOOK.table").length).toBeGreaterThanOrEqual(1);
     expect(calls.filter((call) => call === "RATE_BOOK.table").length).toBeLessThanOrEqual(2);
   });
@@ -168,7 +169,14 @@ describe("picking a payment method", () => {
       const { answer: picked, storage } = await counted(both, `/invoices/${answer.json?.id}/payment-methods`, ask);
       return [picked.status, ...storage];
     };
-    expect(await pick(USDT)).toEqual([201, "D1 read", "MERCHANT_OBJECT.reserve", "D1 read", "D1 write"]);
+    expect(await pick(USDT)).toEqual([
+      201,
+      "D1 read",
+      "MERCHANT_OBJECT.reserve",
+      "D1 read",
+      "AMOUNT_ALLOCATOR.allocate",
+      "D1 write",
+    ]);
     expect(await pick(BTC)).toEqual([
       201,
       "D1 read",

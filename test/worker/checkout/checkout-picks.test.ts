@@ -273,12 +273,12 @@ describe("a payment method picked through the JSON", () => {
     expect(first.headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  it("costs three database requests without an idempotency key; with one, its own reservation too", async () => {
+  it("costs three requests to storage without a key and a call of the allocator, a claim of the invoice's own with one", async () => {
     const order = await freshOrder();
     const { bindings, calls } = countingEnv();
     const ask = { method: "POST", body: USDT };
     await api(order, "/payment-methods", ask, bindings);
-    expect(calls).toEqual(["D1 read", "D1 read", "D1 write"]);
+    expect(calls).toEqual(["D1 read", "D1 read", "AMOUNT_ALLOCATOR.allocate", "D1 write"]);
     const other = countingEnv();
     const keyed = { ...ask, body: BTC, headers: { "idempotency-key": "a" } };
     await api(order, "/payment-methods", keyed, other.bindings);

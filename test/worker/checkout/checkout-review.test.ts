@@ -2,7 +2,8 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { formatUnits } from "../../../src/lib/money.ts";
-import { amountReservations, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { expectRefusal } from "../../support/access.ts";
 import {
   api,
@@ -26,7 +27,7 @@ describe("a method on a shared address, picked after part was paid by another me
     await put(order, { receivedMicros: 4_000_000n });
     const { json } = await api(order, "/payment-methods", { method: "POST", body: USDT });
     expect([json?.status, json?.address, json?.amount]).toEqual(["ACTIVE", address, "10"]);
-    const held = await testDb.select().from(amountReservations).where(eq(amountReservations.invoiceId, order.id));
+    const held = await testDb.select().from(methodAmounts).where(eq(methodAmounts.invoiceId, order.id));
     expect(held.map(({ units }) => formatUnits(BigInt(units), 6))).toContain(json?.amountDue);
     expect((await page(order, "/state?method=USDT_ETH")).text).toContain(`data-copy="${json?.amountDue}"`);
   });

@@ -1,15 +1,12 @@
 import { eq, sql } from "drizzle-orm";
 import { expect } from "vitest";
-import { insertReservation } from "../../../src/commerce/amount-reservations/store.ts";
-import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
-import type { InvoiceId, MerchantId } from "../../../src/lib/ids.ts";
+import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
-import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import { type Ask, seedKey, seedMerchant, sendWith } from "../../support/access.ts";
 import { ageQuotes } from "../../support/quotes.ts";
-import { freshId, testDb } from "../../support/worker-merchant.ts";
+import { testDb } from "../../support/worker-merchant.ts";
 
 export const USDC = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
 export const SATOSHI = { grainUnits: 1n, coarseGrainUnits: [] };
@@ -60,32 +57,9 @@ export async function register(shop: Shop, pair: object, address: string): Promi
   return json;
 }
 
+/** What is written of an address, in the order of the writes. */
 export const held = (address: string) =>
-  testDb.select().from(amountReservations).where(eq(amountReservations.address, address)).orderBy(sql`rowid`);
-
-/** Reserves amounts for invoices of other prices. */
-export async function occupy(
-  at: { address: string; cryptocurrency: string; network: string },
-  texts: readonly string[],
-  merchantId: MerchantId = freshId("mer"),
-) {
-  const reservation = {
-    salt: 0,
-    invoiceId: freshId("inv"),
-    merchantId,
-    heldUntilMs: Date.now() + HOUR_MS,
-    openUntilMs: 0,
-    isPublic: false,
-  };
-  const rows = texts.map((text) =>
-    insertReservation(testDb, {
-      ...{ ...reservation, ...at, units: BigInt(text), rank: UNPROVEN },
-      ...{ priceUnits: BigInt(text) + 1_000_000_000n, createdAtMs: 0 },
-    }),
-  );
-  const [first, ...more] = rows;
-  if (first !== undefined) await batch(testDb, [first, ...more]);
-}
+  testDb.select().from(methodAmounts).where(eq(methodAmounts.address, address)).orderBy(sql`rowid`);
 
 export const statusesOf = ({ status, json }: { status: number; json: Body }) => [
   status,

@@ -1,15 +1,14 @@
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { candidateTexts } from "../../../src/commerce/invoices/direct-amount.ts";
+import { candidateUnits } from "../../../src/commerce/invoices/direct-amount.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
-import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
+import { freeAmounts, occupy } from "../../support/amounts.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 import {
   type Body,
   freshEvmAddress,
   freshShop,
   held,
-  occupy,
   register,
   renewed,
   SATOSHI,
@@ -28,9 +27,7 @@ async function lowWarnings({ merchantId }: Shop): Promise<Body[]> {
 }
 
 describe("wallet.amounts_low", () => {
-  const taken = (count: number) => candidateTexts(TINY.priceUnits, SATOSHI, { from: 0, to: count });
-
-  it("is sent once, at the ninth of eleven amounts of one price, one by one or at once", async () => {
+  it("is told once, by the ninth of eleven amounts of one price, in turn or at once", async () => {
     for (const isAtOnce of [false, true]) {
       const shop = await freshShop();
       const { address, id } = await register(shop, USDC, freshEvmAddress());
@@ -45,24 +42,22 @@ describe("wallet.amounts_low", () => {
     }
   });
 
-  it("counts amounts, not salts: the last salt alone sends none, filling a gap may", async () => {
-    const shop = await freshShop();
-    const { address } = await register(shop, USDC, freshEvmAddress());
-    await occupy({ ...USDC, address }, taken(10));
-    expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
-    expect(await lowWarnings(shop)).toEqual([]);
-    await testDb
-      .update(amountReservations)
-      .set({ priceUnits: TINY.priceUnits, salt: sql`2000 - cast(units as integer)` })
-      .where(eq(amountReservations.address, address));
-    await testDb
-      .delete(amountReservations)
-      .where(
-        sql`${amountReservations.address} = ${address} and ${amountReservations.units} in ('2000', '1996', '1993')`,
-      );
-    await shop.create(TINY.rawAmount, USDC);
-    expect((await held(address)).map(({ salt }) => salt).sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 5, 6, 8, 9, 10]);
-    expect(await lowWarnings(shop)).toHaveLength(1);
+  it("counts amounts, not their numbers: the last one alone is no reason, a gap that is filled may be", async () => {
+    const candidates = candidateUnits(TINY.priceUnits, SATOSHI, { from: 0, to: TINY.capacity });
+    const [alone, gappy] = [await freshShop(), await freshShop()];
+    const lastPlace = await register(alone, USDC, freshEvmAddress());
+    await occupy({ ...USDC, address: lastPlace.address }, candidates.slice(0, -1));
+    const last = await alone.create(TINY.rawAmount, USDC);
+    expect([statusesOf(last), last.json.paymentMethods[0].amount]).toEqual([[201, "ACTIVE"], "0.00199"]);
+    expect(await lowWarnings(alone)).toEqual([]);
+    const { address } = await register(gappy, USDC, freshEvmAddress());
+    const place = { ...USDC, address };
+    for (let n = 0; n < TINY.capacity; n++) await gappy.create(TINY.rawAmount, USDC);
+    expect(await lowWarnings(gappy)).toHaveLength(1);
+    await freeAmounts(place, ["2000", "1996", "1993"]);
+    const filled = await gappy.create(TINY.rawAmount, USDC);
+    expect(filled.json.paymentMethods[0].amount).toBe("0.002");
+    expect(await lowWarnings(gappy)).toHaveLength(2);
   });
 
   it("is also sent by a renewed quote", async () => {

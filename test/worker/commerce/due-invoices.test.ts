@@ -1,18 +1,20 @@
-// The sweep selects exactly the invoices that the clock changes: the SQL and the rule in `settle` agree on any invoice, so that waiting
-// invoices do not delay others. And what waits for a chain is released by nothing else.
-import { eq } from "drizzle-orm";
+// What the sweep looks at is what the clock moves: the select in SQL and the rule in `settle` say the same of any invoice, so that nothing
+// which waits keeps others from their turn. And what waits for a chain is let go by nothing else.
+import { eq, isNull } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { NETWORKS } from "../../../src/chains/networks.ts";
 import { ASLEEP_AFTER_MS, STALLED_AFTER_MS } from "../../../src/commerce/invoices/closing.ts";
 import { selectDueInTurn, selectDueInvoices } from "../../../src/commerce/invoices/due/store.ts";
-import { releaseAmounts } from "../../../src/commerce/invoices/expire-invoices.ts";
 import { fileOf } from "../../../src/commerce/invoices/invoice.ts";
 import { reorgWindowMs, settlementChange } from "../../../src/commerce/invoices/settle-invoice.ts";
 import { selectInvoiceRow, updateInvoice } from "../../../src/commerce/invoices/store.ts";
 import { putPayment } from "../../../src/commerce/payments/store.ts";
+import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
-import { amountReservations, invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { release } from "../../support/amounts.ts";
 import { planOf } from "../../support/query-plan.ts";
 import { randomFrom } from "../../support/random.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
@@ -36,7 +38,7 @@ const TOKEN = { ETH: "USDT", POL: "USDT", BNB: "USDT", CRO: "USDC", TRX: "USDT" 
 const reorgWindows = JSON.stringify(Object.fromEntries(NETWORKS.map((each) => [each.name, reorgWindowMs(each)])));
 
 beforeEach(async () => {
-  await testDb.batch([testDb.delete(networkCursors), testDb.delete(invoices), testDb.delete(amountReservations)]);
+  await testDb.batch([testDb.delete(networkCursors), testDb.delete(invoices), testDb.delete(methodAmounts)]);
 });
 
 async function putCursors(when: 0 | 1): Promise<void> {
@@ -143,10 +145,10 @@ describe("a held amount", () => {
       const of = { network: "ETH", sinceMs: START - HOUR, checkpoints: "[]", lastMovedAtMs: START };
       await testDb.insert(networkCursors).values({ ...of, ...cursor });
     }
-    const units = { units: 10n, priceUnits: 10n, salt: 0 };
+    const units = { units: 10n, priceUnits: 10n, rank: UNPROVEN, openUntilMs: START, releaseAfterMs: START };
     const held = { ...at, ...units, invoiceId: id, merchantId, heldUntilMs: START, createdAtMs: START - HOUR };
-    await testDb.insert(amountReservations).values(held);
-    await releaseAmounts({ db: testDb, nowMs: START + HOUR });
-    expect(await testDb.$count(amountReservations)).toBe(left);
+    await testDb.insert(methodAmounts).values(held);
+    await release(START + HOUR);
+    expect(await testDb.$count(methodAmounts, isNull(methodAmounts.releasedAtMs))).toBe(left);
   });
 });

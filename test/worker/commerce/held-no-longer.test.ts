@@ -1,17 +1,18 @@
 // An unproven merchant holds amounts at a shared address for a day, but its invoices may last longer where late money is accepted. Its page
 // then must not ask for an amount that others may have.
 import { env } from "cloudflare:workers";
-import { eq } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import { beforeEach, expect, it } from "vitest";
 import { networkNamed } from "../../../src/chains/networks.ts";
+import { releaseAmounts } from "../../../src/commerce/amounts/release-amounts.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
-import { expireInvoices, releaseAmounts } from "../../../src/commerce/invoices/expire-invoices.ts";
+import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
 import { refreshInvoice } from "../../../src/commerce/invoices/refresh-invoice.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
-import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { expectStatus, holderOf, ordered } from "../../support/shared-place.ts";
@@ -66,7 +67,8 @@ it("a page asks for no remainder after a day, rather than for an amount that oth
   const { invoiceId, shownAt } = await underpaid();
   const { status, method } = await shownAt(30);
   expect([status, method?.reason]).toEqual(["UNDERPAID", "AMOUNTS_EXHAUSTED"]);
-  expect(await testDb.$count(amountReservations, eq(amountReservations.invoiceId, invoiceId))).toBe(0);
+  const isHeld = and(eq(methodAmounts.invoiceId, invoiceId), isNull(methodAmounts.releasedAtMs));
+  expect(await testDb.$count(methodAmounts, isHeld)).toBe(0);
 });
 
 it("a page asks for a remainder only as long as its amount is held, and paying it credits the invoice", async () => {

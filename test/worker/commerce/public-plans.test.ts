@@ -9,6 +9,6 @@ it("the query finds the last paid address by the invoices of the latest addresse
   const text = await planOf(selectHold(testDb, of, [{ hashes: ["a"] }]));
   for (const index of ["wallets_of_key", "payment_methods_wallet", "payments_invoice", "payment_methods_public"])
     expect(text).toContain(`USING INDEX ${index} (`);
-  expect(text).toContain("USING INDEX public_holds_network (merchant_id=? AND kind=? AND network=?)");
+  expect(text).toContain("USING COVERING INDEX public_holds_network (merchant_id=? AND kind=? AND network=?)");
   expect(text).not.toMatch(/SCAN (payment|wallets|public_holds|invoices)|payments_transaction/);
 });

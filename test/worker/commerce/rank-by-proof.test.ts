@@ -5,8 +5,9 @@ import { describe, expect, it } from "vitest";
 import { encodeBase58check } from "../../../src/chains/address-text.ts";
 import { PROVEN, UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
 import { addressProofs } from "../../../src/platform/db/schema/address-proofs.ts";
-import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
+import { freeAmounts } from "../../support/amounts.ts";
 import { inTens } from "../../support/public-shop.ts";
 import {
   amountsAt,
@@ -135,7 +136,7 @@ describe("an unproven merchant", () => {
     const wallet = directWallet();
     const [shop] = await Promise.all([holderOf(wallet), holderOf(wallet)]);
     const { invoiceId } = await ordered(shop, USDT, 10, { expiresInSeconds: DAY_SECONDS });
-    const [row] = await testDb.select().from(amountReservations).where(eq(amountReservations.invoiceId, invoiceId));
+    const [row] = await testDb.select().from(methodAmounts).where(eq(methodAmounts.invoiceId, invoiceId));
     expect((row?.heldUntilMs ?? 0) - (row?.createdAtMs ?? 0)).toBeLessThanOrEqual(DAY_SECONDS * 1_000);
   });
 
@@ -145,7 +146,7 @@ describe("an unproven merchant", () => {
     await prove(shop, USDT, { usd: 30, decimals: 6 });
     const nextRank = async () => {
       const { invoiceId } = await ordered(shop, USDT, 5);
-      const [row] = await testDb.select().from(amountReservations).where(eq(amountReservations.invoiceId, invoiceId));
+      const [row] = await testDb.select().from(methodAmounts).where(eq(methodAmounts.invoiceId, invoiceId));
       return row?.rank;
     };
     expect(await nextRank()).toBe(UNPROVEN);
@@ -195,7 +196,12 @@ describe("two ranks at one address", () => {
     const wallet = directWallet();
     const shop = await holderOf(wallet);
     await prove(shop, USDT, { usd: 60, decimals: 6 });
-    await testDb.delete(amountReservations).where(eq(amountReservations.merchantId, shop.merchantId));
+    const before = await amountsAt(wallet.address);
+    await freeAmounts(
+      { ...USDT, address: wallet.address },
+      before.map(({ units }) => units),
+    );
+    await testDb.delete(methodAmounts).where(eq(methodAmounts.merchantId, shop.merchantId));
     const stranger = await holderOf(wallet);
     await ordered(stranger, USDT, 60.2);
     const mine = await ordered(shop, USDT, 100);

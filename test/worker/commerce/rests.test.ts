@@ -1,12 +1,14 @@
 // Paying the remainder that the page asks for after a partial payment pays the invoice, however small, however late, and whatever others ask for.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { candidateTexts } from "../../../src/commerce/invoices/direct-amount.ts";
+import { candidateUnits } from "../../../src/commerce/invoices/direct-amount.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
-import { amountReservations, invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
+import { freeAmounts, occupy } from "../../support/amounts.ts";
 import { BTC, btcKey, ETH, ethAddress, marketShop } from "../../support/market-shop.ts";
 import { ageQuotes } from "../../support/quotes.ts";
-import { freshId, testDb } from "../../support/worker-merchant.ts";
+import { testDb } from "../../support/worker-merchant.ts";
 
 const WEI = 10n ** 18n;
 const unitsOf = (amount: string, decimals: bigint) => BigInt(Math.round(Number(amount) * 1e8)) * (decimals / 10n ** 8n);
@@ -31,20 +33,17 @@ describe("a remainder of less than a hundredth", () => {
 it("a remainder without a free amount is not asked for until one is free", async () => {
   const shop = await marketShop(ETH, ethAddress());
   const { id, address } = await shop.invoice(100);
-  const [own] = await testDb.select().from(amountReservations).where(eq(amountReservations.invoiceId, id));
+  const [own] = await testDb.select().from(methodAmounts).where(eq(methodAmounts.invoiceId, id));
   if (own === undefined) throw new Error("nothing reserved");
-  // 40 of 100 are paid; all amounts for the other 60 are held by another invoice.
-  const remainderUnits = (own.units * 60n) / 100n;
-  const other = freshId("inv");
-  const held = candidateTexts(remainderUnits, GRAIN, { from: 0, to: 10_001 }).map(BigInt);
-  for (let from = 0; from < held.length; from += 7) {
-    const rows = held.slice(from, from + 7).map((units, n) => ({ ...own, units, salt: from + n, invoiceId: other }));
-    await testDb.insert(amountReservations).values(rows);
-  }
+  // 40 of 100 come; all amounts for the other 60 are somebody's.
+  const restUnits = (own.units * 60n) / 100n;
+  const place = { ...ETH, address };
+  const taken = candidateUnits(restUnits, GRAIN, { from: 0, to: 10_001 });
+  await occupy(place, taken);
   await shop.look([shop.transfer(address, (own.units * 40n) / 100n)]);
   const shown = async () => (await shop.send(`/invoices/${id}`)).json.paymentMethods[0];
   expect(await shown()).toMatchObject({ status: "UNAVAILABLE", reason: "AMOUNTS_EXHAUSTED", amountDue: null });
-  await testDb.delete(amountReservations).where(eq(amountReservations.invoiceId, other));
+  await freeAmounts(place, taken);
   const asked = await shown();
   expect(asked).toMatchObject({ status: "ACTIVE", amountDue: "0.03" });
   await shop.look([shop.transfer(address, unitsOf(asked.amountDue, WEI))]);

@@ -1,7 +1,8 @@
-// The sweep through its entry point, run once a minute: it settles due invoices, releases amounts that are no longer watched, and deletes old
-// operations, each even when the others fail.
+// The sweep by its own entry, once a minute: it settles what is due, frees what nobody watches, forgets old answers; each whatever becomes
+// of the others.
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { eq, inArray, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
@@ -9,14 +10,11 @@ import { type InvoiceId, newUlid } from "../../../src/lib/ids.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
-import {
-  amountReservations,
-  invoices,
-  paymentMethods,
-  timelineItems,
-} from "../../../src/platform/db/schema/invoices.ts";
+import { invoices, paymentMethods, timelineItems } from "../../../src/platform/db/schema/invoices.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { operations } from "../../../src/platform/db/schema/operations.ts";
+import { amountsAt } from "../../support/amounts.ts";
 import { copyInvoice } from "../../support/copy-invoice.ts";
 import { runJobs } from "../../support/run-jobs.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
@@ -91,9 +89,17 @@ const operationsOf = async (shop: TestMerchant) =>
     ({ id }) => id,
   );
 
-const reservationsOf = (id: InvoiceId) => testDb.$count(amountReservations, eq(amountReservations.invoiceId, id));
-const releaseAt = (id: InvoiceId, heldUntilMs: number) =>
-  testDb.update(amountReservations).set({ heldUntilMs }).where(eq(amountReservations.invoiceId, id));
+const heldOf = (id: InvoiceId) =>
+  testDb.$count(methodAmounts, and(eq(methodAmounts.invoiceId, id), isNull(methodAmounts.releasedAtMs)));
+/** As if its amounts had been given until then. */
+async function releaseAt(id: InvoiceId, atMs: number): Promise<void> {
+  const ends = { heldUntilMs: atMs, releaseAfterMs: atMs };
+  const rows = await testDb.update(methodAmounts).set(ends).where(eq(methodAmounts.invoiceId, id)).returning();
+  for (const row of rows)
+    await runInDurableObject(amountsAt(row), (_, { storage }) => {
+      storage.sql.exec("UPDATE amounts SET held_until_ms = ? WHERE invoice_id = ?", atMs, id);
+    });
+}
 
 /** The counter of a merchant beside the count. */
 async function activeOf(shop: TestMerchant): Promise<readonly [counter: number | undefined, real: number]> {
@@ -158,7 +164,7 @@ describe("the sweep", () => {
       },
     ]);
     expect([await statusOf(broken.id), await statusOf(due.id)]).toEqual(["AWAITING_PAYMENT", "EXPIRED"]);
-    expect(await reservationsOf(finished.id)).toBe(0);
+    expect(await heldOf(finished.id)).toBe(0);
     expect(await operationsOf(shop)).toContain(young);
     expect(await operationsOf(shop)).not.toContain(old);
   });
@@ -214,7 +220,7 @@ describe("the sweep", () => {
     } finally {
       await env.DB.prepare("alter table unsettled_away rename to unsettled_invoices").run();
     }
-    expect(await reservationsOf(finished.id)).toBe(0);
+    expect(await heldOf(finished.id)).toBe(0);
     expect(await operationsOf(shop)).not.toContain(old);
   });
 
@@ -224,7 +230,7 @@ describe("the sweep", () => {
     expect((await shop.post(`/invoices/${watched.id}/cancel`)).status).toBe(200);
     await releaseAt(active.id, Date.now() - 1);
     await sweep();
-    expect([await reservationsOf(watched.id), await reservationsOf(active.id)]).toEqual([1, 1]);
+    expect([await heldOf(watched.id), await heldOf(active.id)]).toEqual([1, 1]);
   });
 });
 

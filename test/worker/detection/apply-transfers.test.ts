@@ -4,7 +4,8 @@ import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
-import { amountReservations, invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 import { blockAt, invoiceOf, look, rowsOf, shopAt, shown, transferTo } from "./transfers-harness.ts";
@@ -226,7 +227,7 @@ describe("the reservation of the amount still due", () => {
     const { merchant, address } = await shopAt();
     const part = await invoiceOf(merchant, 100);
     await look([transferTo(address, 40_000_000n)]);
-    const held = () => testDb.select().from(amountReservations).where(sql`invoice_id = ${part.id}`);
+    const held = () => testDb.select().from(methodAmounts).where(sql`invoice_id = ${part.id}`);
     expect((await held()).map(({ units }) => units)).toEqual([100_000_000n, 60_000_000n]);
     const rival = await invoiceOf(merchant, 60);
     expect(rival.units).toBe(59_990_000n);

@@ -1,7 +1,7 @@
 // Payments at a shared address are public before they are read: asking for an amount after it was paid must not take the payment from anybody.
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
-import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
 import { holderOf, type Ordered, ordered, prove, unitsOf } from "../../support/shared-place.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 /** The amount of an invoice as if it had been given out then. */
 async function askedAt({ invoiceId }: Ordered, createdAtMs: number): Promise<void> {
-  await testDb.update(amountReservations).set({ createdAtMs }).where(eq(amountReservations.invoiceId, invoiceId));
+  await testDb.update(methodAmounts).set({ createdAtMs }).where(eq(methodAmounts.invoiceId, invoiceId));
 }
 
 /** What a block of a time holds, as each merchant there has it: the invoice that was credited, or null. */
@@ -81,9 +81,9 @@ describe("a payment of an amount that was reserved just after it", () => {
     const mine = await ordered(shop, USDT, 25);
     // As if no other amount near the price had been free.
     await testDb
-      .update(amountReservations)
+      .update(methodAmounts)
       .set({ units: unitsOf(theirs.amount, 6) })
-      .where(eq(amountReservations.invoiceId, mine.invoiceId));
+      .where(eq(methodAmounts.invoiceId, mine.invoiceId));
     const timeMs = Date.now();
     await askedAt(theirs, timeMs - 60 * SECOND_MS);
     await askedAt(mine, timeMs + 10 * SECOND_MS);

@@ -2,7 +2,8 @@
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
-import { amountReservations, invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { randomHex } from "../../support/wallet-bodies.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 import { invoiceOf, look, rowsOf, shopAt, transferTo } from "./transfers-harness.ts";
@@ -14,7 +15,7 @@ it.each([
   const { merchant, address } = await shopAt();
   const id = (await invoiceOf(merchant, 100)).id as InvoiceId;
   await invoiceOf(merchant, 100.5);
-  const [row] = await testDb.select().from(amountReservations).where(eq(amountReservations.invoiceId, id));
+  const [row] = await testDb.select().from(methodAmounts).where(eq(methodAmounts.invoiceId, id));
   const [invoice] = await testDb.select().from(invoices).where(eq(invoices.id, id));
   const [method] = await testDb.select().from(paymentMethods).where(eq(paymentMethods.invoiceId, id));
   if (row === undefined || invoice === undefined || method === undefined) throw new Error("no order");
@@ -24,7 +25,7 @@ it.each([
     const ended = { status: "PAID", expiresAtMs: Date.now() - 60_000, externalId: null } as const;
     await testDb.insert(invoices).values({ ...invoice, ...ended, id: endedId });
     await testDb.insert(paymentMethods).values({ ...method, invoiceId: endedId });
-    await testDb.insert(amountReservations).values({ ...row, invoiceId: endedId, units: 100_420_000n + BigInt(n) });
+    await testDb.insert(methodAmounts).values({ ...row, invoiceId: endedId, units: 100_420_000n + BigInt(n) });
   }
   const transfer = transferTo(address, 100_200_000n);
   expect((await look([transfer])).ok).toBe(true);

@@ -80,8 +80,8 @@ it.each([
 ])("an unreadable invoice %s", async (_, ranks) => {
   const shop = await marketShop(ETH, ethAddress());
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
-  await testDb.run(sql`update amount_reservations set rank = ${ranks.bad} where invoice_id = ${bad.id}`);
-  await testDb.run(sql`update amount_reservations set rank = ${ranks.good} where invoice_id = ${good.id}`);
+  await testDb.run(sql`update method_amounts set rank = ${ranks.bad} where invoice_id = ${bad.id}`);
+  await testDb.run(sql`update method_amounts set rank = ${ranks.good} where invoice_id = ${good.id}`);
   await testDb.run(sql`update invoices set amount_micros = 'ten' where id = ${bad.id}`);
   const near = shop.transfer(good.address, unitsOf(good.amount, 18) - 1_000_000_000n);
   alerts();
@@ -99,9 +99,9 @@ it.each([
   const units = unitsOf(good.amount, 18);
   const atMs = Date.now() - 60_000;
   const held = sql`units = ${String(units)}`;
-  await testDb.run(sql`update amount_reservations set rank = 2, created_at_ms = ${atMs} where invoice_id = ${good.id}`);
+  await testDb.run(sql`update method_amounts set rank = 2, created_at_ms = ${atMs} where invoice_id = ${good.id}`);
   await testDb.run(
-    sql`update amount_reservations set rank = 3, created_at_ms = ${atMs + laterMs}, ${held} where invoice_id = ${bad.id}`,
+    sql`update method_amounts set rank = 3, created_at_ms = ${atMs + laterMs}, ${held} where invoice_id = ${bad.id}`,
   );
   await testDb.run(sql`update invoices set amount_micros = 'ten' where id = ${bad.id}`);
   alerts();
@@ -115,7 +115,7 @@ it("a reserved amount that is not a number keeps nobody at its address from bein
   const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
   const near = unitsOf(good.amount, 18) - 1_000_000_000n;
   const text = `${String(near).slice(0, -1)}x`;
-  await testDb.run(sql`update amount_reservations set units = ${text} where invoice_id = ${bad.id}`);
+  await testDb.run(sql`update method_amounts set units = ${text} where invoice_id = ${bad.id}`);
   const transfer = shop.transfer(good.address, near);
   expect(await shop.look([transfer])).toMatchObject({ ok: true });
   expect(await shop.payment(transfer)).toMatchObject({ invoiceId: good.id, matchedBy: "TOLERANCE" });

@@ -1,13 +1,13 @@
 // A payment is matched as of its own time, whenever it is read: also when the amounts reserved at that time have been released since.
 import { env } from "cloudflare:workers";
-import { eq } from "drizzle-orm";
+import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
-import { expireInvoices, releaseAmounts } from "../../../src/commerce/invoices/expire-invoices.ts";
+import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
-import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
-import { releasedAmounts } from "../../../src/platform/db/schema/released-amounts.ts";
+import { release } from "../../support/amounts.ts";
 import { holderOf, ordered, unitsOf } from "../../support/shared-place.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
@@ -25,7 +25,7 @@ beforeEach(async () => {
 /** Runs the sweep at a time. */
 async function sweep(nowMs: number): Promise<void> {
   await expireInvoices(invoiceDependencies(env, { db: testDb, nowMs, sleep }));
-  await releaseAmounts({ db: testDb, nowMs });
+  await release(nowMs);
 }
 
 /** A transaction of one time that the merchant looks up at another. */
@@ -53,7 +53,12 @@ describe("a payment that is read after its amount was released", () => {
     const { short, long, ...at } = await twoOrders();
     const [timeMs, nowMs] = [Date.now() + 10 * MINUTE_MS, Date.now() + 27 * HOUR_MS];
     await sweep(nowMs);
-    expect(await testDb.$count(amountReservations, eq(amountReservations.address, at.address))).toBe(1);
+    expect(
+      await testDb.$count(
+        methodAmounts,
+        and(eq(methodAmounts.address, at.address), isNull(methodAmounts.releasedAtMs)),
+      ),
+    ).toBe(1);
     const row = await named(at, { units: unitsOf(short.amount, 6), timeMs, nowMs });
     expect(row).toMatchObject({ invoiceId: short.invoiceId, matchedBy: "EXACT_AMOUNT", isLate: false });
     expect((await at.shop.get(`/invoices/${short.invoiceId}`)).body.status).toBe("PAID");
@@ -89,10 +94,7 @@ describe("a payment that is read after its amount was released", () => {
     await sweep(nowMs);
     const next = await ordered(at.shop, USDT, 25);
     expect(next.amount).toBe(short.amount);
-    await testDb
-      .update(amountReservations)
-      .set({ createdAtMs: nowMs })
-      .where(eq(amountReservations.invoiceId, next.invoiceId));
+    await testDb.update(methodAmounts).set({ createdAtMs: nowMs }).where(eq(methodAmounts.invoiceId, next.invoiceId));
     const row = await named(at, { units: unitsOf(short.amount, 6), timeMs, nowMs: nowMs + MINUTE_MS });
     expect(row).toMatchObject({ invoiceId: short.invoiceId, matchedBy: "EXACT_AMOUNT" });
   });
@@ -102,7 +104,8 @@ describe("the record of a released amount", () => {
   it("is kept for forty days; an older payment of that amount is UNMATCHED", async () => {
     const { short, long: _, ...at } = await twoOrders();
     const timeMs = Date.now() + 10 * MINUTE_MS;
-    const kept = () => testDb.$count(releasedAmounts, eq(releasedAmounts.address, at.address));
+    const kept = () =>
+      testDb.$count(methodAmounts, and(eq(methodAmounts.address, at.address), isNotNull(methodAmounts.releasedAtMs)));
     const counts: number[] = [];
     // The amount of the invoice for a month is released after 31 days.
     for (const afterMs of [27 * HOUR_MS, 41 * DAY_MS, 42 * DAY_MS, 80 * DAY_MS]) {

@@ -5,8 +5,9 @@ import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
-import { amountReservations, invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { EMPTY_RATE_TABLE } from "../../../src/rates/quote.ts";
@@ -164,7 +165,7 @@ describe("ASSIGN", () => {
     const invoice = (await shop.get(`/invoices/${id}`)).body;
     expect(invoice).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "4.000000" });
     expect(invoice.paymentMethods).toMatchObject([{ amount: "10", amountDue: "6" }]);
-    const held = await testDb.select().from(amountReservations).where(eq(amountReservations.invoiceId, id));
+    const held = await testDb.select().from(methodAmounts).where(eq(methodAmounts.invoiceId, id));
     expect(held.map(({ units }) => units).sort()).toEqual([10_000_000n, 6_000_000n]);
     expect(await typesOf(id)).toContain("invoice.partially_paid");
   });
@@ -381,11 +382,10 @@ describe("a transfer is credited once to a merchant", () => {
         .where(eq(payments.id, id as `pay_${string}`));
     const first = await invoiceOf(shop);
     const mined = await seedPayment(shop.merchantId, { blockHeight: 103 });
-    const again = { blockHeight: 102, blockHash: "0xnew" };
     const beaten = await sendBeaten(
       pathOf(shop, mined),
       ask({ action: "ASSIGN", invoiceId: first }),
-      move(mined.id, again),
+      move(mined.id, { blockHeight: 102, blockHash: "0xnew" }),
     );
     expect([beaten.status, beaten.json], beaten.text).toMatchObject([200, { blockHeight: 102, status: "CONFIRMED" }]);
     const gone = await seedPayment(shop.merchantId);

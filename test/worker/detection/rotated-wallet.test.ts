@@ -1,7 +1,8 @@
 // A merchant first registers one address of its wallet, and later the wallet's extended public key: the key's first address is that address.
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
-import { amountReservations, invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { expectStatus, holderOf, ordered, paid, unitsOf } from "../../support/shared-place.ts";
 import { BTC, xpubWallet } from "../../support/wallet-bodies.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
@@ -46,8 +47,8 @@ it("a payment for the old wallet's invoice is credited to it even when it is dat
   const { old, own } = await rotated();
   const hourMs = 3_600_000;
   const createdAtMs = Date.now() - 2 * hourMs;
-  await testDb.update(amountReservations).set({ createdAtMs }).where(eq(amountReservations.invoiceId, old.invoiceId));
-  // The new invoice is activated an hour from now.
+  await testDb.update(methodAmounts).set({ createdAtMs }).where(eq(methodAmounts.invoiceId, old.invoiceId));
+  // The new invoice is an hour from now.
   const activatedAtMs = Date.now() + hourMs;
   await testDb.update(paymentMethods).set({ activatedAtMs }).where(eq(paymentMethods.invoiceId, own.invoiceId));
   const rows = await paid(BTC, old.address, unitsOf(old.amount, 8));

@@ -1,5 +1,4 @@
 import { type SQL, sql } from "drizzle-orm";
-import { RANKS } from "../../../commerce/ranks/rank.ts";
 import type { InvoiceId } from "../../../lib/ids.ts";
 import { parseJson } from "../../../lib/typed-json.ts";
 import type { Rank } from "../../../platform/column-values.ts";
@@ -7,7 +6,7 @@ import { amountKey, amountKeySql, shelfSql, shelvesAt } from "../../../platform/
 import { jsonObject } from "../../../platform/db/json-rows.ts";
 import { prepared } from "../../../platform/db/prepared-statement.ts";
 import { paymentMethods } from "../../../platform/db/schema/invoices.ts";
-import { decodeMethod, listed, member, network, ofReservation, reservationTerms } from "../store.ts";
+import { decodeMethod, listed, member, network, ofReservation, ranks, reservationTerms } from "../store.ts";
 import type { Side } from "./nearest.ts";
 
 /** More candidates than a user could review by hand. */
@@ -56,11 +55,11 @@ const isNumber = (name: string) => sql.raw(`${name}.units not glob '*[^0-9]*'`);
 const onShelf = (name: string) => sql`${sql.raw(shelfSql(`${name}.`))} = shelf.value`;
 // Invoices of a place live about equally long, so most widths are empty; one check over all their shelves shows that.
 const shelvesOf = (rank: SQL) => sql`json_each(item.value, '$.shelves') width
-  cross join json_each(width.value, '$.each') shelf on exists (select 1 from amount_reservations some indexed by amount_reservations_open
-    where ${place("some")} and some.rank = ${rank} and ${sql.raw(shelfSql("some."))} between width.value ->> '$.from' and width.value ->> '$.to')`;
-// Each rank is read separately, by its own part of an index, so that the amounts of one rank never hide those of another.
-const ranks = sql.raw(`json_each('${JSON.stringify(RANKS)}') ranked`);
-const ofRank = (name: string) => sql`${place(name)} and ${sql.raw(name)}.rank = ranked.value`;
+  cross join json_each(width.value, '$.each') shelf on exists (select 1 from method_amounts some indexed by method_amounts_open
+    where ${place("some")} and some.released_at_ms is null and some.rank = ${rank} and ${sql.raw(shelfSql("some."))} between width.value ->> '$.from' and width.value ->> '$.to')`;
+// Each rank is read separately, so that the amounts of one rank never hide those of another.
+const ofRank = (name: string) =>
+  sql`${place(name)} and ${sql.raw(name)}.rank = ranked.value and ${sql.raw(name)}.released_at_ms is null`;
 const rank = sql<Rank>`ranked.value`.as("ranked");
 
 const above = (name: string) => sql`${key(name)} >= ${member("at")} and ${key(name)} <= ${member("highest")}`;
@@ -68,7 +67,7 @@ const below = (name: string) => sql`${key(name)} < ${member("at")} and ${key(nam
 const asJson = (amounts: SQL) =>
   sql`(select json_group_array(json_array(found.units, found.invoice_id)) from (${amounts}) found)`;
 const openSide = (range: SQL, order: string) =>
-  asJson(sql`select near.units, near.invoice_id from amount_reservations near indexed by amount_reservations_open
+  asJson(sql`select near.units, near.invoice_id from method_amounts near indexed by method_amounts_open
     cross join invoices invoice on invoice.id = near.invoice_id where ${ofRank("near")} and ${onShelf("near")} and ${range} and ${isNumber("near")}
     and ${wasOpen("near")} order by ${key("near")} ${sql.raw(order)} limit ${sql.raw(String(NEAR_AMOUNTS_READ))}`);
 
@@ -100,7 +99,7 @@ function heldIn(json: string): Side["held"] {
 }
 
 const overSide = (range: SQL, order: string) =>
-  asJson(sql`select any_one.units, any_one.invoice_id from (select near.* from amount_reservations near indexed by amount_reservations_amount
+  asJson(sql`select any_one.units, any_one.invoice_id from (select near.* from method_amounts near indexed by method_amounts_amount
       where ${ofRank("near")} and ${range} order by ${key("near")} ${sql.raw(order)} limit ${sql.raw(String(OVER_AMOUNTS_AMONG))}) any_one
     cross join invoices invoice on invoice.id = any_one.invoice_id where ${isNumber("any_one")} and not (${wasOpen("any_one")})`);
 
@@ -134,7 +133,7 @@ export const selectOpenNearest = prepared(
         rank,
         held: asJson(sql`select near.units, near.invoice_id,
           min(abs(${wantedUnits} - cast(near.units as real)) / cast(near.units as real)) as distance
-        from ${shelvesOf(sql`ranked.value`)} cross join amount_reservations near indexed by amount_reservations_open on ${ofRank("near")} and ${onShelf("near")}
+        from ${shelvesOf(sql`ranked.value`)} cross join method_amounts near indexed by method_amounts_open on ${ofRank("near")} and ${onShelf("near")}
           and ${key("near")} between ${member("lowest")} and ${member("highest")}
         cross join invoices invoice on invoice.id = near.invoice_id where ${wasOpen("near")} and ${isNumber("near")}
         group by near.invoice_id order by distance limit ${sql.raw(String(NEAR_AMOUNTS_READ))}`)
@@ -148,13 +147,13 @@ export const selectOpenNearest = prepared(
 
 const openOf = (of: Rank) =>
   sql<number>`(select count(*) from (select distinct held.invoice_id from ${shelvesOf(sql.raw(String(of)))}
-    cross join amount_reservations held indexed by amount_reservations_open on ${place("held")} and held.rank = ${sql.raw(String(of))}
+    cross join method_amounts held indexed by method_amounts_open on ${place("held")} and held.rank = ${sql.raw(String(of))} and held.released_at_ms is null
       and ${onShelf("held")} cross join invoices invoice on invoice.id = held.invoice_id where ${wasOpen("held")} limit 2))`.as(
     `open_${of}`,
   );
 // Amounts released since then: only those held until that time or longer, which are few for a recent payment.
-const hasReleased = sql<boolean>`exists (select 1 from released_amounts gone indexed by released_amounts_held
-  cross join invoices invoice on invoice.id = gone.invoice_id where ${place("gone")} and ${wasOpen("gone")})`
+const hasReleased = sql<boolean>`exists (select 1 from method_amounts gone indexed by method_amounts_released
+  cross join invoices invoice on invoice.id = gone.invoice_id where ${place("gone")} and gone.released_at_ms is not null and ${wasOpen("gone")})`
   .mapWith(Boolean)
   .as("has_released");
 
@@ -208,8 +207,8 @@ export const selectChosen = prepared(
         isOpen: sql`${member("isOpen")}`.mapWith(Boolean).as("is_open"),
       })
       .from(
-        sql`${listed} cross join amount_reservations held on ${place("held")} and held.units = ${member("units")}
-        and held.invoice_id = ${member("invoiceId")} ${ofReservation}`,
+        sql`${listed} cross join method_amounts held on ${place("held")} and held.units = ${member("units")}
+        and held.invoice_id = ${member("invoiceId")} and held.released_at_ms is null ${ofReservation}`,
       ),
 );
 
@@ -218,7 +217,7 @@ export const selectReleasedExact = prepared(
   (name: string, wanted: readonly WantedAmount[]) => ({ network: name, list: listOf(wanted) }),
   (db) =>
     db.select({ ...reservationTerms, key: sql<string>`${member("key")}`.as("wanted_key") }).from(
-      sql`${listed} cross join released_amounts held on ${place("held")} and held.units = ${member("units")}
+      sql`${listed} cross join method_amounts held on ${place("held")} and held.units = ${member("units")} and held.released_at_ms is not null
         and held.created_at_ms <= ${member("openFromMs")} and held.held_until_ms >= ${member("atMs")} ${ofReservation}`,
     ),
 );

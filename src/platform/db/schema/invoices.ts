@@ -1,8 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { CustomerId, InvoiceId, MerchantId, ProductId, TimelineItemId, WalletId } from "../../../lib/ids.ts";
-import type { InvoiceOrigin, InvoiceStatus, Rank } from "../../column-values.ts";
-import { amountKeySql, shelfSql } from "../amount-order.ts";
+import type { InvoiceOrigin, InvoiceStatus } from "../../column-values.ts";
 import { baseUnits, jsonText, micros } from "../columns.ts";
 
 /** Invoices. Tolerances, late payment policy and monitor window are copied from the merchant's settings at creation (decisions 4). */
@@ -122,53 +121,5 @@ export const paymentMethods = sqliteTable(
     index("payment_methods_turns")
       .on(t.network, t.merchantId, t.activatedAtMs)
       .where(sql`status = 'ACTIVE' and address is not null`),
-  ],
-);
-
-/**
- * Amounts in use on a shared address. The unique key prevents two invoices of merchants with the same rank from asking for the same units. An
- * assertion of the batch (`assertMayHold`) protects amounts that a higher rank, or the merchant itself, holds.
- * `priceUnits` is the quote without salt and `salt` its number (0 is no salt): together they find the next free amount of a price.
- */
-export const amountReservations = sqliteTable(
-  "amount_reservations",
-  {
-    network: text("network").notNull(),
-    cryptocurrency: text("cryptocurrency").notNull(),
-    address: text("address").notNull(),
-    units: baseUnits("units").notNull(),
-    priceUnits: baseUnits("price_units").notNull(),
-    salt: integer("salt").notNull(),
-    invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
-    merchantId: text("merchant_id").$type<MerchantId>().notNull(),
-    /** The end of the invoice's monitor window; an active invoice holds its amounts even after it. */
-    heldUntilMs: integer("held_until_ms").notNull(),
-    createdAtMs: integer("created_at_ms").notNull(),
-    /** When the invoice ends; with `createdAtMs` it determines the amount's shelf (amount-order.ts). */
-    openUntilMs: integer("open_until_ms").notNull().default(0),
-    /** The merchant's rank at the address when the invoice first reserved an amount there; never changes afterwards. */
-    rank: integer("rank").$type<Rank>().notNull().default(3),
-    /** Whether a browser created the invoice. Such invoices may hold at most half of the amounts, so that the merchant's server has the rest. */
-    isPublic: integer("is_public", { mode: "boolean" }).notNull().default(false),
-  },
-  (t) => [
-    primaryKey({ columns: [t.network, t.cryptocurrency, t.address, t.units, t.rank] }),
-    // Decimal texts of equal length sort in numeric order, so this index counts what a rank holds between two amounts.
-    index("amount_reservations_rank").on(t.network, t.cryptocurrency, t.address, t.rank, t.units, t.merchantId),
-    index("amount_reservations_amount").on(t.network, t.cryptocurrency, t.address, t.rank, sql.raw(amountKeySql())),
-    index("amount_reservations_open").on(
-      t.network,
-      t.cryptocurrency,
-      t.address,
-      t.rank,
-      sql.raw(shelfSql()),
-      sql.raw(amountKeySql()),
-    ),
-    index("amount_reservations_held").on(t.heldUntilMs),
-    index("amount_reservations_price").on(t.network, t.cryptocurrency, t.address, t.priceUnits, t.salt),
-    index("amount_reservations_invoice").on(t.invoiceId),
-    index("amount_reservations_public")
-      .on(t.network, t.cryptocurrency, t.address, t.merchantId, t.units)
-      .where(sql`is_public = 1`),
   ],
 );

@@ -3,8 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import {
   type AmountGrain,
   amountsLowMark,
-  candidateTexts,
-  drawSalt,
+  candidateUnits,
   firstSalt,
   plainUnits,
   saltCapacity,
@@ -131,15 +130,15 @@ describe("the candidate amounts of a price", () => {
   });
 });
 
-describe("the candidate amounts as text", () => {
-  it("are the same numbers, whichever range is requested", () => {
-    const all = candidates(10_123_457n, stable).map(String);
-    expect(candidateTexts(10_123_457n, stable, { from: 0, to: all.length })).toEqual(all);
-    expect(candidateTexts(10_123_457n, stable, { from: 5, to: 5 })).toEqual([]);
+describe("a part of the candidates", () => {
+  it("has those of the same numbers, whichever part is asked for", () => {
+    const all = candidates(10_123_457n, stable);
+    expect(candidateUnits(10_123_457n, stable, { from: 0, to: all.length })).toEqual(all);
+    expect(candidateUnits(10_123_457n, stable, { from: 5, to: 5 })).toEqual([]);
     fc.assert(
       fc.property(fc.nat(all.length), fc.nat(200), (from, count) => {
         const to = Math.min(from + count, all.length);
-        expect(candidateTexts(10_123_457n, stable, { from, to })).toEqual(all.slice(from, to));
+        expect(candidateUnits(10_123_457n, stable, { from, to })).toEqual(all.slice(from, to));
       }),
       { numRuns: RUNS / 10 },
     );
@@ -201,23 +200,7 @@ describe("the first free salt", () => {
   });
 });
 
-describe("the salt drawn among free salts", () => {
-  const freeSalts = [3, 5, 8, 13];
-  test.each<[why: string, freeSalts: number[], lostSalts: number[], random: number, salt: number | undefined]>([
-    ["is none when none is free", [], [], 0.5, undefined],
-    ["is none after a collision when none is free", [], [1], 0.5, undefined],
-    ["is the smallest without a collision", freeSalts, [], 0.999_999, 3],
-    ["is the first after a collision, for the lowest random number", freeSalts, [1], 0, 3],
-    ["is one between after a collision, for a middle random number", freeSalts, [1], 0.5, 8],
-    ["is the last after a collision, for the highest random number", freeSalts, [1], 0.999_999, 13],
-    ["is the salt tried last when that is still free", freeSalts, [1, 8], 0, 8],
-    ["is drawn again when only an earlier try is still free", freeSalts, [8, 1], 0, 3],
-  ])("%s", (_why, free, lostSalts, random, salt) => {
-    expect(drawSalt({ freeSalts: free, lostSalts, random })).toBe(salt);
-  });
-});
-
-describe("the mark for low amounts", () => {
+describe("amounts run low", () => {
   test.each([
     [1, undefined],
     [2, 2],

@@ -8,7 +8,6 @@ import {
   holdingBounds,
   holdingRefusal,
   lifetimeRefusal,
-  stretchesOf,
 } from "../../../../src/commerce/invoices/holding.ts";
 import { PROVEN, proofMicros, UNPROVEN } from "../../../../src/commerce/ranks/rank.ts";
 import type { Rank } from "../../../../src/platform/column-values.ts";
@@ -187,16 +186,7 @@ describe("a holding at a shared address", () => {
     expect(outcome).toBe(expected);
   });
 
-  test.each([
-    ["one length in digits", 9_800n, 9_990n, ["4 9800 9990"]],
-    ["two lengths in digits", 9_900n, 10_100n, ["4 9900 9999", "5 10000 10100"]],
-    ["one amount", 7n, 7n, ["1 7 7"]],
-  ])("is counted in stretches of %s", (_, fromUnits, toUnits, expected) => {
-    const stretches = stretchesOf({ fromUnits, toUnits });
-    expect(stretches.map(({ digits, from, to }) => `${digits} ${from} ${to}`)).toEqual(expected);
-  });
-
-  it("lasts a day without proof, but never ends before the invoice expires", () => {
+  it("lasts a day without proof, and never ends before the invoice does", () => {
     const invoice = { createdAtMs: 0, expiresAtMs: 3_600_000, monitorUntilMs: 8 * DAY_MS };
     const of = { isShared: true, rank: UNPROVEN };
     expect(heldUntilMs(invoice, of)).toBe(DAY_MS);

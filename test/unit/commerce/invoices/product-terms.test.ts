@@ -1,8 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AskedTerms, askedAmount, termsOf } from "../../../../src/commerce/invoices/product-terms.ts";
+import { type AskedTerms, termsOf } from "../../../../src/commerce/invoices/product-terms.ts";
 import type { Product } from "../../../../src/commerce/products/product.ts";
-import { RUNS } from "../../../support/property-runs.ts";
 
 const COFFEE: Product = {
   id: "prd_01ARZ3NDEKTSV4RRFFQ69G5FAV",
@@ -83,23 +81,5 @@ describe("the terms of an invoice", () => {
     const donation = { ...COFFEE, priceMicros: 0n };
     for (const asked of [{ rawAmount: 5n }, { rawAmount: 5n, currency: "USD" }, {}])
       expect(termsOf({ productId, ...asked }, donation, true)).toMatchObject({ ok: true });
-  });
-
-  it("equal those known before the product was read, when any were known", () => {
-    const asked = fc.record({
-      productId: fc.option(fc.constant(productId), { nil: undefined }),
-      name: fc.constantFrom("Order", undefined),
-      rawAmount: fc.option(fc.bigInt({ min: 0n, max: 10n ** 12n }), { nil: undefined }),
-      currency: fc.constantFrom("USD", "EUR", undefined),
-    });
-    fc.assert(
-      fc.property(asked, (each) => {
-        const known = askedAmount(each);
-        if (known === undefined) return;
-        const terms = termsOf({ ...each, name: each.name ?? "Order" }, each.productId && COFFEE, false);
-        expect(terms).toMatchObject({ ok: true, value: { rawAmount: known.amountMicros, currency: known.currency } });
-      }),
-      { numRuns: RUNS },
-    );
   });
 });

@@ -1,0 +1,343 @@
+// Which invoice has which amount of an asset at a shared address (decisions 4, "Amount for a direct wallet"; 12, "Shared addresses and keys"). The
+// table belongs to the address, not to a merchant, so amounts are distinct over all merchants. An amount stays with its invoice until the end
+// that was promised when it was given, whether or not the invoice was stored: a database that is put back to an earlier copy gives none away.
+// Every method is synchronous: no other call can run between its statements.
+import type { ObjectStorage } from "../../lib/object-storage.ts";
+import { HOUR_MS } from "../../lib/time.ts";
+import type { Rank } from "../../platform/column-values.ts";
+import {
+  type AmountGrain,
+  amountsLowMark,
+  candidateUnits,
+  firstSalt,
+  saltCapacity,
+  saltedUnits,
+} from "../invoices/direct-amount.ts";
+import {
+  type AmountRefusal,
+  type Holding,
+  type HoldingBounds,
+  heldUntilMs,
+  holdingBounds,
+  holdingRefusal,
+  lifetimeRefusal,
+  NO_LONGER_HELD,
+} from "../invoices/holding.ts";
+import { pairOf } from "../invoices/payment-method.ts";
+import { isShared, RANKS, UNPROVEN } from "../ranks/rank.ts";
+import type { AmountPlace } from "./amount-place.ts";
+import type { AmountAnswer, AmountRequest, InvoiceAmount, OverdueAmount } from "./amount-request.ts";
+
+/** How long after its end an amount without a release is looked up in D1. Longer than any batch that gives it a row is under way. */
+const CHECK_AFTER_MS = HOUR_MS;
+/** How many taken salts of a price are read for the first guess. */
+const SALTS_READ = 64;
+/** How many candidates each further look takes, the first few most often having a free one. */
+const LOOKS: readonly number[] = [64, 1_024, 10_001];
+
+interface Row {
+  readonly units: bigint;
+  readonly priceUnits: bigint;
+  readonly rank: Rank;
+  readonly heldUntilMs: number;
+  readonly isLow: boolean;
+}
+
+type Asker = Pick<AmountRequest, "merchantId" | "invoiceId"> & { readonly rank: Rank };
+
+export class AmountAllocations {
+  readonly #storage: ObjectStorage;
+  readonly #place: AmountPlace;
+
+  constructor(storage: ObjectStorage, place: AmountPlace) {
+    this.#storage = storage;
+    this.#place = place;
+    // Units are padded to one length, so that texts sort as numbers do. Two ranks may hold one amount, two invoices of one rank never.
+    storage.sql.exec(
+      `CREATE TABLE IF NOT EXISTS amounts (
+        units TEXT NOT NULL, rank INTEGER NOT NULL, invoice_id TEXT NOT NULL, merchant_id TEXT NOT NULL, is_public INTEGER NOT NULL,
+        held_until_ms INTEGER NOT NULL, check_after_ms INTEGER NOT NULL, PRIMARY KEY (units, rank)
+      ) WITHOUT ROWID`,
+    );
+    storage.sql.exec("CREATE INDEX IF NOT EXISTS amounts_rank ON amounts (rank, units, merchant_id)");
+    storage.sql.exec("CREATE INDEX IF NOT EXISTS amounts_check ON amounts (check_after_ms)");
+    storage.sql.exec("CREATE INDEX IF NOT EXISTS amounts_public ON amounts (merchant_id, units) WHERE is_public = 1");
+    // The prices for which an amount was given, with its number among the candidates of that price; an invoice may use an amount for several.
+    storage.sql.exec(
+      `CREATE TABLE IF NOT EXISTS prices (
+        invoice_id TEXT NOT NULL, price_units TEXT NOT NULL, units TEXT NOT NULL, rank INTEGER NOT NULL, merchant_id TEXT NOT NULL,
+        salt INTEGER NOT NULL, is_low INTEGER NOT NULL, PRIMARY KEY (invoice_id, price_units)
+      ) WITHOUT ROWID`,
+    );
+    storage.sql.exec("CREATE INDEX IF NOT EXISTS prices_salt ON prices (price_units, salt)");
+  }
+
+  /**
+   * The amounts that the invoices ask for, in the order of the requests; each sees those before it. The same invoice and price always get the
+   * same amount, even if a limit would now refuse it, and its end only moves later. A refusal takes no amount.
+   */
+  allocate(requests: readonly AmountRequest[]): readonly AmountAnswer[] {
+    return requests.map((request) => this.#storage.transactionSync(() => this.#allocateOne(request)));
+  }
+
+  /**
+   * Frees amounts whose end is over; the caller knows that nothing asks for them any more. For each whether the invoice does not have it now:
+   * false if its end is not over yet.
+   */
+  release(amounts: readonly InvoiceAmount[], nowMs: number): readonly boolean[] {
+    return this.#storage.transactionSync(() =>
+      amounts.map(({ invoiceId, units }) => {
+        const [row] = this.#exec("SELECT held_until_ms FROM amounts WHERE units = ? AND invoice_id = ?", [
+          padded(units),
+          invoiceId,
+        ]);
+        if (row !== undefined && Number(row.held_until_ms) >= nowMs) return false;
+        if (row !== undefined) this.#free({ invoiceId, units });
+        return true;
+      }),
+    );
+  }
+
+  /** When the next amounts have to be looked up in D1; null if none is held. */
+  nextCheckMs(): number | null {
+    const next = this.#exec("SELECT min(check_after_ms) AS next FROM amounts", [])[0]?.next ?? null;
+    return next === null ? null : Number(next);
+  }
+
+  /** Amounts that should have been released by now, at most `limit`, the longest overdue first. */
+  overdue(nowMs: number, limit: number): readonly OverdueAmount[] {
+    const rows = this.#exec(
+      "SELECT units, invoice_id, check_after_ms FROM amounts WHERE check_after_ms <= ? ORDER BY check_after_ms, units LIMIT ?",
+      [nowMs, limit],
+    );
+    return rows.map((row) => ({
+      units: unitsIn(row.units),
+      invoiceId: String(row.invoice_id),
+      checkAfterMs: Number(row.check_after_ms),
+    }));
+  }
+
+  /**
+   * Frees the overdue amounts that have no row in D1 that still stands, and checks the others again later. Leaves alone what was given again
+   * since `overdue` read it.
+   */
+  settle(overdue: readonly OverdueAmount[], standing: readonly InvoiceAmount[], nowMs: number): void {
+    const keyOf = ({ invoiceId, units }: InvoiceAmount) => `${invoiceId} ${units}`;
+    const stands = new Set(standing.map(keyOf));
+    this.#storage.transactionSync(() => {
+      for (const amount of overdue) {
+        const isSame = this.#exec("SELECT 1 FROM amounts WHERE units = ? AND invoice_id = ? AND check_after_ms = ?", [
+          padded(amount.units),
+          amount.invoiceId,
+          amount.checkAfterMs,
+        ]);
+        if (isSame.length === 0) continue;
+        if (!stands.has(keyOf(amount))) this.#free(amount);
+        else
+          this.#exec("UPDATE amounts SET check_after_ms = ? WHERE units = ? AND invoice_id = ?", [
+            ...[nowMs + CHECK_AFTER_MS, padded(amount.units), amount.invoiceId],
+          ]);
+      }
+    });
+  }
+
+  #free({ invoiceId, units }: InvoiceAmount): void {
+    this.#exec("DELETE FROM amounts WHERE units = ? AND invoice_id = ?", [padded(units), invoiceId]);
+    this.#exec("DELETE FROM prices WHERE invoice_id = ? AND units = ?", [invoiceId, padded(units)]);
+  }
+
+  #allocateOne(request: AmountRequest): AmountAnswer {
+    const { invoiceId, merchantId, priceUnits, sharing, nowMs } = request;
+    const own = this.#heldBy(invoiceId);
+    const rank = own[0]?.rank ?? sharing.rank;
+    const isSharedHere = isShared(sharing, rank);
+    const untilMs = heldUntilMs(request, { isShared: isSharedHere, rank });
+    const kept = own.find((each) => each.priceUnits === priceUnits);
+    if (kept !== undefined) return this.#keep(kept, { untilMs, nowMs });
+    const { asset } = pairOf(this.#place);
+    const asker = { merchantId, invoiceId, rank };
+    const salt = this.#freeSalt(priceUnits, asset, asker);
+    if (salt === undefined) return refused({ code: "AMOUNTS_EXHAUSTED" });
+    const units = saltedUnits(priceUnits, asset, salt);
+    const same = own.find((each) => each.units === units);
+    if (same !== undefined) {
+      const answer = this.#keep(same, { untilMs, nowMs });
+      return answer.kind === "refused" ? answer : { ...answer, isLow: this.#putPrice(request, { units, rank, salt }) };
+    }
+    const isFirst = isSharedHere && rank === UNPROVEN && own.length === 0;
+    const refusal =
+      (isFirst ? lifetimeRefusal(request, nowMs) : undefined) ??
+      this.#holdingRefusal(holdingBounds({ rank, isPublic: request.isPublic }, units, asset), {
+        ...{ asker, isShared: isSharedHere, others: sharing.provenOthers },
+      });
+    if (refusal !== undefined) return refused(refusal);
+    // Others could take the amount at once, while the invoice's page still asks for it.
+    if (untilMs < nowMs) return refused(NO_LONGER_HELD);
+    this.#exec(
+      `INSERT INTO amounts (units, rank, invoice_id, merchant_id, is_public, held_until_ms, check_after_ms) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      [padded(units), rank, invoiceId, merchantId, Number(request.isPublic), untilMs, untilMs + CHECK_AFTER_MS],
+    );
+    return { kind: "given", units, rank, heldUntilMs: untilMs, isLow: this.#putPrice(request, { units, rank, salt }) };
+  }
+
+  /** An amount that the invoice has already. Its end moves to the later one: an operation that is repeated may make an invoice that ends later. */
+  #keep(held: Row, of: { readonly untilMs: number; readonly nowMs: number }): AmountAnswer {
+    const { units, rank, isLow } = held;
+    const untilMs = Math.max(held.heldUntilMs, of.untilMs);
+    if (untilMs < of.nowMs) return refused(NO_LONGER_HELD);
+    if (untilMs > held.heldUntilMs) {
+      this.#exec("UPDATE amounts SET held_until_ms = ?, check_after_ms = ? WHERE units = ? AND rank = ?", [
+        ...[untilMs, untilMs + CHECK_AFTER_MS],
+        ...[padded(units), rank],
+      ]);
+    }
+    return { kind: "given", units, rank, heldUntilMs: untilMs, isLow };
+  }
+
+  /** The amounts of an invoice with each price that they were given for. All have one rank. */
+  #heldBy(invoiceId: string): readonly Row[] {
+    const rows = this.#exec(
+      `SELECT held.units, held.rank, held.held_until_ms, asked.price_units, asked.is_low FROM prices asked
+      JOIN amounts held ON held.units = asked.units AND held.rank = asked.rank WHERE asked.invoice_id = ? ORDER BY asked.price_units`,
+      [invoiceId],
+    );
+    return rows.map((row) => ({
+      units: unitsIn(row.units),
+      priceUnits: unitsIn(row.price_units),
+      rank: rankIn(row.rank),
+      heldUntilMs: Number(row.held_until_ms),
+      isLow: row.is_low === 1,
+    }));
+  }
+
+  /**
+   * The number of the candidate to give: an amount that nobody holds, in the order of the candidates. Only if no such is left, a merchant with
+   * proof may ask for an amount that one without proof holds; then who asked first decides about such a payment (payments/match.ts).
+   */
+  #freeSalt(priceUnits: bigint, asset: AmountGrain, asker: Asker): number | undefined {
+    const capacity = saltCapacity(priceUnits, asset);
+    const guess = this.#guess(priceUnits, capacity);
+    if (guess !== undefined) {
+      const [free] = this.#freeOf([saltedUnits(priceUnits, asset, guess)], { ...asker, rank: UNPROVEN });
+      if (free !== undefined) return guess;
+    }
+    for (const rank of asker.rank === UNPROVEN ? [UNPROVEN] : [UNPROVEN, asker.rank]) {
+      for (let from = 0, look = 0; from < capacity; look++) {
+        const to = Math.min(capacity, from + (LOOKS[look] ?? capacity));
+        const [free] = this.#freeOf(candidateUnits(priceUnits, asset, { from, to }), { ...asker, rank });
+        if (free !== undefined) return from + free;
+        from = to;
+      }
+    }
+    return undefined;
+  }
+
+  /** The lowest number of the price that is free among the amounts of this very price; it may be an amount of another price. */
+  #guess(priceUnits: bigint, capacity: number): number | undefined {
+    const price = padded(priceUnits);
+    const salts = this.#exec("SELECT salt FROM prices WHERE price_units = ? ORDER BY salt LIMIT ?", [
+      price,
+      SALTS_READ,
+    ]).map(({ salt }) => Number(salt));
+    const takenSalts = [...new Set(salts)];
+    const last = this.#exec("SELECT max(salt) AS last FROM prices WHERE price_units = ?", [price])[0]?.last ?? null;
+    const isPriceTaken = this.#exec("SELECT 1 FROM amounts WHERE units = ? LIMIT 1", [price]).length > 0;
+    return firstSalt({ takenSalts, maxSalt: last === null ? null : Number(last), isPriceTaken }, capacity);
+  }
+
+  /**
+   * The position of the first of these amounts that is free: no other invoice of this merchant, of `rank` or of a higher rank holds it. Amounts
+   * of the invoice itself are free for it.
+   */
+  #freeOf(candidates: readonly bigint[], { rank, merchantId, invoiceId }: Asker): readonly number[] {
+    // The array's items come in its order, each looked up by the primary key.
+    const rows = this.#exec(
+      `SELECT candidate.key AS position FROM json_each(?) candidate WHERE NOT EXISTS (SELECT 1 FROM amounts taken
+        WHERE taken.units = candidate.value AND (taken.rank <= ? OR taken.merchant_id = ?) AND taken.invoice_id <> ?) LIMIT 1`,
+      [JSON.stringify(candidates.map(padded)), rank, merchantId, invoiceId],
+    );
+    return rows.map(({ position }) => Number(position));
+  }
+
+  #holdingRefusal(
+    bounds: HoldingBounds,
+    of: { readonly asker: Asker } & Pick<Holding, "isShared" | "others">,
+  ): AmountRefusal | undefined {
+    const { asker, isShared: isSharedHere, others } = of;
+    if (!isSharedHere && bounds.maxPublic === null) return undefined;
+    const ends = [padded(bounds.fromUnits), padded(bounds.toUnits)];
+    const [held] = this.#exec(
+      `SELECT count(*) AS everybody, coalesce(sum(merchant_id = ?), 0) AS own FROM amounts INDEXED BY amounts_rank
+      WHERE rank = ? AND units BETWEEN ? AND ?`,
+      [asker.merchantId, asker.rank, ...ends],
+    );
+    const [shown] = this.#exec(
+      `SELECT count(*) AS held FROM amounts INDEXED BY amounts_public WHERE is_public = 1 AND merchant_id = ? AND units BETWEEN ? AND ?
+      AND invoice_id <> ?`,
+      [asker.merchantId, ...ends, asker.invoiceId],
+    );
+    const counts = { all: Number(held?.everybody), own: Number(held?.own), public: Number(shown?.held) };
+    return holdingRefusal(asker.rank, bounds, { ...counts, isShared: isSharedHere, others });
+  }
+
+  /**
+   * Notes the price for which the amount is given, and returns whether as many amounts of it are now taken from the merchant as it is warned
+   * of. That is noted, too, for a repeated call.
+   */
+  #putPrice(
+    { invoiceId, merchantId, priceUnits }: AmountRequest,
+    { units, rank, salt }: Pick<Row, "units" | "rank"> & { readonly salt: number },
+  ): boolean {
+    const price = padded(priceUnits);
+    this.#exec(
+      "INSERT INTO prices (invoice_id, price_units, units, rank, merchant_id, salt, is_low) VALUES (?, ?, ?, ?, ?, ?, 0)",
+      [invoiceId, price, padded(units), rank, merchantId, salt],
+    );
+    const mark = amountsLowMark(saltCapacity(priceUnits, pairOf(this.#place).asset));
+    if (mark === undefined || !this.#mayReach(mark, price) || this.#takenAt(price, rank, merchantId) !== mark)
+      return false;
+    this.#exec("UPDATE prices SET is_low = 1 WHERE invoice_id = ? AND price_units = ?", [invoiceId, price]);
+    return true;
+  }
+
+  /** The salts of a merchant at a price are distinct: with `mark` of them taken the greatest is at least mark - 1. So few calls count. */
+  #mayReach(mark: number, price: string): boolean {
+    const [last] = this.#exec("SELECT max(salt) AS last FROM prices WHERE price_units = ?", [price]);
+    return Number(last?.last ?? -1) >= mark - 1;
+  }
+
+  #takenAt(price: string, rank: Rank, merchantId: string): number {
+    const [taken] = this.#exec(
+      "SELECT count(*) AS held FROM prices WHERE price_units = ? AND (rank <= ? OR merchant_id = ?)",
+      [price, rank, merchantId],
+    );
+    return Number(taken?.held);
+  }
+
+  #exec(query: string, bindings: readonly (string | number)[]): Record<string, string | number | null | ArrayBuffer>[] {
+    return this.#storage.sql.exec(query, ...bindings).toArray();
+  }
+}
+
+function refused(refusal: AmountRefusal): AmountAnswer {
+  return { kind: "refused", refusal };
+}
+
+/** The digits of the largest amount of any asset, 2^256 - 1. */
+const MOST_DIGITS = 78;
+
+function padded(units: bigint): string {
+  const text = units.toString().padStart(MOST_DIGITS, "0");
+  if (units < 0n || text.length > MOST_DIGITS) throw new Error(`not an amount: ${units}`);
+  return text;
+}
+
+function unitsIn(text: string | number | null | ArrayBuffer | undefined): bigint {
+  return BigInt(String(text));
+}
+
+function rankIn(value: string | number | null | ArrayBuffer | undefined): Rank {
+  const rank = RANKS.find((each) => each === value);
+  if (rank === undefined) throw new Error(`not a rank: ${String(value)}`);
+  return rank;
+}

@@ -1,0 +1,67 @@
+import { DurableObject } from "cloudflare:workers";
+import { logAlert, safeMessage } from "../../lib/log.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
+import { AmountAllocations } from "./amount-allocations.ts";
+import { type AmountPlace, placeNamed } from "./amount-place.ts";
+import type { AmountAnswer, AmountRequest, InvoiceAmount } from "./amount-request.ts";
+import { checkAmounts } from "./check-amounts.ts";
+import { checkDependencies } from "./dependencies.ts";
+
+/** The least time between two checks, where the first left some amounts or failed. */
+const PAUSE_MS = 5 * MINUTE_MS;
+
+/**
+ * One object per asset at an address of a network, named by `placeName`. Only it gives that address's amounts. The logic is in `AmountAllocations`;
+ * the alarm frees what nobody releases, because no invoice was stored with it.
+ */
+export class AmountAllocator extends DurableObject<Env> {
+  readonly #place: AmountPlace;
+  readonly #allocations: AmountAllocations;
+  /** The time of the alarm, so that it is set only when it must come earlier; undefined if not known. */
+  #alarmMs: number | undefined;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const place = placeNamed(ctx.id.name ?? "");
+    if (place === undefined) throw new Error("an amount allocator must be addressed by its place's name");
+    this.#place = place;
+    this.#allocations = new AmountAllocations(ctx.storage, place);
+  }
+
+  async allocate(requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]> {
+    const answers = this.#allocations.allocate(requests);
+    // Nothing is awaited in between, so that the alarm is stored together with the amounts.
+    const wantedMs = this.#nextAlarmMs();
+    if (wantedMs !== null && (this.#alarmMs === undefined || wantedMs < this.#alarmMs)) {
+      this.#alarmMs = wantedMs;
+      await this.ctx.storage.setAlarm(wantedMs);
+    }
+    return answers;
+  }
+
+  release(amounts: readonly InvoiceAmount[], nowMs: number): readonly boolean[] {
+    return this.#allocations.release(amounts, nowMs);
+  }
+
+  /** The alarm is set again before anything is done, so that a crash cannot stop it. */
+  override async alarm(): Promise<void> {
+    const { storage } = this.ctx;
+    this.#alarmMs = Date.now() + PAUSE_MS;
+    await storage.setAlarm(this.#alarmMs);
+    try {
+      await checkAmounts(checkDependencies(this.env), this.#place, this.#allocations);
+    } catch (error) {
+      logAlert("a check of amounts failed", { network: this.#place.network, what: safeMessage(error) });
+    }
+    const wantedMs = this.#nextAlarmMs();
+    this.#alarmMs = wantedMs ?? undefined;
+    if (wantedMs === null) await storage.deleteAlarm();
+    else await storage.setAlarm(wantedMs);
+  }
+
+  /** What is overdue already is for the alarm that is set, or for the next one after a pause. */
+  #nextAlarmMs(): number | null {
+    const nextMs = this.#allocations.nextCheckMs();
+    return nextMs === null ? null : Math.max(nextMs, Date.now() + PAUSE_MS);
+  }
+}

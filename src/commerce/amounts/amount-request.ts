@@ -1,0 +1,49 @@
+// What an amount allocator is asked, and what it answers.
+import type { Rank } from "../../platform/column-values.ts";
+import type { AmountRefusal } from "../invoices/holding.ts";
+import type { Sharing } from "../ranks/rank.ts";
+
+export interface AmountRequest {
+  readonly invoiceId: string;
+  readonly merchantId: string;
+  /** The price, rounded up to the asset's grain. */
+  readonly priceUnits: bigint;
+  /** The merchant's rank at the address and who else has it, as read just before. An invoice keeps the rank of its first amount. */
+  readonly sharing: Sharing;
+  /** Whether a browser created the invoice. */
+  readonly isPublic: boolean;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly monitorUntilMs: number;
+  readonly nowMs: number;
+}
+
+export interface GivenAmount {
+  readonly kind: "given";
+  readonly units: bigint;
+  readonly rank: Rank;
+  /** The invoice must not ask for the amount after this time, and nobody else gets it before. */
+  readonly heldUntilMs: number;
+  /** Whether it is the one with which the amounts of its price run low. */
+  readonly isLow: boolean;
+}
+
+export type AmountAnswer = GivenAmount | { readonly kind: "refused"; readonly refusal: AmountRefusal };
+
+/** An amount of an invoice. */
+export interface InvoiceAmount {
+  readonly invoiceId: string;
+  readonly units: bigint;
+}
+
+/** An amount whose end is long over and that nobody has released. */
+export interface OverdueAmount extends InvoiceAmount {
+  /** As it was when this was read. */
+  readonly checkAfterMs: number;
+}
+
+/** The allocator's interface for operations: the object's stub, or in the simulator `AmountAllocations`. */
+export interface AmountAllocatorRpc {
+  allocate(requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]>;
+  release(amounts: readonly InvoiceAmount[], nowMs: number): Promise<readonly boolean[]>;
+}

@@ -1,0 +1,28 @@
+// What the allocator's alarm does: amounts whose end is long over, and that the cron has not released, are looked up in D1. One without a row was
+// given for an invoice that was never stored, or that a restored database has lost; it is freed. One whose row stands is the cron's to release.
+import type { Sleep } from "../../lib/sleep.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { AmountAllocations } from "./amount-allocations.ts";
+import type { AmountPlace } from "./amount-place.ts";
+import { selectStanding } from "./store.ts";
+
+const AMOUNTS_A_CHECK = 500;
+
+export interface CheckDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  readonly nowMs: number;
+}
+
+/** Changes nothing while storage does not answer. */
+export async function checkAmounts(
+  deps: CheckDependencies,
+  place: AmountPlace,
+  allocations: Pick<AmountAllocations, "overdue" | "settle">,
+): Promise<void> {
+  const overdue = allocations.overdue(deps.nowMs, AMOUNTS_A_CHECK);
+  if (overdue.length === 0) return;
+  const standing = await readWithRetry(deps.sleep, async () => selectStanding(deps.db, place, overdue));
+  if (standing.ok) allocations.settle(overdue, standing.value, deps.nowMs);
+}

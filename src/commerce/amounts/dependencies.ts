@@ -1,0 +1,9 @@
+import { sleep } from "../../lib/sleep.ts";
+import { openDb } from "../../platform/db/client.ts";
+import { databaseWithoutMerchant } from "../../platform/db/databases.ts";
+import type { CheckDependencies } from "./check-amounts.ts";
+
+/** For an allocator's alarm, which only reads. */
+export function checkDependencies(env: Env): CheckDependencies {
+  return { db: openDb(databaseWithoutMerchant(env, "AMOUNTS")), sleep, nowMs: Date.now() };
+}

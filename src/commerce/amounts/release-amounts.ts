@@ -1,0 +1,61 @@
+// Frees amounts that nothing asks for any more, each at its allocator first and then in D1: an allocator that has freed an amount whose row was
+// not marked is simply told again. Bounded, and safe to repeat and to run twice at once.
+import { chunksOf } from "../../lib/chunks.ts";
+import { logAlert, safeMessage } from "../../lib/log.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
+import { batch } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import type { Left } from "../../platform/jobs/left.ts";
+import { type AmountPlace, placeName } from "./amount-place.ts";
+import type { InvoiceAmount } from "./amount-request.ts";
+import { RELEASED_KEPT_MS } from "./released.ts";
+import { type DueAmount, forgetAmounts, noteRelease, selectDueAmounts } from "./store.ts";
+
+const AMOUNTS_A_RUN = 1_000;
+/** Each is a call, and a call may take 3 seconds to fail. */
+const PLACES_A_RUN = 200;
+const PLACES_AT_ONCE = 20;
+/** When an allocator that did not answer, or keeps an amount for longer than its row says, is asked again. */
+const AGAIN_AFTER_MS = 10 * MINUTE_MS;
+
+export interface ReleaseDependencies {
+  readonly db: Db;
+  readonly nowMs: number;
+  /** For each amount whether its invoice does not have it now; false if its end is not over. Throws if the allocator does not answer in time. */
+  releaseAmounts(place: AmountPlace, amounts: readonly InvoiceAmount[], nowMs: number): Promise<readonly boolean[]>;
+}
+
+/** Also deletes amounts that were freed long ago. */
+export async function releaseAmounts(deps: ReleaseDependencies): Promise<Left> {
+  const { db, nowMs } = deps;
+  const due = await selectDueAmounts(db, nowMs, AMOUNTS_A_RUN);
+  const places = [...Map.groupBy(due, placeName).values()].slice(0, PLACES_A_RUN);
+  const released: DueAmount[] = [];
+  const kept: DueAmount[] = [];
+  for (const chunk of chunksOf(places, PLACES_AT_ONCE)) {
+    for (const { amounts, answers } of await Promise.all(chunk.map((amounts) => askRelease(deps, amounts)))) {
+      released.push(...amounts.filter((_, n) => answers[n] === true));
+      kept.push(...amounts.filter((_, n) => answers[n] !== true));
+    }
+  }
+  const [, , forgotten] = await batch(db, [
+    noteRelease(db, released, { releasedAtMs: nowMs, releaseAfterMs: null }),
+    noteRelease(db, kept, { releasedAtMs: null, releaseAfterMs: nowMs + AGAIN_AFTER_MS }),
+    forgetAmounts(db, nowMs - RELEASED_KEPT_MS, AMOUNTS_A_RUN),
+  ]);
+  const isCut = released.length + kept.length < due.length || due.length === AMOUNTS_A_RUN;
+  return isCut || forgotten.meta.changes >= AMOUNTS_A_RUN ? "more" : "nothing";
+}
+
+/** The amounts of one place with the allocator's answers; none if it cannot be asked, which delays no other place. */
+async function askRelease(deps: ReleaseDependencies, amounts: readonly DueAmount[]) {
+  const [place] = amounts;
+  if (place === undefined) return { amounts, answers: [] };
+  const asked = amounts.map(({ invoiceId, units }) => ({ invoiceId, units }));
+  try {
+    return { amounts, answers: await deps.releaseAmounts(place, asked, deps.nowMs) };
+  } catch (error) {
+    logAlert("amounts could not be released", { network: place.network, what: safeMessage(error) });
+    return { amounts, answers: [] };
+  }
+}

@@ -1,0 +1,133 @@
+// The amounts that invoices asked for at shared addresses, as matching reads them. Which amount an invoice gets, its allocator decides
+// (amount-allocations.ts).
+import { eq, sql } from "drizzle-orm";
+import type { EventId, InvoiceId, MerchantId } from "../../lib/ids.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { events } from "../../platform/db/schema/events.ts";
+import { methodAmounts } from "../../platform/db/schema/method-amounts.ts";
+import { fanOut } from "../../platform/events/store.ts";
+import type { AmountPlace } from "./amount-place.ts";
+import type { InvoiceAmount } from "./amount-request.ts";
+
+export type MethodAmount = typeof methodAmounts.$inferSelect;
+
+// An invoice may be given an amount again: at another price, or to a later end. One that was released meanwhile begins anew, because another
+// invoice may have had it in between.
+const AGAIN = ` on conflict (network, cryptocurrency, address, units, invoice_id) do update set price_units = excluded.price_units,
+  created_at_ms = iif(released_at_ms is null, created_at_ms, excluded.created_at_ms), open_until_ms = max(open_until_ms, excluded.open_until_ms),
+  held_until_ms = max(held_until_ms, excluded.held_until_ms), release_after_ms = max(release_after_ms, excluded.release_after_ms),
+  released_at_ms = null`;
+
+/** Writes an amount that the allocator gave, or gave again. */
+export const putAmount = preparedInsert(methodAmounts, [], { tail: AGAIN });
+
+/** Records the warning that a price's amounts run low, once for each amount that brings it about. */
+export function warnOfAmounts(
+  db: Db,
+  { eventId: id, merchantId, data, nowMs }: { eventId: EventId; merchantId: MerchantId; data: string; nowMs: number },
+) {
+  const event = {
+    id,
+    merchantId,
+    type: "wallet.amounts_low",
+    invoiceId: null,
+    sequence: null,
+    data,
+    createdAtMs: nowMs,
+  } as const;
+  return [db.insert(events).values(event).onConflictDoNothing(), fanOut(db, [id])] as const;
+}
+
+/** Moves the end of monitoring: a cancelled invoice is watched for a shorter time. Its amounts are not free any earlier. */
+export function shortenAmounts(db: Db, invoiceId: InvoiceId, heldUntilMs: number) {
+  return db
+    .update(methodAmounts)
+    .set({ heldUntilMs: sql`min(held_until_ms, ${heldUntilMs})` })
+    .where(eq(methodAmounts.invoiceId, invoiceId));
+}
+
+const place = (name: string) =>
+  sql`${sql.raw(name)}.network = ${sql.placeholder("network")} and ${sql.raw(name)}.cryptocurrency = ${sql.placeholder("cryptocurrency")}
+    and ${sql.raw(name)}.address = ${sql.placeholder("address")}`;
+
+/** Which of these amounts of a place have a row and are not released. */
+export const selectStanding = prepared(
+  ({ network, cryptocurrency, address }: AmountPlace, amounts: readonly InvoiceAmount[]) => ({
+    ...{ network, cryptocurrency, address },
+    list: JSON.stringify(amounts.map(({ invoiceId, units }) => ({ invoiceId, units: units.toString() }))),
+  }),
+  (db, of) =>
+    db
+      .select({
+        invoiceId: sql<string>`held.invoice_id`.as("held_by"),
+        units: sql`held.units`.mapWith(BigInt).as("held_units"),
+      })
+      .from(
+        sql`json_each(${of.list}) item cross join method_amounts held on ${place("held")} and held.units = item.value ->> '$.units'
+        and held.invoice_id = item.value ->> '$.invoiceId' and held.released_at_ms is null`,
+      ),
+);
+
+/** An amount that may be released. */
+export type DueAmount = Pick<
+  MethodAmount,
+  "network" | "cryptocurrency" | "address" | "units" | "invoiceId" | "releaseAfterMs"
+>;
+
+/**
+ * Amounts to release, at most `limit`, the longest due first: of invoices that are not active, whose monitoring is over. A payment made before
+ * that end but not read yet is matched by its amount, so the amount is kept until its network has been read beyond the end.
+ */
+export function selectDueAmounts(db: Db, nowMs: number, limit: number) {
+  const { network, cryptocurrency, address, units, invoiceId, releaseAfterMs } = methodAmounts;
+  return db
+    .select({ network, cryptocurrency, address, units, invoiceId, releaseAfterMs })
+    .from(methodAmounts)
+    .where(
+      sql`${methodAmounts.releasedAtMs} is null and ${releaseAfterMs} < ${nowMs}
+      and exists (select 1 from invoices done where done.id = ${invoiceId} and done.status not in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION'))
+      and not exists (select 1 from network_cursors cursor where cursor.network = ${network} and cursor.is_resting = 0
+        and cursor.passed_ms <= ${releaseAfterMs})
+      and not exists (select 1 from stuck_addresses stuck where stuck.network = ${network} and stuck.address = ${address}
+        and stuck.passed_ms <= ${releaseAfterMs})`,
+    )
+    .orderBy(releaseAfterMs)
+    .limit(limit);
+}
+
+/**
+ * What became of an attempt to release amounts: released now, or not to be tried again before. Amounts that are not as they were read are left as
+ * they are: one that was given again meanwhile is held.
+ */
+export const noteRelease = prepared(
+  (
+    amounts: readonly DueAmount[],
+    outcome: { readonly releasedAtMs: number | null; readonly releaseAfterMs: number | null },
+  ) => ({
+    ...outcome,
+    list: JSON.stringify(amounts.map(({ units, ...each }) => ({ ...each, units: units.toString() }))),
+  }),
+  (db, of) =>
+    db
+      .update(methodAmounts)
+      .set({
+        releasedAtMs: sql`${of.releasedAtMs}`,
+        releaseAfterMs: sql`coalesce(${of.releaseAfterMs}, release_after_ms)`,
+      })
+      .where(
+        sql`rowid in (select held.rowid from json_each(${of.list}) item cross join method_amounts held
+          on held.network = item.value ->> '$.network' and held.cryptocurrency = item.value ->> '$.cryptocurrency'
+          and held.address = item.value ->> '$.address' and held.units = item.value ->> '$.units'
+          and held.invoice_id = item.value ->> '$.invoiceId' and held.release_after_ms = item.value ->> '$.releaseAfterMs'
+          and held.released_at_ms is null)`,
+      ),
+);
+
+/** Deletes released amounts whose hold ended before `beforeMs`: at most `limit`, oldest first. */
+export function forgetAmounts(db: Db, beforeMs: number, limit: number) {
+  return db.delete(methodAmounts).where(
+    sql`rowid in (select old.rowid from method_amounts old where old.released_at_ms is not null and old.held_until_ms < ${beforeMs}
+      order by old.held_until_ms limit ${limit})`,
+  );
+}

@@ -1,0 +1,168 @@
+// Amounts of a direct wallet over their whole life: given with crashes and lost answers at every call, written or not, cancelled, released by the
+// cron, freed by the allocator's alarm, and given to later invoices.
+import { checkAmounts } from "../../../src/commerce/amounts/check-amounts.ts";
+import { releaseAmounts } from "../../../src/commerce/amounts/release-amounts.ts";
+import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";
+import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
+import type { NewInvoice } from "../../../src/commerce/invoices/create-invoice.ts";
+import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
+import { faultKind } from "../../../src/platform/db/retry.ts";
+import { insist, type Scenario } from "../engine/campaign.ts";
+import type { Lab } from "../engine/lab.ts";
+import type { Client, Verdict } from "../engine/world.ts";
+import {
+  amountsAt,
+  amountsName,
+  creating,
+  DIRECT,
+  DIRECT_PLACE,
+  MERCHANT,
+  type Outcome,
+  type Shop,
+  send,
+  shopDependencies,
+} from "./shop.ts";
+
+/** Two prices whose candidates overlap. The second order is cancelled long before its end. */
+const ORDERS: readonly NewInvoice[] = [
+  { rawAmount: 10_000_000n, expiresInSeconds: 60 },
+  { rawAmount: 10_000_000n, expiresInSeconds: 72_000 },
+  { rawAmount: 9_990_000n, expiresInSeconds: 60 },
+].map((terms) => ({ ...terms, name: "Order", currency: "USD", pairs: [DIRECT] }));
+const CANCELLED = 1;
+/** When a round of orders comes; the first amounts are free again after a day and a minute. */
+const ROUNDS_AT_HOURS: readonly number[] = [0, 12, 26, 52];
+const JOBS_AT_HOURS: readonly number[] = [1, 13, 25, 27, 40, 53, 79];
+
+/** `tally` counts the schedules in which an amount was given again after its release. */
+export function amountsScenario(lab: Lab, tally: { reused: number }): Scenario {
+  return {
+    name: "amounts given and released",
+    lab,
+    faultChance: 0.12,
+    maxSteps: 12_000,
+    start(world) {
+      const shop: Shop = { lab, world, bugs: [] };
+      const outcomes = new Map<string, Outcome>();
+      const problems: string[] = [];
+      const at = (hours: number, work: () => void) =>
+        void world
+          .sleepOf(world.client(() => {}))(hours * HOUR_MS)
+          .then(work);
+      for (const hours of ROUNDS_AT_HOURS) at(hours, () => order(shop, hours, outcomes));
+      for (const hours of JOBS_AT_HOURS) at(hours, () => job(shop, problems));
+      // At last they are run until each has succeeded, twice: what one run leaves, the alarm of two hours later finds.
+      at(100, () => lastJob(shop, problems, () => at(2, () => lastJob(shop, problems, () => {}))));
+      return () => {
+        const [problem] = problems;
+        if (shop.bugs.length > 0) return `a bug: ${shop.bugs[0]}`;
+        if (problem !== undefined) return problem;
+        if (outcomes.size !== ROUNDS_AT_HOURS.length * ORDERS.length) return `${outcomes.size} orders came to an end`;
+        return endProblem(lab, tally);
+      };
+    },
+  };
+}
+
+function order(shop: Shop, hours: number, outcomes: Map<string, Outcome>): void {
+  for (const [n, invoice] of ORDERS.entries()) {
+    const key = `order ${hours}.${n}`;
+    send(shop, key, creating(invoice), (outcome) => {
+      outcomes.set(key, outcome);
+      if (outcome.kind === "answer" && n === CANCELLED) cancel(shop, JSON.parse(outcome.body).id);
+    });
+  }
+}
+
+/** A cancel shortens the time in which payments count, never the time in which the amount is the invoice's. */
+function cancel({ lab, world, bugs }: Shop, id: string): void {
+  insist<string>({
+    world,
+    attempt: async (client) => {
+      const deps = shopDependencies(lab, world, client).operation;
+      const file = await readFile(deps, MERCHANT, id);
+      const answer = file.ok ? await cancelInvoice(deps, file.value) : file;
+      const code = answer.ok ? "CANCELLED" : answer.error.code;
+      if (code === "STORAGE_UNAVAILABLE" || code === "CONTENTION") return { kind: "again", afterMs: 1_000 };
+      return { kind: "done", value: code };
+    },
+    onDone: () => {},
+    onBug: (error) => bugs.push(error),
+    isFault: (error) => faultKind(error) !== "other",
+  });
+}
+
+/** One run of all, which may die anywhere. */
+function job(shop: Shop, problems: string[]): void {
+  const problem = heldProblem(shop);
+  if (problem !== undefined) problems.push(problem);
+  const client = shop.world.client(() => {});
+  runAll(shop, client).catch((error: unknown) => {
+    if (faultKind(error) === "other") shop.bugs.push(error);
+  });
+}
+
+function lastJob(shop: Shop, problems: string[], onDone: () => void): void {
+  const problem = heldProblem(shop);
+  if (problem !== undefined) problems.push(problem);
+  insist<void>({
+    world: shop.world,
+    attempt: async (client) => {
+      await runAll(shop, client);
+      const left = shop.lab.rows("select 1 from method_amounts where released_at_ms is null");
+      // An allocator that did not answer is asked again after ten minutes.
+      return left.length === 0 ? { kind: "done", value: undefined } : { kind: "again", afterMs: 11 * MINUTE_MS };
+    },
+    onDone,
+    onBug: (error) => shop.bugs.push(error),
+    isFault: (error) => faultKind(error) !== "other",
+  });
+}
+
+async function runAll({ lab, world }: Shop, client: Client): Promise<void> {
+  // The network has been read up to a minute ago.
+  lab.rows("update network_cursors set passed_ms = ?, ticked_at_ms = ?", world.nowMs - MINUTE_MS, world.nowMs);
+  const deps = shopDependencies(lab, world, client).operation;
+  const effect = world.effectOf(client);
+  await expireInvoices(deps);
+  await releaseAmounts({
+    ...deps,
+    releaseAmounts: (place, amounts, nowMs) =>
+      effect("release amounts", () => amountsAt(lab, place).release(amounts, nowMs)),
+  });
+  await checkAmounts(deps, DIRECT_PLACE, amountsAt(lab, DIRECT_PLACE));
+}
+
+const givenAt = (lab: Lab) => amountRows(lab).map((row) => `${row.invoice_id} ${BigInt(String(row.units))}`);
+const amountRows = (lab: Lab) => lab.storageOf(amountsName(DIRECT_PLACE)).sql.exec("select * from amounts").toArray();
+
+/** The end of monitoring as it was when the amount was given. */
+const END = "of_it.expires_at_ms + of_it.monitor_seconds * 1000";
+
+/** Whatever has happened, an amount whose end has not come is its invoice's at the allocator. */
+function heldProblem({ lab, world }: Shop): Verdict {
+  const given = new Set(givenAt(lab));
+  const rows = lab.rows(
+    `select held.invoice_id, held.units from method_amounts held join invoices of_it on of_it.id = held.invoice_id where ${END} >= ?`,
+    world.nowMs,
+  );
+  const lost = rows.filter((row) => !given.has(`${row.invoice_id} ${row.units}`));
+  return lost.length === 0 ? undefined : `${lost.length} amounts were freed before their end`;
+}
+
+function endProblem(lab: Lab, tally: { reused: number }): Verdict {
+  const [clash] =
+    lab.rows(`select one.units, one.invoice_id as first, other.invoice_id as second from method_amounts one
+    join invoices of_it on of_it.id = one.invoice_id
+    join method_amounts other on other.units = one.units and other.invoice_id <> one.invoice_id
+    where other.created_at_ms between one.created_at_ms and ${END}`);
+  if (clash !== undefined) return `${clash.first} and ${clash.second} ask for ${clash.units} at once`;
+  const held = lab.rows("select 1 from method_amounts where released_at_ms is null").length;
+  if (held > 0) return `${held} amounts are never released`;
+  const kept = amountRows(lab).length;
+  if (kept > 0) return `${kept} amounts are kept by the allocator for ever`;
+  const [{ reused } = {}] = lab.rows("select count(*) - count(distinct units) as reused from method_amounts");
+  if (Number(reused) > 0) tally.reused++;
+  return undefined;
+}

@@ -1,0 +1,40 @@
+// The amounts of a shared address for tests on workerd: what others have there, and what is set free.
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { type AmountPlace, placeName } from "../../src/commerce/amounts/amount-place.ts";
+import { releaseAmounts } from "../../src/commerce/amounts/release-amounts.ts";
+import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
+import { UNPROVEN } from "../../src/commerce/ranks/rank.ts";
+import { sleep } from "../../src/lib/sleep.ts";
+import { DAY_MS } from "../../src/lib/time.ts";
+import { seedAmounts } from "./amount-objects.ts";
+import { freshId, testDb } from "./worker-merchant.ts";
+
+export const amountsAt = (place: AmountPlace) => env.AMOUNT_ALLOCATOR.getByName(placeName(place));
+
+/** Amounts that an invoice has already; of a price of its own each, unless `priceUnits` names one. */
+export async function occupy(
+  place: AmountPlace,
+  amounts: readonly (bigint | string)[],
+  of: { readonly merchantId?: string; readonly priceUnits?: bigint } = {},
+): Promise<void> {
+  const merchantId = of.merchantId ?? freshId("mer");
+  const heldUntilMs = Date.now() + DAY_MS;
+  const rows = amounts.map((units) => ({
+    ...{ units, priceUnits: of.priceUnits ?? BigInt(units) + 1_000_000_000n, rank: UNPROVEN },
+    ...{ invoiceId: freshId("inv"), merchantId, heldUntilMs },
+  }));
+  await runInDurableObject(amountsAt(place), (_, { storage }) => seedAmounts(storage, rows));
+}
+
+/** Sets amounts free, as if their invoices had been over for long. */
+export async function freeAmounts(place: AmountPlace, amounts: readonly (bigint | string)[]): Promise<void> {
+  await runInDurableObject(amountsAt(place), (_, { storage }) => {
+    for (const units of amounts)
+      for (const table of ["amounts", "prices"])
+        storage.sql.exec(`DELETE FROM ${table} WHERE units = ?`, String(units).padStart(78, "0"));
+  });
+}
+
+/** A run of the job that releases amounts. */
+export const release = (nowMs: number) => releaseAmounts(invoiceDependencies(env, { db: testDb, nowMs, sleep }));

@@ -1,0 +1,378 @@
+// The allocator of one address, against a model that looks at every amount for every answer.
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { AmountAllocations } from "../../../../src/commerce/amounts/amount-allocations.ts";
+import { placeName, placeNamed } from "../../../../src/commerce/amounts/amount-place.ts";
+import type { AmountRequest } from "../../../../src/commerce/amounts/amount-request.ts";
+import { candidateUnits, saltCapacity } from "../../../../src/commerce/invoices/direct-amount.ts";
+import {
+  heldUntilMs,
+  holdingBounds,
+  holdingRefusal,
+  lifetimeRefusal,
+} from "../../../../src/commerce/invoices/holding.ts";
+import { isShared, PROVEN, type Sharing, UNPROVEN } from "../../../../src/commerce/ranks/rank.ts";
+import { DAY_MS, HOUR_MS } from "../../../../src/lib/time.ts";
+import type { Rank } from "../../../../src/platform/column-values.ts";
+import { memoryStorage } from "../../../support/object-storage.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const PLACE = { network: "BTC", cryptocurrency: "BTC", address: "1BoatSLRHtKNngkdXEeobR76b53LETtpyT" };
+const SATOSHI = { grainUnits: 1n, coarseGrainUnits: [] };
+const ALONE: Sharing = { rank: UNPROVEN, hasOthers: false, provenOthers: 0 };
+
+const candidatesOf = (priceUnits: bigint) =>
+  candidateUnits(priceUnits, SATOSHI, { from: 0, to: saltCapacity(priceUnits, SATOSHI) });
+
+function requestOf(invoiceId: string, over: Partial<AmountRequest> = {}): AmountRequest {
+  const times = { createdAtMs: 0, expiresAtMs: HOUR_MS, monitorUntilMs: DAY_MS, nowMs: 0 };
+  return { invoiceId, merchantId: "mer_a", priceUnits: 2_400n, sharing: ALONE, isPublic: false, ...times, ...over };
+}
+
+interface Held {
+  readonly units: bigint;
+  readonly rank: Rank;
+  readonly invoiceId: string;
+  readonly merchantId: string;
+  readonly isPublic: boolean;
+  readonly untilMs: number;
+}
+
+/** The rules by brute force. */
+class Model {
+  held: readonly Held[] = [];
+  readonly given = new Map<string, bigint>();
+
+  allocate(request: AmountRequest): bigint | string {
+    const { invoiceId, merchantId, priceUnits, sharing, isPublic, nowMs } = request;
+    const own = this.held.filter((each) => each.invoiceId === invoiceId);
+    const rank = own[0]?.rank ?? sharing.rank;
+    const isSharedHere = isShared(sharing, rank);
+    const untilMs = heldUntilMs(request, { isShared: isSharedHere, rank });
+    const key = `${invoiceId} ${priceUnits}`;
+    const units = this.given.get(key) ?? this.#free(request, rank);
+    if (units === undefined) return "AMOUNTS_EXHAUSTED";
+    const kept = own.find((each) => each.units === units);
+    if (kept !== undefined) {
+      if (Math.max(kept.untilMs, untilMs) < nowMs) return "LIMIT_REACHED";
+      this.given.set(key, units);
+      const longer = { ...kept, untilMs: Math.max(kept.untilMs, untilMs) };
+      this.held = this.held.map((each) => (each === kept ? longer : each));
+      return units;
+    }
+    if (isSharedHere && rank === UNPROVEN && own.length === 0 && lifetimeRefusal(request, nowMs) !== undefined)
+      return "LIMIT_REACHED";
+    const bounds = holdingBounds({ rank, isPublic }, units, SATOSHI);
+    const within = this.held.filter((each) => bounds.fromUnits <= each.units && each.units <= bounds.toUnits);
+    const ofRank = within.filter((each) => each.rank === rank);
+    const shown = within.filter(
+      (each) => each.isPublic && each.merchantId === merchantId && each.invoiceId !== invoiceId,
+    );
+    const refusal = holdingRefusal(rank, bounds, {
+      ...{ isShared: isSharedHere, others: sharing.provenOthers, all: ofRank.length, public: shown.length },
+      own: ofRank.filter((each) => each.merchantId === merchantId).length,
+    });
+    if (refusal !== undefined) return refusal.code;
+    if (untilMs < nowMs) return "LIMIT_REACHED";
+    this.given.set(key, units);
+    this.held = [...this.held, { units, rank, invoiceId, merchantId, isPublic, untilMs }];
+    return units;
+  }
+
+  #free({ invoiceId, merchantId, priceUnits }: AmountRequest, rank: Rank): bigint | undefined {
+    const freeFor = (asker: Rank) =>
+      candidatesOf(priceUnits).find(
+        (units) =>
+          !this.held.some(
+            (each) =>
+              each.units === units &&
+              each.invoiceId !== invoiceId &&
+              (each.rank <= asker || each.merchantId === merchantId),
+          ),
+      );
+    return freeFor(UNPROVEN) ?? freeFor(rank);
+  }
+
+  drop(isGone: (each: Held) => boolean): void {
+    for (const each of this.held.filter(isGone)) {
+      for (const [key, units] of this.given)
+        if (units === each.units && key.startsWith(`${each.invoiceId} `)) this.given.delete(key);
+    }
+    this.held = this.held.filter((each) => !isGone(each));
+  }
+}
+
+const MERCHANTS = 6;
+/** Merchants 0 and 1 have proof. */
+const PROVEN_MERCHANTS = 2;
+
+function sharingOf(merchant: number): Sharing {
+  const isProven = merchant < PROVEN_MERCHANTS;
+  return { rank: isProven ? PROVEN : UNPROVEN, hasOthers: true, provenOthers: isProven ? 1 : 2 };
+}
+
+type Step =
+  | { readonly kind: "allocate"; readonly invoice: number; readonly offBy: number; readonly isAlone: boolean }
+  | { readonly kind: "release"; readonly invoice: number }
+  | { readonly kind: "check"; readonly standing: readonly number[] }
+  | { readonly kind: "wait"; readonly hours: number };
+
+const anyInvoice = fc.nat({ max: 23 });
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      kind: fc.constant("allocate" as const),
+      invoice: anyInvoice,
+      offBy: fc.integer({ min: -8, max: 8 }),
+      isAlone: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("release" as const), invoice: anyInvoice }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("check" as const), standing: fc.uniqueArray(anyInvoice) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("wait" as const), hours: fc.integer({ min: 1, max: 30 }) }) },
+);
+const anySteps = fc.array(anyStep, { maxLength: 80, size: "max" });
+
+const idOf = (invoice: number) => `inv_${invoice}`;
+
+/** Of each invoice the same request every time, but for its price and what is known of the address. */
+function requestIn(step: Extract<Step, { kind: "allocate" }>, nowMs: number, prices: bigint): AmountRequest {
+  const { invoice, offBy, isAlone } = step;
+  const merchant = invoice % MERCHANTS;
+  const sharing = isAlone && merchant === 5 ? ALONE : sharingOf(merchant);
+  const createdAtMs = (invoice % 4) * 10 * HOUR_MS;
+  const times = { createdAtMs, expiresAtMs: createdAtMs + HOUR_MS, monitorUntilMs: createdAtMs + 2 * DAY_MS, nowMs };
+  const isPublic = invoice % 3 === 0;
+  const priceUnits = prices + BigInt(offBy);
+  return { invoiceId: idOf(invoice), merchantId: `mer_${merchant}`, priceUnits, sharing, isPublic, ...times };
+}
+
+describe("any history at one address", () => {
+  it("answers as the rules say, gives an invoice and price one amount, and frees none before its end", () => {
+    fc.assert(
+      fc.property(anySteps, fc.constantFrom(600n, 2_400n), (steps, prices) => {
+        const [real, model] = [new AmountAllocations(memoryStorage(), PLACE), new Model()];
+        let nowMs = 0;
+        for (const step of steps) {
+          switch (step.kind) {
+            case "wait":
+              nowMs += step.hours * HOUR_MS;
+              break;
+            case "allocate": {
+              const request = requestIn(step, nowMs, prices);
+              const [answer] = real.allocate([request]);
+              expect(answer?.kind === "given" ? answer.units : answer?.refusal.code).toBe(model.allocate(request));
+              expect(real.allocate([request])).toEqual([answer]);
+              break;
+            }
+            case "release": {
+              const own = model.held.filter(({ invoiceId }) => invoiceId === idOf(step.invoice));
+              expect(real.release(own, nowMs)).toEqual(own.map(({ untilMs }) => untilMs < nowMs));
+              model.drop((each) => own.includes(each) && each.untilMs < nowMs);
+              break;
+            }
+            case "check": {
+              const overdue = real.overdue(nowMs, 100);
+              const isGone = (each: Held) =>
+                overdue.some(({ units, invoiceId }) => units === each.units && invoiceId === each.invoiceId) &&
+                !step.standing.map(idOf).includes(each.invoiceId);
+              for (const { untilMs } of model.held.filter(isGone)) expect(untilMs).toBeLessThanOrEqual(nowMs - HOUR_MS);
+              real.settle(
+                overdue,
+                model.held.filter((each) => !isGone(each)),
+                nowMs,
+              );
+              model.drop(isGone);
+            }
+          }
+          const { held } = model;
+          expect(new Set(held.map(({ units, rank }) => `${units} ${rank}`)).size).toBe(held.length);
+          expect(new Set(held.map(({ units, merchantId }) => `${units} ${merchantId}`)).size).toBe(held.length);
+        }
+      }),
+      { numRuns: Math.ceil(RUNS / 5) },
+    );
+  });
+
+  it("gives one list of requests what it gives one request after the other, and no refusal takes anything", () => {
+    fc.assert(
+      fc.property(anySteps, (steps) => {
+        const requests = steps.flatMap((step) => (step.kind === "allocate" ? [requestIn(step, 0, 2_400n)] : []));
+        const [listed, single, without] = [0, 1, 2].map(() => new AmountAllocations(memoryStorage(), PLACE));
+        const answers = requests.flatMap((request) => single?.allocate([request]) ?? []);
+        expect(listed?.allocate(requests)).toEqual(answers);
+        const isGiven = (_: unknown, n: number) => answers[n]?.kind === "given";
+        expect(without?.allocate(requests.filter(isGiven))).toEqual(answers.filter(isGiven));
+      }),
+      { numRuns: Math.ceil(RUNS / 10) },
+    );
+  });
+
+  it("frees the same amounts in whatever order they are released", () => {
+    fc.assert(
+      fc.property(anySteps, fc.infiniteStream(fc.nat()), (steps, chance) => {
+        const requests = steps.flatMap((step) => (step.kind === "allocate" ? [requestIn(step, 0, 2_400n)] : []));
+        const objects = [memoryStorage(), memoryStorage()].map((each) => new AmountAllocations(each, PLACE));
+        const given = requests.flatMap((request) => {
+          const [answer] = objects.map((each) => each.allocate([request])[0]);
+          return answer?.kind === "given" ? [{ invoiceId: request.invoiceId, units: answer.units }] : [];
+        });
+        const shuffled = given
+          .map((amount) => ({ amount, at: chance.next().value ?? 0 }))
+          .toSorted((a, b) => a.at - b.at)
+          .map(({ amount }) => amount);
+        const atMs = 2 * DAY_MS + 15 * HOUR_MS;
+        const [first, second] = objects;
+        first?.release(given, atMs);
+        for (const amount of shuffled) second?.release([amount], atMs);
+        const later = atMs + 30 * DAY_MS;
+        expect(second?.overdue(later, 1_000)).toEqual(first?.overdue(later, 1_000));
+      }),
+      { numRuns: Math.ceil(RUNS / 10) },
+    );
+  });
+});
+
+describe("an amount", () => {
+  it("is the smallest free one, amounts of other prices counted, for all merchants", () => {
+    const allocations = new AmountAllocations(memoryStorage(), PLACE);
+    const units = (invoiceId: string, over: Partial<AmountRequest> = {}) => {
+      const [answer] = allocations.allocate([requestOf(invoiceId, over)]);
+      return answer?.kind === "given" ? answer.units : answer?.refusal.code;
+    };
+    expect([units("a"), units("b"), units("c", { merchantId: "mer_b" })]).toEqual([2_400n, 2_399n, 2_398n]);
+    expect(units("d", { priceUnits: 2_401n })).toBe(2_401n);
+    expect(units("e", { priceUnits: 2_401n })).toBe(2_397n);
+    expect(units("a", { priceUnits: 2_401n })).toBe(2_400n);
+    expect(units("a")).toBe(2_400n);
+  });
+
+  it("of ten thousand candidates is found to the last one", () => {
+    const allocations = new AmountAllocations(memoryStorage(), PLACE);
+    const candidates = candidatesOf(2_000_000n);
+    // Each is the plain price of another invoice.
+    const plain = candidates.filter((_, salt) => salt !== 3_000 && salt !== 10_000);
+    allocations.allocate(plain.map((priceUnits, n) => requestOf(`inv_${n}`, { priceUnits })));
+    const asked = ["x", "y", "z"].map((invoiceId) => requestOf(invoiceId, { priceUnits: 2_000_000n }));
+    expect(allocations.allocate(asked)).toMatchObject([
+      { units: candidates[3_000] },
+      { units: candidates[10_000] },
+      { kind: "refused", refusal: { code: "AMOUNTS_EXHAUSTED" } },
+    ]);
+  });
+
+  it("stays with its invoice to the later end, where an operation that is repeated makes the invoice end later", () => {
+    const allocations = new AmountAllocations(memoryStorage(), PLACE);
+    const later = { createdAtMs: HOUR_MS, expiresAtMs: 2 * HOUR_MS, monitorUntilMs: DAY_MS + HOUR_MS, nowMs: HOUR_MS };
+    allocations.allocate([requestOf("a")]);
+    expect(allocations.allocate([requestOf("a", later)])).toMatchObject([
+      { units: 2_400n, heldUntilMs: DAY_MS + HOUR_MS },
+    ]);
+    const amount = { invoiceId: "a", units: 2_400n };
+    expect(allocations.release([amount], DAY_MS + HOUR_MS)).toEqual([false]);
+    expect(allocations.release([amount, amount], DAY_MS + HOUR_MS + 1)).toEqual([true, true]);
+  });
+
+  it("that was given again while D1 was asked is not freed by the answer", () => {
+    const allocations = new AmountAllocations(memoryStorage(), PLACE);
+    allocations.allocate([requestOf("a"), requestOf("b")]);
+    const nowMs = DAY_MS + 2 * HOUR_MS;
+    const overdue = allocations.overdue(nowMs, 10);
+    expect(overdue.map(({ invoiceId }) => invoiceId)).toEqual(["b", "a"]);
+    allocations.allocate([requestOf("a", { nowMs, expiresAtMs: nowMs, monitorUntilMs: nowMs + HOUR_MS })]);
+    allocations.settle(overdue, [], nowMs);
+    expect(allocations.nextCheckMs()).toBe(nowMs + 2 * HOUR_MS);
+    expect(allocations.allocate([requestOf("c"), requestOf("d")])).toMatchObject([
+      { units: 2_399n },
+      { units: 2_398n },
+    ]);
+  });
+
+  it("whose row stands in D1 is asked about again an hour later, however long its end is over", () => {
+    const allocations = new AmountAllocations(memoryStorage(), PLACE);
+    allocations.allocate([requestOf("a")]);
+    const nowMs = DAY_MS + HOUR_MS;
+    allocations.settle(allocations.overdue(nowMs, 10), [{ invoiceId: "a", units: 2_400n }], nowMs);
+    expect([allocations.overdue(nowMs, 10), allocations.nextCheckMs()]).toEqual([[], nowMs + HOUR_MS]);
+  });
+
+  it("of an invoice keeps the rank of its first one, whatever its merchant proves meanwhile", () => {
+    const allocations = new AmountAllocations(memoryStorage(), PLACE);
+    const unproven = { rank: UNPROVEN, hasOthers: true, provenOthers: 0 };
+    const proven = { ...unproven, rank: PROVEN };
+    const asked = [
+      requestOf("a", { sharing: unproven }),
+      requestOf("a", { sharing: proven, priceUnits: 2_500n }),
+      requestOf("b", { sharing: proven, priceUnits: 2_500n }),
+    ];
+    expect(allocations.allocate(asked)).toMatchObject([{ rank: UNPROVEN }, { rank: UNPROVEN }, { rank: PROVEN }]);
+  });
+});
+
+describe("the warning that amounts run low", () => {
+  it("comes with the amount that reaches the mark, and with every repetition of its request", () => {
+    const allocations = new AmountAllocations(memoryStorage(), PLACE);
+    // 11 amounts, of which the ninth is the mark.
+    const asked = Array.from({ length: 11 }, (_, n) => requestOf(`inv_${n}`, { priceUnits: 2_000n }));
+    const isLow = () => allocations.allocate(asked).map((answer) => answer.kind === "given" && answer.isLow);
+    expect(isLow().indexOf(true)).toBe(8);
+    expect(isLow().filter(Boolean)).toHaveLength(1);
+    expect(isLow()).toEqual(isLow());
+  });
+});
+
+describe("the name of a place", () => {
+  test.each([PLACE, { network: "ETH_SEPOLIA", cryptocurrency: "USDC", address: "a:b" }])(
+    "is read back: %o",
+    (place) => {
+      expect(placeNamed(placeName(place))).toEqual(place);
+    },
+  );
+
+  it.each(["", "BTC", "BTC:BTC", "BTC:BTC:", ":BTC:x"])("is not %s", (name) => {
+    expect(placeNamed(name)).toBeUndefined();
+  });
+
+  it("cannot be made of parts that would read otherwise", () => {
+    expect(() => placeName({ ...PLACE, network: "B:C" })).toThrow("colon");
+  });
+});
+
+it("every statement of a full address finds its rows by an index", () => {
+  const { sql, transactionSync } = memoryStorage();
+  const said = new Set<string>();
+  const noting = {
+    transactionSync,
+    sql: {
+      exec: (query: string, ...bindings: (string | number | null)[]) => {
+        said.add(query);
+        return sql.exec(query, ...bindings);
+      },
+    },
+  };
+  const allocations = new AmountAllocations(noting, PLACE);
+  const shared = { rank: UNPROVEN, hasOthers: true, provenOthers: 1 };
+  // The last refusal of a price looks at all that there is to look at.
+  const asked = Array.from({ length: 12 }, (_, n) => requestOf(`inv_${n}`, { sharing: shared, isPublic: true }));
+  allocations.allocate([...asked, requestOf("inv_0", { priceUnits: 2_401n })]);
+  const overdue = allocations.overdue(DAY_MS + HOUR_MS, 10);
+  allocations.settle(overdue, overdue.slice(1), DAY_MS + HOUR_MS);
+  allocations.release(overdue, DAY_MS + 1);
+  const plans = [...said]
+    .filter((query) => /^\s*(SELECT|UPDATE|DELETE)/.test(query))
+    .map((query) => {
+      const marks = Array.from(query.matchAll(/\?/g), () => "[]");
+      const steps = sql.exec(`EXPLAIN QUERY PLAN ${query}`, ...marks).toArray();
+      return `${query}: ${steps.map(({ detail }) => detail).join("; ")}`;
+    });
+  expect(plans.length).toBeGreaterThan(12);
+  // The least time of all is the first of its index.
+  const scans = plans.filter((plan) =>
+    /SCAN (?!candidate)(?!amounts USING COVERING INDEX amounts_check)|TEMP B-TREE/.test(plan),
+  );
+  expect(scans).toEqual([]);
+});

@@ -1,0 +1,106 @@
+// The allocator of an address's amounts as an object: its storage outlives it, and its alarm frees what no invoice was stored with.
+import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { describe, expect, it } from "vitest";
+import type { AmountAnswer, AmountRequest } from "../../../src/commerce/amounts/amount-request.ts";
+import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
+import type { InvoiceId } from "../../../src/lib/ids.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/lib/time.ts";
+import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
+import { amountsAt } from "../../support/amounts.ts";
+import { freshId, testDb } from "../../support/worker-merchant.ts";
+import { freshEvmAddress, USDC } from "./amounts-harness.ts";
+
+const freshPlace = () => ({ ...USDC, address: freshEvmAddress() });
+const ALONE = { rank: UNPROVEN, hasOthers: false, provenOthers: 0 };
+
+/** An invoice of an hour that is watched for another. */
+function requestOf(invoiceId: InvoiceId, createdAtMs = Date.now()): AmountRequest {
+  const times = { expiresAtMs: createdAtMs + HOUR_MS, monitorUntilMs: createdAtMs + 2 * HOUR_MS, nowMs: createdAtMs };
+  const of = { merchantId: "mer_a", priceUnits: 25_000_000n, sharing: ALONE, isPublic: false };
+  return { ...of, invoiceId, createdAtMs, ...times };
+}
+
+function unitsOf(answer: AmountAnswer | undefined): bigint {
+  if (answer?.kind !== "given") throw new Error(`not given: ${answer?.refusal.code}`);
+  return answer.units;
+}
+
+describe("an address's allocator", () => {
+  it("gives parallel invoices amounts of their own, and each the same again, after an eviction and an abort", async () => {
+    const place = freshPlace();
+    const ids = Array.from({ length: 90 }, () => freshId("inv"));
+    const ask = async (some: readonly InvoiceId[]) => {
+      const answers = await Promise.all(some.map(async (id) => await amountsAt(place).allocate([requestOf(id)])));
+      return answers.map(([answer]) => unitsOf(answer));
+    };
+    const before = await ask(ids.slice(0, 30));
+    await evictDurableObject(amountsAt(place));
+    const between = await ask(ids.slice(30, 60));
+    await abortAllDurableObjects();
+    const after = await ask(ids.slice(60));
+    const all = [...before, ...between, ...after];
+    expect(new Set(all).size).toBe(90);
+    await evictDurableObject(amountsAt(place));
+    expect(await ask(ids)).toEqual(all);
+  });
+
+  it("answers a list in its order, and refuses one request without refusing another", async () => {
+    const place = freshPlace();
+    // 200 units have two candidates.
+    const ids = Array.from({ length: 3 }, () => freshId("inv"));
+    const tiny = ids.map((id) => ({ ...requestOf(id), priceUnits: 200n }));
+    const other = requestOf(freshId("inv"));
+    const answers = await amountsAt(place).allocate([...tiny, other]);
+    expect(answers).toMatchObject([
+      { units: 200n },
+      { units: 199n },
+      { kind: "refused", refusal: { code: "AMOUNTS_EXHAUSTED" } },
+      { units: 25_000_000n },
+    ]);
+  });
+
+  it("frees nothing before its end, whoever asks", async () => {
+    const place = freshPlace();
+    const invoiceId = freshId("inv");
+    const [given] = await amountsAt(place).allocate([requestOf(invoiceId)]);
+    const amount = { invoiceId, units: unitsOf(given) };
+    expect(await amountsAt(place).release([amount], Date.now() + HOUR_MS)).toEqual([false]);
+    const [next] = await amountsAt(place).allocate([requestOf(freshId("inv"))]);
+    expect(unitsOf(next)).not.toBe(amount.units);
+    expect(await amountsAt(place).release([amount], Date.now() + 3 * HOUR_MS)).toEqual([true]);
+    const [again] = await amountsAt(place).allocate([requestOf(freshId("inv"))]);
+    expect(unitsOf(again)).toBe(amount.units);
+  });
+});
+
+describe("the alarm of an address's allocator", () => {
+  it("frees, after an eviction too, what has no row or a released one, and nothing that stands or whose end has not come", async () => {
+    const place = freshPlace();
+    const longAgo = Date.now() - DAY_MS;
+    const [lost, released, standing] = [freshId("inv"), freshId("inv"), freshId("inv")];
+    const recent = freshId("inv");
+    const asked = [lost, released, standing].map((id) => requestOf(id, longAgo));
+    const answers = await amountsAt(place).allocate([...asked, requestOf(recent)]);
+    const units = answers.map(unitsOf);
+    const rowOf = (invoiceId: InvoiceId, n: number, releasedAtMs: number | null) => ({
+      ...{ ...place, invoiceId, releasedAtMs, units: units[n] ?? 0n, merchantId: freshId("mer"), rank: UNPROVEN },
+      ...{ priceUnits: 25_000_000n, createdAtMs: longAgo, openUntilMs: longAgo + HOUR_MS },
+      ...{ heldUntilMs: longAgo + 2 * HOUR_MS, releaseAfterMs: longAgo + 2 * HOUR_MS },
+    });
+    await testDb.insert(methodAmounts).values([rowOf(released, 1, longAgo + 3 * HOUR_MS), rowOf(standing, 2, null)]);
+    await evictDurableObject(amountsAt(place));
+    expect(await runDurableObjectAlarm(amountsAt(place))).toBe(true);
+    const next = await amountsAt(place).allocate([1, 2, 3].map(() => requestOf(freshId("inv"))));
+    expect(next.map(unitsOf).slice(0, 2)).toEqual(units.slice(0, 2));
+    expect(units).not.toContain(next.map(unitsOf)[2]);
+    // It goes on, as long as anything is held.
+    expect(await runDurableObjectAlarm(amountsAt(place))).toBe(true);
+  });
+
+  it("ends with the last amount", async () => {
+    const place = freshPlace();
+    await amountsAt(place).allocate([requestOf(freshId("inv"), Date.now() - DAY_MS)]);
+    expect(await runDurableObjectAlarm(amountsAt(place))).toBe(true);
+    expect(await runDurableObjectAlarm(amountsAt(place))).toBe(false);
+  });
+});
