@@ -69,7 +69,8 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   const deps = lazily(() => route.dependencies(c.env, given));
   const { keys, admitted, prove } = presented.value;
   const isToHandOver = route.runsInMerchantObject && c.env.merchantContext === undefined;
-  if (isToHandOver && admitted !== undefined && (await request()).ok) return enterMerchantObject(c, admitted, parsed);
+  if (isToHandOver && admitted !== undefined && (await request()).ok)
+    return enterMerchantObject(c, admitted, parsed, headers);
   const proved = await prove(given, await readsOf(c, route, { given, deps, keys, request }));
   if (!proved.ok) return proved;
   const { caller, noteUse } = proved.value;
@@ -77,7 +78,7 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   if (forbidden !== undefined) return err(forbidden);
   // The object counts the request, and authenticates it again.
   const entry = isToHandOver && (await request()).ok ? strategy.admit(caller) : undefined;
-  if (entry !== undefined) return enterMerchantObject(c, entry, parsed);
+  if (entry !== undefined) return enterMerchantObject(c, entry, parsed, headers);
   const limited = await strategy.limit(c, caller, headers);
   if (limited !== undefined) return err(limited);
   if (noteUse !== undefined) given.background(noteUse());
@@ -92,19 +93,33 @@ async function enterMerchantObject(
   c: AppContext,
   { merchantId, isPublic }: Entry,
   parsed: Result<ParsedBody, Failure>,
+  headers: Readonly<Record<string, string>>,
 ): Promise<Response> {
   const requestId = c.get("requestId");
   const bytes = parsed.ok ? parsed.value.bytes : undefined;
   const request = () => handOver(c.req.raw, bytes, { requestId, ip: callerIp(c) ?? null, isPublic });
   // A second request of the same key is safe; without a key, the first one may have created something.
-  const tries = c.req.header("idempotency-key") === undefined ? 1 : 2;
+  const tries = c.req.header("idempotency-key") ? 2 : 1;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await objectOf(c.env, c.env.MERCHANT_OBJECT, merchantId).fetch(request());
+      const response = await objectOf(c.env, c.env.MERCHANT_OBJECT, merchantId).fetch(request());
+      return withHeaders(response, headers);
     } catch (error) {
-      if (faultKind(error) !== "transient" || attempt === tries) throw error;
+      const kind = faultKind(error);
+      if (kind === "other") throw error;
+      if (kind === "overloaded" || attempt === tries)
+        return failureResponse({ code: "STORAGE_UNAVAILABLE" }, requestId, headers);
     }
   }
+}
+
+/** The object refuses before it knows the route, so without the headers of its kind. */
+function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
+  const missing = Object.entries(headers).filter(([name]) => !response.headers.has(name));
+  if (missing.length === 0) return response;
+  const copy = new Response(response.body, response);
+  for (const [name, value] of missing) copy.headers.set(name, value);
+  return copy;
 }
 
 /** Reads the body first, because the route's reads use it. A problem with it is only reported after the caller has passed the earlier steps. */

@@ -151,7 +151,11 @@ export class AmountAllocations {
     const own = this.#heldBy(invoiceId);
     const rank = own[0]?.rank ?? sharing.rank;
     const isSharedHere = isShared(sharing, rank);
-    const untilMs = heldUntilMs(request, { isShared: isSharedHere, rank });
+    // No amount of an invoice ends before an earlier one: its page may ask for the later one as long.
+    const untilMs = Math.max(
+      heldUntilMs(request, { isShared: isSharedHere, rank }),
+      ...own.map((each) => each.heldUntilMs),
+    );
     const kept = own.find((each) => each.priceUnits === priceUnits);
     if (kept !== undefined) return this.#keep(kept, { untilMs, nowMs });
     const { asset } = pairOf(this.#place);

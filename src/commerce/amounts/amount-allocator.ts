@@ -17,7 +17,7 @@ const PAUSE_MS = 5 * MINUTE_MS;
 export class AmountAllocator extends DurableObject<Env> {
   readonly #place: AmountPlace;
   readonly #allocations: AmountAllocations;
-  /** The time of the alarm, so that it is set only when it must come earlier; undefined if not known. */
+  /** The time of the alarm, so that it is set only when it must come earlier; undefined if there is none. */
   #alarmMs: number | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -26,6 +26,9 @@ export class AmountAllocator extends DurableObject<Env> {
     if (place === undefined) throw new Error("an amount allocator must be addressed by its place's name");
     this.#place = place;
     this.#allocations = new AmountAllocations(ctx.storage, place);
+    ctx.blockConcurrencyWhile(async () => {
+      this.#alarmMs = (await ctx.storage.getAlarm()) ?? undefined;
+    });
   }
 
   async allocate(requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]> {

@@ -1,7 +1,9 @@
 // After a credited partial payment to a shared address, the rest gets its own amount, so that it can be matched like the first part
 // (decisions 5). The old amount stays reserved.
+
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { Statement } from "../../platform/db/batch.ts";
+import { faultKind } from "../../platform/db/retry.ts";
 import { selectSharing } from "../ranks/store.ts";
 import type { InvoiceFile, PaymentMethod } from "./invoice.ts";
 import { withRemainder } from "./payment-method.ts";
@@ -65,6 +67,12 @@ async function reserve(
   if (address === null) throw new Error(`an active method has no address: ${invoice.id}`);
   const [sharing] = await selectSharing(deps.db, { network, address, merchantId });
   if (sharing === undefined) throw new Error("the read of a merchant's rank must return one row");
-  const reserved = await reserveRest(deps, { invoice, method: { ...method, address }, dueUnits, sharing });
-  return reserved.ok ? reserved.value : undefined;
+  try {
+    const reserved = await reserveRest(deps, { invoice, method: { ...method, address }, dueUnits, sharing });
+    return reserved.ok ? reserved.value : undefined;
+  } catch (error) {
+    // A payment is credited also while no amount can be had for the rest; the next read of the invoice asks for one again.
+    if (faultKind(error) === "other") throw error;
+    return undefined;
+  }
 }

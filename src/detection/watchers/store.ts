@@ -231,7 +231,7 @@ export function recordDegraded(
   const recorded = db
     .insert(events)
     .select(
-      sql`select value ->> '$.id', value ->> '$.merchantId', 'wallet.detection_degraded', null, null, ${of.data}, ${of.nowMs}
+      sql`select value ->> '$.id', value ->> '$.merchantId', 'wallet.detection_degraded', null, null, ${of.data}, ${of.nowMs}, null, null
         from json_each(${JSON.stringify(reports)}) where true`,
     )
     .onConflictDoNothing();

@@ -2,8 +2,6 @@
 // once, so nothing ever waits for a timer.
 import { Cancellation, type Sleep } from "../../lib/sleep.ts";
 
-/** A call that takes longer than this no longer holds up the next one. */
-const STALLED_MS = 3_000;
 /** Calls under way at once: the one that stalls, and one more. */
 const MOST_CALLS = 2;
 
@@ -12,6 +10,8 @@ export interface Gathering<I, O> {
   send(items: readonly I[]): Promise<readonly O[]>;
   /** The first of the waiting items that go with the next call; at least one. */
   choose(waiting: readonly I[]): readonly I[];
+  /** A call that takes longer than this no longer holds up the next one. */
+  readonly stalledMs: number;
   readonly sleep: Sleep;
 }
 
@@ -30,6 +30,11 @@ export class Gatherer<I, O> {
 
   constructor(gathering: Gathering<I, O>) {
     this.#gathering = gathering;
+  }
+
+  /** Whether nothing waits and no call is under way. */
+  get isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#underWay === 0;
   }
 
   add(item: I): Promise<O> {
@@ -59,7 +64,7 @@ export class Gatherer<I, O> {
       isHolding = false;
     };
     const stalled = new Cancellation();
-    this.#gathering.sleep(STALLED_MS, stalled).then(() => {
+    this.#gathering.sleep(this.#gathering.stalledMs, stalled).then(() => {
       if (stalled.isCancelled) return;
       letGo();
       this.#sendNext();

@@ -11,7 +11,7 @@ import { Gatherer } from "./gatherer.ts";
 import { joinStatements } from "./joined-statements.ts";
 import { PreparedStatement } from "./prepared-statement.ts";
 import type { GroupedChange, RequestGroup, Sent } from "./request-group.ts";
-import { faultKind, OverloadedError } from "./retry.ts";
+import { faultKind, OverloadedError, withinLimit } from "./retry.ts";
 import type { Statement } from "./statement.ts";
 
 /** Most requests of a group, and most bytes of its changes' values. */
@@ -21,6 +21,9 @@ const MOST_BYTES = 512 * 1_024;
 const MOST_PUBLIC = MOST_IN_GROUP / 4;
 /** A read that has waited longer is refused: nothing is reserved yet, so its caller may simply repeat the request. */
 const LONGEST_WAIT_MS = 2 * SECOND_MS;
+/** How long a call may hold up the next one: less than a read may wait, so that one that hangs fails no others. */
+const READ_STALLED_MS = SECOND_MS;
+const WRITE_STALLED_MS = 3 * SECOND_MS;
 /** Of how many subjects the last change is remembered. */
 const REMEMBERED_SUBJECTS = 4_096;
 
@@ -70,8 +73,16 @@ export class Groups {
   constructor(deps: GroupDependencies) {
     this.#deps = deps;
     const { sleep } = deps;
-    this.#reads = new Gatherer({ sleep, choose: chooseReads, send: (items) => this.#read(items) });
-    this.#writes = new Gatherer({ sleep, choose: chooseChanges, send: (items) => this.#write(items) });
+    this.#reads = new Gatherer({
+      ...{ sleep, stalledMs: READ_STALLED_MS },
+      choose: chooseReads,
+      send: (items) => this.#read(items),
+    });
+    this.#writes = new Gatherer({
+      ...{ sleep, stalledMs: WRITE_STALLED_MS },
+      choose: chooseChanges,
+      send: (items) => this.#write(items),
+    });
   }
 
   request(isPublic: boolean): RequestGroup {
@@ -100,13 +111,19 @@ export class Groups {
 
   #ask<I, O>(name: string, item: I, send: (items: readonly I[]) => Promise<readonly O[]>): Promise<O>;
   async #ask(name: string, item: unknown, send: Question["send"]): Promise<unknown> {
-    const known = this.#questions.get(name);
-    const asked =
-      known ?? new Gatherer<Question, ReadOutcome>({ sleep: this.#deps.sleep, choose: firstGroup, send: askAll });
-    if (known === undefined) this.#questions.set(name, asked);
+    const asked = this.#questions.get(name) ?? this.#newQuestions();
+    this.#questions.set(name, asked);
     const outcome = await asked.add({ item, send });
+    // There are as many names as addresses that callers come from.
+    if (asked.isIdle) this.#questions.delete(name);
     if ("error" in outcome) throw outcome.error;
     return outcome.results[0];
+  }
+
+  #newQuestions(): Gatherer<Question, ReadOutcome> {
+    const { sleep } = this.#deps;
+    const send = (questions: readonly Question[]) => askAll(sleep, questions);
+    return new Gatherer({ sleep, stalledMs: READ_STALLED_MS, choose: firstGroup, send });
   }
 
   async #read(items: readonly Reading[]): Promise<readonly ReadOutcome[]> {
@@ -120,7 +137,7 @@ export class Groups {
 
   /** One batch, in which equal statements are sent once. If it fails for a reason that may be one of them, each is read alone. */
   async #readAll(items: readonly Reading[]): Promise<ReadonlyMap<Reading, ReadOutcome>> {
-    const { db } = this.#deps;
+    const { db, sleep } = this.#deps;
     const [first] = items;
     if (first === undefined) return new Map();
     const distinct = new Map<unknown, Statement>();
@@ -130,7 +147,7 @@ export class Groups {
       return { item, keys };
     });
     try {
-      const results = await batch(db, [...distinct.values()]);
+      const results = await withinLimit(sleep, batch(db, [...distinct.values()]));
       const byKey = new Map([...distinct.keys()].map((key, n) => [key, results[n]]));
       return new Map(keyed.map(({ item, keys }) => [item, { results: keys.map((key) => byKey.get(key)) }]));
     } catch (error) {
@@ -191,16 +208,16 @@ function firstGroup<T>(waiting: readonly T[]): readonly T[] {
   return waiting.slice(0, MOST_IN_GROUP);
 }
 
-/** All items in one call; if that fails, each in a call of its own. */
-async function askAll(questions: readonly Question[]): Promise<readonly ReadOutcome[]> {
+/** All items in one call; if that fails for a reason that may be one of them, each in a call of its own. */
+async function askAll(sleep: Sleep, questions: readonly Question[]): Promise<readonly ReadOutcome[]> {
   const [first] = questions;
   if (first === undefined) return [];
   try {
-    const results = await first.send(questions.map(({ item }) => item));
+    const results = await withinLimit(sleep, first.send(questions.map(({ item }) => item)));
     return questions.map((_, n) => ({ results: [results[n]] }));
   } catch (error) {
-    if (questions.length === 1) return [{ error }];
-    return (await Promise.all(questions.map((question) => askAll([question])))).flat();
+    if (questions.length === 1 || faultKind(error) !== "other") return questions.map(() => ({ error }));
+    return (await Promise.all(questions.map((question) => askAll(sleep, [question])))).flat();
   }
 }
 
@@ -212,9 +229,11 @@ function chooseChanges(waiting: readonly Writing[]): readonly Writing[] {
   const taken = new Set<string>();
   let bytes = 0;
   return first(waiting, (change) => {
+    // It is not sent, but decided again.
+    if (change.isStale()) return true;
+    if (change.subjects.some((subject) => taken.has(subject))) return false;
+    if (bytes > 0 && bytes + change.bytes > MOST_BYTES) return false;
     bytes += change.bytes;
-    if (change.subjects.some((subject) => taken.has(subject)) || (bytes > MOST_BYTES && bytes > change.bytes))
-      return false;
     for (const subject of change.subjects) taken.add(subject);
     return true;
   });

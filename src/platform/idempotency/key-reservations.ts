@@ -2,7 +2,6 @@
 // id. A key keeps its operation id for 24 hours, also when a lease ends: dropping it after a fault would create a second invoice, because a
 // batch whose response was lost may still have committed.
 // Every method is synchronous: no other call can run between its statements, and a Durable Object commits all writes of one turn together.
-// The table is called `claims`, because existing objects have it under this name.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { DAY_MS, SECOND_MS } from "../../lib/time.ts";
 

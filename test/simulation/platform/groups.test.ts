@@ -60,7 +60,7 @@ const BROKEN: readonly (readonly [string, Partial<Parts>])[] = [
     {
       groupsOf: (deps) => {
         const writes = new Gatherer<GroupedChange, Sent>({
-          sleep: deps.sleep,
+          ...{ sleep: deps.sleep, stalledMs: 3_000 },
           choose: (waiting) => waiting,
           send: async (items) => {
             const sent = await sendBatch(deps, joinStatements(items.map(({ statements }) => statements)));

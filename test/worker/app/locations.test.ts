@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import { type Ask, seedKey, seedMerchant, sendWith } from "../../support/access.ts";
-import { xpubWallet } from "../../support/wallet-bodies.ts";
+import { directWallet, xpubWallet } from "../../support/wallet-bodies.ts";
 
 type Open = (name: string, options?: unknown) => unknown;
 
@@ -40,8 +40,12 @@ async function useAllObjects(bindings: Partial<Env>): Promise<void> {
     return answer;
   };
   const own = (rest: string) => `/api/v1/merchants/merchant/${merchantId}${rest}`;
-  await send(own("/wallets"), { method: "POST", key, body: xpubWallet() }, 201);
-  const order = { name: "Order", rawAmount: 10 };
+  for (const body of [xpubWallet(), directWallet()]) await send(own("/wallets"), { method: "POST", key, body }, 201);
+  const paymentMethods = [xpubWallet(), directWallet()].map(({ cryptocurrency, network }) => ({
+    cryptocurrency,
+    network,
+  }));
+  const order = { name: "Order", rawAmount: 10, paymentMethods };
   const headers = { "idempotency-key": crypto.randomUUID() };
   const { json } = await send(own("/invoices"), { method: "POST", key, body: order, headers }, 201);
   await send(`/pay/${json?.id}/live`, { headers: { upgrade: "websocket" } }, 101);

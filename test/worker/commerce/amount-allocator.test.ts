@@ -1,10 +1,10 @@
 // The allocator of an address's amounts as an object: its storage outlives it, and its alarm frees what no invoice was stored with.
-import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import type { AmountAnswer, AmountRequest } from "../../../src/commerce/amounts/amount-request.ts";
 import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
-import { DAY_MS, HOUR_MS } from "../../../src/lib/time.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { amountsAt } from "../../support/amounts.ts";
 import { freshId, testDb } from "../../support/worker-merchant.ts";
@@ -95,6 +95,17 @@ describe("the alarm of an address's allocator", () => {
     expect(units).not.toContain(next.map(unitsOf)[2]);
     // It goes on, as long as anything is held.
     expect(await runDurableObjectAlarm(amountsAt(place))).toBe(true);
+  });
+
+  it("is not postponed by the first request after an eviction", async () => {
+    const place = freshPlace();
+    const alarmMs = () => runInDurableObject(amountsAt(place), (_, { storage }) => storage.getAlarm());
+    await amountsAt(place).allocate([requestOf(freshId("inv"), Date.now() - DAY_MS)]);
+    const setMs = await alarmMs();
+    await runInDurableObject(amountsAt(place), (_, { storage }) => storage.setAlarm((setMs ?? 0) - MINUTE_MS));
+    await evictDurableObject(amountsAt(place));
+    await amountsAt(place).allocate([requestOf(freshId("inv"))]);
+    expect(await alarmMs()).toBe((setMs ?? 0) - MINUTE_MS);
   });
 
   it("ends with the last amount", async () => {

@@ -1,8 +1,11 @@
 // Paying the remainder that the page asks for after a partial payment pays the invoice, however small, however late, and whatever others ask for.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import { networkNamed } from "../../../src/chains/networks.ts";
 import { candidateUnits } from "../../../src/commerce/invoices/direct-amount.ts";
+import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
+import { TimeLimitError } from "../../../src/platform/db/retry.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { freeAmounts, occupy } from "../../support/amounts.ts";
@@ -48,6 +51,23 @@ it("a remainder without a free amount is not asked for until one is free", async
   expect(asked).toMatchObject({ status: "ACTIVE", amountDue: "0.03" });
   await shop.look([shop.transfer(address, unitsOf(asked.amountDue, WEI))]);
   expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
+});
+
+it("a payment is credited while no amount can be had for the remainder, which gets one at a later read", async () => {
+  const shop = await marketShop(ETH, ethAddress());
+  const { id, address } = await shop.invoice(100);
+  const [own] = await testDb.select().from(methodAmounts).where(eq(methodAmounts.invoiceId, id));
+  const paid = shop.transfer(address, ((own?.units ?? 0n) * 40n) / 100n);
+  const allocateAmounts = () => Promise.reject(new TimeLimitError("no answer"));
+  const network = networkNamed(ETH.network);
+  if (network === undefined) throw new Error("no ETH");
+  const findings = { network, heights: { tipHeight: 100, finalizedHeight: null }, seen: [], transfers: [paid] };
+  expect((await applyTransfers({ ...shop.dependencies(), allocateAmounts }, findings)).ok).toBe(true);
+  expect(await shop.invoiceState(id)).toMatchObject({ received: 40 });
+  expect((await shop.send(`/invoices/${id}`)).json.paymentMethods[0]).toMatchObject({
+    status: "ACTIVE",
+    amountDue: "0.03",
+  });
 });
 
 it("an UNDERPAID invoice that accepts late money asks for its remainder at the current price", async () => {

@@ -202,7 +202,7 @@ export function recordStuck(
   const recorded = db
     .insert(events)
     .select(
-      sql`select value ->> '$.id', value ->> '$.merchantId', 'wallet.address_degraded', null, null, value ->> '$.data', ${nowMs}
+      sql`select value ->> '$.id', value ->> '$.merchantId', 'wallet.address_degraded', null, null, value ->> '$.data', ${nowMs}, null, null
         from json_each(${JSON.stringify(reports)}) where true`,
     )
     .onConflictDoNothing();

@@ -48,7 +48,8 @@ class Model {
     const own = this.held.filter((each) => each.invoiceId === invoiceId);
     const rank = own[0]?.rank ?? sharing.rank;
     const isSharedHere = isShared(sharing, rank);
-    const untilMs = heldUntilMs(request, { isShared: isSharedHere, rank });
+    const ends = own.map((each) => each.untilMs);
+    const untilMs = Math.max(heldUntilMs(request, { isShared: isSharedHere, rank }), ...ends);
     const key = `${invoiceId} ${priceUnits}`;
     const units = this.given.get(key) ?? this.#free(request, rank);
     if (units === undefined) return "AMOUNTS_EXHAUSTED";

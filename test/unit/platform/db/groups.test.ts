@@ -1,0 +1,73 @@
+// What the requests of a group share, and what they do not.
+import { describe, expect, it } from "vitest";
+import { sleep } from "../../../../src/lib/sleep.ts";
+import { openDb } from "../../../../src/platform/db/client.ts";
+import { Gatherer } from "../../../../src/platform/db/gatherer.ts";
+import { Groups } from "../../../../src/platform/db/groups.ts";
+import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../../../simulation/engine/sqlite-d1.ts";
+
+function groupsOf() {
+  const sqlite = migratedDatabase();
+  const db = openDb(sqliteD1(statementCache(sqlite), savepoints(sqlite), async (_, work) => work()));
+  return new Groups({ db, sleep, nowMs: () => Date.now() });
+}
+
+describe("questions to another object", () => {
+  it("that come while one is under way go together, and each gets its own answer", async () => {
+    const groups = groupsOf();
+    const calls: number[][] = [];
+    const ask = (n: number) =>
+      groups.request(false).ask("double", n, async (items: readonly number[]) => {
+        calls.push([...items]);
+        return items.map((item) => item * 2);
+      });
+    expect(await Promise.all([1, 2, 3, 4].map(ask))).toEqual([2, 4, 6, 8]);
+    expect(calls).toEqual([[1], [2, 3, 4]]);
+  });
+
+  it("are asked alone once one of them fails, and only that one fails", async () => {
+    const groups = groupsOf();
+    const ask = (n: number) =>
+      groups.request(false).ask("odd", n, async (items: readonly number[]) => {
+        if (items.includes(3)) throw new Error("three");
+        return items;
+      });
+    const answers = await Promise.allSettled([1, 2, 3, 4].map(ask));
+    expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
+  });
+
+  it("are not repeated to an object that is overloaded", async () => {
+    const groups = groupsOf();
+    let calls = 0;
+    const overloaded = Object.assign(new Error("too much"), { overloaded: true });
+    const ask = () =>
+      groups.request(false).ask("busy", 1, async () => {
+        calls += 1;
+        throw overloaded;
+      });
+    const answers = await Promise.allSettled([ask(), ask(), ask(), ask()]);
+    expect(answers.every(({ status }) => status === "rejected")).toBe(true);
+    expect(calls).toBe(2);
+  });
+});
+
+describe("a gatherer", () => {
+  const never = new Promise<never>(() => {});
+
+  it("sends the next call while one hangs, and is idle only when none is under way", async () => {
+    const sent: string[][] = [];
+    const gatherer = new Gatherer<{ readonly name: string }, string>({
+      ...{ sleep, stalledMs: 1 },
+      choose: (waiting) => waiting,
+      send: async (items) => {
+        sent.push(items.map(({ name }) => name));
+        return sent.length === 1 ? never : items.map(({ name }) => name);
+      },
+    });
+    expect(gatherer.isIdle).toBe(true);
+    gatherer.add({ name: "hangs" });
+    expect(await Promise.all(["a", "b"].map((name) => gatherer.add({ name })))).toEqual(["a", "b"]);
+    expect(sent).toEqual([["hangs"], ["a", "b"]]);
+    expect(gatherer.isIdle).toBe(false);
+  });
+});
