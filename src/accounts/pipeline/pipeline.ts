@@ -68,17 +68,19 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   const request = lazily(() => requestOf(c, route, parsed));
   const deps = lazily(() => route.dependencies(c.env, given));
   const { keys, admitted, prove } = presented.value;
-  const isToHandOver = route.runsInMerchantObject && c.env.merchantContext === undefined;
-  if (isToHandOver && admitted !== undefined && (await request()).ok)
-    return enterMerchantObject(c, admitted, parsed, headers);
-  const proved = await prove(given, await readsOf(c, route, { given, deps, keys, request }));
+  // An invalid request is refused here.
+  const isHandedOver = route.runsInMerchantObject && c.env.merchantContext === undefined && (await request()).ok;
+  if (isHandedOver && admitted !== undefined) return enterMerchantObject(c, admitted, parsed, headers);
+  // The object reads for itself.
+  const proved = await prove(given, isHandedOver ? [] : await readsOf(c, route, { given, deps, keys, request }));
   if (!proved.ok) return proved;
   const { caller, noteUse } = proved.value;
   const forbidden = strategy.permit(route, caller, given.nowMs);
   if (forbidden !== undefined) return err(forbidden);
   // The object counts the request, and authenticates it again.
-  const entry = isToHandOver && (await request()).ok ? strategy.admit(caller) : undefined;
+  const entry = isHandedOver ? strategy.admit(caller) : undefined;
   if (entry !== undefined) return enterMerchantObject(c, entry, parsed, headers);
+  if (isHandedOver) throw new Error(`the callers of ${spec.operationId} have no merchant`);
   const limited = await strategy.limit(c, caller, headers);
   if (limited !== undefined) return err(limited);
   if (noteUse !== undefined) given.background(noteUse());
