@@ -81,6 +81,12 @@ const ROUTES: readonly MountedRoute[] = [
 /** Every route of the Worker, for the OpenAPI document and the access tests. */
 export const SPECS: readonly RouteSpec[] = [...publicSpecs, ...ROUTES.map((route) => route.spec)];
 
+/** The routes that run in the object of their merchant, by operation. */
+export const routesInObject = lazily(
+  () =>
+    new Map(ROUTES.flatMap((route) => (route.handleInObject ? [[route.spec.operationId, route.handleInObject]] : []))),
+);
+
 /** Created by the first request: an isolate that only runs the cron or a queue needs no routes. */
 export const app = lazily(createApp);
 
@@ -107,13 +113,11 @@ export function createApp(): HonoBase<AppEnv> {
 /** The outer rate limit, per IP address and before anything is read; production only, where the edge names the caller. */
 async function shield(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
   const ip = callerIp(c);
-  // The edge has counted it.
-  const isCounted = c.env.merchantContext !== undefined;
   if (refusesToServe(c.env) && c.req.path !== "/healthz") {
     logAlert("not serving: a variable has a value that production must not have; /healthz names it");
     return failureResponse({ code: "INTERNAL_ERROR" }, c.get("requestId"));
   }
-  if (isDevelopment(c.env) || ip === undefined || isCounted) {
+  if (isDevelopment(c.env) || ip === undefined) {
     await next();
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { newUlid } from "../lib/ids.ts";
 import { HOUR_MS, SECOND_MS } from "../lib/time.ts";
+import type { HandedBack, HandedOver, MerchantObjectRpc } from "../platform/http/handed-over.ts";
 import {
   type KeyReservation,
   KeyReservations,
@@ -20,7 +21,7 @@ const freshUlid = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new U
  * One object per merchant, with the merchant's id as its name (for routes without a merchant: one per user). Holds the idempotency keys, and runs
  * the creates of invoices, so that those that come at once share their storage calls.
  */
-export class MerchantObject extends DurableObject<Env> {
+export class MerchantObject extends DurableObject<Env> implements MerchantObjectRpc {
   readonly #reservations: KeyReservations;
   readonly #requests: MerchantRequests;
   #isAlarmSet = false;
@@ -47,9 +48,9 @@ export class MerchantObject extends DurableObject<Env> {
     });
   }
 
-  /** A request of the merchant that the Worker at the edge has admitted (platform/http/merchant-context.ts). */
-  override fetch(request: Request): Promise<Response> {
-    return this.#requests.answer(request);
+  /** A request of the merchant that the Worker at the edge has admitted (platform/http/handed-over.ts). */
+  answer(handed: HandedOver): Promise<HandedBack> {
+    return this.#requests.answer(handed);
   }
 
   reserve(keyHash: string, fingerprint: string, nowMs: number): KeyReservation {

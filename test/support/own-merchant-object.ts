@@ -1,6 +1,7 @@
 // Runs a merchant's requests beside the test, with the test's own bindings: the merchant's real object would use the Worker's. Its idempotency
 // keys are those of the real object.
 import { MerchantRequests } from "../../src/app/merchant-requests.ts";
+import type { HandedOver } from "../../src/platform/http/handed-over.ts";
 import { keysOf } from "./idempotency.ts";
 
 /** The namespace for an app with these bindings. `background`: takes the work that goes on after a response. */
@@ -18,7 +19,7 @@ export function ownMerchantObjects(world: Env, background: (work: Promise<unknow
         const stub = opened.getByName();
         return new Proxy(stub, {
           get: (_, method) => {
-            if (method === "fetch") return (request: Request) => requests.answer(request);
+            if (method === "answer") return (handed: HandedOver) => requests.answer(structuredClone(handed));
             const value: unknown = Reflect.get(stub, method);
             return typeof value === "function" ? (...given: unknown[]) => Reflect.apply(value, stub, given) : value;
           },

@@ -4,19 +4,15 @@ import { containsSecret, type SecretForms } from "../../chains/secret-material.t
 import { lazily } from "../../lib/lazily.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import type { Json } from "../../lib/typed-json.ts";
 import { faultKind } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type ParsedBody, readBody, readForm } from "../../platform/http/body.ts";
-import {
-  type AppContext,
-  callerIp,
-  type GivenDependencies,
-  givenDependencies,
-  type MakeDependencies,
-} from "../../platform/http/context.ts";
+import type { AppContext, GivenDependencies, MakeDependencies } from "../../platform/http/context.ts";
 import { type CookieName, readCookie } from "../../platform/http/cookies.ts";
 import { failureResponse } from "../../platform/http/errors.ts";
-import { handOver } from "../../platform/http/merchant-context.ts";
+import { type HandedBack, type HandedOver, handOver, type MerchantObjectRpc } from "../../platform/http/handed-over.ts";
+import { givenDependencies, type Incoming, incomingOf } from "../../platform/http/incoming.ts";
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
 import { isCrossOrigin, type RouteSpec } from "../../platform/http/route.ts";
 import { FOR_ANY_ORIGIN } from "../../platform/http/security-headers.ts";
@@ -38,102 +34,139 @@ export interface PipelineRoute<C extends CallerKind, Deps, Answer> extends Acces
   readonly answer: (call: CallOf<C, unknown, unknown, Statements, Deps>) => Promise<Result<Answer, Failure>>;
 }
 
-/** Handles a request of the API. */
+/** Handles a request of the API at the edge. */
 export async function respond<C extends CallerKind, Deps>(
   c: AppContext,
   route: PipelineRoute<C, Deps, Reply>,
 ): Promise<Response> {
   const headers: Record<string, string> = { ...(isCrossOrigin(route.spec) ? FOR_ANY_ORIGIN : {}) };
-  const outcome = await runPipeline(c, route, headers);
-  if (outcome instanceof Response) return outcome;
+  const outcome = await runPipeline(c, route, headers, enterMerchantObject);
   if (!outcome.ok) return failureResponse(outcome.error, c.get("requestId"), headers);
   return replyResponse(c, outcome.value, headers);
 }
 
-/**
- * The route's response, or the first refusal; a whole `Response` if the request ran in the object of its merchant. Adds rate-limit headers to
- * `headers`.
- */
+/** Handles a request inside the object of its merchant. */
+export async function respondInObject<C extends CallerKind, Deps>(
+  incoming: Incoming,
+  route: PipelineRoute<C, Deps, Reply>,
+  { query, json }: Pick<HandedOver, "query" | "json">,
+): Promise<HandedBack> {
+  const headers: Record<string, string> = {};
+  const request = lazily(async () => bothOf(validate(route.spec.query(), query), validate(route.spec.body(), json)));
+  const result = await runSteps(incoming, route, { json, request, headers });
+  if (!result.ok) return { result, headers };
+  const { status, body, headers: own } = result.value;
+  if (body !== null && typeof body !== "string") throw new Error(`${route.spec.operationId} answers with a stream`);
+  return { result: ok({ status, body, ...(own === undefined ? {} : { headers: own }) }), headers };
+}
+
+/** How a request enters the object of its merchant. */
+type Enter<Answer> = (
+  incoming: Incoming,
+  entry: Entry,
+  of: Pick<HandedOver, "operationId" | "query" | "json" | "length">,
+  headers: Record<string, string>,
+) => Promise<Result<Answer, Failure>>;
+
+/** The route's answer at the edge, or the first refusal. Adds rate-limit headers to `headers`. */
 export async function runPipeline<C extends CallerKind, Deps, Answer>(
   c: AppContext,
   route: PipelineRoute<C, Deps, Answer>,
   headers: Record<string, string>,
-): Promise<Result<Answer, Failure> | Response> {
+  enter?: Enter<Answer>,
+): Promise<Result<Answer, Failure>> {
+  const parsed = await bodyOf(c, route.spec);
+  const { json, text = "" } = parsed.ok ? parsed.value : { json: undefined };
+  const incoming = incomingOf(c);
+  const { operationId } = route.spec;
+  return runSteps(incoming, route, {
+    ...{ json, headers },
+    request: lazily(() => requestOf(c, route, parsed)),
+    enter:
+      enter &&
+      ((entry) => enter(incoming, entry, { operationId, query: c.req.query(), json, length: text.length }, headers)),
+  });
+}
+
+interface Steps<Answer> {
+  /** The body before defaults. */
+  readonly json: Json | undefined;
+  readonly request: () => Promise<ValidRequest>;
+  readonly headers: Record<string, string>;
+  /** Absent inside the object. */
+  readonly enter?: ((entry: Entry) => Promise<Result<Answer, Failure>>) | undefined;
+}
+
+async function runSteps<C extends CallerKind, Deps, Answer>(
+  incoming: Incoming,
+  route: PipelineRoute<C, Deps, Answer>,
+  { json, request, headers, enter }: Steps<Answer>,
+): Promise<Result<Answer, Failure>> {
   const { spec } = route;
   const strategy = STRATEGIES[route.callers];
-  const parsed = await bodyOf(c, spec);
-  const presented = strategy.present(c, route);
+  const presented = strategy.present(incoming, route);
   if (!presented.ok) return presented;
-  const given = givenDependencies(c);
-  const request = lazily(() => requestOf(c, route, parsed));
-  const deps = lazily(() => route.dependencies(c.env, given));
+  const given = givenDependencies(incoming);
+  const deps = lazily(() => route.dependencies(incoming.env, given));
   const { keys, admitted, prove } = presented.value;
   // An invalid request is refused here.
-  const isHandedOver = route.runsInMerchantObject && c.env.merchantContext === undefined && (await request()).ok;
-  if (isHandedOver && admitted !== undefined) return enterMerchantObject(c, admitted, parsed, headers);
+  const enterObject = route.runsInMerchantObject && (await request()).ok ? enter : undefined;
+  if (enterObject !== undefined && admitted !== undefined) return enterObject(admitted);
   // The object reads for itself.
-  const proved = await prove(given, isHandedOver ? [] : await readsOf(c, route, { given, deps, keys, request }));
+  const reads = enterObject === undefined ? await readsOf(incoming, route, { given, deps, keys, request }) : [];
+  const proved = await prove(given, reads);
   if (!proved.ok) return proved;
   const { caller, noteUse } = proved.value;
   const forbidden = strategy.permit(route, caller, given.nowMs);
   if (forbidden !== undefined) return err(forbidden);
-  // The object counts the request, and authenticates it again.
-  const entry = isHandedOver ? strategy.admit(caller) : undefined;
-  if (entry !== undefined) return enterMerchantObject(c, entry, parsed, headers);
-  if (isHandedOver) throw new Error(`the callers of ${spec.operationId} have no merchant`);
-  const limited = await strategy.limit(c, caller, headers);
+  if (enterObject !== undefined) {
+    const entry = strategy.admit(caller);
+    if (entry === undefined) throw new Error(`the callers of ${spec.operationId} have no merchant`);
+    // The object counts the request, and authenticates it again.
+    return enterObject(entry);
+  }
+  const limited = await strategy.limit(incoming, caller, headers);
   if (limited !== undefined) return err(limited);
   if (noteUse !== undefined) given.background(noteUse());
   const valid = await request();
   if (!valid.ok) return valid;
-  const call: OpenCall<unknown, unknown, Deps> = { ...callOf(c, spec, given, parsed), ...valid.value, deps: deps() };
+  const call: OpenCall<unknown, unknown, Deps> = {
+    ...callOf(incoming, spec, given),
+    ...{ json, ...valid.value, deps: deps() },
+  };
   return route.answer({ ...call, ...caller });
 }
 
-/** Runs the request in the object of its merchant; the response is the caller's. */
-async function enterMerchantObject(
-  c: AppContext,
-  { merchantId, isPublic }: Entry,
-  parsed: Result<ParsedBody, Failure>,
-  headers: Readonly<Record<string, string>>,
-): Promise<Response> {
-  const requestId = c.get("requestId");
-  const bytes = parsed.ok ? parsed.value.bytes : undefined;
-  const request = () => handOver(c.req.raw, bytes, { requestId, ip: callerIp(c) ?? null, isPublic });
+/** Runs the request in the object of its merchant. */
+const enterMerchantObject: Enter<Reply> = async (incoming, { merchantId, isPublic }, of, headers) => {
+  const { env } = incoming;
+  const handed = handOver(incoming, { ...of, isPublic });
   // A second request of the same key is safe; without a key, the first one may have created something.
-  const tries = c.req.header("idempotency-key") ? 2 : 1;
+  const tries = incoming.header("idempotency-key") ? 2 : 1;
   for (let attempt = 1; ; attempt++) {
     try {
-      const response = await objectOf(c.env, c.env.MERCHANT_OBJECT, merchantId).fetch(request());
-      return withHeaders(response, headers);
+      const object: MerchantObjectRpc = objectOf(env, env.MERCHANT_OBJECT, merchantId);
+      const { result, headers: added } = await object.answer(handed);
+      Object.assign(headers, added);
+      return result;
     } catch (error) {
       const kind = faultKind(error);
       if (kind === "other") throw error;
-      if (kind === "overloaded" || attempt === tries)
-        return failureResponse({ code: "STORAGE_UNAVAILABLE" }, requestId, headers);
+      if (kind === "overloaded" || attempt === tries) return err({ code: "STORAGE_UNAVAILABLE" });
     }
   }
-}
-
-/** The object refuses before it knows the route, so without the headers of its kind. */
-function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
-  const missing = Object.entries(headers).filter(([name]) => !response.headers.has(name));
-  if (missing.length === 0) return response;
-  const copy = new Response(response.body, response);
-  for (const [name, value] of missing) copy.headers.set(name, value);
-  return copy;
-}
+};
 
 /** Reads the body first, because the route's reads use it. A problem with it is only reported after the caller has passed the earlier steps. */
 async function bodyOf(c: AppContext, spec: RouteSpec): Promise<Result<ParsedBody, Failure>> {
   if (!spec.isPage) return readBody(c.req.raw);
-  return spec.method === "GET" ? ok({ json: undefined, bytes: undefined }) : readForm(c.req.raw);
+  return spec.method === "GET" ? ok({ json: undefined, text: undefined }) : readForm(c.req.raw);
 }
 
 type ValidRequest = Result<{ readonly body: unknown; readonly query: unknown }, Failure>;
 
 async function readsOf<C extends CallerKind, Deps, Answer>(
-  c: AppContext,
+  incoming: Incoming,
   route: PipelineRoute<C, Deps, Answer>,
   of: {
     readonly given: GivenDependencies;
@@ -148,7 +181,7 @@ async function readsOf<C extends CallerKind, Deps, Answer>(
     ...of.keys,
     db: of.given.db,
     deps: of.deps(),
-    params: c.req.param() satisfies Readonly<Record<string, string>>,
+    params: incoming.params,
     request: request.ok ? request.value : undefined,
   });
 }
@@ -159,15 +192,20 @@ async function requestOf(
   parsed: Result<ParsedBody, Failure>,
 ): Promise<ValidRequest> {
   if (!parsed.ok) return parsed;
-  const { json, bytes } = parsed.value;
+  const { json, text } = parsed.value;
   // Before anything else: later errors may quote the input, and a private key must never be repeated (decisions 3).
   if (json !== undefined && containsSecret(json, secrets)) return err({ code: "PRIVATE_KEY_REFUSED" });
   const query = await validateQuery(c, spec.query());
   if (!query.ok) return query;
-  const isHandedOn = bytes !== undefined && spec.method !== "GET";
+  const isHandedOn = text !== undefined && spec.method !== "GET";
   const body = isHandedOn
-    ? await validateBody(c, spec.isPage ? "form" : "json", spec.body(), bytes)
+    ? await validateBody(c, spec.isPage ? "form" : "json", spec.body(), text)
     : validate(spec.body(), json);
+  return bothOf(query, body);
+}
+
+function bothOf(query: Result<unknown, Failure>, body: Result<unknown, Failure>): ValidRequest {
+  if (!query.ok) return query;
   return body.ok ? ok({ body: body.value, query: query.value }) : body;
 }
 
@@ -175,24 +213,18 @@ const LONGEST_USER_AGENT = 300;
 
 /** The call's members for any kind of caller. */
 function callOf(
-  c: AppContext,
+  incoming: Incoming,
   spec: RouteSpec,
   given: GivenDependencies,
-  parsed: Result<ParsedBody, Failure>,
-): Omit<OpenCall<unknown, unknown>, "body" | "query" | "deps"> {
+): Omit<OpenCall<unknown, unknown>, "body" | "json" | "query" | "deps"> {
+  const { env, params, path, ip = null, requestId, merchantContext, header } = incoming;
   return {
     ...given,
-    env: c.env,
-    params: c.req.param() satisfies Readonly<Record<string, string>>,
-    json: parsed.ok ? parsed.value.json : undefined,
+    ...{ env, params, path, ip, requestId, merchantContext },
     method: spec.method,
-    path: c.req.path,
-    idempotencyKey: c.req.header("idempotency-key"),
-    accept: c.req.header("accept"),
-    cookie: (name: CookieName) => readCookie(c.env, c.req.header("cookie"), name) || undefined,
-    merchantContext: c.env.merchantContext,
-    ip: callerIp(c) ?? null,
-    userAgent: c.req.header("user-agent")?.slice(0, LONGEST_USER_AGENT) ?? null,
-    requestId: c.get("requestId"),
+    idempotencyKey: header("idempotency-key"),
+    accept: header("accept"),
+    cookie: (name: CookieName) => readCookie(env, header("cookie"), name) || undefined,
+    userAgent: header("user-agent")?.slice(0, LONGEST_USER_AGENT) ?? null,
   };
 }

@@ -5,17 +5,21 @@ import { FREE_TEXT, type SecretForms } from "../../chains/secret-material.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { AppContext, MakeDependencies } from "../../platform/http/context.ts";
+import type { HandedBack, HandedOver } from "../../platform/http/handed-over.ts";
+import type { Incoming } from "../../platform/http/incoming.ts";
 import type { Reply } from "../../platform/http/reply.ts";
 import { type noBody, type noQuery, type RouteSpec, specOf } from "../../platform/http/route.ts";
 import type { Statements } from "../auth/authenticate.ts";
 import type { Permission } from "../teams/permissions.ts";
 import type { CallerKind, CallOf, ReadInput, ReadKeys } from "./call.ts";
-import { type PipelineRoute, respond } from "./pipeline.ts";
+import { type PipelineRoute, respond, respondInObject } from "./pipeline.ts";
 
 /** A route with its handler, as the app mounts it. */
 export interface MountedRoute {
   readonly spec: RouteSpec;
   readonly handle: (c: AppContext) => Promise<Response>;
+  /** Handles a request inside the object of its merchant; only for routes that run there. */
+  readonly handleInObject?: (incoming: Incoming, handed: Pick<HandedOver, "query" | "json">) => Promise<HandedBack>;
 }
 
 export type NoBody = ReturnType<typeof noBody>;
@@ -143,5 +147,7 @@ function mount<C extends CallerKind, Deps>(
     ...{ spec, callers, permission, mayOweFactor, runsInMerchantObject },
     ...{ secrets, dependencies, reads, answer },
   };
-  return { spec, handle: (c) => respond(c, run) };
+  const mounted: MountedRoute = { spec, handle: (c) => respond(c, run) };
+  if (!runsInMerchantObject) return mounted;
+  return { ...mounted, handleInObject: (incoming, handed) => respondInObject(incoming, run, handed) };
 }

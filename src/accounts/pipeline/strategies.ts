@@ -5,9 +5,10 @@ import { LIMITS } from "../../lib/limits.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { type AppContext, callerIp, type GivenDependencies } from "../../platform/http/context.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { readCookie } from "../../platform/http/cookies.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
+import type { Incoming } from "../../platform/http/incoming.ts";
 import { checkRate, checkRateOfIp, limitByIp, requestsPerMinute } from "../../platform/http/rate-check.ts";
 import type { RouteSpec } from "../../platform/http/route.ts";
 import { apiKeyKind, apiKeyStanding } from "../auth/api-key.ts";
@@ -32,12 +33,12 @@ export interface Access {
 /** `Keys` is the input of the route's reads, `Caller` what is known after authentication. */
 export interface Strategy<Keys, Caller> {
   /** Reads the credential from headers and path. Does not access storage, so that a malformed credential costs nothing. */
-  readonly present: (c: AppContext, access: Access) => Result<Presented<Keys, Caller>, Failure>;
+  readonly present: (incoming: Incoming, access: Access) => Result<Presented<Keys, Caller>, Failure>;
   readonly permit: (access: Access, caller: Caller, nowMs: number) => Failure | undefined;
   /** The object in which the caller's requests may run; undefined for a caller without a merchant. */
   readonly admit: (caller: Caller) => Entry | undefined;
   /** Adds rate-limit headers to `headers`. */
-  readonly limit: (c: AppContext, caller: Caller, headers: Record<string, string>) => Promise<Failure | undefined>;
+  readonly limit: (incoming: Incoming, caller: Caller, headers: Record<string, string>) => Promise<Failure | undefined>;
 }
 
 /** The object of a merchant, for one request. */
@@ -65,18 +66,18 @@ type StrategyOf<C extends CallerKind> = Strategy<ReadKeys[C], Callers<Statements
 
 /** A merchant's API key or a member of its team, with the same table of permissions. */
 const forMerchant: StrategyOf<"MEMBER_OR_KEY"> = {
-  present: (c, { spec, runsInMerchantObject }) => {
-    const credential = credentialOf(c, spec);
+  present: (incoming, { spec, runsInMerchantObject }) => {
+    const credential = credentialOf(incoming, spec);
     if (!credential.ok) return credential;
     const presented = credential.value;
-    const merchantId = c.req.param("merchantId") ?? "";
+    const merchantId = incoming.params.merchantId ?? "";
     const isPublicKeyClaimed = presented.kind === "API_KEY" && apiKeyKind(presented.apiKey) === "PUBLIC";
     const isGenuine =
-      runsInMerchantObject && presented.kind === "API_KEY" && isGenuineKey(c.env, presented.apiKey, merchantId);
+      runsInMerchantObject && presented.kind === "API_KEY" && isGenuineKey(incoming.env, presented.apiKey, merchantId);
     return ok({
       keys: { merchantId, isPublicKeyClaimed },
       admitted: isGenuine ? { merchantId, isPublic: isPublicKeyClaimed } : undefined,
-      prove: (given, reads) => proveForMerchant(c, { given, credential: presented, merchantId }, reads),
+      prove: (given, reads) => proveForMerchant(incoming, { given, credential: presented, merchantId }, reads),
     });
   },
   permit: permitForMerchant,
@@ -84,38 +85,39 @@ const forMerchant: StrategyOf<"MEMBER_OR_KEY"> = {
     merchantId: principal.merchantId,
     isPublic: principal.kind === "API_KEY" && isPublicKey(principal),
   }),
-  limit: (c, { principal }, headers) => limitPrincipal(c, principal, headers),
+  limit: (incoming, { principal }, headers) => limitPrincipal(incoming, principal, headers),
 };
 
 /** A user, independent of teams. No security policy applies to these routes, because here users add missing factors. */
 const user: StrategyOf<"USER"> = {
-  present: (c, { spec, mayOweFactor }) => {
-    const credential = credentialOf(c, spec);
+  present: (incoming, { spec, mayOweFactor }) => {
+    const credential = credentialOf(incoming, spec);
     if (!credential.ok) return credential;
     const presented = credential.value;
     return ok({
       keys: { tokenHash: presented.kind === "SESSION" ? sha256Hex(presented.token) : "" },
       admitted: undefined,
-      prove: (given, reads) => proveUser(c, { given, credential: presented, mayOweFactor }, reads),
+      prove: (given, reads) => proveUser(incoming, { given, credential: presented, mayOweFactor }, reads),
     });
   },
   permit: ({ spec }, { principal }, nowMs) => (spec.needsStepUp ? stepUpRefusal(principal, nowMs) : undefined),
   admit: () => undefined,
-  limit: (c, { principal }, headers) => limitPrincipal(c, principal, headers),
+  limit: (incoming, { principal }, headers) => limitPrincipal(incoming, principal, headers),
 };
 
 /** Callers who are not authenticated here: sign-in, links in mails, checkouts. Each route checks what it needs. */
 const anybody: StrategyOf<"ANYBODY"> = {
-  present: (c, { spec }) => {
+  present: (incoming, { spec }) => {
     // Otherwise a page of another origin could sign its visitors in. Pages and routes for any origin never sign in and read no cookie.
     const isOursOnly = spec.method !== "GET" && !spec.isForAnyOrigin && !spec.isPage;
-    const origin = c.req.header("origin");
-    if (isOursOnly && origin !== undefined && origin !== publicUrl(c.env)) return err({ code: "ORIGIN_NOT_ALLOWED" });
+    const origin = incoming.header("origin");
+    if (isOursOnly && origin !== undefined && origin !== publicUrl(incoming.env))
+      return err({ code: "ORIGIN_NOT_ALLOWED" });
     return ok({ keys: {}, admitted: undefined, prove: async () => ok({ caller: {}, noteUse: undefined }) });
   },
   permit: () => undefined,
   admit: () => undefined,
-  limit: (c, _, headers) => limitByIp(c, headers),
+  limit: (incoming, _, headers) => limitByIp(incoming, headers),
 };
 
 export const STRATEGIES: { readonly [C in CallerKind]: StrategyOf<C> } = {
@@ -136,19 +138,20 @@ function isGenuineKey(env: Pick<Env, "API_KEY_MAC_KEY">, apiKey: string, merchan
 }
 
 /** If a request has a key and a cookie, the key counts (decisions 1). */
-function credentialOf(c: AppContext, spec: RouteSpec): Result<Credential, Failure> {
-  const apiKey = c.req.header("x-api-key");
+function credentialOf(incoming: Incoming, spec: RouteSpec): Result<Credential, Failure> {
+  const apiKey = incoming.header("x-api-key");
   if (apiKey !== undefined) {
     return apiKeyKind(apiKey) === undefined ? err({ code: "UNAUTHORIZED" }) : ok({ kind: "API_KEY", apiKey });
   }
-  const token = readCookie(c.env, c.req.header("cookie"), "session");
+  const token = readCookie(incoming.env, incoming.header("cookie"), "session");
   if (token === undefined || token === "") return err({ code: "UNAUTHORIZED" });
-  if (spec.method !== "GET" && c.req.header("origin") !== publicUrl(c.env)) return err({ code: "ORIGIN_NOT_ALLOWED" });
+  if (spec.method !== "GET" && incoming.header("origin") !== publicUrl(incoming.env))
+    return err({ code: "ORIGIN_NOT_ALLOWED" });
   return ok({ kind: "SESSION", token });
 }
 
 async function proveForMerchant(
-  c: AppContext,
+  incoming: Incoming,
   of: { readonly given: GivenDependencies; readonly credential: Credential; readonly merchantId: string },
   reads: Statements,
 ): Promise<Result<Proved<KnownForMerchant<Statements>>, Failure>> {
@@ -156,20 +159,20 @@ async function proveForMerchant(
   const request = { merchantId: of.merchantId, nowMs, sleep };
   const known =
     of.credential.kind === "API_KEY"
-      ? await authenticate(db, { ...request, apiKey: of.credential.apiKey, ip: callerIp(c) }, reads)
+      ? await authenticate(db, { ...request, apiKey: of.credential.apiKey, ip: incoming.ip }, reads)
       : await authenticateMember(
           db,
-          { ...request, token: of.credential.token, configured: configuredProviders(c.env.SIGN_IN_PROVIDERS) },
+          { ...request, token: of.credential.token, configured: configuredProviders(incoming.env.SIGN_IN_PROVIDERS) },
           reads,
         );
   if (!known.ok) return known;
   const { principal, merchant, read, isTouchDue } = known.value;
-  const caller = { principal, merchant, read, trail: trailOf(c, principal) };
+  const caller = { principal, merchant, read, trail: trailOf(incoming, principal) };
   return ok({ caller, noteUse: isTouchDue ? () => noteUse(of.given, principal) : undefined });
 }
 
 async function proveUser(
-  c: AppContext,
+  incoming: Incoming,
   of: { readonly given: GivenDependencies; readonly credential: Credential; readonly mayOweFactor: boolean },
   reads: Statements,
 ): Promise<Result<Proved<KnownUser<Statements>>, Failure>> {
@@ -178,14 +181,14 @@ async function proveUser(
   if (credential.kind === "API_KEY") {
     // Authenticates the key first, so that an invalid key gets the same refusal as on every route. There is no merchant to compare.
     const { apiKey } = credential;
-    const known = await authenticate(db, { apiKey, merchantId: "", ip: callerIp(c), nowMs, sleep }, []);
+    const known = await authenticate(db, { apiKey, merchantId: "", ip: incoming.ip, nowMs, sleep }, []);
     if (!known.ok && known.error.code !== "MERCHANT_MISMATCH") return known;
     return err({ code: "SESSION_REQUIRED" });
   }
   const known = await authenticateUser(db, { token: credential.token, mayOweFactor, nowMs, sleep }, reads);
   if (!known.ok) return known;
   const { principal, read, isTouchDue } = known.value;
-  const caller = { principal, read, trail: trailOf(c, principal) };
+  const caller = { principal, read, trail: trailOf(incoming, principal) };
   return ok({ caller, noteUse: isTouchDue ? () => noteUse(of.given, principal) : undefined });
 }
 
@@ -194,8 +197,8 @@ async function noteUse({ db, nowMs }: GivenDependencies, principal: MerchantPrin
   else await noteSessionUse(db, principal, nowMs);
 }
 
-function trailOf(c: AppContext, principal: MerchantPrincipal | UserPrincipal): Trail {
-  return { actor: actorOf(principal), ip: callerIp(c) ?? null, requestId: c.get("requestId") };
+function trailOf(incoming: Incoming, principal: MerchantPrincipal | UserPrincipal): Trail {
+  return { actor: actorOf(principal), ip: incoming.ip ?? null, requestId: incoming.requestId };
 }
 
 /** Checks the kind of caller, then permission, role and step-up. A public key is refused by its kind before its permissions are checked. */
@@ -221,18 +224,18 @@ function permitForMerchant(
  * much must not use up the key's limit for all others.
  */
 async function limitPrincipal(
-  c: AppContext,
+  incoming: Incoming,
   principal: MerchantPrincipal | UserPrincipal,
   headers: Record<string, string>,
 ): Promise<Failure | undefined> {
-  const perMinute = requestsPerMinute(c.env);
+  const perMinute = requestsPerMinute(incoming.env);
   if (perMinute === 0) return undefined;
-  const ip = callerIp(c);
+  const { ip } = incoming;
   if (principal.kind === "API_KEY" && principal.keyKind === "PUBLIC" && ip !== undefined) {
     const byIp = { act: `pk:${principal.keyId}`, ip, perMinute: LIMITS.publicKeyRequestsPerIpAndMinute };
-    const refused = await checkRateOfIp(c, byIp, headers);
+    const refused = await checkRateOfIp(incoming, byIp, headers);
     if (refused !== undefined) return refused;
   }
   const name = principal.kind === "API_KEY" ? `key:${principal.keyId}` : `usr:${principal.user.id}`;
-  return checkRate(c, { name, perMinute, isShown: true }, headers);
+  return checkRate(incoming, { name, perMinute, isShown: true }, headers);
 }

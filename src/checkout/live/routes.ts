@@ -4,8 +4,9 @@ import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { type AppContext, callerIp, givenDependencies } from "../../platform/http/context.ts";
+import type { AppContext } from "../../platform/http/context.ts";
 import { failureResponse } from "../../platform/http/errors.ts";
+import { givenDependencies, incomingOf } from "../../platform/http/incoming.ts";
 import { countedCallers, limitByIp } from "../../platform/http/rate-check.ts";
 import { specOf } from "../../platform/http/route.ts";
 import { answerHeaders } from "../../platform/http/security-headers.ts";
@@ -43,13 +44,14 @@ async function join(c: AppContext, headers: Record<string, string>): Promise<Res
     const message = "must be websocket: open this address with a WebSocket client";
     return err({ code: "VALIDATION_FAILED", details: [{ path: "upgrade", message }] });
   }
-  const limited = await limitByIp(c, headers);
+  const incoming = incomingOf(c);
+  const limited = await limitByIp(incoming, headers);
   if (limited !== undefined) return err(limited);
   const invoiceId = c.req.param("invoiceId") ?? "";
-  const room = await findRoom(givenDependencies(c), invoiceId);
+  const room = await findRoom(givenDependencies(incoming), invoiceId);
   if (!room.ok) return room;
   const upgrade = { headers: { upgrade: "websocket" } };
-  const url = roomUrl({ invoiceId, callers: countedCallers(c.env, callerIp(c) ?? null) });
+  const url = roomUrl({ invoiceId, callers: countedCallers(c.env, incoming.ip ?? null) });
   const { webSocket } = await objectOf(c.env, c.env.CHECKOUT_ROOM, room.value).fetch(url, upgrade);
   return webSocket === null ? err({ code: "RATE_LIMITED", retryAfterSeconds: FULL_SECONDS }) : ok(webSocket);
 }

@@ -122,7 +122,6 @@ async function respond<Deps>(
   try {
     // Leaves out the rate limit headers, which are for programs.
     const outcome = await runPipeline(c, route, {});
-    if (outcome instanceof Response) return outcome;
     if (!outcome.ok) return await problem(c, chrome, outcome.error);
     return outcome.value.kind === "page" ? await page(c, chrome, outcome.value) : redirect(c, outcome.value);
   } catch (error) {

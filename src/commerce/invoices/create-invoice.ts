@@ -16,6 +16,7 @@ import { recordOutbox } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
 import type { Customer } from "../customers/customer.ts";
+import { selectPayableWallets } from "../payable-wallets/store.ts";
 import type { Product } from "../products/product.ts";
 import { assertProductAsRead } from "../products/store.ts";
 import { isAltered } from "../wallets/freeze-wallet.ts";
@@ -38,7 +39,7 @@ import { type Pair, unavailableMethod, walletsToActivate } from "./payment-metho
 import { type AskedTerms, type Terms, termsOf } from "./product-terms.ts";
 import { recordCustomer } from "./record-customer.ts";
 import { invoiceOutbox } from "./record-events.ts";
-import { insertInvoice, insertTimelineItem, putMethod, selectForCreate } from "./store.ts";
+import { insertInvoice, insertTimelineItem, putMethod, selectNamed } from "./store.ts";
 import { overpaidToleranceMicros, underpaidToleranceMicros } from "./value.ts";
 
 const PUBLIC_LIFETIME_MS = LIMITS.publicInvoiceHours * HOUR_MS;
@@ -88,15 +89,18 @@ export function createReads(
 ) {
   const { customerEmail, externalId, productId } = of;
   const emailKey = customerEmail === undefined ? undefined : emailKeyOf(customerEmail);
-  return [selectForCreate(db, merchantId, { emailKey, externalId, productId })] as const;
+  return [
+    selectPayableWallets(db, merchantId),
+    selectNamed(db, merchantId, { emailKey, externalId, productId }),
+  ] as const;
 }
 
 /** The result of `createReads`. */
-export function createFacts([[found]]: ResultsOf<ReturnType<typeof createReads>>): CreateFacts {
-  if (found === undefined) throw new Error("the reads of a create must return one row");
-  const { payable, customer, product, sameExternalId } = found;
+export function createFacts([[own], [named]]: ResultsOf<ReturnType<typeof createReads>>): CreateFacts {
+  if (own === undefined || named === undefined) throw new Error("each read of a create must return one row");
+  const { customer, product, sameExternalId } = named;
   return {
-    wallets: payable,
+    wallets: own.payable,
     customer: customer ?? undefined,
     product: product ?? undefined,
     sameExternalId: sameExternalId ?? undefined,
@@ -122,8 +126,8 @@ export function createInvoice(deps: CreateDependencies, request: CreateRequest):
 async function readAgain(deps: CreateDependencies, request: CreateRequest): Promise<CreateRequest> {
   const { invoice, merchant } = request;
   const reads = createReads(deps.db, merchant.id, invoice);
-  const [found, [room]] = await readTogether(deps.db, [...reads, selectServerRoom(deps.db, merchant.id)]);
-  return { ...request, facts: createFacts([found]), merchant: { ...merchant, ...room } };
+  const [own, named, [room]] = await readTogether(deps.db, [...reads, selectServerRoom(deps.db, merchant.id)]);
+  return { ...request, facts: createFacts([own, named]), merchant: { ...merchant, ...room } };
 }
 
 interface Plan {

@@ -5,13 +5,12 @@ import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { jsonMembers, jsonObject, rowDecoder, rowsDecoder } from "../../platform/db/json-rows.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
-import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { prepared, preparedInsert, preparedLookup } from "../../platform/db/prepared-statement.ts";
 import { receipts } from "../../platform/db/schema/checkouts.ts";
 import { customers } from "../../platform/db/schema/customers.ts";
 import { invoices, paymentMethods, timelineItems } from "../../platform/db/schema/invoices.ts";
 import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
 import { products } from "../../platform/db/schema/products.ts";
-import { payableWallets } from "../payable-wallets/store.ts";
 import { decodePayments, paymentJson } from "../payments/store.ts";
 import type { Invoice, PaymentMethod, TimelineItem } from "./invoice.ts";
 
@@ -126,50 +125,41 @@ function found(merchantId: string, text: string): SQL {
     or ${invoices.customerId} in (select id from customers where merchant_id = ${merchantId} and email_key = lower(${text})))`;
 }
 
-interface NamedByCreate {
-  readonly merchantId: string;
-  readonly emailKey: string;
-  readonly externalId: string;
-  readonly productId: string;
-}
-
-const forCreate = prepared(
-  (of: NamedByCreate) => of,
+/**
+ * What a create names, always as one row: the customer with the email, the product, deleted or not, and the invoice with the external id.
+ */
+export const selectNamed = preparedLookup(
+  (
+    merchantId: string,
+    named: {
+      readonly emailKey: string | undefined;
+      readonly externalId: string | undefined;
+      readonly productId: string | undefined;
+    },
+  ) => {
+    const { emailKey = "", externalId = "", productId = "" } = named;
+    return { merchantId, emailKey, externalId, productId };
+  },
   (db, of) =>
     db
       .select({
-        payable: payableWallets(),
+        at: sql<number>`asked.key`.as("at"),
         customer: sql`(select ${jsonObject(customers, "buyer")} from customers buyer
-        where buyer.merchant_id = ${of.merchantId} and buyer.email_key = ${of.emailKey}
+        where buyer.merchant_id = asked.value->>'merchantId' and buyer.email_key = asked.value->>'emailKey'
         and buyer.deleted_at_ms is null)`
           .mapWith(rowDecoder(customers))
           .as("customer_json"),
         product: sql`(select ${jsonObject(products, "article")} from products article
-        where article.id = ${of.productId} and article.merchant_id = ${of.merchantId})`
+        where article.id = asked.value->>'productId' and article.merchant_id = asked.value->>'merchantId')`
           .mapWith(rowDecoder(products))
           .as("product_json"),
         sameExternalId: sql<InvoiceId | null>`(select same.id from invoices same
-        where same.merchant_id = ${of.merchantId} and same.external_id = ${of.externalId})`.as("same_id"),
+        where same.merchant_id = asked.value->>'merchantId' and same.external_id = asked.value->>'externalId')`.as(
+          "same_id",
+        ),
       })
-      .from(sql`(select 1)`),
+      .from(sql`json_each(${of.items}) asked`),
 );
-
-/**
- * The facts for a create, always as one row: the merchant's wallets that it could use, the customer with the email, the product, deleted or not,
- * and the invoice with the external id.
- */
-export function selectForCreate(
-  db: Db,
-  merchantId: string,
-  named: {
-    readonly emailKey: string | undefined;
-    readonly externalId: string | undefined;
-    readonly productId: string | undefined;
-  },
-) {
-  const { emailKey = "", externalId = "", productId = "" } = named;
-  return forCreate(db, { merchantId, emailKey, externalId, productId });
-}
 
 /** Invoices of any merchants with their relations. If one cannot be read, the whole read fails. */
 export const selectInvoiceRows = prepared(

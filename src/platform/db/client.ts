@@ -15,6 +15,11 @@ export function openDb(d1: D1Database, listeners: Listeners = {}, group?: Reques
   return Object.assign(drizzle(d1), { listeners, group });
 }
 
+/** The same client for a request that takes part in a group. */
+export function withGroup(db: Db, group: RequestGroup): Db {
+  return Object.assign(Object.create(db), { group });
+}
+
 /** A queue message: this endpoint has deliveries due. */
 export interface Wake {
   readonly webhookId: string;
@@ -27,13 +32,12 @@ export function openWakingDb(
   d1: D1Database,
   env: Pick<Env, "WEBHOOK_QUEUE" | "CHECKOUT_ROOM" | "LOCATION_HINT">,
   background: (work: Promise<unknown>) => void,
-  group?: RequestGroup,
 ): Db {
   const listeners = {
     wake: (webhookIds: readonly string[]) => background(wakeEndpoints(env, webhookIds)),
     tell: (invoices: readonly string[]) => background(tellRooms(env, invoices)),
   };
-  return openDb(d1, listeners, group);
+  return openDb(d1, listeners);
 }
 
 /** Sends one queue message per endpoint. */

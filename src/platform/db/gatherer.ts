@@ -1,5 +1,8 @@
 // Sends the work of many callers together. While a call is under way, what arrives waits and goes with the next one; an idle gatherer sends at
 // once, so nothing ever waits for a timer.
+//
+// "At once" means after the callers who are running now: those whose last call was one, go on at the same time and arrive one after the other.
+// If the first of them did not wait for the others, a group would fall apart at each of its calls.
 import { Cancellation, type Sleep } from "../../lib/sleep.ts";
 
 /** Calls under way at once: the one that stalls, and one more. */
@@ -12,6 +15,10 @@ export interface Gathering<I, O> {
   choose(waiting: readonly I[]): readonly I[];
   /** A call that takes longer than this no longer holds up the next one. */
   readonly stalledMs: number;
+  /** Whether something else holds up the next call. `goOn` must be called when that ends. */
+  isHeldUp?(): boolean;
+  /** Called when a call no longer holds up the next one. */
+  onFree?(): void;
   readonly sleep: Sleep;
 }
 
@@ -24,6 +31,8 @@ interface Waiting<I, O> {
 export class Gatherer<I, O> {
   readonly #gathering: Gathering<I, O>;
   #waiting: Waiting<I, O>[] = [];
+  /** Whether the next call waits for callers who are running now. */
+  #isLettingOthersRun = false;
   /** Calls that hold up the next one, and all calls under way. */
   #holding = 0;
   #underWay = 0;
@@ -37,16 +46,35 @@ export class Gatherer<I, O> {
     return this.#waiting.length === 0 && this.#underWay === 0;
   }
 
+  /** Whether a call that has not stalled is under way. */
+  get isCalling(): boolean {
+    return this.#holding > 0;
+  }
+
   add(item: I): Promise<O> {
     const outcome = new Promise<O>((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
     });
-    this.#sendNext();
+    this.goOn();
     return outcome;
   }
 
+  /** Sends what waits, unless a call holds it up. */
+  goOn(): void {
+    if (this.#isLettingOthersRun || !this.#maySend()) return;
+    this.#isLettingOthersRun = true;
+    othersHaveRun().then(() => {
+      this.#isLettingOthersRun = false;
+      if (this.#maySend()) this.#sendNext();
+    });
+  }
+
+  #maySend(): boolean {
+    if (this.#waiting.length === 0 || this.#holding > 0 || this.#underWay >= MOST_CALLS) return false;
+    return this.#gathering.isHeldUp?.() !== true;
+  }
+
   #sendNext(): void {
-    if (this.#waiting.length === 0 || this.#holding > 0 || this.#underWay >= MOST_CALLS) return;
     const chosen = new Set(this.#gathering.choose(this.#waiting.map(({ item }) => item)));
     const group = this.#waiting.filter(({ item }) => chosen.has(item));
     if (group.length === 0) throw new Error("a gatherer must choose at least one item");
@@ -60,14 +88,15 @@ export class Gatherer<I, O> {
     this.#holding += 1;
     let isHolding = true;
     const letGo = () => {
-      if (isHolding) this.#holding -= 1;
+      if (!isHolding) return;
       isHolding = false;
+      this.#holding -= 1;
+      this.goOn();
+      this.#gathering.onFree?.();
     };
     const stalled = new Cancellation();
     this.#gathering.sleep(this.#gathering.stalledMs, stalled).then(() => {
-      if (stalled.isCancelled) return;
-      letGo();
-      this.#sendNext();
+      if (!stalled.isCancelled) letGo();
     }, letGo);
     try {
       const outcomes = await this.#gathering.send(group.map(({ item }) => item));
@@ -77,8 +106,16 @@ export class Gatherer<I, O> {
       for (const { reject } of group) reject(error);
     }
     stalled.cancel();
-    letGo();
     this.#underWay -= 1;
-    this.#sendNext();
+    letGo();
+    this.goOn();
   }
+}
+
+/** How many steps of promises a caller may need from one call to its next, at least. */
+const STEPS = 100;
+
+/** Resolves once the callers who are running now have come to wait for something else. Only promises, so it takes microseconds. */
+async function othersHaveRun(): Promise<void> {
+  for (let step = 0; step < STEPS; step++) await undefined;
 }

@@ -8,7 +8,7 @@ import { batch } from "./batch.ts";
 import type { Db } from "./client.ts";
 import { sendBatch } from "./commit-batch.ts";
 import { Gatherer } from "./gatherer.ts";
-import { joinStatements } from "./joined-statements.ts";
+import { joinReads, joinStatements } from "./joined-statements.ts";
 import { PreparedStatement } from "./prepared-statement.ts";
 import type { GroupedChange, RequestGroup, Sent } from "./request-group.ts";
 import { faultKind, OverloadedError, withinLimit } from "./retry.ts";
@@ -22,8 +22,7 @@ const MOST_PUBLIC = MOST_IN_GROUP / 4;
 /** A read that has waited longer is refused: nothing is reserved yet, so its caller may simply repeat the request. */
 const LONGEST_WAIT_MS = 2 * SECOND_MS;
 /** How long a call may hold up the next one: less than a read may wait, so that one that hangs fails no others. */
-const READ_STALLED_MS = SECOND_MS;
-const WRITE_STALLED_MS = 3 * SECOND_MS;
+const STALLED_MS = SECOND_MS;
 /** Of how many subjects the last change is remembered. */
 const REMEMBERED_SUBJECTS = 4_096;
 
@@ -74,14 +73,17 @@ export class Groups {
     this.#deps = deps;
     const { sleep } = deps;
     this.#reads = new Gatherer({
-      ...{ sleep, stalledMs: READ_STALLED_MS },
+      ...{ sleep, stalledMs: STALLED_MS },
       choose: chooseReads,
       send: (items) => this.#read(items),
+      // Whoever arrives during a write could be answered no sooner than the next write. So one read serves all of them.
+      isHeldUp: () => this.#writes.isCalling,
     });
     this.#writes = new Gatherer({
-      ...{ sleep, stalledMs: WRITE_STALLED_MS },
+      ...{ sleep, stalledMs: STALLED_MS },
       choose: chooseChanges,
       send: (items) => this.#write(items),
+      onFree: () => this.#reads.goOn(),
     });
   }
 
@@ -123,7 +125,7 @@ export class Groups {
   #newQuestions(): Gatherer<Question, ReadOutcome> {
     const { sleep } = this.#deps;
     const send = (questions: readonly Question[]) => askAll(sleep, questions);
-    return new Gatherer({ sleep, stalledMs: READ_STALLED_MS, choose: firstGroup, send });
+    return new Gatherer({ sleep, stalledMs: STALLED_MS, choose: firstGroup, send });
   }
 
   async #read(items: readonly Reading[]): Promise<readonly ReadOutcome[]> {
@@ -135,21 +137,14 @@ export class Groups {
     return items.map((item) => found.get(item) ?? late);
   }
 
-  /** One batch, in which equal statements are sent once. If it fails for a reason that may be one of them, each is read alone. */
+  /** One batch. If it fails for a reason that may be one of the reads, each is read alone. */
   async #readAll(items: readonly Reading[]): Promise<ReadonlyMap<Reading, ReadOutcome>> {
     const { db, sleep } = this.#deps;
-    const [first] = items;
-    if (first === undefined) return new Map();
-    const distinct = new Map<unknown, Statement>();
-    const keyed = items.map((item) => {
-      const keys = item.statements.map(keyOf);
-      for (const [n, statement] of item.statements.entries()) distinct.set(keys[n], statement);
-      return { item, keys };
-    });
+    if (items.length === 0) return new Map();
+    const { statements, resultsOf } = joinReads(items.map((item) => item.statements));
     try {
-      const results = await withinLimit(sleep, batch(db, [...distinct.values()]));
-      const byKey = new Map([...distinct.keys()].map((key, n) => [key, results[n]]));
-      return new Map(keyed.map(({ item, keys }) => [item, { results: keys.map((key) => byKey.get(key)) }]));
+      const results = resultsOf(await withinLimit(sleep, batch(db, statements)));
+      return new Map(items.map((item, n) => [item, { results: results[n] ?? [] }]));
     } catch (error) {
       if (items.length === 1 || faultKind(error) !== "other") return new Map(items.map((item) => [item, { error }]));
       const alone = await Promise.all(items.map((item) => this.#readAll([item])));
@@ -250,13 +245,6 @@ function first<T extends Waiting>(waiting: readonly T[], fits: (item: T) => bool
     chosen.push(item);
   }
   return chosen;
-}
-
-/** Equal for statements that read the same; unique for a statement that was not compiled before. */
-function keyOf(statement: Statement): unknown {
-  if (!(statement instanceof PreparedStatement)) return statement;
-  const { sql, params } = statement.toSQL();
-  return `${sql}\n${JSON.stringify(params)}`;
 }
 
 function bytesOf(statements: readonly Statement[]): number {

@@ -28,6 +28,58 @@ export function joinStatements(lists: readonly (readonly Statement[])[]): readon
   return slots.flatMap(joinSlot);
 }
 
+/** The reads of several callers as fewer statements. */
+export interface JoinedReads {
+  readonly statements: readonly Statement[];
+  /** For each caller the results of its reads, in their order. `results`: those of `statements`. */
+  resultsOf(results: readonly unknown[]): readonly (readonly unknown[])[];
+}
+
+/** Equal reads become one statement, and so do lookups of one kind. */
+export function joinReads(lists: readonly (readonly Statement[])[]): JoinedReads {
+  const slots: Statement[][] = [];
+  const slotOfKind = new Map<object, number>();
+  const known = new Map<object, Map<string, Place>>();
+  const add = (read: Statement): Place => {
+    // It was not compiled before, so that nothing cheap shows whether it equals another one.
+    if (!(read instanceof PreparedStatement)) return { slot: slots.push([read]) - 1, part: 0 };
+    const ofKind = known.get(read.kind) ?? new Map<string, Place>();
+    known.set(read.kind, ofKind);
+    const values = JSON.stringify(read.toSQL().params);
+    const same = ofKind.get(values);
+    if (same !== undefined) return same;
+    const found = read.isLookup ? slotOfKind.get(read.kind) : undefined;
+    const slot = found ?? slots.push([]) - 1;
+    if (read.isLookup) slotOfKind.set(read.kind, slot);
+    const place = { slot, part: (slots[slot]?.push(read) ?? 1) - 1 };
+    ofKind.set(values, place);
+    return place;
+  };
+  const places = lists.map((reads) => reads.map(add));
+  return {
+    statements: slots.map(joinLookups),
+    resultsOf: (results) =>
+      places.map((own) => own.map(({ slot, part }) => partOf(slots[slot]?.[0], results[slot], part))),
+  };
+}
+
+/** The joined statement with the result of a read, and the read's place among those that it joins. */
+interface Place {
+  readonly slot: number;
+  readonly part: number;
+}
+
+function joinLookups(slot: readonly Statement[]): Statement {
+  const [first, ...others] = slot;
+  if (first === undefined) throw new Error("no read");
+  if (others.length === 0 || !(first instanceof PreparedStatement)) return first;
+  return first.joinedWith(others.filter((each) => each instanceof PreparedStatement));
+}
+
+function partOf(statement: Statement | undefined, result: unknown, part: number): unknown {
+  return statement instanceof PreparedStatement && statement.isLookup ? statement.partOf(result, part) : result;
+}
+
 function isJoint(one: Statement | undefined, other: Statement): boolean {
   return one instanceof PreparedStatement && other instanceof PreparedStatement && one.isJointWith(other);
 }

@@ -4,10 +4,9 @@
 import { getTableColumns, getTableName, is, Param, Placeholder, QueryPromise, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { lazily } from "../../lib/lazily.ts";
-import { parseJson } from "../../lib/typed-json.ts";
 import { batch } from "./batch.ts";
 import { type Db, openDb } from "./client.ts";
-import type { BoundStatement, Builder } from "./statement.ts";
+import type { BoundStatement, Builder, Query } from "./statement.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 type Bind = (values: Values) => unknown;
@@ -19,6 +18,8 @@ interface Compiled {
   decode(answer: D1Result): unknown;
   /** The same for the values of several statements at once, in their order; undefined if SQL cannot express that. */
   readonly join?: (of: readonly Values[]) => { readonly compiled: Compiled; readonly values: Values };
+  /** The part of a joined read's result that the n-th of its statements returns. */
+  readonly partOf?: (result: unknown, n: number) => unknown;
 }
 
 /** A compiled statement with its values. It can be awaited alone or sent in a `batch`. */
@@ -26,6 +27,7 @@ export class PreparedStatement<T> extends QueryPromise<T> implements BoundStatem
   readonly #db: Db;
   readonly #compiled: Compiled;
   readonly #values: Values;
+  #query: Query | undefined;
 
   constructor(db: Db, compiled: Compiled, values: Values) {
     super();
@@ -34,9 +36,15 @@ export class PreparedStatement<T> extends QueryPromise<T> implements BoundStatem
     this.#values = values;
   }
 
-  toSQL() {
+  toSQL(): Query {
     const { sql, binds } = this.#compiled;
-    return { sql, params: binds.map((bind) => bind(this.#values)) };
+    this.#query ??= { sql, params: binds.map((bind) => bind(this.#values)) };
+    return this.#query;
+  }
+
+  /** The same object for all statements that differ only in their values. */
+  get kind(): object {
+    return this.#compiled;
   }
 
   decode(answer: D1Result): unknown {
@@ -53,6 +61,18 @@ export class PreparedStatement<T> extends QueryPromise<T> implements BoundStatem
     const joined = this.#compiled.join?.([this.#values, ...others.map((other) => other.#values)]);
     if (joined === undefined) throw new Error("a statement that cannot be joined");
     return new PreparedStatement(this.#db, joined.compiled, joined.values);
+  }
+
+  /** Whether it is joint with every statement of its kind, and each finds its own part of what all return together. */
+  get isLookup(): boolean {
+    return this.#compiled.partOf !== undefined;
+  }
+
+  /** What the `n`-th of joined reads returns; `result` is what all return together. */
+  partOf(result: unknown, n: number): unknown {
+    const { partOf } = this.#compiled;
+    if (partOf === undefined) throw new Error("a statement whose results cannot be told apart");
+    return partOf(result, n);
   }
 
   override async execute(): Promise<T> {
@@ -90,18 +110,23 @@ export function prepared(
   build: (db: Db, of: typeof placeholders) => Builder<unknown>,
   joinValues?: (of: readonly Values[]) => Values,
 ): (db: Db, ...args: readonly unknown[]) => PreparedStatement<unknown> {
-  const compiled = lazily((): Compiled => {
-    const query = build(compiler, placeholders).prepare();
-    const { sql: text, params } = query.getQuery();
-    const single = {
-      sql: text,
-      binds: params.map(bindOf),
-      decode: (answer: D1Result) => query.mapResult(answer, true),
-    };
-    if (joinValues === undefined) return single;
-    return { ...single, join: (of) => ({ compiled: single, values: joinValues(of) }) };
-  });
+  const compiled = lazily(() => compile(build, joinValues));
   return (db, ...args) => new PreparedStatement(db, compiled(), valuesOf(...args));
+}
+
+function compile(
+  build: (db: Db, of: typeof placeholders) => Builder<unknown>,
+  joinValues?: (of: readonly Values[]) => Values,
+): Compiled {
+  const query = build(compiler, placeholders).prepare();
+  const { sql: text, params } = query.getQuery();
+  const single = {
+    sql: text,
+    binds: params.map(bindOf),
+    decode: (answer: D1Result) => query.mapResult(answer, true),
+  };
+  if (joinValues === undefined) return single;
+  return { ...single, join: (of) => ({ compiled: single, values: joinValues(of) }) };
 }
 
 /**
@@ -112,11 +137,29 @@ export function preparedForEach<A extends readonly unknown[], T>(
   itemOf: (...args: A) => Item,
   build: (db: Db, of: Placeholders<{ readonly items: string }>) => Builder<T>,
 ): (db: Db, ...args: A) => PreparedStatement<T> {
-  return prepared(
-    (...args: A) => ({ items: JSON.stringify([itemOf(...args)]) }),
-    build,
-    (all) => ({ items: JSON.stringify(all.flatMap(({ items }) => parseJson<readonly Item[]>(items))) }),
+  return prepared((...args: A) => ({ items: JSON.stringify([itemOf(...args)]) }), build, allItems);
+}
+
+/** Each is an array of one item. */
+function allItems(of: readonly Values[]): { readonly items: string } {
+  return { items: `[${of.map(({ items }) => String(items).slice(1, -1)).join()}]` };
+}
+
+/**
+ * The same for a read: `build` selects from `json_each(of.items)`, and `at` of each row is the `key` of its item there. Joined, one select does the
+ * work of many, and each use gets its own rows.
+ */
+export function preparedLookup<A extends readonly unknown[], T extends { readonly at: number }>(
+  itemOf: (...args: A) => Item,
+  build: (db: Db, of: Placeholders<{ readonly items: string }>) => Builder<T[]>,
+): (db: Db, ...args: A) => PreparedStatement<T[]> {
+  const compiled = lazily(
+    (): Compiled => ({
+      ...compile((db) => build(db, { items: sql.placeholder("items") }), allItems),
+      partOf: (rows, n) => (Array.isArray(rows) ? rows.filter(({ at }) => at === n) : rows),
+    }),
   );
+  return (db, ...args) => new PreparedStatement(db, compiled(), { items: JSON.stringify([itemOf(...args)]) });
 }
 
 type Item = Readonly<Record<string, string | number | null>>;

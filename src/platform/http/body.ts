@@ -14,8 +14,8 @@ export const MAX_DEPTH = LIMITS.bodyDepth;
 export interface ParsedBody {
   /** Undefined without a body. For a form: an object of its fields. */
   readonly json: Json | undefined;
-  /** The bytes of `json`, for the validator to read again (`validate.ts`); undefined without a body. */
-  readonly bytes: Uint8Array | undefined;
+  /** The body as text, for the validator to read again (`validate.ts`); undefined without a body. */
+  readonly text: string | undefined;
 }
 
 /** Reads at most 64 KiB and parses it; a request without a body needs no content type. */
@@ -23,13 +23,13 @@ export async function readBody(request: Request): Promise<Result<ParsedBody, Fai
   if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) return err({ code: "BODY_TOO_LARGE" });
   const { bytes, isWhole } = await readBytes(request.body, { limitBytes: MAX_BODY_BYTES });
   if (!isWhole) return err({ code: "BODY_TOO_LARGE" });
-  if (bytes.length === 0) return ok({ json: undefined, bytes: undefined });
+  if (bytes.length === 0) return ok({ json: undefined, text: undefined });
   if (!isJsonMediaType(request.headers.get("content-type"))) return err({ code: "UNSUPPORTED_MEDIA_TYPE" });
-  const json = parseJson(bytes);
-  if (json === undefined) return err({ code: "MALFORMED_JSON" });
-  const problem = textProblem(json, 1);
+  const parsed = parseJson(bytes);
+  if (parsed === undefined) return err({ code: "MALFORMED_JSON" });
+  const problem = textProblem(parsed.json, 1);
   return problem === undefined
-    ? ok({ json, bytes })
+    ? ok(parsed)
     : err({ code: "VALIDATION_FAILED", details: [{ path: "", message: problem }] });
 }
 
@@ -39,10 +39,11 @@ export async function readForm(request: Request): Promise<Result<ParsedBody, Fai
   if (!isWhole) return err({ code: "BODY_TOO_LARGE" });
   const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
   if (bytes.length > 0 && type !== "application/x-www-form-urlencoded") return err({ code: "UNSUPPORTED_MEDIA_TYPE" });
-  const fields = Object.fromEntries(new URLSearchParams(new TextDecoder().decode(bytes)));
+  const text = new TextDecoder().decode(bytes);
+  const fields = Object.fromEntries(new URLSearchParams(text));
   const problem = textProblem(fields, 1);
   return problem === undefined
-    ? ok({ json: fields, bytes: bytes.length === 0 ? undefined : bytes })
+    ? ok({ json: fields, text: text === "" ? undefined : text })
     : err({ code: "VALIDATION_FAILED", details: [{ path: "", message: problem }] });
 }
 
@@ -50,10 +51,14 @@ function isJsonMediaType(header: string | null): boolean {
   return (header ?? "").split(";")[0]?.trim().toLowerCase() === "application/json";
 }
 
-function parseJson(bytes: Uint8Array): Json | undefined {
+/** A decoder keeps nothing from one whole text to the next. */
+const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+
+function parseJson(bytes: Uint8Array): { readonly json: Json; readonly text: string } | undefined {
   try {
-    const parsed: Json = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
-    return parsed;
+    const text = UTF_8.decode(bytes);
+    const json: Json = JSON.parse(text);
+    return { json, text };
   } catch {
     return undefined;
   }

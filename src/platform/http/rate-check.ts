@@ -4,8 +4,8 @@ import { type CallerNetwork, callersOf, isLoopback } from "../../lib/ip-network.
 import { LIMITS } from "../../lib/limits.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import type { Failure } from "../failures.ts";
-import { type AppContext, callerIp } from "./context.ts";
 import { isDevelopment } from "./deployment.ts";
+import type { Incoming } from "./incoming.ts";
 import { type RateLimiterRpc, type RateVerdict, rateLimitHeaders } from "./rate-limit.ts";
 
 /** The configured limit of one caller per minute; 0 means no limit. A value that is not a whole number gives the default. */
@@ -16,11 +16,11 @@ export function requestsPerMinute(env: Pick<Env, "RATE_LIMIT_PER_MINUTE">): numb
 
 /** Counts one request of the caller `name`. Adds rate-limit headers to `headers`: always with `isShown`, otherwise on refusal only. */
 export async function checkRate(
-  c: AppContext,
+  incoming: Incoming,
   of: { readonly name: string; readonly perMinute: number; readonly isShown: boolean },
   headers: Record<string, string>,
 ): Promise<Failure | undefined> {
-  const verdict = await take(c, of.name, of.perMinute);
+  const verdict = await take(incoming, of.name, of.perMinute);
   if (verdict === undefined) return undefined;
   if (of.isShown || !verdict.isAllowed) Object.assign(headers, rateLimitHeaders(of.perMinute, verdict));
   return verdict.isAllowed ? undefined : { code: "RATE_LIMITED", retryAfterSeconds: verdict.resetSeconds };
@@ -28,24 +28,24 @@ export async function checkRate(
 
 /** Counts one request of the kind `act` from an IP address. Over the limit it also adds the rate-limit headers to `headers`. */
 export async function checkRateOfIp(
-  c: AppContext,
+  incoming: Incoming,
   of: { readonly act: string; readonly ip: string; readonly perMinute: number },
   headers: Record<string, string>,
 ): Promise<Failure | undefined> {
   for (const { network, times } of callersOf(of.ip)) {
     const counted = { name: `${of.act}:${network}`, perMinute: of.perMinute * times, isShown: false };
-    const refused = await checkRate(c, counted, headers);
+    const refused = await checkRate(incoming, counted, headers);
     if (refused !== undefined) return refused;
   }
   return undefined;
 }
 
 /** Counts one request of an unauthenticated caller by IP address (decisions 8); not counted where the edge reports no address. */
-export async function limitByIp(c: AppContext, headers: Record<string, string>): Promise<Failure | undefined> {
-  const perMinute = requestsPerMinute(c.env);
-  const ip = callerIp(c);
+export async function limitByIp(incoming: Incoming, headers: Record<string, string>): Promise<Failure | undefined> {
+  const perMinute = requestsPerMinute(incoming.env);
+  const { ip } = incoming;
   if (perMinute === 0 || ip === undefined) return undefined;
-  return checkRateOfIp(c, { act: "ip", ip, perMinute }, headers);
+  return checkRateOfIp(incoming, { act: "ip", ip, perMinute }, headers);
 }
 
 /** The networks counted for an IP address; empty if it is unknown, or loopback in development. */
@@ -92,10 +92,10 @@ async function waitBy(
   }
 }
 
-async function take(c: AppContext, name: string, perMinute: number): Promise<RateVerdict | undefined> {
-  const limiter = (): RateLimiterRpc => objectOf(c.env, c.env.RATE_LIMITER, name);
-  const nowMs: number = c.get("nowMs");
-  const group = c.env.merchantContext?.group;
+async function take(incoming: Incoming, name: string, perMinute: number): Promise<RateVerdict | undefined> {
+  const { env, nowMs, merchantContext } = incoming;
+  const limiter = (): RateLimiterRpc => objectOf(env, env.RATE_LIMITER, name);
+  const group = merchantContext?.storage.db.group;
   try {
     if (group === undefined) return await limiter().take(perMinute, nowMs);
     return await group.ask(`take ${name}`, nowMs, (times) => limiter().takeEach(perMinute, times));

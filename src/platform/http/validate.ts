@@ -16,14 +16,15 @@ export function validateQuery(c: AppContext, schema: z.ZodType): Promise<Verdict
   return verdictOf(c, "query", schema, (query) => oneOfEach(query, 0));
 }
 
-/** Parses the body, whose bytes are already read. If a form has a name twice, its last value counts. */
+/** Parses the body, which is already read. If a form has a name twice, its last value counts. */
 export function validateBody(
   c: AppContext,
   target: "json" | "form",
   schema: z.ZodType,
-  bytes: Uint8Array,
+  text: string,
 ): Promise<Verdict> {
-  c.req.raw = new Request(c.req.raw, { body: bytes });
+  // Hono keeps promises here, though it declares the texts themselves.
+  Object.assign(c.req.bodyCache, { text: Promise.resolve(text) });
   return verdictOf(c, target, schema, target === "form" ? (form) => oneOfEach(form, -1) : (json) => json);
 }
 

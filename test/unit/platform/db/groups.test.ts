@@ -16,13 +16,34 @@ describe("questions to another object", () => {
   it("that come while one is under way go together, and each gets its own answer", async () => {
     const groups = groupsOf();
     const calls: number[][] = [];
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     const ask = (n: number) =>
       groups.request(false).ask("double", n, async (items: readonly number[]) => {
         calls.push([...items]);
+        await gate;
         return items.map((item) => item * 2);
       });
-    expect(await Promise.all([1, 2, 3, 4].map(ask))).toEqual([2, 4, 6, 8]);
+    const first = ask(1);
+    await expect.poll(() => calls).toEqual([[1]]);
+    const others = [2, 3, 4].map(ask);
+    open();
+    expect(await Promise.all([first, ...others])).toEqual([2, 4, 6, 8]);
     expect(calls).toEqual([[1], [2, 3, 4]]);
+  });
+
+  it("that come one after the other without a pause go together, also to an idle object", async () => {
+    const groups = groupsOf();
+    const calls: number[][] = [];
+    const ask = async (n: number) => {
+      // Callers who are answered together do not need equally many steps to their next question.
+      for (let step = 0; step < 10 * n; step++) await undefined;
+      return groups.request(false).ask("same", n, async (items: readonly number[]) => {
+        calls.push([...items]);
+        return items;
+      });
+    };
+    expect(await Promise.all([1, 2, 3, 4].map(ask))).toEqual([1, 2, 3, 4]);
+    expect(calls).toEqual([[1, 2, 3, 4]]);
   });
 
   it("are asked alone once one of them fails, and only that one fails", async () => {
@@ -47,7 +68,7 @@ describe("questions to another object", () => {
       });
     const answers = await Promise.allSettled([ask(), ask(), ask(), ask()]);
     expect(answers.every(({ status }) => status === "rejected")).toBe(true);
-    expect(calls).toBe(2);
+    expect(calls).toBe(1);
   });
 });
 
@@ -66,6 +87,7 @@ describe("a gatherer", () => {
     });
     expect(gatherer.isIdle).toBe(true);
     gatherer.add({ name: "hangs" });
+    await expect.poll(() => sent.length).toBe(1);
     expect(await Promise.all(["a", "b"].map((name) => gatherer.add({ name })))).toEqual(["a", "b"]);
     expect(sent).toEqual([["hangs"], ["a", "b"]]);
     expect(gatherer.isIdle).toBe(false);

@@ -61,10 +61,10 @@ function askedJson(body: BodyInit, schema: z.ZodType) {
     new Request(AT, { method: "POST", body, headers: { "content-type": "application/json" } }),
     async (c) => {
       const read = await readBody(c.req.raw);
-      if (!read.ok || read.value.bytes === undefined) return read;
+      if (!read.ok || read.value.text === undefined) return read;
       return {
         given: validate(schema, read.value.json),
-        said: await validateBody(c, "json", schema, read.value.bytes),
+        said: await validateBody(c, "json", schema, read.value.text),
       };
     },
   );
@@ -74,8 +74,8 @@ function askedForm(body: string, schema: z.ZodType) {
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   return asked(new Request(AT, { method: "POST", body, headers }), async (c) => {
     const read = await readForm(c.req.raw);
-    if (!read.ok || read.value.bytes === undefined) return read;
-    return { given: read.value.json, said: await validateBody(c, "form", schema, read.value.bytes) };
+    if (!read.ok || read.value.text === undefined) return read;
+    return { given: read.value.json, said: await validateBody(c, "form", schema, read.value.text) };
   });
 }
 

@@ -1,0 +1,52 @@
+// A request as the pipeline sees it, at the edge and in the object of its merchant alike.
+import type { RequestId } from "../../lib/ids.ts";
+import { requestSleep } from "../../lib/sleep.ts";
+import { openWakingDb } from "../db/client.ts";
+import { databaseOf, databaseWithoutMerchant } from "../db/databases.ts";
+import { type AppContext, callerIp, type GivenDependencies } from "./context.ts";
+import type { MerchantContext } from "./merchant-context.ts";
+
+export interface Incoming {
+  readonly env: Env;
+  readonly requestId: RequestId;
+  /** When it arrived. */
+  readonly nowMs: number;
+  /** The caller's IP address as the edge reported it; undefined without the edge. */
+  readonly ip: string | undefined;
+  readonly path: string;
+  /** The values of the path's `:parameters`. */
+  readonly params: Readonly<Record<string, string>>;
+  /** A header by its name in lower case. */
+  readonly header: (name: string) => string | undefined;
+  /** Runs work after the response; the work may be lost. */
+  readonly background: (work: Promise<unknown>) => void;
+  /** Set inside the object of the merchant. */
+  readonly merchantContext: MerchantContext | undefined;
+}
+
+/** The request at the edge. */
+export function incomingOf(c: AppContext): Incoming {
+  return {
+    env: c.env,
+    requestId: c.get("requestId"),
+    nowMs: c.get("nowMs"),
+    ip: callerIp(c),
+    path: c.req.path,
+    params: c.req.param() satisfies Readonly<Record<string, string>>,
+    header: (name) => c.req.header(name),
+    background: (work) => c.executionCtx.waitUntil(work.catch(() => undefined)),
+    merchantContext: undefined,
+  };
+}
+
+export function givenDependencies(incoming: Incoming): GivenDependencies {
+  const { env, nowMs, background, merchantContext } = incoming;
+  if (merchantContext !== undefined) return { ...merchantContext.storage, nowMs, background };
+  return { db: openWakingDb(databaseOfPath(incoming), env, background), nowMs, sleep: requestSleep(), background };
+}
+
+/** The database of the merchant that the path names, or of the merchant's invoice or product; else that of accounts. */
+function databaseOfPath({ env, params }: Incoming): D1Database {
+  const id = params.merchantId ?? params.invoiceId ?? params.productId;
+  return id === undefined ? databaseWithoutMerchant(env, "ACCOUNTS") : databaseOf(env, id);
+}
