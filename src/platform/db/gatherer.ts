@@ -9,8 +9,11 @@ import { Cancellation, type Sleep } from "../../lib/sleep.ts";
 const MOST_CALLS = 2;
 
 export interface Gathering<I, O> {
-  /** Sends the items as one call; resolves to their outcomes in order. What it throws is thrown to all of them. */
-  send(items: readonly I[]): Promise<readonly O[]>;
+  /**
+   * Sends the items as one call; resolves to their outcomes in order. What it throws is thrown to all of them. `settle` gives an item its outcome
+   * before the others have theirs.
+   */
+  send(items: readonly I[], settle: (item: I, outcome: O) => void): Promise<readonly O[]>;
   /** The first of the waiting items that go with the next call; at least one. */
   choose(waiting: readonly I[]): readonly I[];
   /** A call that takes longer than this no longer holds up the next one. */
@@ -99,7 +102,10 @@ export class Gatherer<I, O> {
       if (!stalled.isCancelled) letGo();
     }, letGo);
     try {
-      const outcomes = await this.#gathering.send(group.map(({ item }) => item));
+      const byItem = new Map(group.map((each) => [each.item, each]));
+      const settle = (item: I, outcome: O) => byItem.get(item)?.resolve(outcome);
+      const items = group.map(({ item }) => item);
+      const outcomes = await this.#gathering.send(items, settle);
       if (outcomes.length !== group.length) throw new Error(`${outcomes.length} outcomes for ${group.length} items`);
       for (const [n, outcome] of outcomes.entries()) group[n]?.resolve(outcome);
     } catch (error) {

@@ -21,6 +21,8 @@ const MOST_BYTES = 512 * 1_024;
 const MOST_PUBLIC = MOST_IN_GROUP / 4;
 /** A read that has waited longer is refused: nothing is reserved yet, so its caller may simply repeat the request. */
 const LONGEST_WAIT_MS = 2 * SECOND_MS;
+/** After so many conflicts, the rest of a group is decided again. */
+const MOST_CONFLICTS = 4;
 /** How long a call may hold up the next one: less than a read may wait, so that one that hangs fails no others. */
 const STALLED_MS = SECOND_MS;
 /** Of how many subjects the last change is remembered. */
@@ -82,7 +84,7 @@ export class Groups {
     this.#writes = new Gatherer({
       ...{ sleep, stalledMs: STALLED_MS },
       choose: chooseChanges,
-      send: (items) => this.#write(items),
+      send: (items, settle) => this.#write(items, settle),
       onFree: () => this.#reads.goOn(),
     });
   }
@@ -152,37 +154,71 @@ export class Groups {
     }
   }
 
-  async #write(items: readonly Writing[]): Promise<readonly WriteOutcome[]> {
+  async #write(items: readonly Writing[], settle: Settle<Writing>): Promise<readonly WriteOutcome[]> {
     const fresh = items.filter(({ isStale }) => !isStale());
-    const sent = await sendGroup(this.#deps, fresh);
+    // Those of servers first, so that what is refused of browsers delays only browsers.
+    const inOrder = [...fresh.filter(({ isPublic }) => !isPublic), ...fresh.filter(({ isPublic }) => isPublic)];
+    const sent = new Map<Writing, WriteOutcome>();
+    await sendGroup(this.#deps, inOrder, {
+      conflicts: 0,
+      settle: (item, outcome) => {
+        sent.set(item, outcome);
+        if (outcome.kind !== "conflict")
+          for (const subject of item.subjects) this.#noteChange(subject, this.#ended + 1);
+        settle(item, outcome);
+      },
+    });
     this.#ended += 1;
-    for (const [n, { subjects }] of fresh.entries()) {
-      if (sent[n]?.kind !== "conflict") for (const subject of subjects) this.#noteChange(subject);
-    }
-    const stale: Sent = { kind: "conflict", conflict: { kind: "assertion" }, mayCommit: false };
-    return items.map((item) => sent[fresh.indexOf(item)] ?? stale);
+    return items.map((item) => sent.get(item) ?? decideAgain());
   }
 
-  #noteChange(subject: string): void {
+  #noteChange(subject: string, group: number): void {
     this.#changedBy.delete(subject);
-    this.#changedBy.set(subject, this.#ended);
+    this.#changedBy.set(subject, group);
     const [oldest] = this.#changedBy.keys();
     if (oldest !== undefined && this.#changedBy.size > REMEMBERED_SUBJECTS) this.#changedBy.delete(oldest);
   }
 }
 
+/** For a change that was not sent. */
+const decideAgain = (mayCommit = false): Sent => ({ kind: "conflict", conflict: { kind: "assertion" }, mayCommit });
+
+type Settle<I> = (item: I, outcome: WriteOutcome) => void;
+
+/** A group while it is sent. */
+interface Sending<I> {
+  /** How many of its changes had a conflict of their own. */
+  conflicts: number;
+  /** Called once for each change, as soon as its outcome is known. */
+  readonly settle: Settle<I>;
+}
+
 /**
  * Sends the changes as one batch. If the database refuses it, halves it down to the change that is refused, also if an earlier attempt may have
- * committed: a change that has committed then violates its own key.
+ * committed: a change that has committed then violates its own key. Where many have a conflict, a fact that most relied on is no longer true: the
+ * rest is decided again, instead of a batch for each.
  */
-async function sendGroup(deps: GroupDependencies, items: readonly GroupedChange[]): Promise<readonly WriteOutcome[]> {
-  if (items.length === 0) return [];
-  const outcome = await sendOnce(deps, items);
+async function sendGroup<I extends GroupedChange>(
+  deps: GroupDependencies,
+  items: readonly I[],
+  sending: Sending<I>,
+  mayCommit = false,
+): Promise<void> {
+  if (items.length === 0) return;
+  if (sending.conflicts >= MOST_CONFLICTS) {
+    for (const item of items) sending.settle(item, decideAgain(mayCommit));
+    return;
+  }
+  const outcome = alsoAfter(mayCommit, await sendOnce(deps, items));
   const isRefused = outcome.kind === "conflict" || outcome.kind === "failed";
-  if (items.length === 1 || !isRefused) return items.map(() => outcome);
-  const half = Math.ceil(items.length / 2);
-  const [first, second] = [await sendGroup(deps, items.slice(0, half)), await sendGroup(deps, items.slice(half))];
-  return [...first, ...second].map((each) => alsoAfter(outcome, each));
+  if (isRefused && items.length > 1) {
+    const half = Math.ceil(items.length / 2);
+    for (const part of [items.slice(0, half), items.slice(half)])
+      await sendGroup(deps, part, sending, "mayCommit" in outcome && outcome.mayCommit);
+    return;
+  }
+  if (outcome.kind === "conflict") sending.conflicts += 1;
+  for (const item of items) sending.settle(item, outcome);
 }
 
 async function sendOnce(deps: GroupDependencies, items: readonly GroupedChange[]): Promise<WriteOutcome> {
@@ -193,9 +229,8 @@ async function sendOnce(deps: GroupDependencies, items: readonly GroupedChange[]
   }
 }
 
-/** The outcome of a part, after a batch of the whole that may still commit. */
-function alsoAfter(whole: WriteOutcome, part: WriteOutcome): WriteOutcome {
-  const mayCommit = "mayCommit" in whole && whole.mayCommit;
+/** `mayCommit`: whether a batch of the whole group, of which this is a part, may still commit. */
+function alsoAfter(mayCommit: boolean, part: WriteOutcome): WriteOutcome {
   return "mayCommit" in part ? { ...part, mayCommit: part.mayCommit || mayCommit } : part;
 }
 

@@ -1,16 +1,50 @@
 // What the requests of a group share, and what they do not.
 import { describe, expect, it } from "vitest";
 import { sleep } from "../../../../src/lib/sleep.ts";
-import { openDb } from "../../../../src/platform/db/client.ts";
+import { type Db, openDb } from "../../../../src/platform/db/client.ts";
 import { Gatherer } from "../../../../src/platform/db/gatherer.ts";
 import { Groups } from "../../../../src/platform/db/groups.ts";
+import { insertOperation } from "../../../../src/platform/idempotency/store.ts";
 import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../../../simulation/engine/sqlite-d1.ts";
 
-function groupsOf() {
+function groupsOf(onCall = () => {}) {
   const sqlite = migratedDatabase();
-  const db = openDb(sqliteD1(statementCache(sqlite), savepoints(sqlite), async (_, work) => work()));
-  return new Groups({ db, sleep, nowMs: () => Date.now() });
+  const call = <T>(_: unknown, work: () => T | Promise<T>) => {
+    onCall();
+    return work();
+  };
+  const db = openDb(sqliteD1(statementCache(sqlite), savepoints(sqlite), async (name, work) => call(name, work)));
+  return Object.assign(new Groups({ db, sleep, nowMs: () => Date.now() }), { db });
 }
+
+const operation = (db: Db, id: string) =>
+  insertOperation(db, { id, merchantId: "mer_1", status: 201, body: "{}", bodyAt: null, createdAtMs: 0 });
+
+describe("a group of changes", () => {
+  it("most of which are refused takes few batches, and the changes of servers are answered before those of browsers", async () => {
+    let calls = 0;
+    const groups = groupsOf(() => {
+      calls += 1;
+    });
+    const write = (id: string, isPublic: boolean) =>
+      groups.request(isPublic).write({ statements: [operation(groups.db, id)], subjects: [] });
+    await write("taken", false);
+    calls = 0;
+    const order: string[] = [];
+    const noted = async (name: string, id: string, isPublic: boolean) => {
+      const { kind } = await write(id, isPublic);
+      order.push(name);
+      return kind;
+    };
+    const browsers = Array.from({ length: 16 }, () => noted("browser", "taken", true));
+    const servers = Array.from({ length: 4 }, (_, n) => noted("server", `free ${n}`, false));
+    expect(new Set(await Promise.all(servers))).toEqual(new Set(["answered"]));
+    expect(new Set(await Promise.all(browsers))).toEqual(new Set(["conflict"]));
+    expect(order.slice(0, 4)).toEqual(Array.from({ length: 4 }, () => "server"));
+    // Alone, each of the sixteen would take a batch, and the ways down to them twenty more.
+    expect(calls).toBeLessThan(20);
+  });
+});
 
 describe("questions to another object", () => {
   it("that come while one is under way go together, and each gets its own answer", async () => {
