@@ -29,6 +29,8 @@ export interface Merchant {
 export interface Product {
   readonly served: Served;
   readonly code: string;
+  /** Of a profile's bundle, otherwise empty. */
+  readonly sourceMap: string;
   readonly database: BenchDatabase;
   readonly newMerchant: () => Promise<Merchant>;
 }
@@ -40,18 +42,18 @@ const ALLOW_ALL = 1_000_000;
 const MAX_ACTIVE_INVOICES = 1_000_000_000;
 
 export async function serveProduct(options: ProductOptions = {}): Promise<Product> {
-  const isReadable = options.inspectorPort !== undefined;
+  const isProfiled = options.inspectorPort !== undefined;
   const apiKeyMacKey = freshKeyring();
-  const { code, texts } = await bundleWorker(options.entry ?? { file: "src/app/worker.ts" }, isReadable);
+  const { code, sourceMap, texts } = await bundleWorker(options.entry ?? { file: "src/app/worker.ts" }, isProfiled);
   const served = await serve({
     code,
     texts,
     options: await workerOptions(options.rateLimit ?? ALLOW_ALL, apiKeyMacKey),
-    ...(isReadable ? { inspectorPort: options.inspectorPort } : {}),
+    ...(isProfiled ? { inspectorPort: options.inspectorPort } : {}),
   });
   const database = await served.database();
   await migrate(database);
-  return { served, code, database, newMerchant: () => newMerchant(database, apiKeyMacKey) };
+  return { served, code, sourceMap, database, newMerchant: () => newMerchant(database, apiKeyMacKey) };
 }
 
 /** wrangler.toml as wrangler itself reads it for local use, with our variables. */

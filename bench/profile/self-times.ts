@@ -1,0 +1,114 @@
+// What V8's sampling profiler saw, as self times by area, file and function of the sources. Pure.
+import { SourceMap, type SourceMapPayload } from "node:module";
+import { spread } from "../statistics.ts";
+import { areaOf, type Place } from "./areas.ts";
+
+export interface Profile {
+  readonly nodes: readonly ProfileNode[];
+  /** Ids of nodes. */
+  readonly samples: readonly number[];
+  /** Microseconds before each sample. */
+  readonly timeDeltas: readonly number[];
+}
+
+interface ProfileNode {
+  readonly id: number;
+  readonly callFrame: {
+    readonly functionName: string;
+    readonly url: string;
+    readonly lineNumber: number;
+    readonly columnNumber: number;
+  };
+  readonly children?: readonly number[];
+}
+
+/** Microseconds by name. */
+export interface SelfTimes {
+  readonly byArea: ReadonlyMap<string, number>;
+  readonly byFile: ReadonlyMap<string, number>;
+  readonly byFunction: ReadonlyMap<string, number>;
+}
+
+/** Functions of the bundle's banner, which stand for the runtime's own (bundleForProfile). */
+const STAND_IN = /^json(Parse|Stringify)$/;
+
+interface Located extends Place {
+  /** Line of the source; undefined outside of the bundle. */
+  readonly line?: number;
+}
+
+/** What is left of samples that came late: the thread ran another isolate, such as D1's, or did not run at all. */
+export const ELSEWHERE = "(elsewhere)";
+
+/** Native work counts to its own name in the table of functions, with its caller, and to the caller's file and area. */
+export function selfTimes(profile: Profile, bundle: { readonly code: string; readonly sourceMap: string }): SelfTimes {
+  const sources = sourcesOf(bundle);
+  const nodes = new Map(profile.nodes.map((node) => [node.id, { node, place: locate(node, sources) }]));
+  const parents = new Map(profile.nodes.flatMap(({ id, children }) => (children ?? []).map((child) => [child, id])));
+  const callerOf = (id: number): Located | undefined => {
+    const parent = parents.get(id);
+    if (parent === undefined) return undefined;
+    const place = nodes.get(parent)?.place;
+    return place?.file === undefined ? callerOf(parent) : place;
+  };
+  const times = { byArea: new Map(), byFile: new Map(), byFunction: new Map() };
+  for (const [id, us] of timeByNode(profile)) {
+    const place = nodes.get(id)?.place;
+    if (place === undefined) continue;
+    const caller = place.file === undefined ? callerOf(id) : undefined;
+    add(times.byArea, areaOf(place, caller), us);
+    add(times.byFile, place.file ?? caller?.file ?? place.functionName, us);
+    add(times.byFunction, caller === undefined ? text(place) : `${place.functionName} called by ${text(caller)}`, us);
+  }
+  const total = profile.timeDeltas.reduce((sum, us) => sum + us, 0);
+  for (const totals of Object.values(times)) add(totals, ELSEWHERE, total - sumOf(totals));
+  return times;
+}
+
+/** A sample counts for two intervals at most, so that a function does not answer for the time in which the thread was elsewhere. */
+function timeByNode(profile: Profile): ReadonlyMap<number, number> {
+  const most = 2 * spread(profile.timeDeltas).median;
+  const times = new Map<number, number>();
+  for (const [i, id] of profile.samples.entries()) add(times, id, Math.min(profile.timeDeltas[i] ?? 0, most));
+  return times;
+}
+
+interface Sources {
+  /** File of each line of the bundle. */
+  readonly files: readonly string[];
+  readonly map: SourceMap;
+}
+
+/** esbuild writes `// path` before each module. The map has the lines, but for packages that bring a map also paths of its own. */
+function sourcesOf({ code, sourceMap }: { readonly code: string; readonly sourceMap: string }): Sources {
+  let file = "(bundle)";
+  const files = code.split("\n").map((line) => {
+    file = /^\/\/ ((?:src|node_modules|bench)\/\S+)$/.exec(line)?.[1] ?? file;
+    return file;
+  });
+  const payload: SourceMapPayload = JSON.parse(sourceMap);
+  return { files, map: new SourceMap(payload) };
+}
+
+function locate({ callFrame }: ProfileNode, { files, map }: Sources): Located {
+  const { url, lineNumber, columnNumber } = callFrame;
+  const functionName = callFrame.functionName || "(anonymous)";
+  if (url === "" || STAND_IN.test(functionName)) return { functionName, file: undefined };
+  if (!url.endsWith("worker.js")) return { functionName, file: url, line: lineNumber + 1 };
+  const file = files[lineNumber];
+  const entry = map.findEntry(lineNumber, columnNumber);
+  const isMapped = "originalSource" in entry && entry.originalSource === file;
+  return { functionName, file, ...(isMapped ? { line: entry.originalLine + 1 } : {}) };
+}
+
+function text({ functionName, file, line }: Located): string {
+  return file === undefined ? functionName : `${functionName} ${file}${line === undefined ? "" : `:${line}`}`;
+}
+
+function add<K>(totals: Map<K, number>, key: K, by: number): void {
+  totals.set(key, (totals.get(key) ?? 0) + by);
+}
+
+function sumOf(totals: ReadonlyMap<unknown, number>): number {
+  return [...totals.values()].reduce((sum, us) => sum + us, 0);
+}
