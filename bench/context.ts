@@ -27,9 +27,10 @@ export class Context {
   constructor(options: Options) {
     this.options = options;
     this.load = startLoadGenerator();
-    this.plan = options.isQuick
+    const plan = options.isQuick
       ? { connections: [16], rounds: 3, seconds: 0.7 }
       : { connections: [1, 16, 64], rounds: 6, seconds: 1 };
+    this.plan = { ...plan, connections: options.connections ?? plan.connections };
   }
 
   floor(): Promise<Served> {

@@ -6,6 +6,8 @@ export interface Options {
   readonly only: readonly string[];
   /** About a minute instead of seven: shorter windows, one concurrency, fewer rows. */
   readonly isQuick: boolean;
+  /** Clients at once, of benchmarks that take several numbers; undefined for their own. */
+  readonly connections: readonly number[] | undefined;
   /** Print the table as markdown, to be pasted into bench/README.md. */
   readonly isMarkdown: boolean;
   /** How many invoices the large table holds. */
@@ -13,6 +15,7 @@ export interface Options {
 }
 
 const FULL_ROWS = 1_000_000;
+const MOST_CONNECTIONS = 256;
 const QUICK_ROWS = 100_000;
 
 /** Throws with a message for the caller on an option or a name that is not known. */
@@ -24,6 +27,7 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
       quick: { type: "boolean", default: false },
       markdown: { type: "boolean", default: false },
       rows: { type: "string" },
+      connections: { type: "string" },
     },
   });
   const only = (values.only ?? "").split(",").filter((name) => name !== "");
@@ -31,5 +35,9 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
   if (unknown.length > 0) throw new Error(`no benchmark ${unknown.join(", ")}; there are ${known.join(", ")}`);
   const largeRows = Number(values.rows ?? (values.quick ? QUICK_ROWS : FULL_ROWS));
   if (!Number.isInteger(largeRows) || largeRows < 10_000) throw new Error("--rows takes a whole number from 10000");
-  return { only, isQuick: values.quick, isMarkdown: values.markdown, largeRows };
+  const connections = values.connections?.split(",").map(Number);
+  if (connections?.some((count) => !Number.isInteger(count) || count < 1 || count > MOST_CONNECTIONS)) {
+    throw new Error(`--connections takes whole numbers up to ${MOST_CONNECTIONS}, such as 16,64`);
+  }
+  return { only, connections, isQuick: values.quick, isMarkdown: values.markdown, largeRows };
 }

@@ -1,9 +1,18 @@
-// `npm run bench:profile -- create|create-xpub|replay|get|list|page [--connections 64] [--seconds 8]`: where the Worker's own time goes, at
-// the edge and in its objects, by area, file and function, from V8's sampling profiler. D1 and the storage of objects run elsewhere:
-// they show as (elsewhere) or (idle), and in the CPU of the process.
+// `npm run bench:profile -- create [--connections 64] [--seconds 8]`: where the Worker's own time goes, at the edge and in its objects, by area,
+// file and function, from V8's sampling profiler. D1 and the storage of objects run elsewhere: they show as (elsewhere) or (idle), and in the
+// CPU of the process. Besides create: create-xpub, create-direct, create-merchants, replay, get, list, page.
 import { createServer } from "node:net";
 import { parseArgs } from "node:util";
-import { createTarget, merchantWithTwoWallets, merchantWithXpub } from "./benchmarks/create.ts";
+import {
+  createTarget,
+  directTarget,
+  freshDirectWallet,
+  inTurn,
+  merchantWithProof,
+  merchantWithTwoWallets,
+  merchantWithXpub,
+} from "./benchmarks/create-targets.ts";
+import type { Target } from "./interleave.ts";
 import { startLoadGenerator } from "./load/client.ts";
 import { requestText } from "./load/request.ts";
 import { type Merchant, type Product, serveProduct, WORKER_NAME } from "./product.ts";
@@ -25,10 +34,7 @@ const inspectorPort = await freePort();
 const product = await serveProduct({ inspectorPort });
 const load = startLoadGenerator();
 try {
-  const merchant = await (scenario === "create-xpub" || scenario === "page"
-    ? merchantWithXpub(product)
-    : merchantWithTwoWallets(product));
-  const create = createTarget(scenario, product, merchant);
+  const { merchant, create } = await creates(product);
   const run = (
     templates: readonly string[],
     expectStatus: number,
@@ -71,6 +77,20 @@ try {
 } finally {
   load.stop();
   await product.served.stop();
+}
+
+/** The creates of the scenario, or those that make what it reads. */
+async function creates(of: Product): Promise<{ readonly merchant: Merchant; readonly create: Target }> {
+  if (scenario === "create-direct") {
+    const merchant = await merchantWithProof(of, freshDirectWallet());
+    return { merchant, create: directTarget(scenario, of, merchant) };
+  }
+  const isDerived = scenario === "create-xpub" || scenario === "page";
+  const merchant = await (isDerived ? merchantWithXpub(of) : merchantWithTwoWallets(of));
+  const target = createTarget(scenario, of, merchant);
+  if (scenario !== "create-merchants") return { merchant, create: target };
+  const others = await Promise.all(Array.from({ length: connections - 1 }, () => merchantWithTwoWallets(of)));
+  return { merchant, create: inTurn([target, ...others.map((other) => createTarget(scenario, of, other))]) };
 }
 
 async function reads(of: Product, merchant: Merchant): Promise<readonly string[]> {

@@ -1,6 +1,7 @@
 // `npm run bench`: measures the product against baselines of the same run, prints one table and writes JSON beside it.
 //   npm run bench -- --only create,derive    some of them
 //   npm run bench -- --quick                 about a minute: shorter windows, one concurrency, fewer rows
+//   npm run bench -- --connections 16,64     so many clients at once, instead of 1, 16 and 64
 //   npm run bench -- --markdown              the table as bench/README.md holds it
 //   npm run bench -- --rows 100000           the size of the large table
 // A whole run writes results/latest.json, which is committed as the source of the table in bench/README.md; any other run writes
@@ -8,7 +9,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { chainParse, chainPolls, watcherMemory } from "./benchmarks/chains.ts";
-import { create, createWithXpub } from "./benchmarks/create.ts";
+import { create, createForManyMerchants, createWithDirect, createWithXpub } from "./benchmarks/create.ts";
 import { deliveries, deliveryLatency, hungEndpoint } from "./benchmarks/deliveries.ts";
 import { derive } from "./benchmarks/derive.ts";
 import { due } from "./benchmarks/due.ts";
@@ -26,6 +27,8 @@ import { type Outcome, printOutcomes } from "./report.ts";
 const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>>> = {
   create,
   "create-xpub": createWithXpub,
+  "create-direct": createWithDirect,
+  "create-merchants": createForManyMerchants,
   "create-strangers": createAmongStrangers,
   replay,
   get,
@@ -70,7 +73,11 @@ console.log(printOutcomes(Object.values(outcomes), options.isMarkdown));
 console.log(`\n${machine.cores} cores (${machine.cpu}), Node ${machine.node}, ${seconds} s.`);
 for (const [name, message] of Object.entries(failures)) console.error(`\n${name} failed: ${message}`);
 
-const isWhole = !options.isQuick && options.only.length === 0 && Object.keys(failures).length === 0;
+const isWhole =
+  !options.isQuick &&
+  options.connections === undefined &&
+  options.only.length === 0 &&
+  Object.keys(failures).length === 0;
 mkdirSync(`${import.meta.dirname}/results`, { recursive: true });
 const file = `${import.meta.dirname}/results/${isWhole ? "latest" : "partial"}.json`;
 writeFileSync(

@@ -1,98 +1,64 @@
-// Creating an invoice, against the least that a create must spend: without a payment method, and with an address of an extended key.
+// Creating an invoice, against the least that a create must spend: without a payment method, with an address of an extended key, with an
+// amount at a direct wallet, and for many merchants at once.
 import type { Context } from "../context.ts";
-import { ZPUB } from "../floor/derive.ts";
-import { FLOOR_KEY } from "../floor/server.ts";
-import { interleave, type Target, target } from "../interleave.ts";
-import { COUNTER } from "../load/job.ts";
-import { type Merchant, type Product, registerWallet } from "../product.ts";
-import type { Figure, Outcome } from "../report.ts";
+import { interleave } from "../interleave.ts";
+import type { Product } from "../product.ts";
+import type { Figure, Outcome, Target as Wanted } from "../report.ts";
+import {
+  BTC_ADDRESS,
+  createTarget,
+  directTarget,
+  floorTarget,
+  freshDirectWallet,
+  inTurn,
+  merchantWithProof,
+  merchantWithTwoWallets,
+  merchantWithXpub,
+} from "./create-targets.ts";
 import { cpu, latency, throughput } from "./figures.ts";
 
-/** The body of every create, of floor and product alike: a new customer each time, as the floor's batch of 3 has it. */
-const CREATE_BODY = {
-  name: "Order 1001",
-  rawAmount: 25.5,
-  currency: "USD",
-  customerEmail: `customer-${COUNTER}@example.com`,
-  customerName: "Ada Lovelace",
-  description: "Two notebooks and a pen",
-  redirectUrl: "https://shop.example.com/thanks",
-};
+/** Clients and merchants of the benchmark in which no two creates can share a group. */
+const MERCHANTS = 64;
+/** Where CPU is compared, and the floor with an echo. */
+const MAIN_CONNECTIONS = 16;
 
-/** Two wallets of which none is picked by itself, so that nothing is activated (decisions 4). */
-const TWO_WALLETS = [
-  {
-    walletType: "DIRECT_WALLET",
-    cryptocurrency: "ETH",
-    network: "ETH",
-    address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
-  },
-  {
-    walletType: "DIRECT_WALLET",
-    cryptocurrency: "TRX",
-    network: "TRX",
-    address: "TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW",
-  },
-];
-const XPUB_WALLET = {
-  walletType: "XPUB_WALLET",
-  cryptocurrency: "BTC",
-  network: "BTC",
-  xpub: ZPUB,
-  derivationPath: "m/84'/0'/0'",
-};
-const BTC_ADDRESS = '"address":"(bc1q[0-9a-z]{38})"';
-/** The concurrency at which performance.md sets its targets. */
-const TARGET_CONNECTIONS = 16;
-
-/** A merchant whose creates activate nothing. */
-export async function merchantWithTwoWallets(product: Product): Promise<Merchant> {
-  const merchant = await product.newMerchant();
-  for (const wallet of TWO_WALLETS) await registerWallet(product, merchant, wallet);
-  return merchant;
-}
-
-/** A merchant whose every create activates an address of its extended key. One a server: a key belongs to its first merchant. */
-export async function merchantWithXpub(product: Product): Promise<Merchant> {
-  const merchant = await product.newMerchant();
-  await registerWallet(product, merchant, XPUB_WALLET);
-  return merchant;
-}
-
-export function createTarget(label: string, product: Product, merchant: Merchant): Target {
-  const path = merchant.path("/invoices");
-  return target(label, product.served, { method: "POST", path, headers: merchant.headers, body: CREATE_BODY });
-}
-
-async function floorTarget(context: Context, label: string, path: string): Promise<Target> {
-  const headers = { "x-api-key": FLOOR_KEY };
-  return target(label, await context.floor(), { method: "POST", path, headers, body: CREATE_BODY });
-}
+/** What performance.md wants of the throughput, by the number of connections. */
+const WITHOUT_METHOD: ReadonlyMap<number, Wanted> = new Map([
+  [16, { atLeast: 1.5 }],
+  [64, { atLeast: 1.7 }],
+]);
+const WITH_METHOD: ReadonlyMap<number, Wanted> = new Map([
+  [16, { atLeast: 1.6 }],
+  [64, { atLeast: 1.9 }],
+]);
 
 export async function create(context: Context): Promise<Outcome> {
   const limited = await context.product();
   const unlimited = await context.product("no limiter", { rateLimit: 0 });
   const targets = [
     createTarget("create", limited, await merchantWithTwoWallets(limited)),
-    await floorTarget(context, "FULL2", "/full2"),
-    await floorTarget(context, "FULL", "/full"),
+    await floorTarget(context, "FULL2"),
+    await floorTarget(context, "FULL"),
+    await floorTarget(context, "GROUP"),
     createTarget("create without limiter", unlimited, await merchantWithTwoWallets(unlimited)),
   ] as const;
   const figures: Figure[] = [];
   for (const connections of context.plan.connections) {
-    const [ours, full2, full, free] = await interleave(context, targets, { ...context.plan, connections });
-    const isTarget = connections === TARGET_CONNECTIONS;
+    const [ours, full2, full, group, free] = await interleave(context, targets, { ...context.plan, connections });
     const what = `create, no activation, c = ${connections}`;
     const against = { what, ours, baseline: "FULL2", theirs: full2 };
-    figures.push(throughput({ ...against, target: isTarget ? { atLeast: 0.8 } : undefined }));
+    figures.push(throughput({ ...against, target: WITHOUT_METHOD.get(connections) }));
     figures.push(throughput({ what, ours, baseline: "FULL", theirs: full }));
+    figures.push(throughput({ what, ours, baseline: "GROUP", theirs: group }));
     if (connections === 1) figures.push(latency({ ...against, target: { atMost: 1.3 } }));
-    if (isTarget) figures.push(...cpu({ ...against, target: { atMost: 1.25 } }));
+    if (connections === MAIN_CONNECTIONS) figures.push(...cpu({ ...against, target: { atMost: 1.25 } }));
     figures.push(
       throughput({ what: `${what}, limiter off`, ours: free, baseline: "the same with it on", theirs: ours }),
     );
+    figures.push(throughput({ what: `GROUP, c = ${connections}`, ours: group, baseline: "FULL2", theirs: full2 }));
   }
   await assertRows(limited);
+  await assertFloorRows(context);
   return { figures: [...figures, await floorOverEcho(context)] };
 }
 
@@ -101,29 +67,75 @@ export async function createWithXpub(context: Context): Promise<Outcome> {
   const merchant = await context.xpubMerchant(merchantWithXpub);
   const targets = [
     { ...createTarget("create with xpub", product, merchant), pattern: BTC_ADDRESS },
-    { ...(await floorTarget(context, "FULLD", "/fulld")), pattern: BTC_ADDRESS },
-    { ...(await floorTarget(context, "FULLM", "/fullm")), pattern: BTC_ADDRESS },
+    { ...(await floorTarget(context, "FULLD")), pattern: BTC_ADDRESS },
+    { ...(await floorTarget(context, "FULLM")), pattern: BTC_ADDRESS },
+    { ...(await floorTarget(context, "GROUPD")), pattern: BTC_ADDRESS },
   ] as const;
   const figures: Figure[] = [];
   for (const connections of context.plan.connections) {
-    const [ours, fulld, fullm] = await interleave(context, targets, { ...context.plan, connections });
-    const isTarget = connections === TARGET_CONNECTIONS;
+    const [ours, fulld, fullm, groupd] = await interleave(context, targets, { ...context.plan, connections });
     const what = `create with an xpub method, c = ${connections}`;
     const against = { what, ours, baseline: "FULLD", theirs: fulld };
-    figures.push(throughput({ ...against, target: isTarget ? { atLeast: 1 } : undefined }));
+    figures.push(throughput({ ...against, target: WITH_METHOD.get(connections) }));
     figures.push(throughput({ what, ours, baseline: "FULLM", theirs: fullm }));
+    figures.push(throughput({ what, ours, baseline: "GROUPD", theirs: groupd }));
     if (connections === 1) figures.push(latency(against));
-    if (isTarget) figures.push(...cpu(against));
+    if (connections === MAIN_CONNECTIONS) figures.push(...cpu(against));
+    figures.push(throughput({ what: `GROUPD, c = ${connections}`, ours: groupd, baseline: "FULLD", theirs: fulld }));
+  }
+  await assertRows(product);
+  await assertFloorRows(context);
+  return { figures };
+}
+
+export async function createWithDirect(context: Context): Promise<Outcome> {
+  const product = await context.product();
+  const merchant = await merchantWithProof(product, freshDirectWallet());
+  const targets = [
+    directTarget("create with direct", product, merchant),
+    { ...(await floorTarget(context, "FULLD")), pattern: BTC_ADDRESS },
+    { ...(await floorTarget(context, "GROUPD")), pattern: BTC_ADDRESS },
+  ] as const;
+  const figures: Figure[] = [];
+  for (const connections of context.plan.connections) {
+    const [ours, fulld, groupd] = await interleave(context, targets, { ...context.plan, connections });
+    const what = `create with a direct method, c = ${connections}`;
+    const against = { what, ours, baseline: "FULLD", theirs: fulld };
+    figures.push(throughput({ ...against, target: WITH_METHOD.get(connections) }));
+    figures.push(throughput({ what, ours, baseline: "GROUPD", theirs: groupd }));
+    if (connections === 1) figures.push(latency(against));
+    if (connections === MAIN_CONNECTIONS) figures.push(...cpu(against));
   }
   await assertRows(product);
   return { figures };
 }
 
+/** As many clients as merchants: what creates cost where none shares a group with another. */
+export async function createForManyMerchants(context: Context): Promise<Outcome> {
+  const product = await context.product();
+  const merchants = await Promise.all(Array.from({ length: MERCHANTS }, () => merchantWithTwoWallets(product)));
+  const targets = [
+    inTurn(merchants.map((merchant) => createTarget(`create, ${MERCHANTS} merchants`, product, merchant))),
+    await floorTarget(context, "FULL2"),
+    { ...(await floorTarget(context, "FULL2", MERCHANTS)), label: `FULL2, ${MERCHANTS} merchants` },
+  ] as const;
+  const window = { ...context.plan, connections: MERCHANTS };
+  const [ours, full2, amongMany] = await interleave(context, targets, window);
+  const what = `create, no activation, ${MERCHANTS} clients over ${MERCHANTS} merchants`;
+  await assertRows(product);
+  return {
+    figures: [
+      throughput({ what, ours, baseline: "FULL2, one merchant", theirs: full2, target: { atLeast: 0.9 } }),
+      throughput({ what, ours, baseline: `FULL2, ${MERCHANTS} merchants`, theirs: amongMany }),
+    ],
+  };
+}
+
 /** How much of a create's rate the runtime and the load generator have in hand. */
 async function floorOverEcho(context: Context): Promise<Figure> {
-  const full2 = await floorTarget(context, "FULL2", "/full2");
-  const echo = { ...(await floorTarget(context, "echo", "/echo")), expectStatus: 200, pattern: "customer-([0-9]+)@" };
-  const connections = TARGET_CONNECTIONS;
+  const full2 = await floorTarget(context, "FULL2");
+  const echo = { ...(await floorTarget(context, "echo")), expectStatus: 200, pattern: "customer-([0-9]+)@" };
+  const connections = MAIN_CONNECTIONS;
   const [ours, theirs] = await interleave(context, [full2, echo] as const, { ...context.plan, connections });
   return throughput({ what: `FULL2, c = ${connections}`, ours, baseline: "an echo", theirs });
 }
@@ -139,4 +151,10 @@ async function assertRows(product: Product): Promise<void> {
   if (invoices === 0 || items !== invoices || events !== invoices) {
     throw new Error(`${invoices} invoices, ${items} timeline items, ${events} created events`);
   }
+}
+
+async function assertFloorRows(context: Context): Promise<void> {
+  const answer = await (await context.floor()).fetch("/count");
+  const { invoices, items }: { invoices: number; items: number } = await answer.json();
+  if (invoices === 0 || items !== invoices) throw new Error(`the floor has ${invoices} invoices, ${items} items`);
 }

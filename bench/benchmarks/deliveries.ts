@@ -8,7 +8,7 @@ import type { Merchant } from "../product.ts";
 import type { Figure, Listing, Outcome } from "../report.ts";
 import type { Served } from "../serve.ts";
 import { pairedRatio, percentile, spread } from "../statistics.ts";
-import { merchantWithTwoWallets } from "./create.ts";
+import { merchantWithTwoWallets } from "./create-targets.ts";
 
 const PAID = ["invoice.paid"];
 const CREATED = ["invoice.created"];

@@ -6,7 +6,7 @@ import type { Merchant, Product } from "../product.ts";
 import type { Figure, Outcome } from "../report.ts";
 import { seedDueInvoices } from "../seed-invoices.ts";
 import { spread } from "../statistics.ts";
-import { createTarget, merchantWithTwoWallets } from "./create.ts";
+import { createTarget, merchantWithTwoWallets } from "./create-targets.ts";
 import { latency, tail, throughput } from "./figures.ts";
 
 const DUE = 100_000;

@@ -7,7 +7,7 @@ import { requestText } from "../load/request.ts";
 import type { Merchant, Product } from "../product.ts";
 import type { Figure, Listing, Outcome } from "../report.ts";
 import { type Served, serve } from "../serve.ts";
-import { merchantWithXpub } from "./create.ts";
+import { merchantWithXpub } from "./create-targets.ts";
 import { cpu, latency, throughput } from "./figures.ts";
 
 /** Pages that are opened in turn. */

@@ -4,7 +4,7 @@ import { interleave, type Target, target } from "../interleave.ts";
 import { requestText } from "../load/request.ts";
 import { type Merchant, memberHeaders, type Product } from "../product.ts";
 import type { Figure, Outcome } from "../report.ts";
-import { createTarget, merchantWithTwoWallets, merchantWithXpub } from "./create.ts";
+import { createTarget, merchantWithTwoWallets, merchantWithXpub } from "./create-targets.ts";
 import { latency, throughput } from "./figures.ts";
 
 /** Keys that are replayed in turn. */

@@ -5,7 +5,7 @@ import { interleave, type Target, target } from "../interleave.ts";
 import { type Merchant, type Product, serveProduct } from "../product.ts";
 import type { Figure, Outcome } from "../report.ts";
 import { type SeededRange, seedInvoices } from "../seed-invoices.ts";
-import { createTarget, merchantWithTwoWallets } from "./create.ts";
+import { createTarget, merchantWithTwoWallets } from "./create-targets.ts";
 import { latency, throughput } from "./figures.ts";
 
 const SMALL_ROWS = 1_000;

@@ -1,13 +1,11 @@
 // What strangers cost a merchant's own server: the time of its creates where others have registered its address and taken all they can there, and
 // where they also keep asking for more, against the same merchant with nobody else.
-import { randomBytes } from "node:crypto";
-import { PROOF_USD_MICROS } from "../../src/commerce/ranks/rank.ts";
 import { LIMITS } from "../../src/lib/limits.ts";
 import type { Context } from "../context.ts";
 import { interleave, interleaveOnce, type Measured, together, type Window } from "../interleave.ts";
 import { type Merchant, type Product, registerWallet } from "../product.ts";
 import type { Outcome } from "../report.ts";
-import { createTarget } from "./create.ts";
+import { createTarget, freshDirectWallet, merchantWithProof } from "./create-targets.ts";
 import { latency } from "./figures.ts";
 
 const STRANGERS = 20;
@@ -15,27 +13,6 @@ const STRANGERS = 20;
 const ASKS_A_SECOND = 5;
 /** Of every create of the benchmarks, so that strangers want the same amounts. */
 const PRICE = 25.5;
-
-const freshWallet = () => ({
-  walletType: "DIRECT_WALLET",
-  cryptocurrency: "USDT",
-  network: "ETH",
-  address: `0x${randomBytes(20).toString("hex")}`,
-});
-
-/** A merchant that was paid there what proof asks for. */
-async function provenMerchant(product: Product, wallet: ReturnType<typeof freshWallet>): Promise<Merchant> {
-  const merchant = await product.newMerchant();
-  await registerWallet(product, merchant, wallet);
-  // As the wallet has it: addresses are stored in one spelling.
-  await product.database
-    .prepare(
-      "INSERT INTO address_proofs (network, target, merchant_id, confirmed_usd_micros) SELECT network, address, merchant_id, ? FROM wallets WHERE merchant_id = ?",
-    )
-    .bind(Number(PROOF_USD_MICROS), merchant.merchantId)
-    .run();
-  return merchant;
-}
 
 async function asked(product: Product, stranger: Merchant): Promise<string> {
   const answer = await product.served.fetch(stranger.path("/invoices"), {
@@ -74,9 +51,9 @@ function keepAsking(product: Product, strangers: readonly Merchant[]): () => Pro
 
 export async function createAmongStrangers(context: Context): Promise<Outcome> {
   const product = await context.product();
-  const [lonely, crowded] = [freshWallet(), freshWallet()];
-  const alone = createTarget("create alone", product, await provenMerchant(product, lonely));
-  const amongThem = createTarget("create among strangers", product, await provenMerchant(product, crowded));
+  const [lonely, crowded] = [freshDirectWallet(), freshDirectWallet()];
+  const alone = createTarget("create alone", product, await merchantWithProof(product, lonely));
+  const amongThem = createTarget("create among strangers", product, await merchantWithProof(product, crowded));
   context.progress("strangers take what they can");
   const strangers = await squatters(product, crowded);
   const window: Window = { ...context.plan, connections: 1 };

@@ -3,6 +3,7 @@
 //   FULL2  FULL and a second object call that keeps the answer
 //   FULLD  FULL2 with a wallet object, a derivation and a payment row
 //   FULLM  one merged object call, the derivation, and the answer in the D1 batch of 5
+import { type CreateBody, invoiceRows, newId } from "./invoice.ts";
 import { D1 } from "./sql.ts";
 
 export const SHAPES = ["FULL", "FULL2", "FULLD", "FULLM"] as const;
@@ -27,21 +28,6 @@ export interface CreateRequest {
   readonly idempotencyKey: string;
   readonly rawBody: string;
 }
-
-interface CreateBody {
-  readonly name: string;
-  readonly rawAmount: number;
-  readonly currency?: string;
-  readonly customerEmail?: string;
-  readonly customerName?: string;
-  readonly customerAddress?: string;
-  readonly customerPhoneNumber?: string;
-  readonly description?: string;
-  readonly redirectUrl?: string;
-}
-
-const ID_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const LIFETIME_MS = 3_600_000;
 
 /** Status and body. 401 for an unknown key, 409 for a known idempotency key, else 201 and the invoice. */
 export async function create(shape: Shape, env: FloorEnv, request: CreateRequest): Promise<readonly [number, object]> {
@@ -91,73 +77,13 @@ async function createMerged(
 /** Customer, invoice and timeline item, and the invoice as it is answered. */
 function prepareInvoice(env: FloorEnv, merchantId: string, body: CreateBody) {
   const nowMs = env.nowMs();
-  const [id, customerId, itemId] = [newId("inv"), newId("cus"), newId("itl")];
-  const amount = body.rawAmount.toFixed(6);
-  const currency = body.currency ?? "USD";
-  const email = body.customerEmail ?? null;
-  const name = body.customerName ?? null;
-  const address = body.customerAddress ?? null;
-  const phoneNumber = body.customerPhoneNumber ?? null;
-  const description = body.description ?? null;
-  const redirectUrl = body.redirectUrl ?? null;
-  const status = "AWAITING_PAYMENT";
-  const expiresAtMs = nowMs + LIFETIME_MS;
+  const rows = invoiceRows(merchantId, body, nowMs);
   const statements = [
-    env.db.prepare(D1.insertCustomer).bind(customerId, merchantId, email, name, address, phoneNumber, nowMs),
-    env.db
-      .prepare(D1.insertInvoice)
-      .bind(
-        id,
-        merchantId,
-        customerId,
-        body.name,
-        description,
-        redirectUrl,
-        amount,
-        amount,
-        currency,
-        status,
-        expiresAtMs,
-        nowMs,
-        nowMs,
-      ),
-    env.db.prepare(D1.insertTimeline).bind(itemId, id, status, nowMs),
+    env.db.prepare(D1.insertCustomer).bind(...rows.customer),
+    env.db.prepare(D1.insertInvoice).bind(...rows.invoice),
+    env.db.prepare(D1.insertTimeline).bind(...rows.timeline),
   ];
-  const time = new Date(nowMs).toISOString();
-  const invoice = {
-    id,
-    merchantId,
-    customerId,
-    productId: null,
-    name: body.name,
-    description,
-    redirectUrl,
-    rawAmount: amount,
-    endAmount: amount,
-    currency,
-    status,
-    expiresAt: new Date(expiresAtMs).toISOString(),
-    createdAt: time,
-    updatedAt: time,
-    customer: { id: customerId, email, name, address, phoneNumber },
-    product: null,
-    payments: [],
-    invoiceTimeline: [{ id: itemId, invoiceId: id, paymentStatus: status, time }],
-  };
-  return { statements, invoice, nowMs };
-}
-
-/** 26 characters: 10 of time, 16 of randomness. */
-function newId(prefix: string): string {
-  let rest = Date.now();
-  let time = "";
-  for (let i = 0; i < 10; i++) {
-    time = ID_ALPHABET.charAt(rest % 32) + time;
-    rest = Math.floor(rest / 32);
-  }
-  let random = "";
-  for (const byte of crypto.getRandomValues(new Uint8Array(16))) random += ID_ALPHABET.charAt(byte & 31);
-  return `${prefix}_${time}${random}`;
+  return { statements, invoice: rows.answer, nowMs };
 }
 
 export async function sha256Hex(text: string): Promise<string> {

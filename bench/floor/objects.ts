@@ -1,5 +1,5 @@
-// The floor's two objects as plain classes over an object's SQL; floor/worker.ts is their shell in workerd.
-import { RESERVATIONS, WALLET } from "./sql.ts";
+// The floor's objects as plain classes over an object's SQL; floor/worker.ts is their shell in workerd.
+import { GROUP, RESERVATIONS, WALLET } from "./sql.ts";
 
 export type SqlValue = string | number | null;
 
@@ -59,6 +59,21 @@ export class AddressIndex {
     this.#sql.exec(WALLET.writeIndex, index + 1);
     this.#sql.exec(WALLET.insertAddress, index, invoiceId, null);
     return index;
+  }
+}
+
+/** The address indices of the creates that one object groups. */
+export class GroupIndices {
+  readonly #sql: ObjectSql;
+
+  constructor(sql: ObjectSql) {
+    this.#sql = sql;
+    sql.exec(GROUP.createIndex);
+  }
+
+  /** The first of `count` indices that nobody else gets. */
+  take(count: number): number {
+    return numberIn(this.#sql.exec(GROUP.takeIndices, count).toArray(), "idx") - count;
   }
 }
 

@@ -2,8 +2,11 @@
 import { bundleWorker } from "../bundle.ts";
 import { type Served, serve } from "../serve.ts";
 
-/** Any text: the floor only hashes it and looks it up. */
-export const FLOOR_KEY = "sk_live_0123456789abcdef0123456789abcdef";
+/** One for each merchant; any text, because the floor only hashes it and looks it up. */
+export const FLOOR_KEYS: readonly string[] = Array.from(
+  { length: 64 },
+  (_, i) => `sk_live_0123456789abcdef0123456789ab${String(i).padStart(4, "0")}`,
+);
 
 export async function serveFloor(): Promise<Served> {
   const { code } = await bundleWorker({ file: "bench/floor/worker.ts" });
@@ -17,10 +20,11 @@ export async function serveFloor(): Promise<Served> {
       durableObjects: {
         RESERVATIONS: { className: "ReservationsObject", useSQLite: true },
         WALLETS: { className: "WalletObject", useSQLite: true },
+        GROUPS: { className: "GroupObject", useSQLite: true },
       },
     },
   });
-  const answer = await served.fetch("/setup", { method: "POST", headers: { "x-api-key": FLOOR_KEY } });
+  const answer = await served.fetch("/setup", { method: "POST", body: JSON.stringify(FLOOR_KEYS) });
   if (answer.status !== 200) throw new Error(`the floor could not be set up: ${answer.status} ${await answer.text()}`);
   return served;
 }

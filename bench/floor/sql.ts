@@ -13,13 +13,15 @@ export const TABLES: readonly string[] = [
   "CREATE TABLE idem (merchant_id TEXT NOT NULL, k TEXT NOT NULL, h TEXT NOT NULL, res TEXT, at INTEGER NOT NULL, PRIMARY KEY (merchant_id, k)) WITHOUT ROWID",
 ];
 
+const INVOICE_COLUMNS =
+  "id,merchant_id,customer_id,name,description,redirect_url,raw_amount,end_amount,currency,status,expires_at,created_at,updated_at";
+
 /** Statements on D1. */
 export const D1 = {
   insertKey: "INSERT INTO api_key VALUES (?,?,?,?,?,NULL)",
   findKey: "SELECT id,merchant_id,kind,permissions FROM api_key WHERE hash=? AND revoked_at IS NULL",
   insertCustomer: "INSERT INTO customer (id,merchant_id,email,name,address,phone,created_at) VALUES (?,?,?,?,?,?,?)",
-  insertInvoice:
-    "INSERT INTO invoice (id,merchant_id,customer_id,name,description,redirect_url,raw_amount,end_amount,currency,status,expires_at,created_at,updated_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+  insertInvoice: `INSERT INTO invoice (${INVOICE_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)`,
   insertTimeline: "INSERT INTO timeline VALUES (?,?,?,?)",
   insertPayment: "INSERT INTO payment VALUES (?,?,?,?,?)",
   insertAnswer: "INSERT INTO idem VALUES (?,?,?,?,?)",
@@ -27,6 +29,26 @@ export const D1 = {
   countRows:
     "SELECT (SELECT count(*) FROM invoice) AS invoices, (SELECT count(*) FROM timeline) AS items, (SELECT count(*) FROM payment) AS payments",
 } as const;
+
+/** Statements of a group: on D1, one for a table whatever the number of rows, and in its object. */
+export const GROUP = {
+  findKeys:
+    "SELECT hash,merchant_id,permissions FROM api_key WHERE hash IN (SELECT value FROM json_each(?)) AND revoked_at IS NULL",
+  findAnswers: "SELECT k,h,res FROM idem WHERE merchant_id='mer_1' AND k IN (SELECT value FROM json_each(?))",
+  insertCustomers: insertFromJson("customer (id,merchant_id,email,name,address,phone,created_at)", 7),
+  insertInvoices: insertFromJson(`invoice (${INVOICE_COLUMNS})`, 13),
+  insertTimelines: insertFromJson("timeline", 4),
+  insertPayments: insertFromJson("payment", 5),
+  insertAnswers: insertFromJson("idem", 5),
+  createIndex: "CREATE TABLE IF NOT EXISTS w (id INTEGER PRIMARY KEY, idx INTEGER NOT NULL)",
+  takeIndices: "INSERT INTO w VALUES (1,?) ON CONFLICT (id) DO UPDATE SET idx=idx+excluded.idx RETURNING idx",
+} as const;
+
+/** Inserts the rows of one JSON array of arrays. */
+function insertFromJson(table: string, columns: number): string {
+  const values = Array.from({ length: columns }, (_, i) => `value->>${i}`);
+  return `INSERT INTO ${table} SELECT ${values.join(",")} FROM json_each(?)`;
+}
 
 /** Statements in the object that reserves idempotency keys. */
 export const RESERVATIONS = {

@@ -1,14 +1,16 @@
-// The floor as a worker: POST /setup once, then POST /full, /full2, /fulld, /fullm; /echo and /select1 are the baselines below it.
+// The floor as a worker: POST /setup once, then POST /full, /full2, /fulld, /fullm, /group, /groupd; /echo and /select1 are the baselines below it.
 import { DurableObject } from "cloudflare:workers";
 import { create, type FloorEnv, type ReservationCalls, SHAPES, sha256Hex } from "./create.ts";
 import { floorDerivation, ZPUB } from "./derive.ts";
-import { AddressIndex, KeyReservations } from "./objects.ts";
+import { CreateGroups, type GroupedAnswer, type GroupedCreate } from "./group.ts";
+import { AddressIndex, GroupIndices, KeyReservations } from "./objects.ts";
 import { D1, TABLES } from "./sql.ts";
 
 interface Bindings {
   readonly DB: D1Database;
   readonly RESERVATIONS: DurableObjectNamespace<ReservationsObject>;
   readonly WALLETS: DurableObjectNamespace<WalletObject>;
+  readonly GROUPS: DurableObjectNamespace<GroupObject>;
 }
 
 export class ReservationsObject extends DurableObject<Bindings> {
@@ -45,8 +47,33 @@ export class WalletObject extends DurableObject<Bindings> {
   }
 }
 
+export class GroupObject extends DurableObject<Bindings> {
+  readonly #groups: CreateGroups;
+
+  constructor(state: DurableObjectState, env: Bindings) {
+    super(state, env);
+    const indices = new GroupIndices(state.storage.sql);
+    this.#groups = new CreateGroups({
+      db: env.DB,
+      takeIndices: (count) => indices.take(count),
+      addressAt,
+      nowMs: () => Date.now(),
+      nextTurn: () => scheduler.wait(0),
+    });
+  }
+
+  create(create: GroupedCreate): Promise<GroupedAnswer> {
+    return this.#groups.create(create);
+  }
+}
+
 // The one cache of the floor: its chain node, parsed on first use.
 let derive: ((index: number) => string) | undefined;
+
+function addressAt(index: number): string {
+  derive ??= floorDerivation(ZPUB);
+  return derive(index);
+}
 
 function floorEnv(bindings: Bindings): FloorEnv {
   return {
@@ -54,31 +81,40 @@ function floorEnv(bindings: Bindings): FloorEnv {
     reservationsOf: (name): ReservationCalls => bindings.RESERVATIONS.get(bindings.RESERVATIONS.idFromName(name)),
     allocate: (walletName, invoiceId) =>
       bindings.WALLETS.get(bindings.WALLETS.idFromName(walletName)).allocate(invoiceId),
-    addressAt: (index) => {
-      derive ??= floorDerivation(ZPUB);
-      return derive(index);
-    },
+    addressAt,
     nowMs: () => Date.now(),
   };
+}
+
+/** POST /group and /groupd; the object is the merchant's, so its key is looked up there. */
+async function createInGroup(bindings: Bindings, request: Request, isDerived: boolean): Promise<Response> {
+  const rawBody = await request.text();
+  const hashes = await Promise.all([sha256Hex(rawBody), sha256Hex(request.headers.get("x-api-key") ?? "")]);
+  const [bodyHash, keyHash] = hashes;
+  const idempotencyKey = request.headers.get("idempotency-key") ?? "";
+  const object = bindings.GROUPS.get(bindings.GROUPS.idFromName("mer_1"));
+  const create = { idempotencyKey, keyHash, bodyHash, body: JSON.parse(rawBody), isDerived };
+  const answer = await object.create(create);
+  return new Response(answer.json, { status: answer.status, headers: { "content-type": "application/json" } });
 }
 
 export default {
   async fetch(request: Request, bindings: Bindings): Promise<Response> {
     const path = new URL(request.url).pathname.slice(1);
     const shape = SHAPES.find((each) => each.toLowerCase() === path);
-    const apiKey = request.headers.get("x-api-key") ?? "";
     if (shape !== undefined) {
+      const apiKey = request.headers.get("x-api-key") ?? "";
       const rawBody = await request.text();
       const idempotencyKey = request.headers.get("idempotency-key") ?? "";
       const [status, body] = await create(shape, floorEnv(bindings), { apiKey, idempotencyKey, rawBody });
       return json(status, body);
     }
     switch (path) {
+      case "group":
+      case "groupd":
+        return createInGroup(bindings, request, path === "groupd");
       case "setup":
-        await bindings.DB.batch(TABLES.map((table) => bindings.DB.prepare(table)));
-        await bindings.DB.prepare(D1.insertKey)
-          .bind("key_1", "mer_1", await sha256Hex(apiKey), "sk", "INVOICE_CREATE")
-          .run();
+        await setUp(bindings.DB, await request.json());
         return json(200, { ok: true });
       case "echo":
         return json(200, await request.json());
@@ -91,6 +127,17 @@ export default {
     }
   },
 };
+
+/** The tables, and a merchant for each key: mer_1, mer_2 ... */
+async function setUp(db: D1Database, keys: readonly string[]): Promise<void> {
+  await db.batch(TABLES.map((table) => db.prepare(table)));
+  const hashes = await Promise.all(keys.map(sha256Hex));
+  await db.batch(
+    hashes.map((hash, i) =>
+      db.prepare(D1.insertKey).bind(`key_${i + 1}`, `mer_${i + 1}`, hash, "sk", "INVOICE_CREATE"),
+    ),
+  );
+}
 
 function json(status: number, body: unknown): Response {
   return new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } });

@@ -1,0 +1,116 @@
+// Where creates are sent: the product's merchants and the floor, all with the same body.
+import { randomBytes } from "node:crypto";
+import { PROOF_USD_MICROS } from "../../src/commerce/ranks/rank.ts";
+import type { Context } from "../context.ts";
+import { ZPUB } from "../floor/derive.ts";
+import { FLOOR_KEYS } from "../floor/server.ts";
+import { type Target, target } from "../interleave.ts";
+import { COUNTER } from "../load/job.ts";
+import { type Merchant, type Product, registerWallet } from "../product.ts";
+
+/** The body of every create, of floor and product alike: a new customer each time, as the floor's batch of 3 has it. */
+const CREATE_BODY = {
+  name: "Order 1001",
+  rawAmount: 25.5,
+  currency: "USD",
+  customerEmail: `customer-${COUNTER}@example.com`,
+  customerName: "Ada Lovelace",
+  description: "Two notebooks and a pen",
+  redirectUrl: "https://shop.example.com/thanks",
+};
+/** Of every create that reserves an amount: a shop has many prices, and one price has at most 10,001 amounts. */
+const PRICES = Array.from({ length: 50 }, (_, i) => 20 + i);
+
+/** Two wallets of which none is picked by itself, so that nothing is activated (decisions 4). */
+const TWO_WALLETS = [
+  {
+    walletType: "DIRECT_WALLET",
+    cryptocurrency: "ETH",
+    network: "ETH",
+    address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+  },
+  {
+    walletType: "DIRECT_WALLET",
+    cryptocurrency: "TRX",
+    network: "TRX",
+    address: "TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW",
+  },
+];
+const XPUB_WALLET = {
+  walletType: "XPUB_WALLET",
+  cryptocurrency: "BTC",
+  network: "BTC",
+  xpub: ZPUB,
+  derivationPath: "m/84'/0'/0'",
+};
+export const BTC_ADDRESS = '"address":"(bc1q[0-9a-z]{38})"';
+/** No two open invoices may ask for the same amount at an address. */
+export const RESERVED_AMOUNT = '"status":"ACTIVE","reason":null,"address":"0x[0-9a-fA-F]{40}","amount":"([0-9.]+)"';
+
+/** A merchant whose creates activate nothing. */
+export async function merchantWithTwoWallets(product: Product): Promise<Merchant> {
+  const merchant = await product.newMerchant();
+  for (const wallet of TWO_WALLETS) await registerWallet(product, merchant, wallet);
+  return merchant;
+}
+
+/** A merchant whose every create activates an address of its extended key. One a server: a key belongs to its first merchant. */
+export async function merchantWithXpub(product: Product): Promise<Merchant> {
+  const merchant = await product.newMerchant();
+  await registerWallet(product, merchant, XPUB_WALLET);
+  return merchant;
+}
+
+export const freshDirectWallet = () => ({
+  walletType: "DIRECT_WALLET",
+  cryptocurrency: "USDT",
+  network: "ETH",
+  address: `0x${randomBytes(20).toString("hex")}`,
+});
+
+/** A merchant whose every create reserves an amount, and that was paid there what proof asks for. */
+export async function merchantWithProof(
+  product: Product,
+  wallet: ReturnType<typeof freshDirectWallet>,
+): Promise<Merchant> {
+  const merchant = await product.newMerchant();
+  await registerWallet(product, merchant, wallet);
+  // As the wallet has it: addresses are stored in one spelling.
+  await product.database
+    .prepare(
+      "INSERT INTO address_proofs (network, target, merchant_id, confirmed_usd_micros) SELECT network, address, merchant_id, ? FROM wallets WHERE merchant_id = ?",
+    )
+    .bind(Number(PROOF_USD_MICROS), merchant.merchantId)
+    .run();
+  return merchant;
+}
+
+export function createTarget(label: string, product: Product, merchant: Merchant): Target {
+  const path = merchant.path("/invoices");
+  return target(label, product.served, { method: "POST", path, headers: merchant.headers, body: CREATE_BODY });
+}
+
+/** Creates at many prices, each with an amount of its own. */
+export function directTarget(label: string, product: Product, merchant: Merchant): Target {
+  const path = merchant.path("/invoices");
+  const shape = { method: "POST", path, headers: merchant.headers } as const;
+  const targets = PRICES.map((rawAmount) =>
+    target(label, product.served, { ...shape, body: { ...CREATE_BODY, rawAmount } }),
+  );
+  return { ...inTurn(targets), pattern: RESERVED_AMOUNT };
+}
+
+/** The floor's route of a shape, for one merchant or for so many in turn. */
+export async function floorTarget(context: Context, label: string, merchants = 1): Promise<Target> {
+  const floor = await context.floor();
+  const shape = { method: "POST", path: `/${label.toLowerCase()}`, body: CREATE_BODY } as const;
+  const keys = FLOOR_KEYS.slice(0, merchants);
+  return inTurn(keys.map((key) => target(label, floor, { ...shape, headers: { "x-api-key": key } })));
+}
+
+/** Targets of one server that differ in what they send. */
+export function inTurn(targets: readonly Target[]): Target {
+  const [first] = targets;
+  if (first === undefined) throw new Error("no targets");
+  return { ...first, templates: targets.flatMap(({ templates }) => templates) };
+}
