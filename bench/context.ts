@@ -2,6 +2,7 @@
 import { serveFloor } from "./floor/server.ts";
 import { type LoadGenerator, startLoadGenerator } from "./load/client.ts";
 import type { Options } from "./options.ts";
+import { type Peer, servePeer } from "./peer/peer.ts";
 import { type Merchant, type Product, type ProductOptions, serveProduct } from "./product.ts";
 import type { Served } from "./serve.ts";
 
@@ -21,6 +22,7 @@ export class Context {
   readonly #stops: (() => Promise<void>)[] = [];
   readonly #products = new Map<string, Promise<Product>>();
   #floor: Promise<Served> | undefined;
+  #peer: Promise<Peer> | undefined;
   #xpubMerchant: Promise<Merchant> | undefined;
   #nextNumber = 0;
 
@@ -36,6 +38,11 @@ export class Context {
   floor(): Promise<Served> {
     this.#floor ??= this.keep(serveFloor());
     return this.#floor;
+  }
+
+  peer(): Promise<Peer> {
+    this.#peer ??= this.keep(servePeer((text) => this.progress(text)));
+    return this.#peer;
   }
 
   /** One server for each `name`; the options are those of the first call. */
@@ -56,7 +63,7 @@ export class Context {
   }
 
   /** Ends `served` with everything else. */
-  keep(served: Promise<Served>): Promise<Served> {
+  keep<T extends { stop(): Promise<void> }>(served: Promise<T>): Promise<T> {
     this.#stops.push(async () => (await served).stop());
     return served;
   }

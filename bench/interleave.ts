@@ -2,12 +2,12 @@
 import type { Context } from "./context.ts";
 import { COUNTER } from "./load/job.ts";
 import { type RequestShape, requestText } from "./load/request.ts";
-import type { Served } from "./serve.ts";
+import type { Reachable } from "./serve.ts";
 import { percentile } from "./statistics.ts";
 
 export interface Target {
   readonly label: string;
-  readonly served: Served;
+  readonly served: Reachable;
   readonly templates: readonly string[];
   readonly expectStatus: number;
   /** One group; every answer must match. */
@@ -29,14 +29,14 @@ export interface Measured {
   readonly perSecond: readonly number[];
   readonly p50Ms: readonly number[];
   readonly p90Ms: readonly number[];
-  /** CPU of the workerd process a request; empty where it cannot be read. */
+  /** CPU of the server's process a request; empty where it cannot be read. */
   readonly cpuMs: readonly number[];
 }
 
 export const INVOICE_ID = '"id":"(inv_[0-9A-Z]{26})"';
 
 /** A target that sends one shape of request; a POST gets a fresh idempotency key each time. */
-export function target(label: string, served: Served, shape: RequestShape, expect: Partial<Target> = {}): Target {
+export function target(label: string, served: Reachable, shape: RequestShape, expect: Partial<Target> = {}): Target {
   const isCreate = shape.method === "POST";
   const keyed = isCreate ? { ...shape.headers, "idempotency-key": `bench-${COUNTER}` } : (shape.headers ?? {});
   return {

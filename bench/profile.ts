@@ -1,7 +1,6 @@
 // `npm run bench:profile -- create [--connections 64] [--seconds 8]`: where the Worker's own time goes, at the edge and in its objects, by area,
 // file and function, from V8's sampling profiler. D1 and the storage of objects run elsewhere: they show as (elsewhere) or (idle), and in the
 // CPU of the process. Besides create: create-xpub, create-direct, create-merchants, replay, get, list, page.
-import { createServer } from "node:net";
 import { parseArgs } from "node:util";
 import {
   createTarget,
@@ -12,6 +11,7 @@ import {
   merchantWithTwoWallets,
   merchantWithXpub,
 } from "./benchmarks/create-targets.ts";
+import { freePort } from "./free-port.ts";
 import type { Target } from "./interleave.ts";
 import { startLoadGenerator } from "./load/client.ts";
 import { requestText } from "./load/request.ts";
@@ -30,6 +30,7 @@ const { values, positionals } = parseArgs({
 });
 const scenario = positionals[0] ?? "create";
 const connections = Number(values.connections);
+// Another profile may be under way on the same machine.
 const inspectorPort = await freePort();
 const product = await serveProduct({ inspectorPort });
 const load = startLoadGenerator();
@@ -110,16 +111,4 @@ function print(title: string, times: ReadonlyMap<string, number>, requests: numb
     return [(us / requests).toFixed(1), share, name];
   });
   console.log(`\n${plainTable(["us a request", "%", title], rows)}`);
-}
-
-/** Another profile may be under way on the same machine. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => (typeof address === "object" && address !== null ? resolve(address.port) : reject(address)));
-    });
-  });
 }

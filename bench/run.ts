@@ -10,6 +10,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { chainParse, chainPolls, watcherMemory } from "./benchmarks/chains.ts";
 import { create, createForManyMerchants, createWithDirect, createWithXpub } from "./benchmarks/create.ts";
+import { createBesidePeer } from "./benchmarks/create-peer.ts";
 import { deliveries, deliveryLatency, hungEndpoint } from "./benchmarks/deliveries.ts";
 import { derive } from "./benchmarks/derive.ts";
 import { due } from "./benchmarks/due.ts";
@@ -29,6 +30,7 @@ const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>
   "create-xpub": createWithXpub,
   "create-direct": createWithDirect,
   "create-merchants": createForManyMerchants,
+  "create-peer": createBesidePeer,
   "create-strangers": createAmongStrangers,
   replay,
   get,

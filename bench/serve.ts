@@ -7,14 +7,18 @@ import type { TextModule } from "./bundle.ts";
 /** The D1 binding, reached from outside the worker. */
 export type BenchDatabase = D1Database;
 
-export interface Served {
+/** What the load generator needs of a server. */
+export interface Reachable {
   readonly host: string;
   readonly port: number;
+  /** CPU seconds of its process until now; undefined where that cannot be read. */
+  readonly cpuSeconds: () => number | undefined;
+}
+
+export interface Served extends Reachable {
   readonly database: () => Promise<BenchDatabase>;
   /** Sends messages to the queue of a producer's binding. */
   readonly sendToQueue: (binding: string, bodies: readonly unknown[]) => Promise<void>;
-  /** CPU seconds of its workerd process until now; undefined where /proc is not there. */
-  readonly cpuSeconds: () => number | undefined;
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
   readonly stop: () => Promise<void>;
 }

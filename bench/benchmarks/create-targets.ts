@@ -1,4 +1,4 @@
-// Where creates are sent: the product's merchants and the floor, all with the same body.
+// Where creates are sent: the product's merchants, the floor and the peer, all with the same body.
 import { randomBytes } from "node:crypto";
 import { PROOF_USD_MICROS } from "../../src/commerce/ranks/rank.ts";
 import type { Context } from "../context.ts";
@@ -7,6 +7,7 @@ import { FLOOR_KEYS } from "../floor/server.ts";
 import { type Target, target } from "../interleave.ts";
 import { COUNTER } from "../load/job.ts";
 import { type Merchant, type Product, registerWallet } from "../product.ts";
+import type { Reachable } from "../serve.ts";
 
 /** The body of every create, of floor and product alike: a new customer each time, as the floor's batch of 3 has it. */
 const CREATE_BODY = {
@@ -106,6 +107,12 @@ export async function floorTarget(context: Context, label: string, merchants = 1
   const shape = { method: "POST", path: `/${label.toLowerCase()}`, body: CREATE_BODY } as const;
   const keys = FLOOR_KEYS.slice(0, merchants);
   return inTurn(keys.map((key) => target(label, floor, { ...shape, headers: { "x-api-key": key } })));
+}
+
+/** A route of the peer, as the merchant of the floor's first key. */
+export function peerTarget(label: string, peer: Reachable, path: string): Target {
+  const headers = { "x-api-key": FLOOR_KEYS[0] ?? "" };
+  return target(label, peer, { method: "POST", path, headers, body: CREATE_BODY });
 }
 
 /** Targets of one server that differ in what they send. */
