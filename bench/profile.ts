@@ -1,12 +1,12 @@
 // `npm run bench:profile -- create [--connections 64] [--seconds 8]`: where the Worker's own time goes, at the edge and in its objects, by area,
 // file and function, from V8's sampling profiler. D1 and the storage of objects run elsewhere: they show as (elsewhere) or (idle), and in the
-// CPU of the process. Besides create: create-xpub, create-direct, create-merchants, replay, get, list, page.
+// CPU of the process. Other scenarios are in SCENARIOS.
 import { parseArgs } from "node:util";
 import {
   createTarget,
   directTarget,
   freshDirectWallet,
-  inTurn,
+  manyMerchantsTarget,
   merchantWithProof,
   merchantWithTwoWallets,
   merchantWithXpub,
@@ -28,7 +28,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { connections: { type: "string", default: "16" }, seconds: { type: "string", default: "8" } },
 });
+const SCENARIOS = ["create", "create-xpub", "create-direct", "create-merchants", "replay", "get", "list", "page"];
 const scenario = positionals[0] ?? "create";
+if (!SCENARIOS.includes(scenario)) throw new Error(`no scenario ${scenario}; there are ${SCENARIOS.join(", ")}`);
 const connections = Number(values.connections);
 // Another profile may be under way on the same machine.
 const inspectorPort = await freePort();
@@ -70,7 +72,8 @@ try {
   const times = selfTimes(await profiler.stop(), product);
   console.log(
     `${scenario}, c = ${connections}, under the profiler: ${requests} requests in ${seconds.toFixed(1)} s; ` +
-      `CPU of the whole process ${cpuMs.toFixed(2)} ms a request`,
+      `CPU of the whole process ${cpuMs.toFixed(2)} ms a request, time of the worker's own isolate ` +
+      `${(ownUs(times.byArea) / requests / 1_000).toFixed(2)} ms`,
   );
   print("area", times.byArea, requests);
   print("file", times.byFile, requests);
@@ -88,10 +91,9 @@ async function creates(of: Product): Promise<{ readonly merchant: Merchant; read
   }
   const isDerived = scenario === "create-xpub" || scenario === "page";
   const merchant = await (isDerived ? merchantWithXpub(of) : merchantWithTwoWallets(of));
-  const target = createTarget(scenario, of, merchant);
-  if (scenario !== "create-merchants") return { merchant, create: target };
-  const others = await Promise.all(Array.from({ length: connections - 1 }, () => merchantWithTwoWallets(of)));
-  return { merchant, create: inTurn([target, ...others.map((other) => createTarget(scenario, of, other))]) };
+  const isForMany = scenario === "create-merchants";
+  const create = isForMany ? manyMerchantsTarget(scenario, of, connections) : createTarget(scenario, of, merchant);
+  return { merchant, create: await create };
 }
 
 async function reads(of: Product, merchant: Merchant): Promise<readonly string[]> {
@@ -102,9 +104,14 @@ async function reads(of: Product, merchant: Merchant): Promise<readonly string[]
   return results.map((row) => get(`/invoices/${row.id}`));
 }
 
+/** Microseconds in which the worker's own isolate ran. */
+function ownUs(times: ReadonlyMap<string, number>): number {
+  return [...times].filter(([name]) => !NOT_OWN.includes(name)).reduce((sum, [, us]) => sum + us, 0);
+}
+
 /** Shares are of the time in which the worker's own isolate ran. */
 function print(title: string, times: ReadonlyMap<string, number>, requests: number): void {
-  const own = [...times].filter(([name]) => !NOT_OWN.includes(name)).reduce((sum, [, us]) => sum + us, 0);
+  const own = ownUs(times);
   const largest = [...times].sort(([, a], [, b]) => b - a).slice(0, SHOWN);
   const rows = largest.map(([name, us]) => {
     const share = NOT_OWN.includes(name) ? "" : ((us / own) * 100).toFixed(1);

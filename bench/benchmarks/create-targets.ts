@@ -55,6 +55,14 @@ export async function merchantWithTwoWallets(product: Product): Promise<Merchant
   return merchant;
 }
 
+/** Creates of so many merchants in turn. */
+export async function manyMerchantsTarget(label: string, product: Product, count: number): Promise<Target> {
+  const targets: Target[] = [];
+  // One after another: with 64 at once the proxy to the database failed an assertion of its own, on a busy machine.
+  for (let n = 0; n < count; n++) targets.push(createTarget(label, product, await merchantWithTwoWallets(product)));
+  return inTurn(targets);
+}
+
 /** A merchant whose every create activates an address of its extended key. One a server: a key belongs to its first merchant. */
 export async function merchantWithXpub(product: Product): Promise<Merchant> {
   const merchant = await product.newMerchant();

@@ -10,7 +10,7 @@ import {
   directTarget,
   floorTarget,
   freshDirectWallet,
-  inTurn,
+  manyMerchantsTarget,
   merchantWithProof,
   merchantWithTwoWallets,
   merchantWithXpub,
@@ -113,9 +113,8 @@ export async function createWithDirect(context: Context): Promise<Outcome> {
 /** As many clients as merchants: what creates cost where none shares a group with another. */
 export async function createForManyMerchants(context: Context): Promise<Outcome> {
   const product = await context.product();
-  const merchants = await Promise.all(Array.from({ length: MERCHANTS }, () => merchantWithTwoWallets(product)));
   const targets = [
-    inTurn(merchants.map((merchant) => createTarget(`create, ${MERCHANTS} merchants`, product, merchant))),
+    await manyMerchantsTarget(`create, ${MERCHANTS} merchants`, product, MERCHANTS),
     await floorTarget(context, "FULL2"),
     { ...(await floorTarget(context, "FULL2", MERCHANTS)), label: `FULL2, ${MERCHANTS} merchants` },
   ] as const;
