@@ -17,19 +17,32 @@ const ADDRESSES = {
 } as const;
 
 const QUIET = 4;
-const PIXELS = 3;
+/** From near and far: there is a picture now and then whose timing pattern the reader does not find at one distance. */
+const DISTANCES = [3, 4, 5];
 
-/** What a camera would see: strokes of width 1, three pixels to a module, and the quiet zone. */
-function pictureOf({ size, path }: ReturnType<typeof qrPath>) {
-  const side = (size + 2 * QUIET) * PIXELS;
+/** What a camera reads that moves until it reads something. */
+function read(code: ReturnType<typeof qrPath>): string | undefined {
+  for (const pixels of DISTANCES) {
+    try {
+      return decodeQR(pictureOf(code, pixels));
+    } catch {
+      // Not readable from here.
+    }
+  }
+  return undefined;
+}
+
+/** What a camera would see: strokes of width 1, so many pixels to a module, and the quiet zone. */
+function pictureOf({ size, path }: ReturnType<typeof qrPath>, pixels: number) {
+  const side = (size + 2 * QUIET) * pixels;
   const data = new Uint8Array(side * side * 4).fill(255);
   let x = 0;
   let y = 0;
   for (const [, letter, one, other, run] of path.matchAll(/([Mm])(-?[\d.]+) (-?[\d.]+)h(\d+)/g)) {
     x = Number(one) + (letter === "m" ? x : 0);
     y = Number(other) + (letter === "m" ? y : 0);
-    for (let row = (y - 0.5 + QUIET) * PIXELS; row < (y + 0.5 + QUIET) * PIXELS; row++) {
-      for (let column = (x + QUIET) * PIXELS; column < (x + Number(run) + QUIET) * PIXELS; column++)
+    for (let row = (y - 0.5 + QUIET) * pixels; row < (y + 0.5 + QUIET) * pixels; row++) {
+      for (let column = (x + QUIET) * pixels; column < (x + Number(run) + QUIET) * pixels; column++)
         data.fill(0, (row * side + column) * 4, (row * side + column) * 4 + 3);
     }
     x += Number(run);
@@ -49,16 +62,17 @@ describe("a QR code", () => {
   );
 
   test.each([...new Set([...Object.values(ADDRESSES).flat(), ...uris])])("of %s decodes to the same text", (text) => {
-    expect(decodeQR(pictureOf(qrPath(text)))).toBe(text);
+    expect(read(qrPath(text))).toBe(text);
   });
 
   test("of any text decodes to the same text", () => {
     const texts = fc.string({ unit: "grapheme", minLength: 1, maxLength: 120 }).filter((text) => text.isWellFormed());
     fc.assert(
       fc.property(texts, (text) => {
-        expect(decodeQR(pictureOf(qrPath(text)))).toBe(text);
+        expect(read(qrPath(text))).toBe(text);
       }),
-      { numRuns: RUNS },
+      // The example is not readable with three pixels to a module.
+      { numRuns: RUNS, examples: [["㋭𖥖Ⲿ∨𖼄⏰𞴣⤂𐞐𑰀𐬬𐀆"]] },
     );
   });
 

@@ -102,7 +102,7 @@ describe("a derived address", () => {
       // Ten derivations a run, and a fresh seed, account and network for each ten.
       { numRuns: RUNS / 10 },
     );
-  }, 600_000);
+  }, 14_400_000);
 
   test("equals the one that bip32 with tiny-secp256k1 derives, for indexes 0 to 199 and the last", () => {
     const { key } = accountOf(SEED, "BIP84", network("BTC"), 0);
