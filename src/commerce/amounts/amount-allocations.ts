@@ -276,12 +276,13 @@ export class AmountAllocations {
       [asker.merchantId, asker.rank, ...ends],
     );
     const [shown] = this.#exec(
-      `SELECT count(*) AS held FROM amounts INDEXED BY amounts_public WHERE is_public = 1 AND merchant_id = ? AND units BETWEEN ? AND ?
-      AND invoice_id <> ?`,
-      [asker.merchantId, ...ends, asker.invoiceId],
+      `SELECT coalesce(sum(invoice_id <> ?), 0) AS of_others, coalesce(sum(rank = ?), 0) AS own FROM amounts INDEXED BY amounts_public
+      WHERE is_public = 1 AND merchant_id = ? AND units BETWEEN ? AND ?`,
+      [asker.invoiceId, asker.rank, asker.merchantId, ...ends],
     );
-    const counts = { all: Number(held?.everybody), own: Number(held?.own), public: Number(shown?.held) };
-    return holdingRefusal(asker.rank, bounds, { ...counts, isShared: isSharedHere, others });
+    const counts = { all: Number(held?.everybody), own: Number(held?.own) };
+    const publicCounts = { ownPublic: Number(shown?.own), public: Number(shown?.of_others) };
+    return holdingRefusal(asker.rank, bounds, { ...counts, ...publicCounts, isShared: isSharedHere, others });
   }
 
   /**

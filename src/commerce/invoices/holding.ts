@@ -28,7 +28,9 @@ export interface Holding {
   /** By merchants of the same rank. */
   readonly all: number;
   readonly own: number;
-  /** By this merchant, for invoices of browsers. */
+  /** Of `own`, for invoices of browsers. */
+  readonly ownPublic: number;
+  /** By this merchant at any rank, for other invoices of browsers. */
   readonly public: number;
   /** The number of other merchants with proof who have the address. */
   readonly others: number;
@@ -89,13 +91,17 @@ export const NO_LONGER_HELD = limitReached("lifetimeSecondsWithoutProof");
 /** Why no further amount may be held; undefined if one may. */
 export function holdingRefusal(rank: Rank, bounds: HoldingBounds, holding: Holding): AmountRefusal | undefined {
   const { maxAll, maxPublic, isDivided } = bounds;
-  const { all, own, others, isShared } = holding;
+  const { all, own, ownPublic, others, isShared } = holding;
   const maxOwn = isDivided ? Math.ceil(bounds.maxOwn / (others + 1)) : bounds.maxOwn;
   const mostPublic = maxPublic === null || !isShared ? maxPublic : Math.min(maxPublic, publicPart(maxOwn));
   if (mostPublic !== null && holding.public >= mostPublic) return limitReached("percentOfAmountsForPublic");
   if (!isShared) return undefined;
   if (maxAll !== null && all >= maxAll) return limitReached("percentOfAmountsWithoutProof");
-  if (own < maxOwn) return undefined;
+  // Browsers at neighbouring prices can together hold more than their part here. What is beyond it takes nothing from the merchant's server. All
+  // that is held of one price is still at most `maxOwn`: the range of the last amount given for it covers its candidates.
+  const isServer = maxPublic === null;
+  const beyondPart = isServer && isDivided ? Math.max(0, ownPublic - publicPart(maxOwn)) : 0;
+  if (own - beyondPart < maxOwn) return undefined;
   if (rank !== UNPROVEN) return { code: "AMOUNTS_EXHAUSTED" };
   return { code: "LIMIT_REACHED", name: "amountsWithoutProof", limit: maxOwn };
 }

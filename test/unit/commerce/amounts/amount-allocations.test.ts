@@ -69,9 +69,10 @@ class Model {
     const shown = within.filter(
       (each) => each.isPublic && each.merchantId === merchantId && each.invoiceId !== invoiceId,
     );
+    const ownOfRank = ofRank.filter((each) => each.merchantId === merchantId);
     const refusal = holdingRefusal(rank, bounds, {
       ...{ isShared: isSharedHere, others: sharing.provenOthers, all: ofRank.length, public: shown.length },
-      own: ofRank.filter((each) => each.merchantId === merchantId).length,
+      ...{ own: ownOfRank.length, ownPublic: ownOfRank.filter((each) => each.isPublic).length },
     });
     if (refusal !== undefined) return refusal.code;
     if (untilMs < nowMs) return "LIMIT_REACHED";
@@ -311,6 +312,39 @@ describe("an amount", () => {
       requestOf("b", { sharing: proven, priceUnits: 2_500n }),
     ];
     expect(allocations.allocate(asked)).toMatchObject([{ rank: UNPROVEN }, { rank: UNPROVEN }, { rank: PROVEN }]);
+  });
+});
+
+describe("the server of one of two proven merchants", () => {
+  const PROVEN_OF_TWO: Sharing = { rank: PROVEN, hasOthers: true, provenOthers: 1 };
+  // 11 amounts are divided here, so each of the two has 6 and its browsers 3 of them.
+  const askedAt = (prices: readonly bigint[], over: Partial<AmountRequest>) =>
+    prices.map((priceUnits, n) =>
+      requestOf(`inv_${over.isPublic === true}_${over.sharing?.rank}_${n}`, { priceUnits, ...over }),
+    );
+  const answersOf = (allocations: AmountAllocations, asked: readonly AmountRequest[]) =>
+    allocations.allocate(asked).map((answer) => (answer.kind === "given" ? "given" : answer.refusal.code));
+
+  it("has its part beside browsers that hold theirs at two neighbouring prices", () => {
+    const allocations = new AmountAllocations(memoryStorage(), PLACE);
+    const ofBrowsers = { sharing: PROVEN_OF_TWO, isPublic: true };
+    const taken = [2_388n, 2_387n, 2_386n, 2_412n, 2_411n, 2_410n];
+    expect(new Set(answersOf(allocations, askedAt(taken, ofBrowsers)))).toEqual(new Set(["given"]));
+    const ofServer = askedAt([2_399n, 2_399n, 2_399n, 2_399n], { sharing: PROVEN_OF_TWO });
+    expect(answersOf(allocations, ofServer)).toEqual(["given", "given", "given", "AMOUNTS_EXHAUSTED"]);
+  });
+
+  it("gets no more for what its browsers were given before it had proof", () => {
+    const allocations = new AmountAllocations(memoryStorage(), PLACE);
+    const alone = { sharing: ALONE, isPublic: true };
+    expect(new Set(answersOf(allocations, askedAt([2_399n, 2_398n, 2_397n, 2_396n], alone)))).toEqual(
+      new Set(["given"]),
+    );
+    const ofServer = askedAt(
+      Array.from({ length: 7 }, () => 2_399n),
+      { sharing: PROVEN_OF_TWO },
+    );
+    expect(answersOf(allocations, ofServer)).toEqual([...Array(6).fill("given"), "AMOUNTS_EXHAUSTED"]);
   });
 });
 

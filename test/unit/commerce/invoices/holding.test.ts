@@ -45,9 +45,11 @@ function reserve(rows: readonly Row[], { merchant, rank, isPublic, priceUnits }:
   const within = rows.filter((row) => bounds.fromUnits <= row.units && row.units <= bounds.toUnits);
   const there = within.filter((row) => row.rank === rank);
   const own = within.filter((row) => row.merchant === merchant);
+  const ownThere = own.filter((row) => row.rank === rank);
   const refusal = holdingRefusal(rank, bounds, {
     ...{ isShared: true, all: there.length, others: PROVEN_MERCHANTS - (rank === PROVEN ? 1 : 0) },
-    ...{ own: own.filter((row) => row.rank === rank).length, public: own.filter((row) => row.isPublic).length },
+    ...{ own: ownThere.length, ownPublic: ownThere.filter((row) => row.isPublic).length },
+    public: own.filter((row) => row.isPublic).length,
   });
   return refusal === undefined ? units : refusal.code;
 }
@@ -85,6 +87,21 @@ const anyAsk = fc
   });
 const anyAsks = fc.array(anyAsk, { maxLength: 120, size: "max" });
 
+const askOf = (merchant: number, isPublic: boolean, priceUnits: bigint): Ask => ({
+  ...{ merchant, isPublic, priceUnits },
+  rank: PROVEN,
+});
+
+/** Browsers get three amounts at the lower prices and three at the higher ones: all six that their merchant may hold between them. */
+const BROWSERS_AT_NEIGHBOURING_PRICES: readonly Ask[] = [
+  ...[2_400n, 2_400n].map((price) => askOf(1, false, price)),
+  ...[2_407n, 2_410n].map((price) => askOf(0, true, price)),
+  askOf(1, false, 2_400n),
+  ...[2_400n, 2_400n, 2_411n].map((price) => askOf(0, true, price)),
+  ...[2_400n, 2_400n].map((price) => askOf(1, false, price)),
+  askOf(0, true, 2_400n),
+];
+
 describe("any history of reservations at one address", () => {
   it("gives amounts to the server of a proven merchant until it has its part of the price", () => {
     fc.assert(
@@ -105,6 +122,18 @@ describe("any history of reservations at one address", () => {
           expect(near.filter((row) => !row.isPublic).length).toBeGreaterThan(0);
         },
       ),
+      { numRuns: RUNS, examples: [[[...BROWSERS_AT_NEIGHBOURING_PRICES], 0, 1]] },
+    );
+  });
+
+  it("leaves half of any price's amounts to the other proven merchant", () => {
+    fc.assert(
+      fc.property(anyAsks, fc.integer({ min: 2_300, max: 2_500 }), (asks, price) => {
+        const candidates = new Set(candidatesOf(BigInt(price)));
+        const held = history(asks).rows.filter(({ rank, units }) => rank === PROVEN && candidates.has(units));
+        for (const own of Map.groupBy(held, ({ merchant }) => merchant).values())
+          expect(own.length).toBeLessThanOrEqual(Math.ceil(candidates.size / PROVEN_MERCHANTS));
+      }),
       { numRuns: RUNS },
     );
   });
@@ -152,7 +181,7 @@ describe("any history of reservations at one address", () => {
 });
 
 describe("a holding at a shared address", () => {
-  const SHARED = { isShared: true, others: 1, public: 0 };
+  const SHARED = { isShared: true, others: 1, ownPublic: 0, public: 0 };
 
   test.each<[string, Rank, bigint, Partial<Holding> & Pick<Holding, "all" | "own">, string | undefined]>([
     // 10 USD in bitcoin: 147 amounts, a quarter of which is 36.
@@ -163,6 +192,9 @@ describe("a holding at a shared address", () => {
     ["allows none where a quarter is below one", UNPROVEN, 150n, { all: 0, own: 0 }, "percentOfAmountsWithoutProof 25"],
     ["does not limit what proven merchants hold in sum", PROVEN, 14_706n, { all: 10_000, own: 36 }, undefined],
     ["limits one of two proven merchants to half", PROVEN, 14_706n, { all: 37, own: 37 }, "AMOUNTS_EXHAUSTED"],
+    ["counts of its browsers half of that half", PROVEN, 14_706n, { all: 40, own: 40, ownPublic: 23 }, undefined],
+    ["counts all of its server's", PROVEN, 14_706n, { all: 40, own: 40, ownPublic: 22 }, "AMOUNTS_EXHAUSTED"],
+    ["counts all of an unproven one", UNPROVEN, 14_706n, { all: 8, own: 8, ownPublic: 8 }, "amountsWithoutProof 8"],
     ["limits one of three proven to a third", PROVEN, 14_706n, { all: 25, own: 25, others: 2 }, "AMOUNTS_EXHAUSTED"],
     ["does not limit a merchant who is alone", UNPROVEN, 14_706n, { all: 70, own: 70, isShared: false }, undefined],
   ])("%s", (_, rank, units, held, expected) => {
@@ -181,7 +213,13 @@ describe("a holding at a shared address", () => {
     ["refuses browsers more than half of a proven half", PROVEN, { public: 19 }, "percentOfAmountsForPublic 50"],
   ])("%s", (_, rank, held, expected) => {
     const bounds = holdingBounds({ rank, isPublic: true }, 14_706n, BITCOIN);
-    const refusal = holdingRefusal(rank, bounds, { ...SHARED, all: held.public, own: held.public, ...held });
+    const refusal = holdingRefusal(rank, bounds, {
+      ...SHARED,
+      all: held.public,
+      own: held.public,
+      ownPublic: held.public,
+      ...held,
+    });
     const outcome = refusal?.code === "LIMIT_REACHED" ? `${refusal.name} ${refusal.limit}` : refusal?.code;
     expect(outcome).toBe(expected);
   });
