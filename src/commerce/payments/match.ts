@@ -34,6 +34,8 @@ export interface HeldUnits {
   readonly fromMs: number;
   /** When the invoice got them. */
   readonly sinceMs: number;
+  /** The earliest payment's time that is not before that: of a block the start of the second, as a block's time is in whole seconds. */
+  readonly surelyFromMs: number;
   /** The end of the invoice's monitoring. */
   readonly untilMs: number;
 }
@@ -108,7 +110,8 @@ function ofBestRank(candidates: readonly Candidate[]): readonly Candidate[] {
 
 /** Whether it held exactly these units at that time by our own clock. */
 function isHeldThen({ held }: Candidate, { amountUnits, atMs }: DirectFacts): boolean {
-  return held.some(({ units, sinceMs, untilMs }) => units === amountUnits && sinceMs <= atMs && atMs <= untilMs);
+  const exact = held.filter(({ units }) => units === amountUnits);
+  return exact.some(({ surelyFromMs, untilMs }) => surelyFromMs <= atMs && atMs <= untilMs);
 }
 
 /**
@@ -127,7 +130,7 @@ function rivalsOf(
   if (isHeldThen(holder, facts)) {
     return [...earlier, ...others.filter((each) => each.rank < holder.rank && exact.includes(each))];
   }
-  const wasThere = ({ held }: Candidate) => held.some(({ sinceMs }) => sinceMs <= facts.atMs);
+  const wasThere = ({ held }: Candidate) => held.some(({ surelyFromMs }) => surelyFromMs <= facts.atMs);
   const meant = others.filter((each) => each.rank <= holder.rank && each.isOpen && wasThere(each) && isOfItsSize(each));
   return [...earlier, ...meant];
 }

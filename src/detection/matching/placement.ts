@@ -110,6 +110,14 @@ export function clockSlackMs({ blockSeconds }: Pick<Network, "blockSeconds">): n
 }
 
 /**
+ * The earliest payment's time that is not before a reservation. A block's time is in whole seconds, so what was reserved in that second may have been
+ * reserved before the block's transfers. The time of an unconfirmed transfer is by our own clock.
+ */
+export function surelyFromMs({ transfer }: Pick<PlaceFacts, "transfer">, reservedAtMs: number): number {
+  return transfer.block === null ? reservedAtMs : reservedAtMs - (reservedAtMs % SECOND_MS);
+}
+
+/**
  * Without an owner and a reservation the payment is unmatched. A method whose HMAC fails credits nothing. Throws if the row of the invoice to
  * credit is damaged.
  */
@@ -146,14 +154,15 @@ export function placeOf(facts: PlaceFacts): Place {
  * asks for there is credited to that invoice. Other merchants' amounts do not count here, because anybody who sees an invoice's own address may
  * register it as a wallet.
  */
-function askedBefore({ reserved, macKeys, transfer, atMs }: PlaceFacts, owner: Terms): ReservedTerms | undefined {
+function askedBefore(facts: PlaceFacts, owner: Terms): ReservedTerms | undefined {
+  const { reserved, macKeys, transfer, atMs } = facts;
   const { merchantId, id } = owner.invoice;
   return reserved.find(
     ({ invoice, method, reservedUnits, reservedAtMs }) =>
       invoice.merchantId === merchantId &&
       invoice.id !== id &&
       reservedUnits === transfer.amountUnits &&
-      reservedAtMs <= atMs &&
+      surelyFromMs(facts, reservedAtMs) <= atMs &&
       reservedAtMs <= (owner.method.activatedAtMs ?? 0) &&
       isIntact(macKeys, method),
   );
@@ -250,6 +259,7 @@ function candidatesOf(facts: PlaceFacts, reserved: readonly ReservedTerms[]): re
       units: reservedUnits,
       fromMs: reservedAtMs - clockSlackMs(network),
       sinceMs: reservedAtMs,
+      surelyFromMs: surelyFromMs(facts, reservedAtMs),
       untilMs: heldUntilMs,
     }));
     const isOpen = wasOpen(invoice, atMs);

@@ -26,6 +26,7 @@ import {
   type PlaceFacts,
   placeOf,
   type ReservedTerms,
+  surelyFromMs,
   type Terms,
   unplaced,
 } from "./placement.ts";
@@ -179,9 +180,10 @@ function exactFacts(
 }
 
 /** Whether the place is decided without further reads. */
-function isDecided({ owner, reserved, damaged, transfer, atMs }: PlaceFacts): boolean {
+function isDecided(facts: PlaceFacts): boolean {
+  const { owner, reserved, damaged, transfer, atMs } = facts;
   // An amount reserved after the payment's time competes with the other amounts asked for then.
-  const isReserved = reserved.length > 0 && reserved.every(({ reservedAtMs }) => reservedAtMs <= atMs);
+  const isReserved = reserved.length > 0 && reserved.every((each) => surelyFromMs(facts, each.reservedAtMs) <= atMs);
   return owner !== undefined || isReserved || damaged.length > 0 || transfer.isUnexplained === true;
 }
 

@@ -109,7 +109,7 @@ export function payeeOf(
   }
   const { kind } = history;
   const holders = history.invoices.filter((each) => heldExactly(kind, each, transfer.units, timeMs));
-  const sure = holders.filter((each) => heldExactly(kind, each, transfer.units, timeMs, 0));
+  const sure = holders.filter((each) => heldExactly(kind, each, transfer.units, timeMs, endOfSecond(timeMs) - timeMs));
   const chosen = sure.length > 0 ? sure : holders;
   const best = Math.min(...chosen.map(({ rank }) => rank));
   const [holder, ...others] = chosen.filter(({ rank }) => rank === best);
@@ -123,7 +123,10 @@ export function payeeOf(
       isEarlier(each) ||
       (sure.includes(holder)
         ? holders.includes(each) && each.rank < holder.rank
-        : each.rank <= holder.rank && each.openedMs <= timeMs && isOpenAt(kind, each, timeMs) && isOfItsSize(each));
+        : each.rank <= holder.rank &&
+          each.openedMs <= endOfSecond(timeMs) &&
+          isOpenAt(kind, each, timeMs) &&
+          isOfItsSize(each));
     const isOfItsSize = (each: InvoiceFact) => {
       const value = valueTo(kind, each, transfer, timeMs);
       return value !== null && value * 10n >= each.expectedMicros && value <= each.expectedMicros * 2n;
@@ -140,6 +143,14 @@ export function payeeOf(
     if (meant !== undefined) return meant;
   }
   return { rule: "unmatched", invoice: null };
+}
+
+/**
+ * Reading of "a block's time is in whole seconds": its transfers may be as late as the last millisecond of that second, so what was asked by then was
+ * asked before them. At the shared address all money is first seen in a block.
+ */
+function endOfSecond(timeMs: number): number {
+  return timeMs - (timeMs % 1_000) + 999;
 }
 
 /** Since when exactly these units were asked for. */

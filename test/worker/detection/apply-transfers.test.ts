@@ -100,6 +100,40 @@ describe("the time window of an amount", () => {
   });
 });
 
+describe("an amount that is near to another merchant's at its address", () => {
+  const secondMs = Math.floor(Date.now() / 1_000) * 1_000;
+
+  /** Two invoices of 50; the amount of the second is given later. */
+  async function nearAmounts(givenAtMs: number) {
+    const { merchant, address } = await shopAt();
+    const { merchant: neighbour } = await shopAt(address);
+    const others = await invoiceOf(neighbour, 50);
+    const { id, units } = await invoiceOf(merchant, 50);
+    expect(units).not.toBe(others.units);
+    const given = (atMs: number) => testDb.update(methodAmounts).set({ createdAtMs: atMs });
+    await given(givenAtMs - 1_000).where(sql`invoice_id = ${others.id}`);
+    await given(givenAtMs).where(sql`invoice_id = ${id}`);
+    return { merchant, neighbour, address, id, units, others };
+  }
+
+  it("is paid by a block of the second in which it was given", async () => {
+    const { merchant, neighbour, address, id, units, others } = await nearAmounts(secondMs + 999);
+    await look([transferTo(address, units, { block: blockAt(100, secondMs) })]);
+    expect((await shown(merchant, id)).payments).toMatchObject([{ matchedBy: "EXACT_AMOUNT" }]);
+    expect((await shown(neighbour, others.id)).payments).toEqual([]);
+  });
+
+  it.each([
+    ["a block of the second before", blockAt(100, secondMs), secondMs + 1_000],
+    ["an unconfirmed transfer that was seen before it was given", null, secondMs + 2],
+  ])("is not paid by %s", async (_, block, givenAtMs) => {
+    const { address, units } = await nearAmounts(givenAtMs);
+    const transfer = transferTo(address, units, { block });
+    await look([transfer], { nowMs: secondMs + 1 });
+    expect(await rowsOf(transfer.txHash)).toMatchObject([{ status: "UNMATCHED" }, { status: "UNMATCHED" }]);
+  });
+});
+
 describe("a payment to an invoice that has closed", () => {
   it.each([
     ["REVIEW", { status: "EXPIRED", isLate: true, needsReview: true, amountReceived: "0.000000" }],

@@ -19,7 +19,8 @@ export interface Offer extends Omit<Candidate, "valueMicros"> {
 }
 
 export function held(units: bigint, changes: Partial<HeldUnits> = {}): HeldUnits {
-  return { units, fromMs: 1_000, sinceMs: changes.fromMs ?? 1_000, untilMs: 9_000, ...changes };
+  const fromMs = changes.fromMs ?? 1_000;
+  return { units, fromMs, sinceMs: fromMs, surelyFromMs: changes.sinceMs ?? fromMs, untilMs: 9_000, ...changes };
 }
 
 /** An open invoice of 100 USD at the default tolerances, where a base unit is worth a micro-unit: 99 to 105 USD are within. */

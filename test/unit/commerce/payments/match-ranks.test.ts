@@ -18,7 +18,7 @@ function offer(n: number, rank: Rank, cents: number, more: Partial<Candidate> = 
     invoiceId: makeId("inv", String(n).padStart(26, "0")),
     merchantId: makeId("mer", String(n).padStart(26, "0")),
     rank,
-    held: [{ units, fromMs, sinceMs: fromMs, untilMs: 9_000 }],
+    held: [{ units, fromMs, sinceMs: fromMs, surelyFromMs: fromMs, untilMs: 9_000 }],
     expectedMicros: units,
     underpaidToleranceMicros: units / 100n,
     overpaidToleranceMicros: units / 20n,

@@ -8,7 +8,7 @@ const candidate = (n: number) => ({
   invoiceId: makeId("inv", String(n).padStart(26, "0")),
   merchantId: MERCHANT,
   rank: 3 as const,
-  held: [{ units: 100n, fromMs: 0, sinceMs: 0, untilMs: 9 }],
+  held: [{ units: 100n, fromMs: 0, sinceMs: 0, surelyFromMs: 0, untilMs: 9 }],
   expectedMicros: 100n,
   underpaidToleranceMicros: 1n,
   overpaidToleranceMicros: 5n,
