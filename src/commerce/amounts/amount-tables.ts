@@ -1,0 +1,44 @@
+// The tables of an address's amounts, in its allocator's storage, and how its values are written there.
+import type { ObjectStorage } from "../../lib/object-storage.ts";
+import type { Rank } from "../../platform/column-values.ts";
+import { RANKS } from "../ranks/rank.ts";
+
+export function createAmountTables(storage: Pick<ObjectStorage, "sql">): void {
+  // Units are padded to one length, so that texts sort as numbers do. Two ranks may hold one amount, two invoices of one rank never.
+  storage.sql.exec(
+    `CREATE TABLE IF NOT EXISTS amounts (
+      units TEXT NOT NULL, rank INTEGER NOT NULL, invoice_id TEXT NOT NULL, merchant_id TEXT NOT NULL, is_public INTEGER NOT NULL,
+      held_until_ms INTEGER NOT NULL, check_after_ms INTEGER NOT NULL, PRIMARY KEY (units, rank)
+    ) WITHOUT ROWID`,
+  );
+  storage.sql.exec("CREATE INDEX IF NOT EXISTS amounts_rank ON amounts (rank, units, merchant_id)");
+  storage.sql.exec("CREATE INDEX IF NOT EXISTS amounts_check ON amounts (check_after_ms)");
+  storage.sql.exec("CREATE INDEX IF NOT EXISTS amounts_public ON amounts (merchant_id, units) WHERE is_public = 1");
+  // The prices for which an amount was given, with its number among the candidates of that price; an invoice may use an amount for several.
+  storage.sql.exec(
+    `CREATE TABLE IF NOT EXISTS prices (
+      invoice_id TEXT NOT NULL, price_units TEXT NOT NULL, units TEXT NOT NULL, rank INTEGER NOT NULL, merchant_id TEXT NOT NULL,
+      salt INTEGER NOT NULL, is_low INTEGER NOT NULL, PRIMARY KEY (invoice_id, price_units)
+    ) WITHOUT ROWID`,
+  );
+  storage.sql.exec("CREATE INDEX IF NOT EXISTS prices_salt ON prices (price_units, salt)");
+}
+
+/** The digits of the largest amount of any asset, 2^256 - 1. */
+const MOST_DIGITS = 78;
+
+export function padded(units: bigint): string {
+  const text = units.toString().padStart(MOST_DIGITS, "0");
+  if (units < 0n || text.length > MOST_DIGITS) throw new Error(`not an amount: ${units}`);
+  return text;
+}
+
+export function unitsIn(text: string | number | null | ArrayBuffer | undefined): bigint {
+  return BigInt(String(text));
+}
+
+export function rankIn(value: string | number | null | ArrayBuffer | undefined): Rank {
+  const rank = RANKS.find((each) => each === value);
+  if (rank === undefined) throw new Error(`not a rank: ${String(value)}`);
+  return rank;
+}
