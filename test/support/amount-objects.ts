@@ -21,7 +21,7 @@ export function seedAmounts({ sql }: Pick<ObjectStorage, "sql">, amounts: readon
   for (const { units, priceUnits, rank, invoiceId, merchantId, heldUntilMs } of amounts) {
     const times = [heldUntilMs, heldUntilMs + 3_600_000];
     const of = [padded(units), rank, invoiceId, merchantId];
-    sql.exec("INSERT OR IGNORE INTO amounts VALUES (?, ?, ?, ?, 0, ?, ?)", ...of, ...times);
+    sql.exec("INSERT OR IGNORE INTO amounts VALUES (?, ?, ?, ?, 0, 1, ?, ?)", ...of, ...times);
     const price = [invoiceId, padded(priceUnits), padded(units), rank, merchantId];
     sql.exec("INSERT OR IGNORE INTO prices VALUES (?, ?, ?, ?, ?, 0, 0)", ...price);
   }

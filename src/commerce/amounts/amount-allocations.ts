@@ -3,7 +3,7 @@
 // that was promised when it was given, whether or not the invoice was stored: a database that is put back to an earlier copy gives none away.
 // Every method is synchronous: no other call can run between its statements.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
-import { HOUR_MS } from "../../lib/time.ts";
+import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
 import type { Rank } from "../../platform/column-values.ts";
 import {
   type AmountGrain,
@@ -31,6 +31,12 @@ import { createAmountTables, padded, rankIn, unitsIn } from "./amount-tables.ts"
 
 /** How long after its end an amount without a release is looked up in D1. Longer than any batch that gives it a row is under way. */
 const CHECK_AFTER_MS = HOUR_MS;
+/**
+ * When an amount that a limit counts is looked up for the first time. By then the batch of the call that asked for it has committed or never will: the
+ * lease of an operation is 30 s, its five tries and a stall of D1 take less than three minutes, and whoever takes over asks again. A batch that is
+ * even later does no harm, because the amount stays its invoice's: one amount then counts too little.
+ */
+const STORED_AFTER_MS = 10 * MINUTE_MS;
 /** How many taken salts of a price are read for the first guess. */
 const SALTS_READ = 64;
 /** How many candidates each further look takes, the first few most often having a free one. */
@@ -41,10 +47,19 @@ interface Row {
   readonly priceUnits: bigint;
   readonly rank: Rank;
   readonly heldUntilMs: number;
+  readonly isCounted: boolean;
   readonly isLow: boolean;
 }
 
 type Asker = Pick<AmountRequest, "merchantId" | "invoiceId"> & { readonly rank: Rank };
+
+/** How a request is limited, and until when it would hold an amount. */
+interface Terms extends Pick<AmountRequest, "nowMs"> {
+  readonly untilMs: number;
+  /** Whether any limit counts the amount. */
+  readonly isLimited: boolean;
+  refusalOf(units: bigint): AmountRefusal | undefined;
+}
 
 export class AmountAllocations {
   readonly #storage: ObjectStorage;
@@ -88,7 +103,7 @@ export class AmountAllocations {
     return next === null ? null : Number(next);
   }
 
-  /** Amounts that should have been released by now, at most `limit`, the longest overdue first. */
+  /** Amounts to look up in D1 by now, at most `limit`, the longest overdue first. */
   overdue(nowMs: number, limit: number): readonly OverdueAmount[] {
     const rows = this.#exec(
       "SELECT units, invoice_id, check_after_ms FROM amounts WHERE check_after_ms <= ? ORDER BY check_after_ms, units LIMIT ?",
@@ -102,25 +117,32 @@ export class AmountAllocations {
   }
 
   /**
-   * Frees the overdue amounts that have no row in D1 that still stands, and checks the others again later. Leaves alone what was given again
-   * since `overdue` read it.
+   * Of the overdue amounts that have no row in D1 that still stands, frees those whose end is long over and counts the others no more. Checks what
+   * it keeps again later. Leaves alone what was given again since `overdue` read it.
    */
   settle(overdue: readonly OverdueAmount[], standing: readonly InvoiceAmount[], nowMs: number): void {
     const keyOf = ({ invoiceId, units }: InvoiceAmount) => `${invoiceId} ${units}`;
     const stands = new Set(standing.map(keyOf));
     this.#storage.transactionSync(() => {
       for (const amount of overdue) {
-        const isSame = this.#exec("SELECT 1 FROM amounts WHERE units = ? AND invoice_id = ? AND check_after_ms = ?", [
-          padded(amount.units),
-          amount.invoiceId,
-          amount.checkAfterMs,
+        const { invoiceId } = amount;
+        const of = [padded(amount.units), invoiceId];
+        const [same] = this.#exec(
+          "SELECT held_until_ms FROM amounts WHERE units = ? AND invoice_id = ? AND check_after_ms = ?",
+          [...of, amount.checkAfterMs],
+        );
+        if (same === undefined) continue;
+        const isStored = stands.has(keyOf(amount));
+        const endMs = Number(same.held_until_ms);
+        if (!isStored && endMs + CHECK_AFTER_MS <= nowMs) {
+          this.#free(amount);
+          continue;
+        }
+        const next = [Number(isStored), Math.max(endMs, nowMs) + CHECK_AFTER_MS];
+        this.#exec("UPDATE amounts SET is_counted = ?, check_after_ms = ? WHERE units = ? AND invoice_id = ?", [
+          ...next,
+          ...of,
         ]);
-        if (isSame.length === 0) continue;
-        if (!stands.has(keyOf(amount))) this.#free(amount);
-        else
-          this.#exec("UPDATE amounts SET check_after_ms = ? WHERE units = ? AND invoice_id = ?", [
-            ...[nowMs + CHECK_AFTER_MS, padded(amount.units), amount.invoiceId],
-          ]);
       }
     });
   }
@@ -140,44 +162,53 @@ export class AmountAllocations {
       heldUntilMs(request, { isShared: isSharedHere, rank }),
       ...own.map((each) => each.heldUntilMs),
     );
-    const kept = own.find((each) => each.priceUnits === priceUnits);
-    if (kept !== undefined) return this.#keep(kept, { untilMs, nowMs });
     const { asset } = pairOf(this.#place);
     const asker = { merchantId, invoiceId, rank };
+    const terms: Terms = {
+      ...{ untilMs, nowMs, isLimited: isSharedHere || request.isPublic },
+      refusalOf: (units) =>
+        this.#holdingRefusal(holdingBounds({ rank, isPublic: request.isPublic }, units, asset), {
+          ...{ asker, isShared: isSharedHere, others: sharing.provenOthers },
+        }),
+    };
+    const kept = own.find((each) => each.priceUnits === priceUnits);
+    if (kept !== undefined) return this.#keep(kept, terms);
     const salt = this.#freeSalt(priceUnits, asset, asker);
     if (salt === undefined) return refused({ code: "AMOUNTS_EXHAUSTED" });
     const units = saltedUnits(priceUnits, asset, salt);
     const same = own.find((each) => each.units === units);
     if (same !== undefined) {
-      const answer = this.#keep(same, { untilMs, nowMs });
+      const answer = this.#keep(same, terms);
       return answer.kind === "refused" ? answer : { ...answer, isLow: this.#putPrice(request, { units, rank, salt }) };
     }
     const isFirst = isSharedHere && rank === UNPROVEN && own.length === 0;
-    const refusal =
-      (isFirst ? lifetimeRefusal(request, nowMs) : undefined) ??
-      this.#holdingRefusal(holdingBounds({ rank, isPublic: request.isPublic }, units, asset), {
-        ...{ asker, isShared: isSharedHere, others: sharing.provenOthers },
-      });
+    const refusal = (isFirst ? lifetimeRefusal(request, nowMs) : undefined) ?? terms.refusalOf(units);
     if (refusal !== undefined) return refused(refusal);
     // Others could take the amount at once, while the invoice's page still asks for it.
     if (untilMs < nowMs) return refused(NO_LONGER_HELD);
     this.#exec(
-      `INSERT INTO amounts (units, rank, invoice_id, merchant_id, is_public, held_until_ms, check_after_ms) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      [padded(units), rank, invoiceId, merchantId, Number(request.isPublic), untilMs, untilMs + CHECK_AFTER_MS],
+      `INSERT INTO amounts (units, rank, invoice_id, merchant_id, is_public, is_counted, held_until_ms, check_after_ms)
+      VALUES (?, ?, ?, ?, ?, 1, ?, ?)`,
+      [padded(units), rank, invoiceId, merchantId, Number(request.isPublic), untilMs, checkAfterMs(terms)],
     );
     return { kind: "given", units, rank, heldUntilMs: untilMs, isLow: this.#putPrice(request, { units, rank, salt }) };
   }
 
-  /** An amount that the invoice has already. Its end moves to the later one: an operation that is repeated may make an invoice that ends later. */
-  #keep(held: Row, of: { readonly untilMs: number; readonly nowMs: number }): AmountAnswer {
-    const { units, rank, isLow } = held;
-    const untilMs = Math.max(held.heldUntilMs, of.untilMs);
-    if (untilMs < of.nowMs) return refused(NO_LONGER_HELD);
-    if (untilMs > held.heldUntilMs) {
-      this.#exec("UPDATE amounts SET held_until_ms = ?, check_after_ms = ? WHERE units = ? AND rank = ?", [
-        ...[untilMs, untilMs + CHECK_AFTER_MS],
-        ...[padded(units), rank],
-      ]);
+  /**
+   * An amount that the invoice has already. Its end moves to the later one: an operation that is repeated may make an invoice that ends later. One
+   * that counts no more must be within the limits to be counted again.
+   */
+  #keep(held: Row, terms: Terms): AmountAnswer {
+    const { units, rank, isLow, isCounted } = held;
+    const refusal = isCounted ? undefined : terms.refusalOf(units);
+    if (refusal !== undefined) return refused(refusal);
+    const untilMs = Math.max(held.heldUntilMs, terms.untilMs);
+    if (untilMs < terms.nowMs) return refused(NO_LONGER_HELD);
+    if (untilMs > held.heldUntilMs || !isCounted) {
+      this.#exec(
+        "UPDATE amounts SET is_counted = 1, held_until_ms = ?, check_after_ms = ? WHERE units = ? AND rank = ?",
+        [untilMs, checkAfterMs({ ...terms, untilMs }), padded(units), rank],
+      );
     }
     return { kind: "given", units, rank, heldUntilMs: untilMs, isLow };
   }
@@ -185,7 +216,7 @@ export class AmountAllocations {
   /** The amounts of an invoice with each price that they were given for. All have one rank. */
   #heldBy(invoiceId: string): readonly Row[] {
     const rows = this.#exec(
-      `SELECT held.units, held.rank, held.held_until_ms, asked.price_units, asked.is_low FROM prices asked
+      `SELECT held.units, held.rank, held.held_until_ms, held.is_counted, asked.price_units, asked.is_low FROM prices asked
       JOIN amounts held ON held.units = asked.units AND held.rank = asked.rank WHERE asked.invoice_id = ? ORDER BY asked.price_units`,
       [invoiceId],
     );
@@ -194,6 +225,7 @@ export class AmountAllocations {
       priceUnits: unitsIn(row.price_units),
       rank: rankIn(row.rank),
       heldUntilMs: Number(row.held_until_ms),
+      isCounted: row.is_counted === 1,
       isLow: row.is_low === 1,
     }));
   }
@@ -256,12 +288,12 @@ export class AmountAllocations {
     const ends = [padded(bounds.fromUnits), padded(bounds.toUnits)];
     const [held] = this.#exec(
       `SELECT count(*) AS everybody, coalesce(sum(merchant_id = ?), 0) AS own FROM amounts INDEXED BY amounts_rank
-      WHERE rank = ? AND units BETWEEN ? AND ?`,
+      WHERE is_counted = 1 AND rank = ? AND units BETWEEN ? AND ?`,
       [asker.merchantId, asker.rank, ...ends],
     );
     const [shown] = this.#exec(
       `SELECT coalesce(sum(invoice_id <> ?), 0) AS of_others, coalesce(sum(rank = ?), 0) AS own FROM amounts INDEXED BY amounts_public
-      WHERE is_public = 1 AND merchant_id = ? AND units BETWEEN ? AND ?`,
+      WHERE is_public = 1 AND is_counted = 1 AND merchant_id = ? AND units BETWEEN ? AND ?`,
       [asker.invoiceId, asker.rank, asker.merchantId, ...ends],
     );
     const counts = { all: Number(held?.everybody), own: Number(held?.own) };
@@ -306,6 +338,10 @@ export class AmountAllocations {
   #exec(query: string, bindings: readonly (string | number)[]): Record<string, string | number | null | ArrayBuffer>[] {
     return this.#storage.sql.exec(query, ...bindings).toArray();
   }
+}
+
+function checkAfterMs({ untilMs, nowMs, isLimited }: Omit<Terms, "refusalOf">): number {
+  return isLimited ? nowMs + STORED_AFTER_MS : untilMs + CHECK_AFTER_MS;
 }
 
 function refused(refusal: AmountRefusal): AmountAnswer {

@@ -12,7 +12,7 @@ const PAUSE_MS = 5 * MINUTE_MS;
 
 /**
  * One object per asset at an address of a network, named by `placeName`. Only it gives that address's amounts. The logic is in `AmountAllocations`;
- * the alarm frees what nobody releases, because no invoice was stored with it.
+ * the alarm finds what no invoice was stored with.
  */
 export class AmountAllocator extends DurableObject<Env> {
   readonly #place: AmountPlace;

@@ -36,7 +36,7 @@ export interface InvoiceAmount {
   readonly units: bigint;
 }
 
-/** An amount whose end is long over and that nobody has released. */
+/** An amount that is to be looked up in D1: it was given some time ago, or its end is long over and nobody has released it. */
 export interface OverdueAmount extends InvoiceAmount {
   /** As it was when this was read. */
   readonly checkAfterMs: number;

@@ -4,16 +4,21 @@ import type { Rank } from "../../platform/column-values.ts";
 import { RANKS } from "../ranks/rank.ts";
 
 export function createAmountTables(storage: Pick<ObjectStorage, "sql">): void {
-  // Units are padded to one length, so that texts sort as numbers do. Two ranks may hold one amount, two invoices of one rank never.
+  // Units are padded to one length, so that texts sort as numbers do. Two ranks may hold one amount, two invoices of one rank never. The limits do not
+  // count (is_counted) an amount that was looked up in D1 and has no row: its invoice was never stored.
   storage.sql.exec(
     `CREATE TABLE IF NOT EXISTS amounts (
       units TEXT NOT NULL, rank INTEGER NOT NULL, invoice_id TEXT NOT NULL, merchant_id TEXT NOT NULL, is_public INTEGER NOT NULL,
-      held_until_ms INTEGER NOT NULL, check_after_ms INTEGER NOT NULL, PRIMARY KEY (units, rank)
+      is_counted INTEGER NOT NULL, held_until_ms INTEGER NOT NULL, check_after_ms INTEGER NOT NULL, PRIMARY KEY (units, rank)
     ) WITHOUT ROWID`,
   );
-  storage.sql.exec("CREATE INDEX IF NOT EXISTS amounts_rank ON amounts (rank, units, merchant_id)");
+  storage.sql.exec(
+    "CREATE INDEX IF NOT EXISTS amounts_rank ON amounts (rank, units, merchant_id) WHERE is_counted = 1",
+  );
   storage.sql.exec("CREATE INDEX IF NOT EXISTS amounts_check ON amounts (check_after_ms)");
-  storage.sql.exec("CREATE INDEX IF NOT EXISTS amounts_public ON amounts (merchant_id, units) WHERE is_public = 1");
+  storage.sql.exec(
+    "CREATE INDEX IF NOT EXISTS amounts_public ON amounts (merchant_id, units) WHERE is_public = 1 AND is_counted = 1",
+  );
   // The prices for which an amount was given, with its number among the candidates of that price; an invoice may use an amount for several.
   storage.sql.exec(
     `CREATE TABLE IF NOT EXISTS prices (

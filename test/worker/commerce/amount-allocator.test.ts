@@ -97,6 +97,28 @@ describe("the alarm of an address's allocator", () => {
     expect(await runDurableObjectAlarm(amountsAt(place))).toBe(true);
   });
 
+  it("counts, ten minutes after it was given, no amount without an invoice in the limits of strangers", async () => {
+    const place = freshPlace();
+    const strange = { sharing: { ...ALONE, hasOthers: true } };
+    const eight = (createdAtMs: number) =>
+      Array.from({ length: 8 }, () => ({ ...requestOf(freshId("inv"), createdAtMs), ...strange }));
+    const kinds = async (asked: readonly AmountRequest[]) =>
+      (await amountsAt(place).allocate(asked)).map(({ kind }) => kind);
+    const [given, refused] = [Array(8).fill("given"), Array(8).fill("refused")];
+    expect(await kinds(eight(Date.now() - 11 * MINUTE_MS))).toEqual(given);
+    expect(await kinds(eight(Date.now()))).toEqual(refused);
+    await runDurableObjectAlarm(amountsAt(place));
+    expect(await kinds(eight(Date.now()))).toEqual(given);
+    expect(await kinds(eight(Date.now()))).toEqual(refused);
+    // These were given just now.
+    await runDurableObjectAlarm(amountsAt(place));
+    expect(await kinds(eight(Date.now()))).toEqual(refused);
+    const held = await runInDurableObject(amountsAt(place), (_, { storage }) =>
+      storage.sql.exec("SELECT count(DISTINCT units) AS held FROM amounts").one(),
+    );
+    expect(held).toEqual({ held: 16 });
+  });
+
   it("is not postponed by the first request after an eviction", async () => {
     const place = freshPlace();
     const alarmMs = () => runInDurableObject(amountsAt(place), (_, { storage }) => storage.getAlarm());

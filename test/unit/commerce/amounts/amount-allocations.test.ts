@@ -4,104 +4,17 @@ import { describe, expect, it, test } from "vitest";
 import { AmountAllocations } from "../../../../src/commerce/amounts/amount-allocations.ts";
 import { placeName, placeNamed } from "../../../../src/commerce/amounts/amount-place.ts";
 import type { AmountRequest } from "../../../../src/commerce/amounts/amount-request.ts";
-import { candidateUnits, saltCapacity } from "../../../../src/commerce/invoices/direct-amount.ts";
-import {
-  heldUntilMs,
-  holdingBounds,
-  holdingRefusal,
-  lifetimeRefusal,
-} from "../../../../src/commerce/invoices/holding.ts";
-import { isShared, PROVEN, type Sharing, UNPROVEN } from "../../../../src/commerce/ranks/rank.ts";
-import { DAY_MS, HOUR_MS } from "../../../../src/lib/time.ts";
-import type { Rank } from "../../../../src/platform/column-values.ts";
+import { PROVEN, type Sharing, UNPROVEN } from "../../../../src/commerce/ranks/rank.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/lib/time.ts";
 import { memoryStorage } from "../../../support/object-storage.ts";
 import { RUNS } from "../../../support/property-runs.ts";
+import { AmountModel, candidatesOf, type Held, PLACE } from "./amount-model.ts";
 
-const PLACE = { network: "BTC", cryptocurrency: "BTC", address: "1BoatSLRHtKNngkdXEeobR76b53LETtpyT" };
-const SATOSHI = { grainUnits: 1n, coarseGrainUnits: [] };
 const ALONE: Sharing = { rank: UNPROVEN, hasOthers: false, provenOthers: 0 };
-
-const candidatesOf = (priceUnits: bigint) =>
-  candidateUnits(priceUnits, SATOSHI, { from: 0, to: saltCapacity(priceUnits, SATOSHI) });
 
 function requestOf(invoiceId: string, over: Partial<AmountRequest> = {}): AmountRequest {
   const times = { createdAtMs: 0, expiresAtMs: HOUR_MS, monitorUntilMs: DAY_MS, nowMs: 0 };
   return { invoiceId, merchantId: "mer_a", priceUnits: 2_400n, sharing: ALONE, isPublic: false, ...times, ...over };
-}
-
-interface Held {
-  readonly units: bigint;
-  readonly rank: Rank;
-  readonly invoiceId: string;
-  readonly merchantId: string;
-  readonly isPublic: boolean;
-  readonly untilMs: number;
-}
-
-/** The rules by brute force. */
-class Model {
-  held: readonly Held[] = [];
-  readonly given = new Map<string, bigint>();
-
-  allocate(request: AmountRequest): bigint | string {
-    const { invoiceId, merchantId, priceUnits, sharing, isPublic, nowMs } = request;
-    const own = this.held.filter((each) => each.invoiceId === invoiceId);
-    const rank = own[0]?.rank ?? sharing.rank;
-    const isSharedHere = isShared(sharing, rank);
-    const ends = own.map((each) => each.untilMs);
-    const untilMs = Math.max(heldUntilMs(request, { isShared: isSharedHere, rank }), ...ends);
-    const key = `${invoiceId} ${priceUnits}`;
-    const units = this.given.get(key) ?? this.#free(request, rank);
-    if (units === undefined) return "AMOUNTS_EXHAUSTED";
-    const kept = own.find((each) => each.units === units);
-    if (kept !== undefined) {
-      if (Math.max(kept.untilMs, untilMs) < nowMs) return "LIMIT_REACHED";
-      this.given.set(key, units);
-      const longer = { ...kept, untilMs: Math.max(kept.untilMs, untilMs) };
-      this.held = this.held.map((each) => (each === kept ? longer : each));
-      return units;
-    }
-    if (isSharedHere && rank === UNPROVEN && own.length === 0 && lifetimeRefusal(request, nowMs) !== undefined)
-      return "LIMIT_REACHED";
-    const bounds = holdingBounds({ rank, isPublic }, units, SATOSHI);
-    const within = this.held.filter((each) => bounds.fromUnits <= each.units && each.units <= bounds.toUnits);
-    const ofRank = within.filter((each) => each.rank === rank);
-    const shown = within.filter(
-      (each) => each.isPublic && each.merchantId === merchantId && each.invoiceId !== invoiceId,
-    );
-    const ownOfRank = ofRank.filter((each) => each.merchantId === merchantId);
-    const refusal = holdingRefusal(rank, bounds, {
-      ...{ isShared: isSharedHere, others: sharing.provenOthers, all: ofRank.length, public: shown.length },
-      ...{ own: ownOfRank.length, ownPublic: ownOfRank.filter((each) => each.isPublic).length },
-    });
-    if (refusal !== undefined) return refusal.code;
-    if (untilMs < nowMs) return "LIMIT_REACHED";
-    this.given.set(key, units);
-    this.held = [...this.held, { units, rank, invoiceId, merchantId, isPublic, untilMs }];
-    return units;
-  }
-
-  #free({ invoiceId, merchantId, priceUnits }: AmountRequest, rank: Rank): bigint | undefined {
-    const freeFor = (asker: Rank) =>
-      candidatesOf(priceUnits).find(
-        (units) =>
-          !this.held.some(
-            (each) =>
-              each.units === units &&
-              each.invoiceId !== invoiceId &&
-              (each.rank <= asker || each.merchantId === merchantId),
-          ),
-      );
-    return freeFor(UNPROVEN) ?? freeFor(rank);
-  }
-
-  drop(isGone: (each: Held) => boolean): void {
-    for (const each of this.held.filter(isGone)) {
-      for (const [key, units] of this.given)
-        if (units === each.units && key.startsWith(`${each.invoiceId} `)) this.given.delete(key);
-    }
-    this.held = this.held.filter((each) => !isGone(each));
-  }
 }
 
 const MERCHANTS = 6;
@@ -157,7 +70,7 @@ describe("any history at one address", () => {
   it("answers as the rules say, gives an invoice and price one amount, and frees none before its end", () => {
     fc.assert(
       fc.property(anySteps, fc.constantFrom(600n, 2_400n), (steps, prices) => {
-        const [real, model] = [new AmountAllocations(memoryStorage(), PLACE), new Model()];
+        const [real, model] = [new AmountAllocations(memoryStorage(), PLACE), new AmountModel()];
         let nowMs = 0;
         for (const step of steps) {
           switch (step.kind) {
@@ -179,16 +92,12 @@ describe("any history at one address", () => {
             }
             case "check": {
               const overdue = real.overdue(nowMs, 100);
-              const isGone = (each: Held) =>
-                overdue.some(({ units, invoiceId }) => units === each.units && invoiceId === each.invoiceId) &&
-                !step.standing.map(idOf).includes(each.invoiceId);
-              for (const { untilMs } of model.held.filter(isGone)) expect(untilMs).toBeLessThanOrEqual(nowMs - HOUR_MS);
-              real.settle(
-                overdue,
-                model.held.filter((each) => !isGone(each)),
-                nowMs,
-              );
-              model.drop(isGone);
+              const isDue = (each: Held) =>
+                overdue.some(({ units, invoiceId }) => units === each.units && invoiceId === each.invoiceId);
+              const isStored = (each: Held) => step.standing.map(idOf).includes(each.invoiceId);
+              real.settle(overdue, model.held.filter(isStored), nowMs);
+              model.drop((each) => isDue(each) && !isStored(each) && each.untilMs + HOUR_MS <= nowMs);
+              model.count((each) => (isDue(each) ? isStored(each) : undefined));
             }
           }
           const { held } = model;
@@ -292,6 +201,34 @@ describe("an amount", () => {
       { units: 2_399n },
       { units: 2_398n },
     ]);
+  });
+
+  it("that a limit counts counts ten minutes, and then only if its invoice is stored, but stays the invoice's", () => {
+    const allocations = new AmountAllocations(memoryStorage(), PLACE);
+    const shared = { rank: UNPROVEN, hasOthers: true, provenOthers: 0 };
+    const askAt = (invoiceId: string, nowMs: number) => {
+      const [answer] = allocations.allocate([requestOf(invoiceId, { sharing: shared, nowMs })]);
+      return answer?.kind === "given" ? answer.units : answer?.refusal.code;
+    };
+    // An unproven merchant may hold three of the amounts around this price.
+    const first = ["a", "b", "c"].map((invoiceId) => askAt(invoiceId, 0));
+    expect(first).toEqual([2_400n, 2_399n, 2_398n]);
+    expect(askAt("d", 0)).toBe("LIMIT_REACHED");
+    expect([allocations.overdue(10 * MINUTE_MS - 1, 10), allocations.nextCheckMs()]).toEqual([[], 10 * MINUTE_MS]);
+    const overdue = allocations.overdue(10 * MINUTE_MS, 10);
+    allocations.settle(overdue, [{ invoiceId: "a", units: 2_400n }], 10 * MINUTE_MS);
+    expect(["e", "f", "g"].map((invoiceId) => askAt(invoiceId, 11 * MINUTE_MS))).toEqual([
+      ...[2_397n, 2_396n],
+      "LIMIT_REACHED",
+    ]);
+    // Who comes back has its amount if the limits allow that.
+    expect(askAt("b", 12 * MINUTE_MS)).toBe("LIMIT_REACHED");
+    allocations.settle(allocations.overdue(30 * MINUTE_MS, 10), [{ invoiceId: "f", units: 2_396n }], 30 * MINUTE_MS);
+    expect(["b", "h", "a"].map((invoiceId) => askAt(invoiceId, 31 * MINUTE_MS))).toEqual([
+      ...[2_399n, "LIMIT_REACHED"],
+      2_400n,
+    ]);
+    expect(allocations.release([{ invoiceId: "c", units: 2_398n }], DAY_MS)).toEqual([false]);
   });
 
   it("whose row stands in D1 is asked about again an hour later, however long its end is over", () => {

@@ -1,0 +1,106 @@
+// What the allocator of one address must answer: the rules in another way, looking at every amount for every answer.
+import type { AmountRequest } from "../../../../src/commerce/amounts/amount-request.ts";
+import { candidateUnits, saltCapacity } from "../../../../src/commerce/invoices/direct-amount.ts";
+import {
+  heldUntilMs,
+  holdingBounds,
+  holdingRefusal,
+  lifetimeRefusal,
+} from "../../../../src/commerce/invoices/holding.ts";
+import { isShared, UNPROVEN } from "../../../../src/commerce/ranks/rank.ts";
+import type { Rank } from "../../../../src/platform/column-values.ts";
+
+export const PLACE = { network: "BTC", cryptocurrency: "BTC", address: "1BoatSLRHtKNngkdXEeobR76b53LETtpyT" };
+const SATOSHI = { grainUnits: 1n, coarseGrainUnits: [] };
+
+export const candidatesOf = (priceUnits: bigint) =>
+  candidateUnits(priceUnits, SATOSHI, { from: 0, to: saltCapacity(priceUnits, SATOSHI) });
+
+export interface Held {
+  readonly units: bigint;
+  readonly rank: Rank;
+  readonly invoiceId: string;
+  readonly merchantId: string;
+  readonly isPublic: boolean;
+  readonly untilMs: number;
+  /** Not once its invoice was found not to be stored. */
+  readonly isCounted: boolean;
+}
+
+/** The rules of an allocator, by brute force over all that is held. */
+export class AmountModel {
+  held: readonly Held[] = [];
+  readonly given = new Map<string, bigint>();
+
+  allocate(request: AmountRequest): bigint | string {
+    const { invoiceId, merchantId, priceUnits, sharing, isPublic, nowMs } = request;
+    const own = this.held.filter((each) => each.invoiceId === invoiceId);
+    const rank = own[0]?.rank ?? sharing.rank;
+    const isSharedHere = isShared(sharing, rank);
+    const ends = own.map((each) => each.untilMs);
+    const untilMs = Math.max(heldUntilMs(request, { isShared: isSharedHere, rank }), ...ends);
+    const key = `${invoiceId} ${priceUnits}`;
+    const units = this.given.get(key) ?? this.#free(request, rank);
+    if (units === undefined) return "AMOUNTS_EXHAUSTED";
+    const kept = own.find((each) => each.units === units);
+    const refusal = kept?.isCounted === true ? undefined : this.#refusal(request, rank, units);
+    if (kept !== undefined) {
+      if (refusal !== undefined) return refusal;
+      if (Math.max(kept.untilMs, untilMs) < nowMs) return "LIMIT_REACHED";
+      this.given.set(key, units);
+      const longer = { ...kept, untilMs: Math.max(kept.untilMs, untilMs), isCounted: true };
+      this.held = this.held.map((each) => (each === kept ? longer : each));
+      return units;
+    }
+    if (isSharedHere && rank === UNPROVEN && own.length === 0 && lifetimeRefusal(request, nowMs) !== undefined)
+      return "LIMIT_REACHED";
+    if (refusal !== undefined) return refusal;
+    if (untilMs < nowMs) return "LIMIT_REACHED";
+    this.given.set(key, units);
+    this.held = [...this.held, { units, rank, invoiceId, merchantId, isPublic, untilMs, isCounted: true }];
+    return units;
+  }
+
+  #refusal({ invoiceId, merchantId, sharing, isPublic }: AmountRequest, rank: Rank, units: bigint): string | undefined {
+    const bounds = holdingBounds({ rank, isPublic }, units, SATOSHI);
+    const within = this.held.filter(
+      (each) => each.isCounted && bounds.fromUnits <= each.units && each.units <= bounds.toUnits,
+    );
+    const ofRank = within.filter((each) => each.rank === rank);
+    const shown = within.filter(
+      (each) => each.isPublic && each.merchantId === merchantId && each.invoiceId !== invoiceId,
+    );
+    const ownOfRank = ofRank.filter((each) => each.merchantId === merchantId);
+    const refusal = holdingRefusal(rank, bounds, {
+      ...{ isShared: isShared(sharing, rank), others: sharing.provenOthers, all: ofRank.length, public: shown.length },
+      ...{ own: ownOfRank.length, ownPublic: ownOfRank.filter((each) => each.isPublic).length },
+    });
+    return refusal?.code;
+  }
+
+  #free({ invoiceId, merchantId, priceUnits }: AmountRequest, rank: Rank): bigint | undefined {
+    const freeFor = (asker: Rank) =>
+      candidatesOf(priceUnits).find(
+        (units) =>
+          !this.held.some(
+            (each) =>
+              each.units === units &&
+              each.invoiceId !== invoiceId &&
+              (each.rank <= asker || each.merchantId === merchantId),
+          ),
+      );
+    return freeFor(UNPROVEN) ?? freeFor(rank);
+  }
+
+  drop(isGone: (each: Held) => boolean): void {
+    for (const each of this.held.filter(isGone)) {
+      for (const [key, units] of this.given)
+        if (units === each.units && key.startsWith(`${each.invoiceId} `)) this.given.delete(key);
+    }
+    this.held = this.held.filter((each) => !isGone(each));
+  }
+
+  count(isCounted: (each: Held) => boolean | undefined): void {
+    this.held = this.held.map((each) => ({ ...each, isCounted: isCounted(each) ?? each.isCounted }));
+  }
+}
