@@ -5,14 +5,7 @@
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
 import type { Rank } from "../../platform/column-values.ts";
-import {
-  type AmountGrain,
-  amountsLowMark,
-  candidateUnits,
-  firstSalt,
-  saltCapacity,
-  saltedUnits,
-} from "../invoices/direct-amount.ts";
+import { type AmountGrain, candidateUnits, saltCapacity, saltedUnits } from "../invoices/direct-amount.ts";
 import {
   type AmountRefusal,
   type Holding,
@@ -28,6 +21,7 @@ import { isShared, UNPROVEN } from "../ranks/rank.ts";
 import type { AmountPlace } from "./amount-place.ts";
 import type { AmountAnswer, AmountRequest, InvoiceAmount, OverdueAmount } from "./amount-request.ts";
 import { createAmountTables, padded, rankIn, unitsIn } from "./amount-tables.ts";
+import { PriceSalts } from "./price-salts.ts";
 
 /** How long after its end an amount without a release is looked up in D1. Longer than any batch that gives it a row is under way. */
 const CHECK_AFTER_MS = HOUR_MS;
@@ -37,8 +31,6 @@ const CHECK_AFTER_MS = HOUR_MS;
  * even later does no harm, because the amount stays its invoice's: one amount then counts too little.
  */
 const STORED_AFTER_MS = 10 * MINUTE_MS;
-/** How many taken salts of a price are read for the first guess. */
-const SALTS_READ = 64;
 /** How many candidates each further look takes, the first few most often having a free one. */
 const LOOKS: readonly number[] = [64, 1_024, 10_001];
 
@@ -64,10 +56,12 @@ interface Terms extends Pick<AmountRequest, "nowMs"> {
 export class AmountAllocations {
   readonly #storage: ObjectStorage;
   readonly #place: AmountPlace;
+  readonly #prices: PriceSalts;
 
   constructor(storage: ObjectStorage, place: AmountPlace) {
     this.#storage = storage;
     this.#place = place;
+    this.#prices = new PriceSalts(storage, place);
     createAmountTables(storage);
   }
 
@@ -179,7 +173,9 @@ export class AmountAllocations {
     const same = own.find((each) => each.units === units);
     if (same !== undefined) {
       const answer = this.#keep(same, terms);
-      return answer.kind === "refused" ? answer : { ...answer, isLow: this.#putPrice(request, { units, rank, salt }) };
+      return answer.kind === "refused"
+        ? answer
+        : { ...answer, isLow: this.#prices.put(request, { units, rank, salt }) };
     }
     const isFirst = isSharedHere && rank === UNPROVEN && own.length === 0;
     const refusal = (isFirst ? lifetimeRefusal(request, nowMs) : undefined) ?? terms.refusalOf(units);
@@ -191,7 +187,13 @@ export class AmountAllocations {
       VALUES (?, ?, ?, ?, ?, 1, ?, ?)`,
       [padded(units), rank, invoiceId, merchantId, Number(request.isPublic), untilMs, checkAfterMs(terms)],
     );
-    return { kind: "given", units, rank, heldUntilMs: untilMs, isLow: this.#putPrice(request, { units, rank, salt }) };
+    return {
+      kind: "given",
+      units,
+      rank,
+      heldUntilMs: untilMs,
+      isLow: this.#prices.put(request, { units, rank, salt }),
+    };
   }
 
   /**
@@ -236,7 +238,7 @@ export class AmountAllocations {
    */
   #freeSalt(priceUnits: bigint, asset: AmountGrain, asker: Asker): number | undefined {
     const capacity = saltCapacity(priceUnits, asset);
-    const guess = this.#guess(priceUnits, capacity);
+    const guess = this.#prices.guess(priceUnits, capacity);
     if (guess !== undefined) {
       const [free] = this.#freeOf([saltedUnits(priceUnits, asset, guess)], { ...asker, rank: UNPROVEN });
       if (free !== undefined) return guess;
@@ -250,19 +252,6 @@ export class AmountAllocations {
       }
     }
     return undefined;
-  }
-
-  /** The lowest number of the price that is free among the amounts of this very price; it may be an amount of another price. */
-  #guess(priceUnits: bigint, capacity: number): number | undefined {
-    const price = padded(priceUnits);
-    const salts = this.#exec("SELECT salt FROM prices WHERE price_units = ? ORDER BY salt LIMIT ?", [
-      price,
-      SALTS_READ,
-    ]).map(({ salt }) => Number(salt));
-    const takenSalts = [...new Set(salts)];
-    const last = this.#exec("SELECT max(salt) AS last FROM prices WHERE price_units = ?", [price])[0]?.last ?? null;
-    const isPriceTaken = this.#exec("SELECT 1 FROM amounts WHERE units = ? LIMIT 1", [price]).length > 0;
-    return firstSalt({ takenSalts, maxSalt: last === null ? null : Number(last), isPriceTaken }, capacity);
   }
 
   /**
@@ -299,40 +288,6 @@ export class AmountAllocations {
     const counts = { all: Number(held?.everybody), own: Number(held?.own) };
     const publicCounts = { ownPublic: Number(shown?.own), public: Number(shown?.of_others) };
     return holdingRefusal(asker.rank, bounds, { ...counts, ...publicCounts, isShared: isSharedHere, others });
-  }
-
-  /**
-   * Notes the price for which the amount is given, and returns whether as many amounts of it are now taken from the merchant as it is warned
-   * of. That is noted, too, for a repeated call.
-   */
-  #putPrice(
-    { invoiceId, merchantId, priceUnits }: AmountRequest,
-    { units, rank, salt }: Pick<Row, "units" | "rank"> & { readonly salt: number },
-  ): boolean {
-    const price = padded(priceUnits);
-    this.#exec(
-      "INSERT INTO prices (invoice_id, price_units, units, rank, merchant_id, salt, is_low) VALUES (?, ?, ?, ?, ?, ?, 0)",
-      [invoiceId, price, padded(units), rank, merchantId, salt],
-    );
-    const mark = amountsLowMark(saltCapacity(priceUnits, pairOf(this.#place).asset));
-    if (mark === undefined || !this.#mayReach(mark, price) || this.#takenAt(price, rank, merchantId) !== mark)
-      return false;
-    this.#exec("UPDATE prices SET is_low = 1 WHERE invoice_id = ? AND price_units = ?", [invoiceId, price]);
-    return true;
-  }
-
-  /** The salts of a merchant at a price are distinct: with `mark` of them taken the greatest is at least mark - 1. So few calls count. */
-  #mayReach(mark: number, price: string): boolean {
-    const [last] = this.#exec("SELECT max(salt) AS last FROM prices WHERE price_units = ?", [price]);
-    return Number(last?.last ?? -1) >= mark - 1;
-  }
-
-  #takenAt(price: string, rank: Rank, merchantId: string): number {
-    const [taken] = this.#exec(
-      "SELECT count(*) AS held FROM prices WHERE price_units = ? AND (rank <= ? OR merchant_id = ?)",
-      [price, rank, merchantId],
-    );
-    return Number(taken?.held);
   }
 
   #exec(query: string, bindings: readonly (string | number)[]): Record<string, string | number | null | ArrayBuffer>[] {
