@@ -23,7 +23,7 @@ export function seedAmounts({ sql }: Pick<ObjectStorage, "sql">, amounts: readon
     const of = [padded(units), rank, invoiceId, merchantId];
     sql.exec("INSERT OR IGNORE INTO amounts VALUES (?, ?, ?, ?, 0, 1, ?, ?)", ...of, ...times);
     const price = [invoiceId, padded(priceUnits), padded(units), rank, merchantId];
-    sql.exec("INSERT OR IGNORE INTO prices VALUES (?, ?, ?, ?, ?, 0, 0)", ...price);
+    sql.exec("INSERT OR IGNORE INTO prices VALUES (?, ?, ?, ?, ?, 0, NULL)", ...price);
   }
 }
 

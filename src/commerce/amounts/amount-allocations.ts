@@ -40,7 +40,7 @@ interface Row {
   readonly rank: Rank;
   readonly heldUntilMs: number;
   readonly isCounted: boolean;
-  readonly isLow: boolean;
+  readonly lowSince: string | null;
 }
 
 type Asker = Pick<AmountRequest, "merchantId" | "invoiceId"> & { readonly rank: Rank };
@@ -175,7 +175,7 @@ export class AmountAllocations {
       const answer = this.#keep(same, terms);
       return answer.kind === "refused"
         ? answer
-        : { ...answer, isLow: this.#prices.put(request, { units, rank, salt }) };
+        : { ...answer, lowSince: this.#prices.put(request, { units, rank, salt }) };
     }
     const isFirst = isSharedHere && rank === UNPROVEN && own.length === 0;
     const refusal = (isFirst ? lifetimeRefusal(request, nowMs) : undefined) ?? terms.refusalOf(units);
@@ -192,7 +192,7 @@ export class AmountAllocations {
       units,
       rank,
       heldUntilMs: untilMs,
-      isLow: this.#prices.put(request, { units, rank, salt }),
+      lowSince: this.#prices.put(request, { units, rank, salt }),
     };
   }
 
@@ -201,7 +201,7 @@ export class AmountAllocations {
    * that counts no more must be within the limits to be counted again.
    */
   #keep(held: Row, terms: Terms): AmountAnswer {
-    const { units, rank, isLow, isCounted } = held;
+    const { units, rank, lowSince, isCounted } = held;
     const refusal = isCounted ? undefined : terms.refusalOf(units);
     if (refusal !== undefined) return refused(refusal);
     const untilMs = Math.max(held.heldUntilMs, terms.untilMs);
@@ -212,13 +212,13 @@ export class AmountAllocations {
         [untilMs, checkAfterMs({ ...terms, untilMs }), padded(units), rank],
       );
     }
-    return { kind: "given", units, rank, heldUntilMs: untilMs, isLow };
+    return { kind: "given", units, rank, heldUntilMs: untilMs, lowSince };
   }
 
   /** The amounts of an invoice with each price that they were given for. All have one rank. */
   #heldBy(invoiceId: string): readonly Row[] {
     const rows = this.#exec(
-      `SELECT held.units, held.rank, held.held_until_ms, held.is_counted, asked.price_units, asked.is_low FROM prices asked
+      `SELECT held.units, held.rank, held.held_until_ms, held.is_counted, asked.price_units, asked.low_since FROM prices asked
       JOIN amounts held ON held.units = asked.units AND held.rank = asked.rank WHERE asked.invoice_id = ? ORDER BY asked.price_units`,
       [invoiceId],
     );
@@ -228,7 +228,7 @@ export class AmountAllocations {
       rank: rankIn(row.rank),
       heldUntilMs: Number(row.held_until_ms),
       isCounted: row.is_counted === 1,
-      isLow: row.is_low === 1,
+      lowSince: typeof row.low_since === "string" ? row.low_since : null,
     }));
   }
 

@@ -24,8 +24,8 @@ export interface GivenAmount {
   readonly rank: Rank;
   /** The invoice must not ask for the amount after this time, and nobody else gets it before. */
   readonly heldUntilMs: number;
-  /** Whether it is the one with which the amounts of its price run low. */
-  readonly isLow: boolean;
+  /** The merchant's invoice with which the amounts of its price began to run low; null if they did not. */
+  readonly lowSince: string | null;
 }
 
 export type AmountAnswer = GivenAmount | { readonly kind: "refused"; readonly refusal: AmountRefusal };

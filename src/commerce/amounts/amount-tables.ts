@@ -20,10 +20,11 @@ export function createAmountTables(storage: Pick<ObjectStorage, "sql">): void {
     "CREATE INDEX IF NOT EXISTS amounts_public ON amounts (merchant_id, units) WHERE is_public = 1 AND is_counted = 1",
   );
   // The prices for which an amount was given, with its number among the candidates of that price; an invoice may use an amount for several.
+  // low_since: the invoice with which the price's amounts began to run low for the merchant, if they did when this one was given.
   storage.sql.exec(
     `CREATE TABLE IF NOT EXISTS prices (
       invoice_id TEXT NOT NULL, price_units TEXT NOT NULL, units TEXT NOT NULL, rank INTEGER NOT NULL, merchant_id TEXT NOT NULL,
-      salt INTEGER NOT NULL, is_low INTEGER NOT NULL, PRIMARY KEY (invoice_id, price_units)
+      salt INTEGER NOT NULL, low_since TEXT, PRIMARY KEY (invoice_id, price_units)
     ) WITHOUT ROWID`,
   );
   storage.sql.exec("CREATE INDEX IF NOT EXISTS prices_salt ON prices (price_units, salt)");

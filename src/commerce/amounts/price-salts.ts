@@ -34,23 +34,39 @@ export class PriceSalts {
   }
 
   /**
-   * Notes the price for which the amount is given, and returns whether as many amounts of it are now taken from the merchant as it is warned
-   * of. That is noted, too, for a repeated call.
+   * Notes the price for which the amount is given, and returns since which invoice the amounts of the price run low for the merchant; null if they do
+   * not. That invoice's amount reached the mark. It may never be stored, so all that are given while they run low name it, and each of them tells the
+   * merchant if nobody did before.
    */
   put(
     { invoiceId, merchantId, priceUnits }: AmountRequest,
     { units, rank, salt }: { readonly units: bigint; readonly rank: Rank; readonly salt: number },
-  ): boolean {
+  ): string | null {
     const price = padded(priceUnits);
     this.#exec(
-      "INSERT INTO prices (invoice_id, price_units, units, rank, merchant_id, salt, is_low) VALUES (?, ?, ?, ?, ?, ?, 0)",
+      "INSERT INTO prices (invoice_id, price_units, units, rank, merchant_id, salt) VALUES (?, ?, ?, ?, ?, ?)",
       [invoiceId, price, padded(units), rank, merchantId, salt],
     );
     const mark = amountsLowMark(saltCapacity(priceUnits, pairOf(this.#place).asset));
-    if (mark === undefined || !this.#mayReach(mark, price) || this.#takenAt(price, rank, merchantId) !== mark)
-      return false;
-    this.#exec("UPDATE prices SET is_low = 1 WHERE invoice_id = ? AND price_units = ?", [invoiceId, price]);
-    return true;
+    if (mark === undefined || !this.#mayReach(mark, price)) return null;
+    const taken = this.#takenAt(price, rank, merchantId);
+    if (taken < mark) return null;
+    const lowSince = taken === mark ? invoiceId : this.#lowSince(price, merchantId);
+    if (taken === mark)
+      this.#exec("UPDATE prices SET low_since = NULL WHERE price_units = ? AND merchant_id = ?", [price, merchantId]);
+    this.#exec("UPDATE prices SET low_since = ? WHERE invoice_id = ? AND price_units = ?", [
+      ...[lowSince, invoiceId, price],
+    ]);
+    return lowSince;
+  }
+
+  /** As an earlier amount says that the merchant has. */
+  #lowSince(price: string, merchantId: string): string | null {
+    const [earlier] = this.#exec(
+      "SELECT low_since FROM prices WHERE price_units = ? AND merchant_id = ? AND low_since IS NOT NULL LIMIT 1",
+      [price, merchantId],
+    );
+    return earlier === undefined ? null : String(earlier.low_since);
   }
 
   /** The salts of a merchant at a price are distinct: with `mark` of them taken the greatest is at least mark - 1. So few calls count. */
@@ -67,7 +83,7 @@ export class PriceSalts {
     return Number(taken?.held);
   }
 
-  #exec(query: string, bindings: readonly (string | number)[]) {
+  #exec(query: string, bindings: readonly (string | number | null)[]) {
     return this.#storage.sql.exec(query, ...bindings).toArray();
   }
 }

@@ -22,7 +22,7 @@ const AGAIN = ` on conflict (network, cryptocurrency, address, units, invoice_id
 /** Writes an amount that the allocator gave, or gave again. */
 export const putAmount = preparedInsert(methodAmounts, [], { tail: AGAIN });
 
-/** Records the warning that a price's amounts run low, once for each amount that brings it about. */
+/** Records the warning that a price's amounts run low, unless it was recorded before. */
 export function warnOfAmounts(
   db: Db,
   { eventId: id, merchantId, data, nowMs }: { eventId: EventId; merchantId: MerchantId; data: string; nowMs: number },

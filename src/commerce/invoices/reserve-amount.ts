@@ -1,6 +1,6 @@
 // Reserves an amount at a shared address (decisions 4, "Amount for a direct wallet"). The address's allocator gives it, before the batch that shows
 // it to a payer; the batch only writes it for matching. So the same invoice and price always get the same amount, and a batch never loses one.
-import { derivedId, type InvoiceId, type WalletId } from "../../lib/ids.ts";
+import { derivedId, type WalletId } from "../../lib/ids.ts";
 import { formatUnits } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Statement } from "../../platform/db/batch.ts";
@@ -57,21 +57,21 @@ export async function reserveAmount(
 function statementsOf(
   { db, nowMs }: AmountDependencies,
   { invoice, walletId, at, priceUnits }: WantedAmount,
-  { units, rank, heldUntilMs, isLow }: GivenAmount,
+  { units, rank, heldUntilMs, lowSince }: GivenAmount,
 ): readonly Statement[] {
   const { id: invoiceId, merchantId, expiresAtMs: openUntilMs } = invoice;
   const row = putAmount(db, {
     ...{ ...at, units, invoiceId, merchantId, priceUnits, rank, openUntilMs },
     ...{ createdAtMs: nowMs, heldUntilMs, releaseAfterMs: heldUntilMs, releasedAtMs: null },
   });
-  if (!isLow) return [row];
+  if (lowSince === null) return [row];
   const amount = formatUnits(priceUnits, pairOf(at).asset.decimals);
   const data = JSON.stringify({ walletId, ...at, amount } satisfies WalletEvents["wallet.amounts_low"]);
-  return [row, ...warnOfAmounts(db, { eventId: warningId(invoiceId, at, units), merchantId, data, nowMs })];
+  return [row, ...warnOfAmounts(db, { eventId: warningId(lowSince, at, priceUnits), merchantId, data, nowMs })];
 }
 
-/** The same for the same amount, because the allocator answers a repeated request as it did the first. */
-function warningId(invoiceId: InvoiceId, at: AmountPlace, units: bigint) {
-  const operationId = invoiceId.slice("inv_".length);
-  return derivedId("evt", `${operationId}|${pairKey(at)}|${units}`, 2_000);
+/** The same for all amounts that are given while those of the price run low, so that the first batch that commits tells the merchant. */
+function warningId(lowSince: string, at: AmountPlace, priceUnits: bigint) {
+  const operationId = lowSince.slice("inv_".length);
+  return derivedId("evt", `${operationId}|${pairKey(at)}|${priceUnits}`, 2_000);
 }

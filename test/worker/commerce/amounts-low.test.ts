@@ -1,9 +1,11 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { candidateUnits } from "../../../src/commerce/invoices/direct-amount.ts";
+import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/lib/time.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
-import { freeAmounts, occupy } from "../../support/amounts.ts";
-import { testDb } from "../../support/worker-merchant.ts";
+import { amountsAt, freeAmounts, occupy } from "../../support/amounts.ts";
+import { freshId, testDb } from "../../support/worker-merchant.ts";
 import {
   type Body,
   freshEvmAddress,
@@ -17,6 +19,10 @@ import {
   TINY,
   USDC,
 } from "./amounts-harness.ts";
+
+const lasting = (nowMs: number) => ({
+  ...{ createdAtMs: nowMs, expiresAtMs: nowMs + HOUR_MS, monitorUntilMs: nowMs + DAY_MS, nowMs },
+});
 
 async function lowWarnings({ merchantId }: Shop): Promise<Body[]> {
   const rows = await testDb
@@ -58,6 +64,22 @@ describe("wallet.amounts_low", () => {
     const filled = await gappy.create(TINY.rawAmount, USDC);
     expect(filled.json.paymentMethods[0].amount).toBe("0.002");
     expect(await lowWarnings(gappy)).toHaveLength(2);
+  });
+
+  it("is told by the next invoice, once, where the one that reached the mark was never stored", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, USDC, freshEvmAddress());
+    for (let n = 0; n < 8; n++) await shop.create(TINY.rawAmount, USDC);
+    const [lost, place] = [freshId("inv"), { ...USDC, address }];
+    const [times, sharing] = [lasting(Date.now()), { rank: UNPROVEN, hasOthers: false, provenOthers: 0 }];
+    const { merchantId } = shop;
+    const asked = { invoiceId: lost, merchantId, priceUnits: TINY.priceUnits, sharing, isPublic: false, ...times };
+    expect(await amountsAt(place).allocate([asked])).toMatchObject([{ lowSince: lost }]);
+    expect(await lowWarnings(shop)).toEqual([]);
+    for (let n = 0; n < 2; n++) {
+      await shop.create(TINY.rawAmount, USDC);
+      expect(await lowWarnings(shop)).toMatchObject([{ ...place, amount: "0.002" }]);
+    }
   });
 
   it("is also sent by a renewed quote", async () => {

@@ -286,14 +286,34 @@ describe("the server of one of two proven merchants", () => {
 });
 
 describe("the warning that amounts run low", () => {
-  it("comes with the amount that reaches the mark, and with every repetition of its request", () => {
+  it("comes with the amount that reaches the mark and with all later ones, and with every repetition of a request", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     // 11 amounts, of which the ninth is the mark.
     const asked = Array.from({ length: 11 }, (_, n) => requestOf(`inv_${n}`, { priceUnits: 2_000n }));
-    const isLow = () => allocations.allocate(asked).map((answer) => answer.kind === "given" && answer.isLow);
-    expect(isLow().indexOf(true)).toBe(8);
-    expect(isLow().filter(Boolean)).toHaveLength(1);
-    expect(isLow()).toEqual(isLow());
+    const lowSince = () => allocations.allocate(asked).map((answer) => answer.kind === "given" && answer.lowSince);
+    const expected = [...Array(8).fill(null), "inv_8", "inv_8", "inv_8"];
+    expect(lowSince()).toEqual(expected);
+    expect(lowSince()).toEqual(expected);
+  });
+
+  it("is another one when the amounts run low again", () => {
+    const allocations = new AmountAllocations(memoryStorage(), PLACE);
+    const ask = (from: number, to: number, more: Partial<AmountRequest> = {}) =>
+      Array.from({ length: to - from }, (_, n) => requestOf(`inv_${from + n}`, { priceUnits: 2_000n, ...more })).map(
+        (request) => ({ request, answer: allocations.allocate([request])[0] }),
+      );
+    const first = ask(0, 10);
+    const overMs = DAY_MS + 1;
+    const freed = first
+      .slice(0, 3)
+      .flatMap(({ request: { invoiceId }, answer }) =>
+        answer?.kind === "given" ? [{ invoiceId, units: answer.units }] : [],
+      );
+    expect(allocations.release(freed, overMs)).toEqual([true, true, true]);
+    const later = ask(10, 14, { nowMs: overMs, expiresAtMs: overMs, monitorUntilMs: 2 * overMs });
+    expect(later.map(({ answer }) => answer?.kind === "given" && answer.lowSince)).toEqual([
+      ...[null, "inv_11", "inv_11", "inv_11"],
+    ]);
   });
 });
 
