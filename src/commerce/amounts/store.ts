@@ -1,6 +1,7 @@
 // The amounts that invoices asked for at shared addresses, as matching reads them. Which amount an invoice gets, its allocator decides
 // (amount-allocations.ts).
 import { eq, sql } from "drizzle-orm";
+import { NETWORKS } from "../../chains/networks.ts";
 import type { EventId, InvoiceId, MerchantId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
@@ -75,9 +76,12 @@ export type DueAmount = Pick<
   "network" | "cryptocurrency" | "address" | "units" | "invoiceId" | "releaseAfterMs"
 >;
 
+const ALL_NETWORKS = JSON.stringify(NETWORKS.map(({ name }) => name));
+
 /**
- * Amounts to release, at most `limit`, the longest due first: of invoices that are not active, whose monitoring is over. A payment made before
- * that end but not read yet is matched by its amount, so the amount is kept until its network has been read beyond the end.
+ * Amounts to release, at most `limit`, each network's longest due first: of invoices that are not active, whose monitoring is over. A payment made
+ * before that end but not read yet is matched by its amount, so the amount is kept until its network has been read beyond the end. Of a network that
+ * is stuck only rows that it has passed are read.
  */
 export function selectDueAmounts(db: Db, nowMs: number, limit: number) {
   const { network, cryptocurrency, address, units, invoiceId, releaseAfterMs } = methodAmounts;
@@ -85,15 +89,15 @@ export function selectDueAmounts(db: Db, nowMs: number, limit: number) {
     .select({ network, cryptocurrency, address, units, invoiceId, releaseAfterMs })
     .from(methodAmounts)
     .where(
-      sql`${methodAmounts.releasedAtMs} is null and ${releaseAfterMs} < ${nowMs}
-      and exists (select 1 from invoices done where done.id = ${invoiceId} and done.status not in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION'))
-      and not exists (select 1 from network_cursors cursor where cursor.network = ${network} and cursor.is_resting = 0
-        and cursor.passed_ms <= ${releaseAfterMs})
-      and not exists (select 1 from stuck_addresses stuck where stuck.network = ${network} and stuck.address = ${address}
-        and stuck.passed_ms <= ${releaseAfterMs})`,
-    )
-    .orderBy(releaseAfterMs)
-    .limit(limit);
+      sql`rowid in (select due.rowid from json_each(${ALL_NETWORKS}) net cross join method_amounts due on due.network = net.value
+        and due.released_at_ms is null and due.release_after_ms < min(${nowMs}, coalesce((select cursor.passed_ms
+          from network_cursors cursor where cursor.network = net.value and cursor.is_resting = 0), ${nowMs}))
+        where exists (select 1 from invoices done where done.id = due.invoice_id
+          and done.status not in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION'))
+        and not exists (select 1 from stuck_addresses stuck where stuck.network = due.network and stuck.address = due.address
+          and stuck.passed_ms <= due.release_after_ms)
+        limit ${limit})`,
+    );
 }
 
 /**

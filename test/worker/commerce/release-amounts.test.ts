@@ -20,9 +20,9 @@ beforeEach(async () => {
 });
 
 /** An amount of an invoice that is over, an hour after its end. */
-async function dueAt(address: string): Promise<InvoiceId> {
+async function dueAt(address: string, network = USDT.network): Promise<InvoiceId> {
   const merchantId = freshId("mer");
-  const of = { ...USDT, address };
+  const of = { ...USDT, address, network };
   const invoiceId = await watchMethod(testDb, { ...of, nowMs: NOW - 3 * HOUR_MS, merchantId, status: "EXPIRED" });
   const ends = { openUntilMs: NOW - 2 * HOUR_MS, heldUntilMs: NOW - HOUR_MS, releaseAfterMs: NOW - HOUR_MS };
   const amount = { units: 10n, priceUnits: 10n, rank: UNPROVEN, createdAtMs: NOW - 3 * HOUR_MS };
@@ -66,6 +66,25 @@ describe("an amount whose time is over", () => {
     expect(counts).toEqual([1, 3]);
   });
 
+  it("is released on its network, however many wait for a network that is stuck", async () => {
+    const stuck = await Promise.all(Array.from({ length: 3 }, (_, n) => dueAt(`0x0${n}`)));
+    const freed = await dueAt("0x09", "POL");
+    const sinceMs = NOW - 3 * HOUR_MS;
+    const blank = { isResting: false, sinceMs, lastMovedAtMs: sinceMs, checkpoints: "[]" } as const;
+    await testDb.insert(networkCursors).values([
+      { ...blank, network: "ETH", passedMs: NOW - HOUR_MS },
+      { ...blank, network: "POL", passedMs: NOW },
+    ]);
+    const due = async () => (await selectDueAmounts(testDb, NOW, 1)).map(({ invoiceId }) => invoiceId);
+    expect(await due()).toEqual([freed]);
+    await run(yes);
+    expect(await due()).toEqual([]);
+    await testDb.update(networkCursors).set({ passedMs: NOW - HOUR_MS + 1 });
+    expect(stuck).toContain((await due())[0]);
+    await testDb.update(networkCursors).set({ passedMs: sinceMs, isResting: true });
+    expect(stuck).toContain((await due())[0]);
+  });
+
   it("is not marked where the invoice was given it again meanwhile", async () => {
     const id = await dueAt("0x01");
     await run(async () => {
@@ -86,10 +105,11 @@ describe("an amount whose time is over", () => {
     ];
     const one =
       /SEARCH held USING INDEX sqlite_autoindex_method_amounts_1 \(network=\? AND cryptocurrency=\? AND address=\? AND units=\?/;
-    expect(plans[0]).toMatch(/method_amounts USING INDEX method_amounts_due \(release_after_ms<\?\)/);
+    expect(plans[0]).toMatch(/SEARCH due USING INDEX method_amounts_due \(network=\? AND release_after_ms<\?\)/);
+    expect(plans[0]).toMatch(/SEARCH cursor USING INDEX sqlite_autoindex_network_cursors_1 \(network=\?\)/);
     expect(plans[1]).toMatch(one);
     expect(plans[2]).toMatch(one);
     expect(plans[3]).toMatch(/SEARCH held USING INDEX method_amounts_amount \(.*rank=\? AND <expr>=\?\)/);
-    for (const plan of plans) expect(plan).not.toMatch(/SCAN (held|method_amounts|done|cursor|stuck)/);
+    for (const plan of plans) expect(plan).not.toMatch(/SCAN (held|due|method_amounts|done|cursor|stuck)/);
   });
 });

@@ -42,7 +42,7 @@ export const methodAmounts = sqliteTable(
     index("method_amounts_open")
       .on(t.network, t.cryptocurrency, t.address, t.rank, sql.raw(shelfSql()), sql.raw(amountKeySql()))
       .where(sql`released_at_ms is null`),
-    index("method_amounts_due").on(t.releaseAfterMs).where(sql`released_at_ms is null`),
+    index("method_amounts_due").on(t.network, t.releaseAfterMs).where(sql`released_at_ms is null`),
     index("method_amounts_invoice").on(t.invoiceId),
     index("method_amounts_released")
       .on(t.network, t.cryptocurrency, t.address, t.heldUntilMs)
