@@ -433,6 +433,30 @@ CREATE TABLE `public_holds` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `public_holds_network` ON `public_holds` (`merchant_id`,`kind`,`network`);--> statement-breakpoint
+CREATE TABLE `report_buckets` (
+	`merchant_id` text NOT NULL,
+	`starts_at_ms` integer NOT NULL,
+	`currency` text NOT NULL,
+	`network` text NOT NULL,
+	`cryptocurrency` text NOT NULL,
+	`created` integer NOT NULL,
+	`paid` integer NOT NULL,
+	`overpaid` integer NOT NULL,
+	`underpaid` integer NOT NULL,
+	`expired` integer NOT NULL,
+	`cancelled` integer NOT NULL,
+	`timed` integer NOT NULL,
+	`seconds_to_paid` integer NOT NULL,
+	`payments` integer NOT NULL,
+	`unpriced` integer NOT NULL,
+	`units_low` integer NOT NULL,
+	`units_mid` integer NOT NULL,
+	`units_high` integer NOT NULL,
+	`fiat_low` integer NOT NULL,
+	`fiat_high` integer NOT NULL,
+	PRIMARY KEY(`merchant_id`, `starts_at_ms`, `currency`, `network`, `cryptocurrency`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `invitation_mails` (
 	`merchant_id` text NOT NULL,
 	`user_id` text NOT NULL,

@@ -19,6 +19,8 @@ import { mergePayments, type Payment } from "../payments/payment.ts";
 import { putPayment } from "../payments/store.ts";
 import { proofMicros } from "../ranks/rank.ts";
 import { addProof } from "../ranks/store.ts";
+import { entriesOfChange } from "../reports/invoice-entries.ts";
+import { addEntries } from "../reports/store.ts";
 import { fileOf, type Invoice, type InvoiceFile, type PaymentMethod, type TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, methodBodyOf, paymentBodyOf } from "./invoice-body.ts";
 import { isSamePair } from "./payment-method.ts";
@@ -103,6 +105,7 @@ export function buildChange(
       ...items.map((item) => insertTimelineItem(deps.db, item)),
       ...(change.payments ?? []).map((payment) => putPayment(deps.db, payment)),
       ...(change.payments ?? []).flatMap((payment) => proofStatements(deps.db, file, payment)),
+      ...addEntries(deps.db, entriesOfChange(file, after)),
       ...(change.statements ?? []),
     ],
   };

@@ -19,6 +19,8 @@ import type { Customer } from "../customers/customer.ts";
 import { selectPayableWallets } from "../payable-wallets/store.ts";
 import type { Product } from "../products/product.ts";
 import { assertProductAsRead } from "../products/store.ts";
+import { entriesOfChange } from "../reports/invoice-entries.ts";
+import { addEntries } from "../reports/store.ts";
 import { isAltered } from "../wallets/freeze-wallet.ts";
 import { freezeWallet } from "../wallets/store.ts";
 import { isWalletOpen } from "../wallets/wallet.ts";
@@ -35,7 +37,7 @@ import { type Invoice, isPublicOrigin, newFile, type TimelineItem } from "./invo
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { customerOf, metadataOf } from "./invoice-customer.ts";
 import { createdFacts } from "./invoice-facts.ts";
-import { type Pair, unavailableMethod, walletsToActivate } from "./payment-method.ts";
+import { isSamePair, type Pair, unavailableMethod, walletsToActivate } from "./payment-method.ts";
 import { type AskedTerms, type Terms, termsOf } from "./product-terms.ts";
 import { recordCustomer } from "./record-customer.ts";
 import { invoiceOutbox } from "./record-events.ts";
@@ -278,22 +280,15 @@ function prepare(
     paymentStatus: invoice.status,
     timeMs: deps.nowMs,
   };
-  const body = invoiceBodyOf(newFile({ invoice, customer: plan.customer, product, methods }, item), deps.body);
+  const file = newFile({ invoice, customer: plan.customer, product, methods }, item);
+  const body = invoiceBodyOf(file, deps.body);
   const json = JSON.stringify(body);
   const auditId = derivedId("aud", operationId);
   const facts = { target: invoice.id, after: createdFacts(invoice, active) };
   const entry = { id: auditId, merchantId: invoice.merchantId, action: "invoice.created", ...facts } as const;
   const outbox = invoiceOutbox(
     { invoice, firstSequence: 1, operationId, body, json, hasMoney: false, nowMs: deps.nowMs },
-    [
-      { type: "invoice.created" },
-      ...active.map((method) => ({
-        type: "payment.created" as const,
-        paymentMethod: body.paymentMethods.find(
-          (each) => each.network === method.network && each.cryptocurrency === method.cryptocurrency,
-        ),
-      })),
-    ],
+    [{ type: "invoice.created" }, ...active.map((method) => activationEvent(body, method))],
   );
   const isWhole = !isPublicOrigin(request.origin);
   return {
@@ -312,10 +307,18 @@ function prepare(
       ...takeRoom(deps, invoice, request.callers),
       insertAudit(deps.db, deps.trail, entry, deps.nowMs),
       insertTimelineItem(deps.db, item),
+      ...addEntries(deps.db, entriesOfChange(undefined, file)),
       ...activations.flatMap(({ statements }) => statements),
       ...recordOutbox(deps.db, outbox),
     ],
   };
+}
+
+function activationEvent(body: ReturnType<typeof invoiceBodyOf>, method: Pair) {
+  return {
+    type: "payment.created",
+    paymentMethod: body.paymentMethods.find((each) => isSamePair(each, method)),
+  } as const;
 }
 
 /** What two creates cannot both insert: a new customer, and an external id. */

@@ -19,6 +19,8 @@ import {
   putPayment,
   selectPaymentVersion,
 } from "../../commerce/payments/store.ts";
+import { entriesOfPaymentChange } from "../../commerce/reports/invoice-entries.ts";
+import { addEntries } from "../../commerce/reports/store.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import { derivedId, type MerchantId, type PaymentId, ulidHead } from "../../lib/ids.ts";
 import { formatMicros } from "../../lib/money.ts";
@@ -242,7 +244,8 @@ function changeStatements(
   const operationId = deps.newOperationId();
   const eventsToRecord = eventTypes.map((type, n) => eventOf(deps, after, type, derivedId("evt", operationId, n)));
   const outbox = eventsToRecord.length === 0 ? [] : recordOutbox(deps.db, eventsToRecord);
-  return [assertPaymentAsRead(deps.db, payment), putPayment(deps.db, after), ...outbox];
+  const counted = addEntries(deps.db, entriesOfPaymentChange(payment, after));
+  return [assertPaymentAsRead(deps.db, payment), putPayment(deps.db, after), ...counted, ...outbox];
 }
 
 /**

@@ -35,6 +35,7 @@ import {
   type Work,
 } from "../../../src/platform/idempotency/run-once.ts";
 import type { RateTable } from "../../../src/rates/quote.ts";
+import { recountProblem, recountTables } from "../../support/report-recount.ts";
 import { type Attempt, insist } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
 import type { Client, Verdict, World } from "../engine/world.ts";
@@ -50,7 +51,7 @@ export const WALLETS: readonly (Pair & { readonly id: WalletId })[] = [
 ];
 
 const START_MS = 1_799_999_000_000;
-const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
+export const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
 // BIP84, "Test vectors": account 0 of the mnemonic "abandon ... about".
 const ZPUB =
   "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
@@ -141,7 +142,7 @@ function reservationsOf(lab: Lab): KeyReservations {
   return lab.object("keys", (storage) => new KeyReservations(storage, () => lab.world.newUlid()));
 }
 
-function allocatorOf(lab: Lab, keyHash: string): Allocations {
+export function allocatorOf(lab: Lab, keyHash: string): Allocations {
   return lab.object(`allocator ${keyHash}`, (storage) => new Allocations(storage, keyHash));
 }
 
@@ -311,7 +312,7 @@ export function ledgerProblem(lab: Lab, mostAllocated: number): Verdict {
   if (gap !== addresses) return `a gap of ${gap} with ${addresses} unpaid addresses`;
   if (reserved !== direct || matched !== direct)
     return `${reserved} amounts reserved for ${direct} methods, ${matched} match`;
-  return amountProblem(lab, mostAllocated);
+  return recountProblem(recountTables((sql) => lab.rows(sql))) ?? amountProblem(lab, mostAllocated);
 }
 
 /** Every amount with a row is the invoice's at its allocator, which gave no more than was asked for. */

@@ -10,6 +10,7 @@ import { type WatchDependencies, WatchMemory } from "../../../src/detection/watc
 import { newUlid } from "../../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { Dice } from "../../support/dice.ts";
+import { recountProblem, recountTables } from "../../support/report-recount.ts";
 import type { Effect } from "../engine/sqlite-d1.ts";
 import { chainOf, type Mined, mineOn, type View } from "./chain-tree.ts";
 import { expectedOf } from "./reorg-model.ts";
@@ -205,6 +206,7 @@ class Watch {
       this.#verdictOfTimes() ??
       this.#verdictOfInvoices(expected) ??
       this.#verdictOfPayments(expected) ??
+      this.#verdictOfReports() ??
       this.#verdictOfNews() ??
       this.#verdictOfRest()
     );
@@ -263,6 +265,12 @@ class Watch {
       if (isLate && row.needs_review !== 1) return `${row.id} has late money and nobody is asked to look`;
     }
     return undefined;
+  }
+
+  /** The trees' invoices were stored by the test. */
+  #verdictOfReports(): Verdict {
+    const tables = recountTables((sql) => this.#shop.rows(sql));
+    return recountProblem(tables, () => false);
   }
 
   /** The last event of each credited payment and of each invoice shows its final state. */

@@ -16,6 +16,7 @@ const WITHOUT_ROW_NUMBER = [
   "customers",
   "operations",
   "public_holds",
+  "report_buckets",
   "timeline_items",
 ];
 

@@ -1,0 +1,59 @@
+// What a report counts, and the quarters of an hour in which it is counted. Every offset of a time zone since 1972 is a whole number of quarters, so
+// days of all zones are made of whole buckets.
+import type { InvoiceId } from "../../lib/ids.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
+import type { Pair } from "../invoices/payment-method.ts";
+
+export const BUCKET_MS = 15 * MINUTE_MS;
+
+/** The start of the bucket that a time is in. */
+export function bucketOf(ms: number): number {
+  return Math.floor(ms / BUCKET_MS) * BUCKET_MS;
+}
+
+export const MEASURES = [
+  "created",
+  "paid",
+  "overpaid",
+  "underpaid",
+  "expired",
+  "cancelled",
+  "timed",
+  "secondsToPaid",
+  "payments",
+  "unpriced",
+  "units",
+  "fiatMicros",
+] as const;
+export type Measure = (typeof MEASURES)[number];
+export type Sums = Readonly<Record<Measure, bigint>>;
+
+/** The coin of an entry that counts an invoice. */
+export const NO_COIN = { network: "", cryptocurrency: "" } as const;
+
+/** What an invoice adds to one bucket; what is absent is 0. A negative number takes back what was added before. */
+export interface ReportEntry extends Pair {
+  readonly invoiceId: InvoiceId;
+  readonly startsAtMs: number;
+  readonly sums: Partial<Sums>;
+}
+
+/** The sums that are not absent. */
+export function membersOf(sums: Partial<Sums>): readonly (readonly [Measure, bigint])[] {
+  return MEASURES.flatMap((measure) => {
+    const value = sums[measure];
+    return value === undefined ? [] : [[measure, value] as const];
+  });
+}
+
+/** The sum of all. */
+export function totalOf(all: readonly Partial<Sums>[]): Sums {
+  const total: Record<Measure, bigint> = { ...ZERO };
+  for (const sums of all) for (const [measure, value] of membersOf(sums)) total[measure] += value;
+  return total;
+}
+
+const ZERO: Sums = {
+  ...{ created: 0n, paid: 0n, overpaid: 0n, underpaid: 0n, expired: 0n, cancelled: 0n },
+  ...{ timed: 0n, secondsToPaid: 0n, payments: 0n, unpriced: 0n, units: 0n, fiatMicros: 0n },
+};

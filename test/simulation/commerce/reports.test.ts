@@ -1,0 +1,128 @@
+// Generated histories of a shop, made by the real operations: the buckets are a recount after each step, and in each time zone the days, weeks and
+// months of a report are those that a calendar of that zone gives.
+import { beforeAll, expect, it } from "vitest";
+import {
+  clockOf,
+  dateOf,
+  dayOf,
+  PERIOD_KINDS,
+  type PeriodKind,
+  periodsOf,
+} from "../../../src/commerce/reports/calendar.ts";
+import { selectPeriodSums } from "../../../src/commerce/reports/store.ts";
+import { DAY_MS } from "../../../src/lib/time.ts";
+import { triesOf } from "../../support/property-runs.ts";
+import {
+  add,
+  type Counted,
+  differenceOf,
+  type RecountTables,
+  recountOf,
+  recountProblem,
+  recountTables,
+} from "../../support/report-recount.ts";
+import { REPORT_ZONES } from "../../support/report-zones.ts";
+import { printWithTest } from "../engine/campaign.ts";
+import { Lab } from "../engine/lab.ts";
+import { World } from "../engine/world.ts";
+import { ReportedShop } from "./reported-shop.ts";
+import { MERCHANT, stockShop } from "./shop.ts";
+
+const HISTORIES = triesOf({ usual: 120, deep: 10_000 });
+const STEPS = 40;
+const LIMIT_MS = 7_200_000;
+
+const lab = new Lab();
+const db = lab.db(async (_, work) => work());
+beforeAll(() => stockShop(lab));
+
+const tally = new Map<string, number>();
+const count = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1);
+
+async function problemOf(seed: number): Promise<string | undefined> {
+  const world = new World({ seed, faultChance: 0, isTraced: false, onEviction: () => {} });
+  return lab.schedule(world, async () => {
+    const shop = new ReportedShop(lab, seed, count);
+    for (let step = 0; step < STEPS; step++) {
+      const act = await shop.act();
+      const problem = recountProblem(tables());
+      if (problem !== undefined) return `after step ${step}, ${act}: ${problem}`;
+    }
+    for (const status of shop.statuses()) count(`invoice ${status}`);
+    return zonesProblem(shop.startMs, shop.nowMs);
+  });
+}
+
+const tables = (): RecountTables => recountTables((sql) => lab.rows(sql));
+
+async function zonesProblem(fromMs: number, toMs: number): Promise<string | undefined> {
+  for (const timezone of REPORT_ZONES) {
+    for (const by of PERIOD_KINDS) {
+      const reported = await reportOf(timezone, by, { fromMs: fromMs - STEPS * DAY_MS, toMs: toMs + DAY_MS });
+      const calendar = new Intl.DateTimeFormat("sv-SE", { timeZone: timezone, dateStyle: "short" });
+      const recounted = recountOf(tables(), (ms) => firstDateOf(calendar.format(ms), by));
+      const problem = differenceOf(reported, recounted);
+      if (problem !== undefined) return `${timezone} by ${by}: ${problem}`;
+    }
+  }
+  return undefined;
+}
+
+/** The first day of the week or month of a date. */
+function firstDateOf(date: string, by: PeriodKind): string {
+  if (by === "day") return date;
+  if (by === "month") return `${date.slice(0, 7)}-01`;
+  const sinceMonday = (new Date(date).getUTCDay() + 6) % 7;
+  return dateOf(dayOf(date) - sinceMonday);
+}
+
+const NAMES_IN_RECOUNT: Readonly<Record<string, string>> = { secondsToPaid: "seconds_to_paid", fiatMicros: "fiat" };
+
+/** The report of whole periods, in the form of a recount. */
+async function reportOf(
+  timezone: string,
+  by: PeriodKind,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<Counted> {
+  const clock = clockOf(timezone);
+  if (clock === undefined) throw new Error(`no zone ${timezone}`);
+  const from = dayOf(firstDateOf(dateOf(Math.floor(fromMs / DAY_MS)), by));
+  const periods = periodsOf(clock, { from, to: Math.floor(toMs / DAY_MS), by });
+  const counted: Counted = new Map();
+  for (const { period, currency, network, cryptocurrency, sums } of await selectPeriodSums(db, MERCHANT, { periods })) {
+    const date = dateOf(periods[period]?.fromDay ?? 0);
+    for (const [name, value] of Object.entries(sums)) {
+      const place = [MERCHANT, date, currency, network, cryptocurrency].join(" ");
+      add(counted, `${place} ${NAMES_IN_RECOUNT[name] ?? name}`, value);
+    }
+  }
+  return counted;
+}
+
+it(`reports are a recount of all rows, at any time and in any zone: ${HISTORIES} histories`, {
+  timeout: LIMIT_MS,
+}, async () => {
+  const problems: string[] = [];
+  for (let seed = 1; seed <= HISTORIES && problems.length < 3; seed++) {
+    const problem = await problemOf(seed);
+    if (problem !== undefined) problems.push(`seed ${seed}: ${problem}`);
+  }
+  const hits = [...tally].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, n]) => `${name} ${n}`);
+  printWithTest(`reports: ${hits.join(", ")}`);
+  expect(problems).toEqual([]);
+  // Each of these must have happened, or it was not tested.
+  const happenings = [
+    "reversed",
+    "dropped",
+    "mined earlier",
+    "late",
+    "unpriced",
+    "priced",
+    "assigned",
+    "ACCEPT",
+    "RETURNED",
+  ];
+  for (const name of [...happenings, "invoice CANCELLED", "invoice EXPIRED", "invoice OVERPAID", "invoice UNDERPAID"]) {
+    expect(tally.get(name) ?? 0, name).toBeGreaterThan(HISTORIES / 20 - 1);
+  }
+});

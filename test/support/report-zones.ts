@@ -1,0 +1,16 @@
+/** Time zones whose days are hard: quarters and half hours, a change of the clock by half an hour, at midnight, and on both sides of the date line. */
+export const REPORT_ZONES = [
+  "UTC",
+  "America/New_York",
+  "Asia/Kathmandu",
+  "Australia/Lord_Howe",
+  "Pacific/Chatham",
+  "America/St_Johns",
+  "America/Havana",
+  "America/Santiago",
+  "Africa/Cairo",
+  "Asia/Beirut",
+  "Europe/Berlin",
+  "Pacific/Kiritimati",
+  "Pacific/Pago_Pago",
+] as const;
