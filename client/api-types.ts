@@ -520,6 +520,83 @@ export interface components {
        */
       format?: ("json" | "csv") | undefined;
     };
+    GetTotalsQuery: {
+      /**
+       * Format: date
+       * @description The first day, in `timezone`.
+       * @example 2026-11-01
+       */
+      from: string;
+      /**
+       * Format: date
+       * @description The last day, in `timezone`; at most 400 days with the first.
+       * @example 2026-11-30
+       */
+      to: string;
+      /**
+       * @description The length of each period. Weeks begin on Mondays; the first and the last period may be shorter.
+       * @default day
+       * @enum {string}
+       */
+      by?: ("day" | "week" | "month") | undefined;
+      /**
+       * @description Only invoices in this currency; without it, all.
+       * @example USD
+       * @enum {string}
+       */
+      currency?:
+        | (
+            | "USD"
+            | "EUR"
+            | "GBP"
+            | "CAD"
+            | "AUD"
+            | "JPY"
+            | "CHF"
+            | "CNY"
+            | "HKD"
+            | "SGD"
+            | "NZD"
+            | "SEK"
+            | "NOK"
+            | "DKK"
+            | "PLN"
+            | "CZK"
+            | "HUF"
+            | "RON"
+            | "TRY"
+            | "ILS"
+            | "ZAR"
+            | "BRL"
+            | "MXN"
+            | "INR"
+            | "IDR"
+            | "MYR"
+            | "PHP"
+            | "THB"
+            | "KRW"
+            | "ISK"
+            | "BTC"
+            | "LTC"
+            | "ETH"
+            | "USDT"
+            | "USDC"
+            | "DAI"
+            | "WBTC"
+            | "EURC"
+            | "POL"
+            | "BNB"
+            | "CRO"
+            | "TRX"
+          )
+        | undefined;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+    };
     /** Image */
     Image: {
       /** @description SHA-256 of the file. Use it as `brand.logo` or as the `image` of a product. */
@@ -1314,6 +1391,11 @@ export interface components {
         };
         answer: components["schemas"]["CustomerResume"];
       };
+      /** @description Count invoices and add up payments by day, week or month. Payments count while they are on the chain or in a mempool, at the time at which they were received (`receivedTxAt`), late ones too. An invoice counts by the status that it has, in the period in which it got it. So a change may take something out of an earlier period. Needs INVOICE_VIEW. */
+      getTotals: {
+        query: components["schemas"]["GetTotalsQuery"];
+        answer: components["schemas"]["ReportTotals"];
+      };
       /** @description Upload an image. PNG, JPEG or WebP of at most 32 KB. To show it, use its name in the setting `brand.logo` or as the `image` of a product. An image that is not used for 7 days is deleted. Needs MERCHANT_UPDATE. */
       uploadImage: {
         body: components["schemas"]["UploadImageBody"];
@@ -1769,6 +1851,241 @@ export interface components {
           )[]
         | undefined;
     };
+    /** ReportTotals */
+    ReportTotals: {
+      /** @example 2026-11-01 */
+      from: string;
+      /** @example 2026-11-30 */
+      to: string;
+      /** @enum {string} */
+      by: "day" | "week" | "month";
+      /** @example Europe/Berlin */
+      timezone: string;
+      /** @description Null for all. */
+      currency: string | null;
+      /** @description All periods together. */
+      total: {
+        invoices: {
+          /**
+           * @description Invoices created in the period.
+           * @example 41
+           */
+          created: number;
+          /**
+           * @description Invoices that became PAID in the period and still are; below, the same for the other states.
+           * @example 30
+           */
+          paid: number;
+          /**
+           * @description OVERPAID.
+           * @example 1
+           */
+          overpaid: number;
+          /**
+           * @description UNDERPAID.
+           * @example 2
+           */
+          underpaid: number;
+          /**
+           * @description EXPIRED.
+           * @example 6
+           */
+          expired: number;
+          /**
+           * @description CANCELLED.
+           * @example 1
+           */
+          cancelled: number;
+        };
+        /** @description How long customers took. */
+        timeToPaid: {
+          /**
+           * @description Invoices paid in the period after a payment method was picked, without those accepted by hand.
+           * @example 31
+           */
+          invoices: number;
+          /**
+           * @description The sum of their times from the first pick of a payment method to PAID or OVERPAID. Divide by `invoices` for the mean.
+           * @example 24180
+           */
+          seconds: string;
+        };
+        /**
+         * @description Payments received in the period and credited to an invoice.
+         * @example 33
+         */
+        payments: number;
+        /**
+         * @description Those of them without a value in the invoice currency; the amounts in currencies lack them.
+         * @example 0
+         */
+        unpriced: number;
+        /** @description The value of the payments at receipt, by invoice currency. */
+        received: {
+          /** @example EUR */
+          currency: string;
+          /**
+           * @description Decimal with 6 fraction digits.
+           * @example 1249.500000
+           */
+          amount: string;
+        }[];
+        /** @description The payments by coin. */
+        coins: {
+          /** @example BTC */
+          network: string;
+          /** @example BTC */
+          cryptocurrency: string;
+          /**
+           * @description Payments in this coin.
+           * @example 20
+           */
+          payments: number;
+          /**
+           * @description Their sum in base units.
+           * @example 1905000
+           */
+          units: string;
+          /**
+           * @description The same in whole coins.
+           * @example 0.01905
+           */
+          amount: string;
+          /** @description Their value at receipt, by invoice currency. */
+          received: {
+            /** @example EUR */
+            currency: string;
+            /**
+             * @description Decimal with 6 fraction digits.
+             * @example 1249.500000
+             */
+            amount: string;
+          }[];
+        }[];
+      };
+      /** @description Every period from the first day to the last, oldest first. */
+      periods: {
+        invoices: {
+          /**
+           * @description Invoices created in the period.
+           * @example 41
+           */
+          created: number;
+          /**
+           * @description Invoices that became PAID in the period and still are; below, the same for the other states.
+           * @example 30
+           */
+          paid: number;
+          /**
+           * @description OVERPAID.
+           * @example 1
+           */
+          overpaid: number;
+          /**
+           * @description UNDERPAID.
+           * @example 2
+           */
+          underpaid: number;
+          /**
+           * @description EXPIRED.
+           * @example 6
+           */
+          expired: number;
+          /**
+           * @description CANCELLED.
+           * @example 1
+           */
+          cancelled: number;
+        };
+        /** @description How long customers took. */
+        timeToPaid: {
+          /**
+           * @description Invoices paid in the period after a payment method was picked, without those accepted by hand.
+           * @example 31
+           */
+          invoices: number;
+          /**
+           * @description The sum of their times from the first pick of a payment method to PAID or OVERPAID. Divide by `invoices` for the mean.
+           * @example 24180
+           */
+          seconds: string;
+        };
+        /**
+         * @description Payments received in the period and credited to an invoice.
+         * @example 33
+         */
+        payments: number;
+        /**
+         * @description Those of them without a value in the invoice currency; the amounts in currencies lack them.
+         * @example 0
+         */
+        unpriced: number;
+        /** @description The value of the payments at receipt, by invoice currency. */
+        received: {
+          /** @example EUR */
+          currency: string;
+          /**
+           * @description Decimal with 6 fraction digits.
+           * @example 1249.500000
+           */
+          amount: string;
+        }[];
+        /** @description The payments by coin. */
+        coins: {
+          /** @example BTC */
+          network: string;
+          /** @example BTC */
+          cryptocurrency: string;
+          /**
+           * @description Payments in this coin.
+           * @example 20
+           */
+          payments: number;
+          /**
+           * @description Their sum in base units.
+           * @example 1905000
+           */
+          units: string;
+          /**
+           * @description The same in whole coins.
+           * @example 0.01905
+           */
+          amount: string;
+          /** @description Their value at receipt, by invoice currency. */
+          received: {
+            /** @example EUR */
+            currency: string;
+            /**
+             * @description Decimal with 6 fraction digits.
+             * @example 1249.500000
+             */
+            amount: string;
+          }[];
+        }[];
+        /**
+         * @description The first day of the period.
+         * @example 2026-11-01
+         */
+        from: string;
+        /**
+         * @description The last day of the period.
+         * @example 2026-11-01
+         */
+        to: string;
+        /**
+         * Format: date-time
+         * @description When the first day begins in the time zone.
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        startsAt: string;
+        /**
+         * Format: date-time
+         * @description When the next period begins; not part of this one.
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        endsAt: string;
+      }[];
+    };
     ResolveInvoiceBody: {
       /** @enum {string} */
       action: "ACCEPT" | "DISMISS" | "RETURNED";
@@ -2160,6 +2477,7 @@ export type DeliveryDetails = components["schemas"]["DeliveryDetails"];
 export type DeliveryList = components["schemas"]["DeliveryList"];
 export type EventList = components["schemas"]["EventList"];
 export type ExportRecoveryQuery = components["schemas"]["ExportRecoveryQuery"];
+export type GetTotalsQuery = components["schemas"]["GetTotalsQuery"];
 export type Image = components["schemas"]["Image"];
 export type Invoice = components["schemas"]["Invoice"];
 export type InvoiceList = components["schemas"]["InvoiceList"];
@@ -2188,6 +2506,7 @@ export type RegisterWalletBody = components["schemas"]["RegisterWalletBody"];
 export type RegisteredWallet = components["schemas"]["RegisteredWallet"];
 export type Replay = components["schemas"]["Replay"];
 export type ReplayEventsBody = components["schemas"]["ReplayEventsBody"];
+export type ReportTotals = components["schemas"]["ReportTotals"];
 export type ResolveInvoiceBody = components["schemas"]["ResolveInvoiceBody"];
 export type ResolvePaymentBody = components["schemas"]["ResolvePaymentBody"];
 export type Settings = components["schemas"]["Settings"];
@@ -2250,6 +2569,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   updateCustomer: "PATCH /customers/{customerId}",
   deleteCustomer: "DELETE /customers/{customerId}",
   getCustomerResume: "GET /customers/{customerId}/resume",
+  getTotals: "GET /reports/totals",
   uploadImage: "POST /images",
   getMerchant: "GET ",
   updateMerchant: "PATCH ",

@@ -42,6 +42,7 @@ export class Edgetill {
   readonly wallets: ReturnType<typeof resources.wallets>;
   readonly products: ReturnType<typeof resources.products>;
   readonly customers: ReturnType<typeof resources.customers>;
+  readonly reports: ReturnType<typeof resources.reports>;
   readonly events: ReturnType<typeof resources.events>;
   readonly webhooks: ReturnType<typeof resources.webhooks>;
   readonly settings: ReturnType<typeof resources.settings>;
@@ -56,6 +57,7 @@ export class Edgetill {
     this.wallets = resources.wallets(call);
     this.products = resources.products(call);
     this.customers = resources.customers(call);
+    this.reports = resources.reports(call);
     this.events = resources.events(call);
     this.webhooks = resources.webhooks(call);
     this.settings = resources.settings(call);

@@ -97,6 +97,11 @@ export const customers = (call: Call) => ({
   resume: (customerId: string, options?: CallOptions) => call("getCustomerResume", { params: { customerId } }, options),
 });
 
+export const reports = (call: Call) => ({
+  /** Invoices counted and payments added up, by day, week or month of a time zone. */
+  totals: (query: Api.GetTotalsQuery, options?: CallOptions) => call("getTotals", { query }, options),
+});
+
 export interface PollOptions extends CallOptions {
   /** Where to go on: the id of the last event that was handled. Without it, the oldest event that is kept. */
   readonly after?: string | undefined;

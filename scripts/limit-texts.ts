@@ -192,6 +192,13 @@ export const LIMIT_TEXTS: { readonly [N in LimitName]: LimitText } = {
     refusal: "422 `REPLAY_TOO_LARGE`",
     setting: "none",
   },
+  reportDays: {
+    counts: "days of one report of totals",
+    protects:
+      "everybody: the time of a request, which reads each quarter of an hour in which the merchant had invoices or payments",
+    refusal: "400 `VALIDATION_FAILED`",
+    setting: "none",
+  },
   webhookWorkersPerMerchant: {
     counts:
       "workers that deliver to a merchant's endpoints at the same time, each up to 20 deliveries of one endpoint; 4 of them are reserved for endpoints without a worker",

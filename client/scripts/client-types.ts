@@ -21,6 +21,7 @@ type Schemas = Readonly<Record<string, Schema>>;
 interface Parameter {
   readonly name: string;
   readonly in: string;
+  readonly required?: boolean;
   readonly schema: Schema;
 }
 
@@ -98,10 +99,10 @@ function requestSchemas(operations: readonly Operation[]): Schemas {
   const parts = operations.map((operation) => {
     const name = pascal(operation.operationId);
     const body = operation.requestBody?.content["application/json"]?.schema;
-    const query = parametersIn("query", operation).map((each) => [each.name, queryValue(each.schema)]);
+    const query = parametersIn("query", operation);
     return {
       ...(body === undefined ? {} : { [`${name}Body`]: body }),
-      ...(query.length === 0 ? {} : { [`${name}Query`]: { type: "object", properties: Object.fromEntries(query) } }),
+      ...(query.length === 0 ? {} : { [`${name}Query`]: querySchema(query) }),
     };
   });
   const named: Schemas = Object.assign({}, ...parts);
@@ -111,6 +112,11 @@ function requestSchemas(operations: readonly Operation[]): Schemas {
     description: "What a secret key may call, by operationId.",
   };
   return { ...named, Operations };
+}
+
+function querySchema(query: readonly Parameter[]): Schema {
+  const properties = Object.fromEntries(query.map(({ name, schema }) => [name, queryValue(schema)]));
+  return { type: "object", properties, required: query.filter(({ required }) => required).map(({ name }) => name) };
 }
 
 function operationSchema(operation: Operation, named: Schemas): Schema {
@@ -140,6 +146,7 @@ const parametersIn = (place: string, { parameters }: Operation) => parameters.fi
 function queryValue(schema: Schema): Schema {
   const { description = "" } = schema;
   if (schema.enum?.join() === "true,false") return { description, type: "boolean" };
+  if (schema.format === "date") return schema;
   if (schema.pattern?.includes("\\d") === true && schema.enum === undefined) return { description, type: "number" };
   return schema;
 }

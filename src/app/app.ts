@@ -24,6 +24,7 @@ import { storefrontRoutes } from "../checkout/storefront/routes.ts";
 import { customerRoutes } from "../commerce/customers/routes.ts";
 import { invoiceRoutes } from "../commerce/invoices/routes.ts";
 import { productRoutes } from "../commerce/products/routes.ts";
+import { reportRoutes } from "../commerce/reports/routes.ts";
 import { walletAlertRoutes } from "../commerce/wallet-alerts/routes.ts";
 import { walletRoutes } from "../commerce/wallets/routes.ts";
 import { claimRoutes } from "../detection/claims/routes.ts";
@@ -65,6 +66,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...imageRoutes,
   ...productRoutes,
   ...customerRoutes,
+  ...reportRoutes,
   ...teamRoutes,
   ...invitationRoutes,
   ...merchantRoutes,

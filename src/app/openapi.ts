@@ -179,7 +179,10 @@ function pathParameters(spec: RouteSpec): object[] {
 function queryParameters(spec: RouteSpec): object[] {
   const query = jsonSchema(spec.query(), "input", {});
   const properties: Record<string, unknown> = Object(query.properties);
-  return Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
+  const demanded: readonly unknown[] = Array.isArray(query.required) ? query.required : [];
+  return Object.entries(properties).map(([name, schema]) => ({
+    ...{ name, in: "query", required: demanded.includes(name), schema },
+  }));
 }
 
 function headerParameters(spec: RouteSpec): object[] {

@@ -30,6 +30,7 @@ export const LIMITS = {
   lookupsPerMerchantAndHour: 60,
   webhookEndpointsPerMerchant: 25,
   eventsPerReplay: 10_000,
+  reportDays: 400,
   webhookWorkersPerMerchant: 12,
   replaysPerMerchantAndHour: 10,
   merchantsMadePerUserAndDay: 20,

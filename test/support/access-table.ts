@@ -58,6 +58,7 @@ export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
   [`PATCH ${MERCHANT}/customers/:customerId`]: need("CUSTOMER_UPDATE"),
   [`DELETE ${MERCHANT}/customers/:customerId`]: need("CUSTOMER_DELETE"),
   [`GET ${MERCHANT}/customers/:customerId/resume`]: need("CUSTOMER_VIEW"),
+  [`GET ${MERCHANT}/reports/totals`]: need("INVOICE_VIEW"),
   [`GET ${KEYS}`]: need("API_KEY_VIEW"),
   [`POST ${KEYS}`]: need("API_KEY_CREATE", "step-up"),
   [`GET ${KEYS}/:apiKeyId`]: need("API_KEY_VIEW"),

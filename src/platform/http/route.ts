@@ -15,6 +15,7 @@ export const TAGS = {
     "Endpoints on a merchant's server that receive events as POST requests, signed as in Standard Webhooks 1.0.",
   Products: "What a merchant sells repeatedly, with a page where customers can buy it.",
   Customers: "The customers of a merchant's invoices.",
+  Reports: "Totals over all invoices and payments of a merchant.",
   Merchants: "The businesses of a user, their settings and images.",
   "API keys": "How a merchant's servers (sk_) and browsers (pk_) authenticate.",
   Team: "Members, their roles, and the security settings that a team requires of them.",

@@ -90,11 +90,18 @@ describe("the parameters of a query", () => {
     [{ type: "string", enum: ["true", "false"] }, "boolean"],
     [{ type: "string", pattern: "^([1-9]\\d?|100)$" }, "number"],
     [{ type: "string", format: "date-time" }, "(string | Date)"],
+    [{ type: "string", format: "date", pattern: "^\\d{4}-\\d\\d-\\d\\d$" }, "string"],
   ])("have the type that their text stands for: %j", async (schema, expected) => {
     const parameters = [{ name: "q", in: "query", schema }];
     const text = withoutNotes(await textOf(documentOf(thing({}), { parameters })));
     expect(text).toContain(`GetThingQuery: {\nq?: ${expected} | undefined;\n};`);
   });
+});
+
+it("a parameter that a query must have is not optional", async () => {
+  const parameters = [{ name: "q", in: "query", required: true, schema: { type: "string" } }];
+  const text = withoutNotes(await textOf(documentOf(thing({}), { parameters })));
+  expect(text).toContain("GetThingQuery: {\nq: string;\n};");
 });
 
 describe("an operation", () => {

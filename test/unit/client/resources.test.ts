@@ -40,6 +40,7 @@ const CALLS: Readonly<Record<keyof typeof ROUTES, (client: Edgetill) => PromiseL
   updateCustomer: ({ customers }) => customers.update("id1", body),
   deleteCustomer: ({ customers }) => customers.delete("id1"),
   getCustomerResume: ({ customers }) => customers.resume("id1"),
+  getTotals: ({ reports }) => reports.totals({ from: "2026-11-01", to: "2026-11-30" }),
   listEvents: ({ events }) => events.list(),
   getEvent: ({ events }) => events.get("id1"),
   createWebhook: ({ webhooks }) => webhooks.create(body),
