@@ -43,6 +43,7 @@ export class Edgetill {
   readonly products: ReturnType<typeof resources.products>;
   readonly customers: ReturnType<typeof resources.customers>;
   readonly reports: ReturnType<typeof resources.reports>;
+  readonly search: ReturnType<typeof resources.search>;
   readonly events: ReturnType<typeof resources.events>;
   readonly webhooks: ReturnType<typeof resources.webhooks>;
   readonly settings: ReturnType<typeof resources.settings>;
@@ -58,6 +59,7 @@ export class Edgetill {
     this.products = resources.products(call);
     this.customers = resources.customers(call);
     this.reports = resources.reports(call);
+    this.search = resources.search(call);
     this.events = resources.events(call);
     this.webhooks = resources.webhooks(call);
     this.settings = resources.settings(call);

@@ -101,6 +101,9 @@ export const reports = (call: Call) => ({
   /** Invoices counted and payments added up, by day, week or month of a time zone. */
   totals: (query: Api.GetTotalsQuery, options?: CallOptions) => call("getTotals", { query }, options),
 });
+/** Invoices, customers and payments by ids, order numbers, emails, transactions or addresses: what begins with the text. */
+export const search = (call: Call) => (text: string, options?: CallOptions) =>
+  call("search", { query: { q: text } }, options);
 
 export interface PollOptions extends CallOptions {
   /** Where to go on: the id of the last event that was handled. Without it, the oldest event that is kept. */

@@ -11,8 +11,9 @@ async function generate(): Promise<string> {
   const specs = await loadRoutes();
   const { openApiDocument } = await import("../src/app/openapi.ts");
   const { SECRET_KEY_PERMISSIONS } = await import("../src/accounts/teams/permissions.ts");
-  const held = new Set<string | null>(SECRET_KEY_PERMISSIONS);
-  const callable = specs.filter(({ callers, permission }) => callers === "MEMBER_OR_KEY" && held.has(permission));
+  const held = new Set<string>(SECRET_KEY_PERMISSIONS);
+  const isHeld = (permission: string | null) => (permission ?? "").split(" or ").some((each) => held.has(each));
+  const callable = specs.filter(({ callers, permission }) => callers === "MEMBER_OR_KEY" && isHeld(permission));
   const document = JSON.parse(JSON.stringify(openApiDocument(specs, "")));
   return clientTypes(document, new Set(callable.map((spec) => spec.operationId)));
 }

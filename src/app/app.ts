@@ -25,6 +25,7 @@ import { customerRoutes } from "../commerce/customers/routes.ts";
 import { invoiceRoutes } from "../commerce/invoices/routes.ts";
 import { productRoutes } from "../commerce/products/routes.ts";
 import { reportRoutes } from "../commerce/reports/routes.ts";
+import { searchRoutes } from "../commerce/search/routes.ts";
 import { walletAlertRoutes } from "../commerce/wallet-alerts/routes.ts";
 import { walletRoutes } from "../commerce/wallets/routes.ts";
 import { claimRoutes } from "../detection/claims/routes.ts";
@@ -67,6 +68,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...productRoutes,
   ...customerRoutes,
   ...reportRoutes,
+  ...searchRoutes,
   ...teamRoutes,
   ...invitationRoutes,
   ...merchantRoutes,

@@ -12,10 +12,13 @@ const AUTH = "/api/v1/auth";
 export type Demand = "public" | "step-up" | "owner";
 
 export interface Need {
-  /** As spelled on an API key. */
+  /** As spelled on an API key; "A or B" where each is enough. */
   readonly permission: string;
   readonly demands: readonly Demand[];
 }
+
+/** The permissions of which each is enough. */
+export const alternativesIn = (permission: string): readonly string[] => permission.split(" or ");
 
 const need = (permission: string, ...demands: readonly Demand[]): Need => ({ permission, demands });
 
@@ -59,6 +62,7 @@ export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
   [`DELETE ${MERCHANT}/customers/:customerId`]: need("CUSTOMER_DELETE"),
   [`GET ${MERCHANT}/customers/:customerId/resume`]: need("CUSTOMER_VIEW"),
   [`GET ${MERCHANT}/reports/totals`]: need("INVOICE_VIEW"),
+  [`GET ${MERCHANT}/search`]: need("INVOICE_VIEW or CUSTOMER_VIEW or PAYMENT_VIEW"),
   [`GET ${KEYS}`]: need("API_KEY_VIEW"),
   [`POST ${KEYS}`]: need("API_KEY_CREATE", "step-up"),
   [`GET ${KEYS}/:apiKeyId`]: need("API_KEY_VIEW"),

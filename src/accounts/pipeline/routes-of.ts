@@ -10,7 +10,7 @@ import type { Incoming } from "../../platform/http/incoming.ts";
 import type { Reply } from "../../platform/http/reply.ts";
 import { type noBody, type noQuery, type RouteSpec, specOf } from "../../platform/http/route.ts";
 import type { Statements } from "../auth/authenticate.ts";
-import type { Permission } from "../teams/permissions.ts";
+import { alternativesOf, type Needed, neededText } from "../teams/permissions.ts";
 import type { CallerKind, CallOf, ReadInput, ReadKeys } from "./call.ts";
 import { type PipelineRoute, respond, respondInObject } from "./pipeline.ts";
 
@@ -49,7 +49,8 @@ export interface Said<B extends z.ZodType, Q extends z.ZodType>
 }
 
 interface OfMerchant {
-  readonly permission: Permission;
+  /** With several, each is enough, and the handler shows only what the caller's own permissions allow. */
+  readonly permission: Needed;
 }
 
 /** What a route declares for its kind of caller. */
@@ -139,10 +140,12 @@ function mount<C extends CallerKind, Deps>(
   route: Untyped<C, Deps> & Pick<RouteSpec, "method" | "path">,
 ): MountedRoute {
   const { secrets = FREE_TEXT, mayOweFactor = false, runsInMerchantObject = false, ...rest } = { ...group, ...route };
-  const { dependencies, reads, answer, ...said } = rest;
+  const { dependencies, reads, answer, permission, ...said } = rest;
   const { callers } = group;
-  const { permission } = route;
-  const spec = specOf(said);
+  const spec = specOf({
+    ...said,
+    permission: permission === undefined ? null : neededText(alternativesOf(permission)),
+  });
   const run = {
     ...{ spec, callers, permission, mayOweFactor, runsInMerchantObject },
     ...{ secrets, dependencies, reads, answer },

@@ -16,14 +16,14 @@ import { authenticate, noteKeyUse, type Statements } from "../auth/authenticate.
 import { authenticateMember, authenticateUser, noteSessionUse } from "../auth/authenticate-session.ts";
 import { actorOf, isPublicKey, type MerchantPrincipal, stepUpRefusal, type UserPrincipal } from "../auth/principal.ts";
 import { configuredProviders } from "../identities/providers.ts";
-import { keyPermissionName, type Permission } from "../teams/permissions.ts";
+import { alternativesOf, keyPermissionName, type Needed, neededText } from "../teams/permissions.ts";
 import type { CallerKind, Callers, KnownForMerchant, KnownUser, ReadKeys } from "./call.ts";
 
 /** What a route requires of its callers. */
 export interface Access {
   readonly spec: RouteSpec;
   /** The permission that a member or a key needs; undefined on routes without a merchant. */
-  readonly permission: Permission | undefined;
+  readonly permission: Needed | undefined;
   /** Whether a session that still needs its second factor may call: only for routes that complete or end the session. */
   readonly mayOweFactor: boolean;
   /** Whether requests of the route run in the object of their merchant. */
@@ -208,13 +208,15 @@ function permitForMerchant(
   nowMs: number,
 ): Failure | undefined {
   if (permission === undefined) throw new Error(`the merchant's route ${spec.operationId} names no permission`);
+  const enough = alternativesOf(permission);
+  const isHeld = enough.some((each) => principal.permissions.has(each));
   if (principal.kind === "API_KEY") {
     if (spec.callers === "MEMBER") return { code: "SESSION_REQUIRED" };
     if (isPublicKey(principal) && !spec.isForPublicKeys) return { code: "PUBLIC_KEY_FORBIDDEN" };
-    if (principal.permissions.has(permission)) return undefined;
-    return { code: "PERMISSION_DENIED", permission: keyPermissionName(permission) };
+    if (isHeld) return undefined;
+    return { code: "PERMISSION_DENIED", permission: neededText(enough.map(keyPermissionName)) };
   }
-  if (!principal.permissions.has(permission)) return { code: "PERMISSION_DENIED", permission };
+  if (!isHeld) return { code: "PERMISSION_DENIED", permission: neededText(enough) };
   if (spec.isOwnerOnly && principal.role !== "OWNER") return { code: "OWNER_REQUIRED" };
   return spec.needsStepUp ? stepUpRefusal(principal, nowMs) : undefined;
 }

@@ -39,6 +39,19 @@ export const PERMISSIONS = [
 
 export type Permission = (typeof PERMISSIONS)[number];
 
+/** What a caller must hold: one permission, or any one of several. */
+export type Needed = Permission | readonly [Permission, ...Permission[]];
+
+/** The permissions of which each is enough. */
+export function alternativesOf(needed: Needed): readonly Permission[] {
+  return typeof needed === "string" ? [needed] : needed;
+}
+
+/** As documents and refusals name it. */
+export function neededText(names: readonly string[]): string {
+  return names.join(" or ");
+}
+
 /** Never granted to a key: permissions over users, keys and the merchant itself. */
 const USER_ONLY: readonly Permission[] = [
   "merchant:delete",

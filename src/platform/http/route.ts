@@ -16,6 +16,7 @@ export const TAGS = {
   Products: "What a merchant sells repeatedly, with a page where customers can buy it.",
   Customers: "The customers of a merchant's invoices.",
   Reports: "Totals over all invoices and payments of a merchant.",
+  Search: "One field for ids, order numbers, emails, transactions and addresses.",
   Merchants: "The businesses of a user, their settings and images.",
   "API keys": "How a merchant's servers (sk_) and browsers (pk_) authenticate.",
   Team: "Members, their roles, and the security settings that a team requires of them.",
@@ -48,7 +49,7 @@ export interface RouteSpec {
   readonly description?: string;
   /** Who may call: ANYBODY; USER: a user with a session; MEMBER: a user of the merchant's team; MEMBER_OR_KEY: also its API keys. */
   readonly callers: "ANYBODY" | "USER" | "MEMBER" | "MEMBER_OR_KEY";
-  /** The permission that a member or a key needs; null where `callers` is enough. */
+  /** The permission that a member or a key needs, "a or b" where each is enough; null where `callers` is enough. */
   readonly permission: string | null;
   /** A role check, not a permission (decisions 7). */
   readonly isOwnerOnly?: true;

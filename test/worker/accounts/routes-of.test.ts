@@ -52,6 +52,12 @@ describe("a route without settings of its own", () => {
 });
 
 describe("a route of a merchant", () => {
+  it("names each permission that is enough", () => {
+    const group = routesOf({ tag: "Wallets", callers: "MEMBER" });
+    const [spec] = specsOf(group.get("/a", { ...route, permission: ["wallet:view", "payment:view"] }));
+    expect(spec?.permission).toBe("wallet:view or payment:view");
+  });
+
   it("does not compile without the permission that it needs", () => {
     const group = routesOf({ tag: "Wallets", callers: "MEMBER" });
     // @ts-expect-error it names no permission

@@ -7,7 +7,7 @@ import type { MerchantId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { type Answer, type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../../support/access.ts";
 import { knock, nameOf, specNamed, UNKNOWN_ULID } from "../../support/access-knock.ts";
-import { KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, USER } from "../../support/access-table.ts";
+import { alternativesIn, KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, USER } from "../../support/access-table.ts";
 import { keyringOf } from "../../support/keyrings.ts";
 
 const NOWHERE = `mer_${UNKNOWN_ULID}`;
@@ -32,6 +32,8 @@ interface Keys {
 
 let keys: Keys;
 
+const spelledOnKey = (permission: string) => permission.replace(":", "_").toUpperCase();
+
 beforeAll(async () => {
   const [merchantId, otherMerchantId] = [await seedMerchant(), await seedMerchant()];
   const all = SECRET_KEY_PERMISSIONS.map(keyPermissionName);
@@ -53,8 +55,8 @@ beforeAll(async () => {
     publicGreedy: await seedKey(merchantId, { kind: "PUBLIC", permissions: PERMISSIONS.map(keyPermissionName) }),
     publicEmpty: await seedKey(merchantId, { kind: "PUBLIC", permissions: [] }),
     empty: await seedKey(merchantId, { permissions: [] }),
-    onlyWith: await seedEach((name) => [name]),
-    allWithout: await seedEach((name) => all.filter((each) => each !== name)),
+    onlyWith: await seedEach((name) => alternativesIn(name).slice(0, 1)),
+    allWithout: await seedEach((name) => all.filter((each) => !alternativesIn(name).includes(each))),
   };
 });
 
@@ -85,7 +87,7 @@ describe("the routes of the Worker", () => {
     const said = SPECS.filter((spec) => nameOf(spec) in guarded).map((spec) => [
       nameOf(spec),
       spec.callers,
-      spec.permission?.replace(":", "_").toUpperCase(),
+      spec.permission?.split(" or ").map(spelledOnKey).join(" or "),
       [spec.isForPublicKeys, spec.needsStepUp ?? false, spec.isOwnerOnly ?? false],
     ]);
     const written = Object.entries(guarded).map(([name, { permission, demands }]) => [
@@ -111,7 +113,8 @@ describe("the routes of the Worker", () => {
 
 describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands }) => {
   const specOf = () => specNamed(name);
-  const isGrantable = SECRET_KEY_PERMISSIONS.map(keyPermissionName).includes(permission);
+  const grantable = SECRET_KEY_PERMISSIONS.map(keyPermissionName);
+  const isGrantable = alternativesIn(permission).some((each) => grantable.includes(each));
   /** Passes authentication; a permission that only a user may hold is still denied to a key. */
   const expectLetIn = (answers: readonly Answer[]) => {
     const refused = answers.filter(({ status }) => status === 401 || status === 403);
@@ -175,6 +178,15 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
       expect([200, 201, 400, 404, 413, 415, 422]).toContain(answer.status);
     }
   });
+
+  const others = alternativesIn(permission).slice(1);
+  if (others.length > 0) {
+    it.each(others)("accepts a key with only %s, which is enough too", async (other) => {
+      const key = await seedKey(keys.merchantId, { permissions: [other] });
+      const answers = await knock(specOf(), { merchantId: keys.merchantId }, { key });
+      expect(answers.filter(({ status }) => status === 401 || status === 403)).toEqual([]);
+    });
+  }
 
   it("accepts a key with an IP allowlist only from the addresses on it", async () => {
     const refusal = await refuse({ key: keys.elsewhere, headers: { "cf-connecting-ip": HERE } }, 403, "IP_NOT_ALLOWED");

@@ -51,7 +51,7 @@ const patch = (rest: string, body: unknown) => send(at(rest), { method: "PATCH",
 /** Credentials that may call the route: a key where keys may, else the owner's session. */
 function callerOf(spec: RouteSpec): Pick<Ask, "key" | "headers"> {
   if (spec.callers === "ANYBODY") return {};
-  const isForKeys = SECRET_KEY_PERMISSIONS.some((each) => each === spec.permission);
+  const isForKeys = SECRET_KEY_PERMISSIONS.some((each) => spec.permission?.split(" or ").includes(each));
   return spec.callers === "MEMBER_OR_KEY" && isForKeys ? { key: shop.secretKey } : { headers: owner.headers };
 }
 

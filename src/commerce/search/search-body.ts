@@ -1,0 +1,64 @@
+// What a search found, of each kind as much as a list of results needs: who chooses one reads it by its id.
+import { formatMicros, formatUnits } from "../../lib/money.ts";
+import { isoTime } from "../../lib/time.ts";
+import type { Customer } from "../customers/customer.ts";
+import type { Invoice } from "../invoices/invoice.ts";
+import { pairOf } from "../invoices/payment-method.ts";
+import type { Payment } from "../payments/payment.ts";
+import { CUSTOMER_MATCHES, INVOICE_MATCHES, PAYMENT_MATCHES } from "./search-term.ts";
+
+/** The number of the way in which something was found, in the list of its kind. */
+interface Ranked {
+  readonly rank: number;
+}
+
+export type FoundInvoice = Ranked &
+  Pick<
+    Invoice,
+    "id" | "externalId" | "customerId" | "name" | "amountMicros" | "currency" | "status" | "needsReview" | "createdAtMs"
+  >;
+export type FoundCustomer = Ranked & Pick<Customer, "id" | "email" | "name"> & { readonly createdAtMs: number };
+export type FoundPayment = Ranked &
+  Pick<
+    Payment,
+    "id" | "invoiceId" | "network" | "cryptocurrency" | "txHash" | "amountUnits" | "status" | "receivedAtMs"
+  >;
+
+export function foundInvoiceBody(row: FoundInvoice) {
+  return {
+    id: row.id,
+    externalId: row.externalId,
+    customerId: row.customerId,
+    name: row.name,
+    rawAmount: formatMicros(row.amountMicros),
+    currency: row.currency,
+    status: row.status,
+    needsReview: row.needsReview,
+    createdAt: isoTime(row.createdAtMs),
+    matchedBy: INVOICE_MATCHES[row.rank],
+  };
+}
+
+export function foundCustomerBody(row: FoundCustomer) {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    createdAt: isoTime(row.createdAtMs),
+    matchedBy: CUSTOMER_MATCHES[row.rank],
+  };
+}
+
+export function foundPaymentBody(row: FoundPayment) {
+  return {
+    id: row.id,
+    invoiceId: row.invoiceId,
+    network: row.network,
+    currency: row.cryptocurrency,
+    amount: formatUnits(row.amountUnits, pairOf(row).asset.decimals),
+    status: row.status,
+    txHash: row.txHash,
+    receivedTxAt: isoTime(row.receivedAtMs),
+    matchedBy: PAYMENT_MATCHES[row.rank],
+  };
+}
