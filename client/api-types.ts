@@ -46,6 +46,255 @@ export interface components {
         lastPage: number;
       };
     };
+    /**
+     * Attention
+     * @example {
+     *       "data": [
+     *         {
+     *           "type": "PAYMENT_UNMATCHED",
+     *           "count": 1,
+     *           "isMore": false,
+     *           "since": "2026-11-21T12:00:00.000Z",
+     *           "newest": [
+     *             {
+     *               "paymentId": "pay_01KAJ3ZD0000QG5Y2M4T8XW6VB",
+     *               "network": "ETH",
+     *               "currency": "USDT",
+     *               "amount": "49.9",
+     *               "txHash": "0x5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c",
+     *               "since": "2026-11-21T12:00:00.000Z"
+     *             }
+     *           ]
+     *         }
+     *       ]
+     *     }
+     */
+    Attention: {
+      data: (
+        | {
+            /** @constant */
+            type: "WALLET_ALTERED";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              walletId: string;
+              network: string;
+              cryptocurrency: string;
+              /** @description When it was frozen; null if that has not happened yet. */
+              since: string | null;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "NETWORK_LAGGING";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              network: string;
+              reason: string | null;
+              walletIds: string[];
+              /** @description Since when. */
+              since: string | null;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "WALLET_AMOUNTS_LOW";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              walletId: string;
+              network: string;
+              cryptocurrency: string;
+              /** @description The time of the newest warning. */
+              since: string | null;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "WALLET_GAP";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              walletId: string;
+              network: string;
+              cryptocurrency: string;
+              gap: number | null;
+              /** @description The time of the warning; null if it is not known. */
+              since: string | null;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "WALLET_CHANGE_PENDING";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              walletId: string;
+              network: string;
+              cryptocurrency: string;
+              /**
+               * Format: date-time
+               * @example 2026-11-21T12:00:00.000Z
+               */
+              usableFrom: string;
+              /** @description The time of the change. */
+              since: string | null;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "PAYMENT_UNMATCHED";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              paymentId: string;
+              network: string;
+              currency: string;
+              amount: string | null;
+              txHash: string;
+              /**
+               * Format: date-time
+               * @description When it was first seen.
+               * @example 2026-11-21T12:00:00.000Z
+               */
+              since: string;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "INVOICE_IN_REVIEW";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              invoiceId: string;
+              externalId: string | null;
+              name: string;
+              /** @enum {string} */
+              status:
+                | "AWAITING_PAYMENT"
+                | "PENDING_CONFIRMATION"
+                | "PAID"
+                | "OVERPAID"
+                | "UNDERPAID"
+                | "EXPIRED"
+                | "CANCELLED";
+              isLate: boolean;
+              /**
+               * Format: date-time
+               * @description When the invoice was created.
+               * @example 2026-11-21T12:00:00.000Z
+               */
+              since: string;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "INVOICE_UNDERPAID";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              invoiceId: string;
+              externalId: string | null;
+              name: string;
+              /** @enum {string} */
+              status:
+                | "AWAITING_PAYMENT"
+                | "PENDING_CONFIRMATION"
+                | "PAID"
+                | "OVERPAID"
+                | "UNDERPAID"
+                | "EXPIRED"
+                | "CANCELLED";
+              isLate: boolean;
+              /**
+               * Format: date-time
+               * @description When the invoice was created.
+               * @example 2026-11-21T12:00:00.000Z
+               */
+              since: string;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "ENDPOINT_DISABLED";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              webhookId: string;
+              url: string;
+              failuresInRow: number;
+              /** @enum {string} */
+              reason: "GONE" | "FAILING";
+              /** @description Since when. */
+              since: string | null;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "ENDPOINT_FAILING";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              webhookId: string;
+              url: string;
+              failuresInRow: number;
+              /** @description The time of the first failure in a row. */
+              since: string | null;
+            }[];
+          }
+      )[];
+    };
     /** AuditEvent */
     AuditEvent: {
       id: string;
@@ -1419,6 +1668,10 @@ export interface components {
         body: components["schemas"]["UpdateSettingsBody"];
         answer: components["schemas"]["Settings"];
       };
+      /** @description Read what needs a person. Payments and invoices that wait for a decision, and what is wrong with wallets, networks and endpoints. A kind is listed if there is any of it and the caller may view it. Reading costs the same however much waits. Needs the permission payment:view or invoice:view or wallet:view or webhook:view, held by an API key or by a signed-in member. */
+      getAttention: {
+        answer: components["schemas"]["Attention"];
+      };
       /** @description List API keys, newest first. Includes expired keys. Of each secret only a short form is shown. Needs API_KEY_VIEW. */
       listApiKeys: {
         query: components["schemas"]["ListApiKeysQuery"];
@@ -2463,6 +2716,7 @@ export interface components {
 export type ActivatePaymentMethodBody = components["schemas"]["ActivatePaymentMethodBody"];
 export type ApiKey = components["schemas"]["ApiKey"];
 export type ApiKeyList = components["schemas"]["ApiKeyList"];
+export type Attention = components["schemas"]["Attention"];
 export type AuditEvent = components["schemas"]["AuditEvent"];
 export type AuditEventList = components["schemas"]["AuditEventList"];
 export type CreateInvoiceBody = components["schemas"]["CreateInvoiceBody"];
@@ -2575,6 +2829,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   updateMerchant: "PATCH ",
   getSettings: "GET /settings",
   updateSettings: "PATCH /settings",
+  getAttention: "GET /attention",
   listApiKeys: "GET /api-keys",
   getApiKey: "GET /api-keys/{apiKeyId}",
   listAuditEvents: "GET /audit-events",

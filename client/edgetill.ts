@@ -44,6 +44,7 @@ export class Edgetill {
   readonly customers: ReturnType<typeof resources.customers>;
   readonly reports: ReturnType<typeof resources.reports>;
   readonly search: ReturnType<typeof resources.search>;
+  readonly attention: ReturnType<typeof resources.attention>;
   readonly events: ReturnType<typeof resources.events>;
   readonly webhooks: ReturnType<typeof resources.webhooks>;
   readonly settings: ReturnType<typeof resources.settings>;
@@ -60,6 +61,7 @@ export class Edgetill {
     this.customers = resources.customers(call);
     this.reports = resources.reports(call);
     this.search = resources.search(call);
+    this.attention = resources.attention(call);
     this.events = resources.events(call);
     this.webhooks = resources.webhooks(call);
     this.settings = resources.settings(call);

@@ -105,6 +105,9 @@ export const reports = (call: Call) => ({
 export const search = (call: Call) => (text: string, options?: CallOptions) =>
   call("search", { query: { q: text } }, options);
 
+/** What needs a person, by kind, the most urgent first. */
+export const attention = (call: Call) => (options?: CallOptions) => call("getAttention", {}, options);
+
 export interface PollOptions extends CallOptions {
   /** Where to go on: the id of the last event that was handled. Without it, the oldest event that is kept. */
   readonly after?: string | undefined;

@@ -33,6 +33,7 @@ import { paymentRoutes } from "../detection/resolutions/routes.ts";
 import { sharedNameOf } from "../lib/ip-network.ts";
 import { lazily } from "../lib/lazily.ts";
 import { logAlert } from "../lib/log.ts";
+import { attentionRoutes } from "../notifications/attention/routes.ts";
 import { auditRoutes } from "../notifications/audit/routes.ts";
 import { deliveryLogRoutes } from "../notifications/delivery-log/routes.ts";
 import { eventRoutes } from "../notifications/events/routes.ts";
@@ -72,6 +73,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...teamRoutes,
   ...invitationRoutes,
   ...merchantRoutes,
+  ...attentionRoutes,
   ...apiKeyRoutes,
   ...eventRoutes,
   ...webhookRoutes,

@@ -93,6 +93,8 @@ export interface Verdict {
 
 export const HEALTHY: Health = { failuresInRow: 0, failingSinceMs: null, probeAtMs: null };
 
+/** From this many failures in a row an endpoint counts as failing; with fewer it may be answering again already. */
+export const SOME_FAILURES = 3;
 /** From this many failures in a row an endpoint is only probed; with fewer it is never switched off for failing. */
 export const MANY_FAILURES = 20;
 const PROBE_GAP_MS = 15 * MINUTE_MS;

@@ -41,6 +41,7 @@ const CALLS: Readonly<Record<keyof typeof ROUTES, (client: Edgetill) => PromiseL
   deleteCustomer: ({ customers }) => customers.delete("id1"),
   getCustomerResume: ({ customers }) => customers.resume("id1"),
   getTotals: ({ reports }) => reports.totals({ from: "2026-11-01", to: "2026-11-30" }),
+  getAttention: (client) => client.attention(),
   search: (client) => client.search("ORDER-1001"),
   listEvents: ({ events }) => events.list(),
   getEvent: ({ events }) => events.get("id1"),

@@ -1,0 +1,191 @@
+// What of a merchant needs a person, from what was read: which kinds there are, how many of each, and since when.
+import { assetOn, networkNamed } from "../../chains/networks.ts";
+import { isLagging, type NetworkCursor } from "../../commerce/cursors/cursor.ts";
+import type { Invoice } from "../../commerce/invoices/invoice.ts";
+import type { Payment } from "../../commerce/payments/payment.ts";
+import type { MacKeys } from "../../commerce/wallets/row-mac.ts";
+import { GAP_WARNING_AT, isWalletIntact, type Wallet } from "../../commerce/wallets/wallet.ts";
+import { formatUnits } from "../../lib/money.ts";
+import { DAY_MS, isoTime, isoTimeOrNull } from "../../lib/time.ts";
+import { SOME_FAILURES } from "../webhooks/retry-schedule.ts";
+import type { Webhook } from "../webhooks/webhook.ts";
+
+/** Counting ends here, so that reading costs the same however much waits. */
+export const MOST_COUNTED = 100;
+/** The most of each kind that are shown. */
+export const MOST_SHOWN = 5;
+/** An underpaid invoice is shown for this long if nobody decides about it: the customer has most likely gone. */
+export const UNDERPAID_SHOWN_MS = 30 * DAY_MS;
+/** How long the warning that a price's amounts ran low is shown. */
+const AMOUNTS_LOW_SHOWN_MS = DAY_MS;
+
+/** Rows of which there may be any number: the newest, each with how many there are, and the time of the oldest. */
+interface Counted {
+  /** At most one more than `MOST_COUNTED`. */
+  readonly total: number;
+  readonly sinceMs: number;
+}
+
+export type UnmatchedRow = Counted &
+  Pick<Payment, "id" | "network" | "cryptocurrency" | "amountUnits" | "txHash" | "createdAtMs">;
+export type InvoiceRow = Counted & Pick<Invoice, "id" | "externalId" | "name" | "status" | "isLate" | "createdAtMs">;
+export type EndpointRow = Pick<
+  Webhook,
+  "id" | "url" | "isActive" | "failuresInRow" | "failingSinceMs" | "disabledReason" | "disabledAtMs"
+>;
+
+/** An event about a wallet. */
+export interface WalletWarning {
+  readonly type: "wallet.gap_limit_warning" | "wallet.amounts_low";
+  readonly walletId: string;
+  readonly atMs: number;
+}
+
+export interface WalletFacts {
+  /** Live ones. */
+  readonly wallets: readonly Wallet[];
+  readonly cursors: readonly Pick<NetworkCursor, "network" | "isResting" | "degradedSinceMs" | "lastOutage">[];
+  /** Newest first within a type; the newest of each type only. */
+  readonly warnings: readonly WalletWarning[];
+}
+
+/** One kind; nothing for a kind of which there is none. */
+function kind<T extends string, One extends { readonly since: string | null }>(type: T, all: readonly One[]) {
+  const times = all.flatMap(({ since }) => since ?? []).toSorted();
+  if (all.length === 0) return [];
+  const newest = all.toSorted((one, other) => ((one.since ?? "") < (other.since ?? "") ? 1 : -1)).slice(0, MOST_SHOWN);
+  return [{ type, count: all.length, isMore: false, since: times[0] ?? null, newest }];
+}
+
+/** The same of rows of which only the newest were read. */
+function countedKind<T extends string, Row extends Counted, One>(
+  type: T,
+  rows: readonly Row[],
+  shown: (row: Row) => One,
+) {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const { total, sinceMs } = first;
+  return [
+    {
+      type,
+      count: Math.min(total, MOST_COUNTED),
+      isMore: total > MOST_COUNTED,
+      since: isoTime(sinceMs),
+      newest: rows.map(shown),
+    },
+  ];
+}
+
+export function unmatchedAttention(rows: readonly UnmatchedRow[]) {
+  return countedKind(
+    "PAYMENT_UNMATCHED",
+    rows,
+    ({ id, network, cryptocurrency, amountUnits, txHash, createdAtMs }) => ({
+      ...{ paymentId: id, network, currency: cryptocurrency, txHash, since: isoTime(createdAtMs) },
+      amount: amountText({ network, cryptocurrency, amountUnits }),
+    }),
+  );
+}
+
+/** Null for a coin that the registry no longer has. */
+function amountText({
+  network,
+  cryptocurrency,
+  amountUnits,
+}: Pick<UnmatchedRow, "network" | "cryptocurrency" | "amountUnits">) {
+  const known = networkNamed(network);
+  const asset = known === undefined ? undefined : assetOn(known, cryptocurrency);
+  return asset === undefined ? null : formatUnits(amountUnits, asset.decimals);
+}
+
+const shownInvoice = ({ id, externalId, name, status, isLate, createdAtMs }: InvoiceRow) => ({
+  ...{ invoiceId: id, externalId, name, status, isLate, since: isoTime(createdAtMs) },
+});
+
+export function invoiceAttention(of: {
+  readonly inReview: readonly InvoiceRow[];
+  readonly underpaid: readonly InvoiceRow[];
+}) {
+  return [
+    ...countedKind("INVOICE_IN_REVIEW", of.inReview, shownInvoice),
+    ...countedKind("INVOICE_UNDERPAID", of.underpaid, shownInvoice),
+  ];
+}
+
+export function endpointAttention(rows: readonly EndpointRow[]) {
+  const shown = ({ id, url, failuresInRow }: EndpointRow) => ({ webhookId: id, url, failuresInRow });
+  const disabled = rows.filter(({ disabledReason }) => disabledReason !== null);
+  const failing = rows.filter(({ isActive, failuresInRow }) => isActive && failuresInRow >= SOME_FAILURES);
+  return [
+    ...kind(
+      "ENDPOINT_DISABLED",
+      disabled.map((row) => ({
+        ...shown(row),
+        reason: row.disabledReason,
+        since: isoTimeOrNull(row.disabledAtMs),
+      })),
+    ),
+    ...kind(
+      "ENDPOINT_FAILING",
+      failing.map((row) => ({ ...shown(row), since: isoTimeOrNull(row.failingSinceMs) })),
+    ),
+  ];
+}
+
+export function walletAttention(facts: WalletFacts, context: { readonly macKeys: MacKeys; readonly nowMs: number }) {
+  const { macKeys, nowMs } = context;
+  const isIntact = (wallet: Wallet) => isWalletIntact(macKeys, wallet);
+  const altered = facts.wallets.filter((wallet) => !isIntact(wallet));
+  const intact = facts.wallets.filter(isIntact);
+  const shown = ({ id, network, cryptocurrency }: Wallet) => ({ walletId: id, network, cryptocurrency });
+  const warnedAt = (type: WalletWarning["type"], { id }: Wallet) =>
+    facts.warnings.find((warning) => warning.type === type && warning.walletId === id)?.atMs ?? null;
+  const isLow = (wallet: Wallet) => (warnedAt("wallet.amounts_low", wallet) ?? 0) > nowMs - AMOUNTS_LOW_SHOWN_MS;
+  return [
+    ...kind(
+      "WALLET_ALTERED",
+      altered.map((wallet) => ({ ...shown(wallet), since: isoTimeOrNull(wallet.frozenAtMs) })),
+    ),
+    ...kind("NETWORK_LAGGING", laggingNetworks(facts, nowMs)),
+    ...kind(
+      "WALLET_AMOUNTS_LOW",
+      intact.filter(isLow).map((wallet) => ({
+        ...shown(wallet),
+        since: isoTimeOrNull(warnedAt("wallet.amounts_low", wallet)),
+      })),
+    ),
+    ...kind(
+      "WALLET_GAP",
+      intact
+        .filter(({ gap }) => (gap ?? 0) >= GAP_WARNING_AT)
+        .map((wallet) => ({
+          ...shown(wallet),
+          gap: wallet.gap,
+          since: isoTimeOrNull(warnedAt("wallet.gap_limit_warning", wallet)),
+        })),
+    ),
+    ...kind(
+      "WALLET_CHANGE_PENDING",
+      intact
+        .filter(({ usableFromMs }) => usableFromMs > nowMs)
+        .map((wallet) => ({
+          ...shown(wallet),
+          usableFrom: isoTime(wallet.usableFromMs),
+          since: isoTime(wallet.updatedAtMs),
+        })),
+    ),
+  ];
+}
+
+/** The networks of enabled wallets that cannot be read, so that no payment to them is seen. */
+function laggingNetworks({ wallets, cursors }: WalletFacts, nowMs: number) {
+  const lagging = cursors.filter((cursor) => isLagging(cursor, nowMs));
+  return lagging.flatMap(({ network, degradedSinceMs, lastOutage }) => {
+    const used = wallets.filter((wallet) => wallet.isEnabled && wallet.network === network);
+    if (used.length === 0) return [];
+    return [
+      { network, reason: lastOutage, walletIds: used.map(({ id }) => id), since: isoTimeOrNull(degradedSinceMs) },
+    ];
+  });
+}

@@ -1,0 +1,23 @@
+import { selectLiveWallets } from "../../commerce/wallets/store.ts";
+import type { Db } from "../../platform/db/client.ts";
+import {
+  selectDegradedNetworks,
+  selectEndpointHealth,
+  selectInReview,
+  selectUnderpaid,
+  selectUnmatched,
+  selectWalletWarnings,
+} from "./store.ts";
+
+/** Everything of a merchant that may need a person. `merchantId` may come unchecked from a path. */
+export function attentionReads(db: Db, merchantId: string, nowMs: number) {
+  return [
+    selectUnmatched(db, merchantId),
+    selectInReview(db, merchantId),
+    selectUnderpaid(db, merchantId, nowMs),
+    selectEndpointHealth(db, merchantId),
+    selectLiveWallets(db, merchantId),
+    selectDegradedNetworks(db),
+    selectWalletWarnings(db, merchantId),
+  ] as const;
+}
