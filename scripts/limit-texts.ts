@@ -149,6 +149,18 @@ export const LIMIT_TEXTS: { readonly [N in LimitName]: LimitText } = {
     refusal: `${TOO_OFTEN}; the page polls instead, less often`,
     setting: "none",
   },
+  liveConnectionsPerMember: {
+    counts: "connections of one member that get live updates of a merchant",
+    protects: "the other members of the team",
+    refusal: TOO_OFTEN,
+    setting: "none",
+  },
+  liveConnectionsPerMerchant: {
+    counts: "connections of all members that get live updates of a merchant; checkout pages are counted apart",
+    protects: "other merchants",
+    refusal: TOO_OFTEN,
+    setting: "none",
+  },
   paymentsPerInvoice: {
     counts: "payments on the current chain that the rules credit to one invoice",
     protects: "the invoice itself, from a flood of dust: it stays readable, and a user decides about the rest",

@@ -23,6 +23,8 @@ export const LIMITS = {
   claimsPerInvoiceAndHour: 6,
   checkoutPagesPerInvoice: 20,
   checkoutPagesPerMerchant: 10_000,
+  liveConnectionsPerMember: 10,
+  liveConnectionsPerMerchant: 200,
   paymentsPerInvoice: 200,
   paymentsEverPerInvoice: 600,
   paymentsByHandPerInvoice: 400,

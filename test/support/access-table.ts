@@ -88,6 +88,7 @@ export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
 
 /** Routes of a merchant for its members alone: an API key gets 403 (decisions 9). */
 export const MEMBER_ONLY: Readonly<Record<string, Need>> = {
+  [`GET ${MERCHANT}/live`]: need("INVOICE_VIEW"),
   [`GET ${TEAM}/members`]: need("TEAM_VIEW"),
   [`PATCH ${TEAM}/members/:memberId`]: need("TEAM_UPDATE", "step-up"),
   [`DELETE ${TEAM}/members/:memberId`]: need("TEAM_REMOVE"),

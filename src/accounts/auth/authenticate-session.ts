@@ -1,6 +1,7 @@
 // Authenticates a user by their session. For a merchant's route it also checks that the user is a member of the team and meets its security
 // policy. All of this and the route's own reads are ONE storage call; nothing is cached.
 import { sha256Hex } from "../../lib/bytes.ts";
+import { chunksOf } from "../../lib/chunks.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { batch, type ResultsOf } from "../../platform/db/batch.ts";
@@ -74,12 +75,56 @@ export async function authenticateMember<const R extends Statements>(
   );
   if (!rows.ok) return rows;
   const [[row], ...read] = rows.value;
-  const known = principalOf(row, { ...credentials, mayOweFactor: false });
+  const seat = seatIn(row, credentials);
+  return seat.ok ? ok({ ...seat.value, read, isTouchDue: isTouchDue(row, credentials.nowMs) }) : seat;
+}
+
+/** D1 takes more statements at once; a team has fewer people who look at the same time. */
+const MEMBERS_AT_ONCE = 50;
+
+/**
+ * Checks again members who were authenticated before, each known by the hash of their session's token. Of those whose session or seat has ended,
+ * or who lack what the team requires, there is none.
+ */
+export async function memberSeats(
+  db: Db,
+  of: Pick<SessionCredentials, "nowMs" | "sleep"> & {
+    readonly merchantId: string;
+    readonly configured: ReadonlySet<SignInProvider>;
+    readonly tokenHashes: readonly string[];
+  },
+): Promise<Result<ReadonlyMap<string, MemberPrincipal>, Failure>> {
+  const { merchantId } = of;
+  const found = new Map<string, MemberPrincipal>();
+  for (const hashes of chunksOf(of.tokenHashes, MEMBERS_AT_ONCE)) {
+    const rows = await readWithRetry(of.sleep, async () =>
+      batch(
+        db,
+        hashes.map((tokenHash) => selectMember(db, { tokenHash, merchantId })),
+      ),
+    );
+    if (!rows.ok) return rows;
+    for (const [row] of rows.value) {
+      const seat = seatIn(row, of);
+      if (row !== undefined && seat.ok) found.set(row.tokenHash, seat.value.principal);
+    }
+  }
+  return ok(found);
+}
+
+type FoundMember = Awaited<ReturnType<typeof selectMember>>[number];
+
+/** The seat that a session's user has now. */
+function seatIn(
+  row: FoundMember | undefined,
+  { nowMs, configured }: { readonly nowMs: number; readonly configured: ReadonlySet<SignInProvider> },
+): Result<Pick<AuthenticatedMember<[]>, "principal" | "merchant">, Failure> {
+  const known = principalOf(row, { nowMs, mayOweFactor: false });
   if (!known.ok) return known;
   if (row === undefined || row.merchant === null || row.member === null) return err({ code: "MERCHANT_NOT_FOUND" });
   const { merchant, member, team } = row;
   if (team === null) throw new Error(`the merchant ${merchant.id} has no team`);
-  const missing = missingFactors(team, known.value.user, credentials.configured);
+  const missing = missingFactors(team, known.value.user, configured);
   if (missing.length > 0) return err({ code: "SECURITY_REQUIREMENT_NOT_MET", missing });
   const principal: MemberPrincipal = {
     ...known.value,
@@ -88,7 +133,7 @@ export async function authenticateMember<const R extends Statements>(
     role: member.role,
     permissions: ROLE_PERMISSIONS[member.role],
   };
-  return ok({ principal, merchant, read, isTouchDue: isTouchDue(row, credentials.nowMs) });
+  return ok({ principal, merchant });
 }
 
 /** Updates the time of the session's last use; the update may be lost. */

@@ -1,9 +1,14 @@
 // Notifies the open checkout pages of one merchant's invoices of changes. A message only says that something changed: each page then fetches
-// the state itself, and a page that gets no message still polls, less often. Nothing is stored. While nothing happens the object hibernates and
-// the platform holds its sockets ("Durable Objects: WebSocket hibernation").
+// the state itself, and a page that gets no message still polls, less often. The merchant's own people have sockets here too (`serve-team.ts`).
+// Nothing is stored but the next alarm while one of theirs is open. While nothing happens the object hibernates and the platform holds its
+// sockets ("Durable Objects: WebSocket hibernation").
 import { DurableObject } from "cloudflare:workers";
+import { lazily } from "../../lib/lazily.ts";
 import { LIMITS } from "../../lib/limits.ts";
+import { teamDependencies } from "./dependencies.ts";
 import { pageIn } from "./room-url.ts";
+import { type TeamDependencies, TeamSockets } from "./serve-team.ts";
+import { teamMemberIn } from "./team-socket.ts";
 
 /** Most pages of one invoice: the payer's own devices, including sockets that died unnoticed. */
 export const PAGES_PER_INVOICE = LIMITS.checkoutPagesPerInvoice;
@@ -16,40 +21,70 @@ export const CHANGED = "changed";
 const POLICY_VIOLATION = 1008;
 
 export interface CheckoutRoomRpc {
-  /** Sends "changed" to every open page of these invoices. */
-  tell(invoiceIds: readonly string[]): Promise<void>;
+  /** Sends "changed" to every open page of these invoices, and the merchant's people what happened. Ids of other things are for them alone. */
+  tell(ids: readonly string[]): Promise<void>;
 }
 
-export class CheckoutRoom extends DurableObject implements CheckoutRoomRpc {
-  constructor(state: DurableObjectState, env: Cloudflare.Env) {
+export class CheckoutRoom extends DurableObject<Env> implements CheckoutRoomRpc {
+  readonly #team: TeamSockets;
+
+  /** Tests pass other `dependencies`. */
+  constructor(
+    state: DurableObjectState,
+    env: Env,
+    dependencies: (env: Env, merchantId: string) => TeamDependencies = teamDependencies,
+  ) {
     super(state, env);
+    const merchantId = state.id.name ?? "";
+    this.#team = new TeamSockets(
+      state,
+      lazily(() => dependencies(env, merchantId)),
+      merchantId,
+    );
     // The platform answers pings, so that a page can keep its connection open without waking the object.
     state.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
   }
 
-  /** Accepts the socket of the page that the URL describes (`roomUrl`): 101, or 429 if there are too many. */
+  /** Accepts the socket of the page that the URL describes (`roomUrl`), or of a member: 101, or 429 if there are too many. */
   override async fetch(request: Request): Promise<Response> {
+    const member = teamMemberIn(request.headers);
+    if (member !== undefined) return opened(await this.#team.join(member));
+    return opened(this.#joinPage(request));
+  }
+
+  #joinPage(request: Request): WebSocket | undefined {
     const page = pageIn(request.url);
     const { invoiceId } = page;
     const callers = page.callers.map(({ network, times }) => ({ tag: `caller ${network}`, times }));
     const isFull =
       this.ctx.getWebSockets(invoiceId).length >= PAGES_PER_INVOICE ||
       callers.some(({ tag, times }) => this.ctx.getWebSockets(tag).length >= LIMITS.pagesPerIpAndMerchant * times) ||
-      this.ctx.getWebSockets().length >= PAGES_PER_ROOM;
-    if (isFull) return new Response(null, { status: 429 });
+      this.ctx.getWebSockets().length - this.#team.count >= PAGES_PER_ROOM;
+    if (isFull) return undefined;
     const { 0: theirs, 1: own } = new WebSocketPair();
     // The platform keeps the tags with the socket during hibernation.
     this.ctx.acceptWebSocket(own, [invoiceId, ...callers.map(({ tag }) => tag)]);
-    return new Response(null, { status: 101, webSocket: theirs });
+    return theirs;
   }
 
-  async tell(invoiceIds: readonly string[]): Promise<void> {
-    const pages = invoiceIds.flatMap((invoiceId) => this.ctx.getWebSockets(invoiceId));
+  async tell(ids: readonly string[]): Promise<void> {
+    const pages = ids.flatMap((id) => (id.startsWith("inv_") ? this.ctx.getWebSockets(id) : []));
     for (const page of pages) if (page.readyState === WebSocket.OPEN) page.send(CHANGED);
+    await this.#team.tell(ids);
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#team.alarm();
   }
 
   /** Pages only send "ping", which the platform answers; anything else violates the policy. */
   override webSocketMessage(page: WebSocket): void {
     page.close(POLICY_VIOLATION, "messages other than ping are not accepted");
   }
+}
+
+function opened(socket: WebSocket | undefined): Response {
+  return socket === undefined
+    ? new Response(null, { status: 429 })
+    : new Response(null, { status: 101, webSocket: socket });
 }

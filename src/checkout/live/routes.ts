@@ -1,10 +1,16 @@
-// The WebSocket that notifies an open checkout page of changes. A Reply cannot carry a socket, so this route builds its own response.
+// The WebSockets that notify open checkout pages, and the merchant's own people. A Reply cannot carry a socket, so these routes build their own
+// responses.
 
+import * as z from "zod";
+import { type PipelineRoute, runPipeline } from "../../accounts/pipeline/pipeline.ts";
 import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
+import { FREE_TEXT } from "../../chains/secret-material.ts";
+import { LIMITS } from "../../lib/limits.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { AppContext } from "../../platform/http/context.ts";
+import { publicUrl } from "../../platform/http/deployment.ts";
 import { failureResponse } from "../../platform/http/errors.ts";
 import { givenDependencies, incomingOf } from "../../platform/http/incoming.ts";
 import { countedCallers, limitByIp } from "../../platform/http/rate-check.ts";
@@ -12,6 +18,7 @@ import { specOf } from "../../platform/http/route.ts";
 import { answerHeaders } from "../../platform/http/security-headers.ts";
 import { findRoom } from "./find-room.ts";
 import { roomUrl } from "./room-url.ts";
+import { teamHeaders, viewsOf } from "./team-socket.ts";
 
 /** When a page may ask again if the room was full; until then it polls. */
 const FULL_SECONDS = 60;
@@ -32,18 +39,23 @@ const live: MountedRoute = {
   }),
   handle: async (c) => {
     const headers: Record<string, string> = {};
-    const joined = await join(c, headers);
-    if (!joined.ok) return failureResponse(joined.error, c.get("requestId"), headers);
-    const own = answerHeaders(c.get("requestId"), {});
-    return new Response(null, { status: 101, webSocket: joined.value, headers: own });
+    return socketResponse(c, await join(c, headers), headers);
   },
 };
 
+function socketResponse(
+  c: AppContext,
+  joined: Result<WebSocket, Failure>,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  if (!joined.ok) return failureResponse(joined.error, c.get("requestId"), headers);
+  const own = answerHeaders(c.get("requestId"), {});
+  return new Response(null, { status: 101, webSocket: joined.value, headers: own });
+}
+
 async function join(c: AppContext, headers: Record<string, string>): Promise<Result<WebSocket, Failure>> {
-  if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
-    const message = "must be websocket: open this address with a WebSocket client";
-    return err({ code: "VALIDATION_FAILED", details: [{ path: "upgrade", message }] });
-  }
+  const wrong = upgradeRefusal(c);
+  if (wrong !== undefined) return err(wrong);
   const incoming = incomingOf(c);
   const limited = await limitByIp(incoming, headers);
   if (limited !== undefined) return err(limited);
@@ -56,4 +68,60 @@ async function join(c: AppContext, headers: Record<string, string>): Promise<Res
   return webSocket === null ? err({ code: "RATE_LIMITED", retryAfterSeconds: FULL_SECONDS }) : ok(webSocket);
 }
 
-export const checkoutRoomRoutes: readonly MountedRoute[] = [live];
+function upgradeRefusal(c: AppContext): Failure | undefined {
+  if (c.req.header("upgrade")?.toLowerCase() === "websocket") return undefined;
+  const message = "must be websocket: open this address with a WebSocket client";
+  return { code: "VALIDATION_FAILED", details: [{ path: "upgrade", message }] };
+}
+
+const watchQuery = () =>
+  z.object({
+    after: z
+      .string()
+      .max(40)
+      .optional()
+      .meta({ description: "The `eventId` of the last message, to go on behind it after a lost connection." }),
+  });
+
+const team: MountedRoute = {
+  spec: specOf({
+    method: "GET",
+    path: "/api/v1/merchants/merchant/:merchantId/live",
+    operationId: "watchMerchant",
+    tag: "Events",
+    summary: "Live updates for a merchant's own people",
+    description: `A WebSocket for the pages of this service: a member's session and our own \`Origin\` header, never a key. Each text is JSON with \`type\` and \`eventId\`: \`invoice\` (\`invoiceId\`, \`status\`, \`sequence\`), \`unmatched\` (\`paymentId\`), \`wallet\` (\`walletId\`), \`endpoint\` (\`webhookId\`: it was switched off, or has begun to fail), or \`reread\`. A message says what to read again by the API, and each is sent only to those who may view it. Most come at once, a new invoice within 5 seconds, after a quiet time within 30. To miss nothing, connect again with \`after\`; without it, or when it is too long ago, the first message is \`reread\`: read again all that you show. Send "ping" to keep the connection; the answer is "pong". At most ${LIMITS.liveConnectionsPerMember} connections of a member and ${LIMITS.liveConnectionsPerMerchant} of a merchant, more are refused with 429. A connection is closed with 1008 within two minutes after the session or the seat has ended, at once when a role changes or a member is removed.`,
+    callers: "MEMBER",
+    permission: "invoice:view",
+    query: watchQuery,
+    answers: [{ status: 101, description: "The WebSocket" }],
+    refusals: ["ORIGIN_NOT_ALLOWED"],
+  }),
+  handle: async (c) => {
+    const headers: Record<string, string> = {};
+    return socketResponse(c, await runPipeline(c, teamRoute(c), headers), headers);
+  },
+};
+
+/** A page of another site could open a socket with the member's cookie, so the origin is checked as for a change. */
+function teamRoute(c: AppContext): PipelineRoute<"MEMBER", object, WebSocket> {
+  return {
+    ...{ spec: team.spec, callers: "MEMBER", permission: "invoice:view", mayOweFactor: false },
+    ...{ runsInMerchantObject: false, secrets: FREE_TEXT, dependencies: () => ({}) },
+    answer: async (call) => {
+      const { principal, env } = call;
+      if (principal.kind === "API_KEY") return err({ code: "SESSION_REQUIRED" });
+      const wrong = upgradeRefusal(c);
+      if (wrong !== undefined) return err(wrong);
+      if (c.req.header("origin") !== publicUrl(env)) return err({ code: "ORIGIN_NOT_ALLOWED" });
+      const after = watchQuery().parse(call.query).after ?? "";
+      const { tokenHash } = principal.session;
+      const headers = teamHeaders({ memberId: principal.memberId, tokenHash, views: viewsOf(principal), after });
+      const room = objectOf(env, env.CHECKOUT_ROOM, principal.merchantId);
+      const { webSocket } = await room.fetch("https://room/", { headers });
+      return webSocket === null ? err({ code: "RATE_LIMITED", retryAfterSeconds: FULL_SECONDS }) : ok(webSocket);
+    },
+  };
+}
+
+export const checkoutRoomRoutes: readonly MountedRoute[] = [live, team];

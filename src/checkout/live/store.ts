@@ -13,3 +13,31 @@ export const selectRoomOf = prepared(
       .where(sql`id = ${of.invoiceId} and exists (
       select 1 from merchants shop where shop.id = invoices.merchant_id and shop.deleted_at_ms is null)`),
 );
+
+/** The most events that are read at once. */
+export const NEWS_PAGE = 200;
+
+/** Events of a merchant after a place, in commit order, without their data. Nothing for an unknown place but "0", which is before all. */
+export const selectNews = prepared(
+  (merchantId: string, after: string) => ({ merchantId, after }),
+  (db, of) =>
+    db
+      .select({
+        id: sql<string>`news.id`.as("news_id"),
+        type: sql<string>`news.type`.as("news_type"),
+        invoiceId: sql<string | null>`news.invoice_id`.as("news_invoice"),
+        sequence: sql<number | null>`news.sequence`.as("news_sequence"),
+        status: sql<InvoiceStatus | null>`(select bill.status from invoices bill where bill.id = news.invoice_id)`.as(
+          "news_status",
+        ),
+        about: sql<string | null>`case when news.invoice_id is null then coalesce(news.data ->> '$.walletId',
+          news.data ->> '$.webhookId', news.data ->> '$.payment.id') end`.as("news_about"),
+      })
+      .from(sql`events news`)
+      .where(
+        sql`news.merchant_id = ${of.merchantId} and news.rowid >
+          iif(${of.after} = '0', 0, (select seen.rowid from events seen where seen.id = ${of.after}))`,
+      )
+      .orderBy(sql`news.rowid`)
+      .limit(NEWS_PAGE),
+);

@@ -2,13 +2,13 @@
 
 import type { Sleep } from "../../lib/sleep.ts";
 import { batch } from "../../platform/db/batch.ts";
-import type { Db } from "../../platform/db/client.ts";
+import { type Db, withNews } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
-import type { Schedule } from "../webhooks/retry-schedule.ts";
+import { type Schedule, SOME_FAILURES } from "../webhooks/retry-schedule.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import { type DisableDependencies, disableEndpoint } from "./disable-endpoint.ts";
 import type { Posted } from "./post-round.ts";
-import { type Outcome, outcomeOf, verdictOn, wakesAfter } from "./round.ts";
+import { type Outcome, outcomeOf, type RoundVerdict, verdictOn, wakesAfter } from "./round.ts";
 import { recordOutcomes, updateHealth } from "./store.ts";
 
 export interface RecordDependencies extends DisableDependencies {
@@ -35,10 +35,19 @@ export async function recordRound(
   const verdict = verdictOn(webhook, attempts);
   const statements = [
     ...recordOutcomes(deps.db, outcomes, { nowMs: deps.nowMs() }),
-    updateHealth(deps.db, webhook.id, webhook, verdict),
+    withNews(updateHealth(deps.db, webhook.id, webhook, verdict), () => ({ tell: failingNow(webhook, verdict) })),
   ] as const;
   const recorded = await readWithRetry(deps.sleep, async () => batch(deps.db, statements));
   if (!recorded.ok) return deps.report("attempts of a round could not be stored", { webhookId: webhook.id });
   if (verdict.disable !== null) await disableEndpoint(deps, webhook, { ...verdict, disable: verdict.disable });
   for (const seconds of wakesAfter(outcomes, deps.nowMs())) await deps.wake(webhook.id, seconds);
+}
+
+/** The endpoint, as news for the merchant's people, if this round makes it one that fails. */
+function failingNow(
+  { id, merchantId, failuresInRow }: Webhook,
+  { health }: Pick<RoundVerdict, "health">,
+): readonly string[] {
+  const isFailing = failuresInRow < SOME_FAILURES && health.failuresInRow >= SOME_FAILURES;
+  return isFailing ? [`${merchantId} ${id}`] : [];
 }

@@ -54,7 +54,10 @@ export async function wakeEndpoints(
   }
 }
 
-/** Notifies the open pages of invoices, each given as `<merchantId> <invoiceId>`. Rejects if a room does not respond; its pages poll anyway. */
+/**
+ * Notifies the open pages of invoices, and the merchant's people of these and of other things, each given as `<merchantId> <id>`. Rejects if a
+ * room does not respond; all of them poll anyway.
+ */
 export async function tellRooms(
   env: Pick<Env, "CHECKOUT_ROOM" | "LOCATION_HINT">,
   invoices: readonly string[],
@@ -75,7 +78,7 @@ export async function tellRooms(
 export interface News {
   /** Ids of endpoints with deliveries due. */
   readonly wake?: readonly string[];
-  /** Invoices whose open checkout pages are out of date, each as `<merchantId> <invoiceId>`. */
+  /** Invoices whose open checkout pages are out of date, and what the merchant's people are told of, each as `<merchantId> <id>`. */
   readonly tell?: readonly string[];
 }
 

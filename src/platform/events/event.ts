@@ -63,6 +63,19 @@ export function isNewsForPayer({ type, invoiceId }: Pick<OutboxEvent, "type" | "
   return invoiceId !== null && type !== "invoice.created" && type !== "payment.created";
 }
 
+/** Events without an invoice of which the merchant's people are told at once, where they look: what needs them, and who may look. */
+const TOLD: readonly EventType[] = [
+  "payment.unmatched",
+  "webhook.endpoint_disabled",
+  "team.member_removed",
+  "team.role_changed",
+];
+
+/** Whether the merchant's people are told at once. They find all other events within half a minute. */
+export function isNewsForTeam({ type, invoiceId }: Pick<OutboxEvent, "type" | "invoiceId">): boolean {
+  return invoiceId === null && TOLD.includes(type);
+}
+
 /**
  * An event for the outbox; `data` is JSON, of an object. `sequence` increases by one within an invoice; it and `invoiceId` are null for other
  * events.

@@ -5,7 +5,7 @@ import { type Db, withNews } from "../db/client.ts";
 import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { events } from "../db/schema/events.ts";
 import { deliveries } from "../db/schema/webhooks.ts";
-import { assertEventSize, type EventType, isNewsForPayer, type OutboxEvent } from "./event.ts";
+import { assertEventSize, type EventType, isNewsForPayer, isNewsForTeam, type OutboxEvent } from "./event.ts";
 
 const insertRow = preparedInsert(events);
 
@@ -89,8 +89,8 @@ export function recordOutbox(db: Db, rows: readonly OutboxEvent[]) {
 
 function insertEvent(db: Db, row: OutboxEvent, first: OutboxEvent | undefined) {
   const inserted = insertRow(db, { ...row, ...shared(row, first) });
-  if (!isNewsForPayer(row)) return inserted;
-  return withNews(inserted, () => ({ tell: [`${row.merchantId} ${row.invoiceId}`] }));
+  if (!isNewsForPayer(row) && !isNewsForTeam(row)) return inserted;
+  return withNews(inserted, () => ({ tell: [`${row.merchantId} ${row.invoiceId ?? row.id}`] }));
 }
 
 /**
