@@ -6,6 +6,7 @@ import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { events } from "../db/schema/events.ts";
 import { deliveries } from "../db/schema/webhooks.ts";
 import { assertEventSize, type EventType, isNewsForPayer, isNewsForTeam, type OutboxEvent } from "./event.ts";
+import { packData, unpackData } from "./packed-data.ts";
 
 const insertRow = preparedInsert(events);
 
@@ -31,7 +32,7 @@ const isSubscribed = sql`exists (select 1 from json_each(iif(json_valid(hook.eve
  * endpoints get. An endpoint that was never active, or whose merchant is deleted, collects nothing.
  */
 const isOwed = sql`(hook.is_active = 1 or hook.disabled_at_ms is not null
-  and not (event.type = 'webhook.endpoint_disabled' and event.data ->> '$.webhookId' = hook.id))`;
+  and iif(event.type = 'webhook.endpoint_disabled', event.data ->> '$.webhookId', '') <> hook.id)`;
 const isFirstDue = sql`hook.is_active = 1 and not exists (select 1 from deliveries other where other.webhook_id = hook.id and other.status = 'PENDING'
   and other.next_attempt_ms between event.created_at_ms - ${sql.raw(String(WOKEN_MS))} and event.created_at_ms
   and other.next_attempt_ms = other.created_at_ms)`;
@@ -88,26 +89,21 @@ export function recordOutbox(db: Db, rows: readonly OutboxEvent[]) {
 }
 
 function insertEvent(db: Db, row: OutboxEvent, first: OutboxEvent | undefined) {
-  const inserted = insertRow(db, { ...row, ...shared(row, first) });
+  const inserted = insertRow(db, { ...row, ...stored(row, first) });
   if (!isNewsForPayer(row) && !isNewsForTeam(row)) return inserted;
   return withNews(inserted, () => ({ tell: [`${row.merchantId} ${row.invoiceId ?? row.id}`] }));
 }
 
 /**
- * The events of a change hold the same invoice: the first has it, the others only what follows it, as an object of its own. They are forgotten
- * together (`forgetOldEvents`).
+ * The events of a change hold the same invoice: the first has it, the others only what follows it. They are forgotten together
+ * (`forgetOldEvents`). Events of no invoice are stored as they are.
  */
-function shared({ data, ...row }: OutboxEvent, first: OutboxEvent | undefined) {
-  const head = data.slice(0, row.headLength ?? 0);
-  const isShared =
-    head !== "" && first !== undefined && first.id !== row.id && first.data.startsWith(head) && isBeside(row, first);
-  if (!isShared) return { data, headSequence: null, headLength: null };
-  const rest = data.slice(head.length);
-  return {
-    data: rest === "}" ? "{}" : `{${rest.slice(1)}`,
-    headSequence: first.sequence,
-    headLength: lengthInSql(head),
-  };
+function stored({ data, headLength, ...row }: OutboxEvent, first: OutboxEvent | undefined) {
+  if (headLength === undefined) return { data, headSequence: null, headLength: null };
+  const head = data.slice(0, headLength);
+  const isShared = first?.headLength === headLength && first.id !== row.id && first.data.startsWith(head);
+  if (!isShared || !isBeside(row, first)) return { data: packData(data), headSequence: null, headLength: null };
+  return { data: packData(data.slice(headLength), head), headSequence: first.sequence, headLength };
 }
 
 /** Whether two events are forgotten in one go: of one moment, with ids of one time. */
@@ -118,18 +114,12 @@ function isBeside(one: Omit<OutboxEvent, "data">, other: OutboxEvent): boolean {
 
 const timeIn = (id: EventId) => id.slice(0, ID_TIME_LENGTH);
 
-/** SQLite counts characters, JavaScript counts the halves of those beyond the basic plane. */
-function lengthInSql(text: string): number {
-  return text.length - (text.match(/[\ud800-\udbff]/g)?.length ?? 0);
-}
-
 /** The whole `data` of an event, byte by byte as it was recorded. `alias`: the table's name in the surrounding query. */
 export function eventData(alias: string): SQL<string> {
   const own = (column: string) => sql.raw(`${alias}.${column}`);
-  const head = sql`(select substr(head.data, 1, ${own("head_length")}) from events head
+  const head = sql`(select head.data || ' ' || ${own("head_length")} || ' ' from events head
     where head.invoice_id = ${own("invoice_id")} and head.sequence = ${own("head_sequence")})`;
-  const rest = sql`iif(${own("data")} = '{}', '}', ',' || substr(${own("data")}, 2))`;
-  return sql<string>`iif(${own("head_length")} is null, ${own("data")}, ${head} || ${rest})`;
+  return sql<string>`iif(${own("head_length")} is null, ${own("data")}, ${head} || ${own("data")})`.mapWith(unpackData);
 }
 
 const columns = {

@@ -14,7 +14,7 @@ import type { GroupedChange } from "../db/request-group.ts";
 import { faultKind, readWithRetry, TimeLimitError, withinLimit } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import type { Keys, TakeOver } from "./key-reservations.ts";
-import { insertOperation, selectOperation } from "./store.ts";
+import { insertOperation, selectOperation, storedBody } from "./store.ts";
 
 /** Attempts at a batch that fails because of other writers. */
 const MAX_TRIES = 5;
@@ -247,7 +247,8 @@ async function readStored(
   if (!rows.ok) return rows;
   const [stored] = rows.value;
   if (stored === undefined) return ok(undefined);
-  const { status, body } = stored;
+  const { status } = stored;
+  const body = storedBody(stored);
   if (body === null) throw new Error(`the event with the response of ${of.operationId} is gone`);
   return ok({ status, body: (await deps.open?.(body)) ?? body });
 }

@@ -4,16 +4,18 @@ import { HOUR_MS } from "../../lib/time.ts";
 import type { Db } from "../db/client.ts";
 import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { operations } from "../db/schema/operations.ts";
+import { unpackData } from "../events/packed-data.ts";
 import type { Left } from "../jobs/left.ts";
 
 /** Without an "on conflict" clause: a second batch of the same operation violates the primary key and aborts. */
 export const insertOperation = preparedInsert(operations);
 
-/** The response, which its event holds: events are kept longer than operations. SQLite counts characters from 1. */
-const bodyInEvent = sql`(select substr(event.data, body_at + 1, length(event.data) - body_at - 1) from events event
-  where event.id = ${sql.placeholder("eventId")})`;
+/** The `data` of the event that holds the response. Events are kept longer than operations. */
+const holder = sql<
+  string | null
+>`(select event.data from events event where body_at is not null and event.id = ${sql.placeholder("eventId")})`;
 
-/** The stored response of an operation of this merchant; no row until the operation has committed. `body` is null if its event is gone. */
+/** The stored response of an operation of this merchant; no row until the operation has committed. */
 export const selectOperation = prepared(
   (of: { readonly merchantId: MerchantId | UserId; readonly operationId: string }) => ({
     id: of.operationId,
@@ -24,11 +26,22 @@ export const selectOperation = prepared(
     db
       .select({
         status: operations.status,
-        body: sql<string | null>`iif(body_at is null, body, ${bodyInEvent})`.as("whole_body"),
+        body: operations.body,
+        bodyAt: operations.bodyAt,
+        eventData: holder.mapWith(unpackData).as("event_data"),
       })
       .from(operations)
       .where(and(eq(operations.id, of.id), eq(operations.merchantId, of.merchantId))),
 );
+
+/** The response's body; null if the event that holds it is gone. It ends the event's data but for a brace. */
+export function storedBody(of: {
+  readonly body: string;
+  readonly bodyAt: number | null;
+  readonly eventData: string | null;
+}): string | null {
+  return of.bodyAt === null ? of.body : (of.eventData?.slice(of.bodyAt, -1) ?? null);
+}
 
 /** An hour longer than keys are remembered, so that a key never outlives its stored response. */
 const KEPT_MS = 25 * HOUR_MS;

@@ -28,6 +28,7 @@ import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import type { Failure } from "../../../src/platform/failures.ts";
 import { seedAmounts } from "../../support/amount-objects.ts";
 import { recountProblem, recountTables } from "../../support/report-recount.ts";
+import { parseData, STORED_DATA } from "../../support/stored-data.ts";
 import { insist, type Scenario } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
 import type { Client, Verdict, World } from "../engine/world.ts";
@@ -349,7 +350,9 @@ function ledgerProblem(lab: Lab): Verdict {
 /** There is one event for each time a payment was seen, and for each unmatched payment. */
 function toldProblem(lab: Lab): Verdict {
   const told = new Map<string, number>();
-  for (const { type, id } of lab.rows("select type, json_extract(data, '$.payment.id') as id from events")) {
+  const seenPayments = lab.rows(`select type, ${STORED_DATA} as data from events where type like 'payment.%'`);
+  for (const { type, data } of seenPayments) {
+    const id = parseData<{ readonly payment?: { readonly id: string } }>(data).payment?.id;
     told.set(`${type} ${id}`, (told.get(`${type} ${id}`) ?? 0) + 1);
   }
   const times = (type: string, id: string | number | null | undefined) => told.get(`${type} ${id}`) ?? 0;

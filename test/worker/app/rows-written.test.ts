@@ -123,8 +123,8 @@ describe("the bytes of D1", () => {
     const without = await bytesOfEach(() => create());
     const direct = await bytesOfEach((nth) => create({ rawAmount: 1 + nth, paymentMethods: [USDT] }));
     const paid = await bytesOfEach((nth) => pay(nth));
-    expect(without).toBeLessThan(4_000);
-    expect(direct).toBeLessThan(7_000);
-    expect(paid).toBeLessThan(21_000);
+    expect(without).toBeLessThan(2_500);
+    expect(direct).toBeLessThan(4_500);
+    expect(paid).toBeLessThan(11_000);
   });
 });

@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import type { AllocateRequest } from "../../../src/commerce/wallets/allocations.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
+import { eventData } from "../../../src/platform/events/store.ts";
 import { seedKey, seedMerchant, sendWith } from "../../support/access.ts";
 import { BTC, LTC, litecoinWallet, xpubWallet } from "../../support/wallet-bodies.ts";
 import { testDb } from "../../support/worker-merchant.ts";
@@ -49,7 +50,7 @@ it("the methods of a create are activated at the same time, and keep their order
   ];
   expect(json?.paymentMethods).toMatchObject(methods);
   const rows = await testDb
-    .select({ data: events.data })
+    .select({ data: eventData("events").as("whole_data") })
     .from(events)
     .where(eq(events.invoiceId, json?.id as InvoiceId))
     .orderBy(events.sequence);

@@ -12,6 +12,7 @@ import { type Ask, seedKey, send } from "../../support/access.ts";
 import { sendBeaten } from "../../support/before-write.ts";
 import { expectDocumented } from "../../support/documented.ts";
 import { png } from "../../support/images.ts";
+import { parseData, STORED_DATA } from "../../support/stored-data.ts";
 import { BTC, directWallet, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
 import { type Answer, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 import { entriesAbout } from "./audit-harness.ts";
@@ -280,10 +281,13 @@ describe("an invoice of a product", () => {
     expect((await shop.get("/invoices")).body.data[0].product).toEqual(product);
     const changed = await shop.patch(`/invoices/${answer.body.id}`, { name: "Mine" });
     expect(changed.body.product).toEqual(product);
-    const events = await env.DB.prepare("select data from events where invoice_id = ? order by sequence")
+    const told = await env.DB.prepare(
+      `select ${STORED_DATA} as data from events where invoice_id = ? order by sequence`,
+    )
       .bind(answer.body.id)
       .all<{ data: string }>();
-    expect(events.results.map(({ data }) => JSON.parse(data).invoice.product)).toEqual([product, product]);
+    const products = told.results.map(({ data }) => parseData<{ invoice: { product: unknown } }>(data).invoice.product);
+    expect(products).toEqual([product, product]);
   });
 
   it("has the values of the request where those are given", async () => {

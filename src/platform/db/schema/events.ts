@@ -13,7 +13,7 @@ export const events = sqliteTable(
     type: text("type").notNull(),
     invoiceId: text("invoice_id").$type<InvoiceId>(),
     sequence: integer("sequence"),
-    /** JSON of the event's `data`; of an event with `headLength` only the members that follow the head. */
+    /** The event's `data` as `packed-data.ts` stores it; of an event with `headLength` only what follows the head. */
     data: text("data").notNull(),
     createdAtMs: integer("created_at_ms").notNull(),
     /** The invoice's event of the same batch whose `data` begins with this event's head too; below, the head's length in characters. */

@@ -59,9 +59,7 @@ describe("the events of one change", () => {
         const rows = eventsOf(head, all, { nowMs: 1_000 });
         await batch(db, recordOutbox(db, rows));
         expect(await whole()).toEqual(rows.map(({ id, data }) => ({ id, data })));
-        expect(stored().map(({ data }) => data)).toEqual(
-          rows.map(({ data }, n) => (n === 0 ? data : `{${all[n] ?? ""}}`)),
-        );
+        expect(stored().map((row) => row.head_length)).toEqual(rows.map((_, n) => (n === 0 ? null : head.length)));
       }),
       { numRuns: RUNS / 5 },
     );

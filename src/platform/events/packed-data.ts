@@ -1,0 +1,78 @@
+// How the `data` of an invoice's event is stored: deflated, and in base64, because rows are inserted from JSON. Most of it is names of members,
+// which the dictionary has; a change's further events begin as its first one and are deflated with that beginning as a dictionary too.
+import { lazily } from "../../lib/lazily.ts";
+
+// The module is loaded when the first event is written or read, not at the start of an isolate.
+const zlib = lazily(() => process.getBuiltinModule("node:zlib"));
+
+/** A fourth of the default memory, which is cleared for each event; texts are short. */
+const FORM = { windowBits: 13, memLevel: 6 };
+
+const PAYMENT = {
+  ...{ id: "pay_01", invoiceId: "inv_01", merchantId: "mer_01", chainId: 1, network: "ETH", currency: "USDT" },
+  ...{ txHash: "0x", outputIndex: "0", fromAddress: "0x", toAddress: "0x", amount: "", fiatAmount: "" },
+  ...{ status: "DETECTED", confirmations: 1, requiredConfirmations: 1, blockHeight: 1, isLate: false },
+  ...{ matchedBy: "EXACT_AMOUNT", receivedTxAt: "20", confirmedTxAt: null, createdAt: "20", updatedAt: "20" },
+};
+const METHOD = {
+  ...{ cryptocurrency: "", network: "ETH", status: "ACTIVE", reason: null, address: "0x", amount: "", amountDue: "" },
+  ...{ rate: "", rateAt: "20", quotedAt: "20", paymentUri: "ethereum:0x", requiredConfirmations: 1 },
+};
+const timelineItem = (paymentStatus: string) => ({ id: "itl_01", invoiceId: "inv_01", paymentStatus, time: "20" });
+const INVOICE = {
+  ...{ id: "inv_01", merchantId: "mer_01", customerId: null, productId: null, name: "", description: null },
+  ...{ redirectUrl: null, rawAmount: "", endAmount: "", currency: "USD", status: "PENDING_CONFIRMATION" },
+  ...{ expiresAt: "20", createdAt: "20", updatedAt: "20", customer: null, product: null, payments: [PAYMENT] },
+  invoiceTimeline: ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"].map(timelineItem),
+  ...{ metadata: null, externalId: null, origin: "API", checkoutUrl: "https://", paymentMethods: [METHOD] },
+  ...{ amountReceived: "0.000000", amountConfirmed: "0.000000", isLate: false, needsReview: false },
+  ...{ resolution: null, warnings: [], monitorUntil: "20" },
+};
+
+/** What some events have in place of a member of the sample. */
+const SELDOM = {
+  statuses: "EXPIRED CANCELLED UNDERPAID OVERPAID PARTIALLY_PAID DROPPED REORGED AVAILABLE UNAVAILABLE",
+  customer: { id: "cus_01", email: "", name: "", address: null, phoneNumber: null },
+  ...{ payments: [], matchedBy: "ADDRESS", blockHeight: null, rate: null, previousStatus: "AWAITING_PAYMENT" },
+  ...{ status: "AWAITING_PAYMENT", expiresAt: "20", receivedTxAt: "20", confirmedTxAt: "20" },
+};
+
+/**
+ * A sample of what is deflated, the most usual at its end. Stored events can be read with this very text only: it must not change while they are
+ * kept. Invoices may, their events then take somewhat more room.
+ */
+export const DICTIONARY = JSON.stringify([
+  SELDOM,
+  {
+    ...{ invoiceId: "inv_01", invoice: INVOICE, payment: { ...PAYMENT, status: "CONFIRMED" } },
+    ...{ previousStatus: "PENDING_CONFIRMATION", paymentMethod: METHOD },
+  },
+]);
+
+/** Packs JSON of an object, or the part of it that follows `before`. */
+export function packData(text: string, before = ""): string {
+  return zlib()
+    .deflateRawSync(text, { ...FORM, dictionary: dictionaryWith(before) })
+    .toString("base64");
+}
+
+/**
+ * The text that was packed. Three forms are read: JSON of an object as it is; packed JSON; and, divided by spaces, packed JSON, how much of it
+ * the text begins with, and the packed rest.
+ */
+export function unpackData(stored: string): string {
+  if (stored.startsWith("{")) return stored;
+  const [whole = "", headLength, rest] = stored.split(" ");
+  if (headLength === undefined || rest === undefined) return inflated(whole, "");
+  const head = inflated(whole, "").slice(0, Number(headLength));
+  return head + inflated(rest, head);
+}
+
+function inflated(text: string, before: string): string {
+  const dictionary = dictionaryWith(before);
+  return zlib().inflateRawSync(Buffer.from(text, "base64"), { dictionary }).toString();
+}
+
+function dictionaryWith(before: string): Buffer {
+  return Buffer.from(DICTIONARY + before);
+}
