@@ -42,8 +42,8 @@ CREATE TABLE `audit_events` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `audit_events_listed` ON `audit_events` (`merchant_id`,`created_at_ms`,`id`);--> statement-breakpoint
-CREATE INDEX `audit_events_actor` ON `audit_events` (`merchant_id`,`actor_id`,`created_at_ms`,`id`) WHERE actor_kind <> 'API_KEY';--> statement-breakpoint
-CREATE INDEX `audit_events_action` ON `audit_events` (`merchant_id`,`action`,`created_at_ms`,`id`) WHERE action <> 'invoice.created';--> statement-breakpoint
+CREATE INDEX `audit_events_actor` ON `audit_events` (`merchant_id`,`actor_id`,`created_at_ms`,`id`) WHERE actor_kind = 'USER';--> statement-breakpoint
+CREATE INDEX `audit_events_action` ON `audit_events` (`merchant_id`,`action`,`created_at_ms`,`id`) WHERE action <> 'invoice.created' and action <> 'invoice.status_changed';--> statement-breakpoint
 CREATE TABLE `checkouts` (
 	`invoice_id` text PRIMARY KEY NOT NULL,
 	`language` text NOT NULL,
@@ -148,7 +148,7 @@ CREATE TABLE `invoices` (
 	`closed_at_ms` integer,
 	`created_at_ms` integer NOT NULL,
 	`updated_at_ms` integer NOT NULL
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `invoices_feed` ON `invoices` (`merchant_id`,`created_at_ms`,`id`);--> statement-breakpoint
 CREATE INDEX `invoices_by_status` ON `invoices` (`merchant_id`,`status`,`created_at_ms`,`id`);--> statement-breakpoint
@@ -185,7 +185,7 @@ CREATE TABLE `payment_methods` (
 	PRIMARY KEY(`invoice_id`, `cryptocurrency`, `network`)
 );
 --> statement-breakpoint
-CREATE INDEX `payment_methods_wallet` ON `payment_methods` (`wallet_id`,`address_index`);--> statement-breakpoint
+CREATE INDEX `payment_methods_wallet` ON `payment_methods` (`wallet_id`,`address_index`) WHERE address_index is not null;--> statement-breakpoint
 CREATE INDEX `payment_methods_public` ON `payment_methods` (`merchant_id`,`activated_at_ms`) WHERE is_from_public_key = 1 and address_index is not null;--> statement-breakpoint
 CREATE INDEX `payment_methods_address` ON `payment_methods` (`network`,`address`,`address_index`) WHERE address is not null;--> statement-breakpoint
 CREATE INDEX `payment_methods_watch` ON `payment_methods` (`network`,`activated_at_ms`) WHERE status = 'ACTIVE';--> statement-breakpoint
@@ -214,7 +214,7 @@ CREATE TABLE `method_amounts` (
 	`release_after_ms` integer NOT NULL,
 	`released_at_ms` integer,
 	PRIMARY KEY(`network`, `cryptocurrency`, `address`, `units`, `invoice_id`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `method_amounts_amount` ON `method_amounts` (`network`,`cryptocurrency`,`address`,`rank`,((100 + length(units)) || units)) WHERE released_at_ms is null;--> statement-breakpoint
 CREATE INDEX `method_amounts_open` ON `method_amounts` (`network`,`cryptocurrency`,`address`,`rank`,(((open_until_ms - created_at_ms >= 1800000) + (open_until_ms - created_at_ms >= 3600000) + (open_until_ms - created_at_ms >= 7200000) + (open_until_ms - created_at_ms >= 14400000) + (open_until_ms - created_at_ms >= 28800000) + (open_until_ms - created_at_ms >= 57600000) + (open_until_ms - created_at_ms >= 115200000) + (open_until_ms - created_at_ms >= 230400000) + (open_until_ms - created_at_ms >= 460800000) + (open_until_ms - created_at_ms >= 921600000) + (open_until_ms - created_at_ms >= 1843200000) + (open_until_ms - created_at_ms >= 3686400000)) * 1000000000 + open_until_ms / (900000 << ((open_until_ms - created_at_ms >= 1800000) + (open_until_ms - created_at_ms >= 3600000) + (open_until_ms - created_at_ms >= 7200000) + (open_until_ms - created_at_ms >= 14400000) + (open_until_ms - created_at_ms >= 28800000) + (open_until_ms - created_at_ms >= 57600000) + (open_until_ms - created_at_ms >= 115200000) + (open_until_ms - created_at_ms >= 230400000) + (open_until_ms - created_at_ms >= 460800000) + (open_until_ms - created_at_ms >= 921600000) + (open_until_ms - created_at_ms >= 1843200000) + (open_until_ms - created_at_ms >= 3686400000)))),((100 + length(units)) || units)) WHERE released_at_ms is null;--> statement-breakpoint
@@ -372,9 +372,8 @@ CREATE TABLE `payments` (
 	`updated_at_ms` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `payments_identity` ON `payments` (`merchant_id`,`network`,`tx_hash`,`output_index`);--> statement-breakpoint
+CREATE UNIQUE INDEX `payments_identity` ON `payments` (`network`,`tx_hash`,`output_index`,`merchant_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `payments_credit` ON `payments` (`network`,`tx_hash`,`output_index`) WHERE invoice_id is not null and matched_by <> 'MANUAL';--> statement-breakpoint
-CREATE INDEX `payments_transaction` ON `payments` (`network`,`tx_hash`);--> statement-breakpoint
 CREATE INDEX `payments_invoice` ON `payments` (`invoice_id`);--> statement-breakpoint
 CREATE INDEX `payments_native` ON `payments` (`network`,`block_height`,`to_address`) WHERE output_index = 'native';--> statement-breakpoint
 CREATE INDEX `payments_open` ON `payments` (`network`) WHERE final_at_ms is null;--> statement-breakpoint

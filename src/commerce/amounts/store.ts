@@ -48,6 +48,10 @@ export function shortenAmounts(db: Db, invoiceId: InvoiceId, heldUntilMs: number
     .where(eq(methodAmounts.invoiceId, invoiceId));
 }
 
+const key = sql`(network, cryptocurrency, address, units, invoice_id)`;
+const keyOf = (name: string) =>
+  sql.raw(["network", "cryptocurrency", "address", "units", "invoice_id"].map((column) => `${name}.${column}`).join());
+
 const place = (name: string) =>
   sql`${sql.raw(name)}.network = ${sql.placeholder("network")} and ${sql.raw(name)}.cryptocurrency = ${sql.placeholder("cryptocurrency")}
     and ${sql.raw(name)}.address = ${sql.placeholder("address")}`;
@@ -120,7 +124,7 @@ export const noteRelease = prepared(
         releaseAfterMs: sql`coalesce(${of.releaseAfterMs}, release_after_ms)`,
       })
       .where(
-        sql`rowid in (select held.rowid from json_each(${of.list}) item cross join method_amounts held
+        sql`${key} in (select ${keyOf("held")} from json_each(${of.list}) item cross join method_amounts held
           on held.network = item.value ->> '$.network' and held.cryptocurrency = item.value ->> '$.cryptocurrency'
           and held.address = item.value ->> '$.address' and held.units = item.value ->> '$.units'
           and held.invoice_id = item.value ->> '$.invoiceId' and held.release_after_ms = item.value ->> '$.releaseAfterMs'
@@ -131,7 +135,7 @@ export const noteRelease = prepared(
 /** Deletes released amounts whose hold ended before `beforeMs`: at most `limit`, oldest first. */
 export function forgetAmounts(db: Db, beforeMs: number, limit: number) {
   return db.delete(methodAmounts).where(
-    sql`rowid in (select old.rowid from method_amounts old where old.released_at_ms is not null and old.held_until_ms < ${beforeMs}
+    sql`${key} in (select ${keyOf("old")} from method_amounts old where old.released_at_ms is not null and old.held_until_ms < ${beforeMs}
       order by old.held_until_ms limit ${limit})`,
   );
 }

@@ -33,7 +33,7 @@ export async function confirmSilence(
   const passedMs = Math.max(cursor.passedMs, Math.min(to.passedMs, deps.nowMs()));
   if (passedMs === cursor.passedMs || !deps.pool.hasSecond()) return ok(passedMs);
   // Any number of invoices may end at the same time: skips those already asked about.
-  const after = progress.silent?.atMs === cursor.passedMs ? progress.silent.position : 0;
+  const after = progress.silent?.atMs === cursor.passedMs ? progress.silent.invoiceId : "";
   const window = { network: network.name, fromMs: cursor.passedMs, after, beforeMs: passedMs, limit: METHODS_A_PASS };
   const rows = stored(await readWithRetry(deps.sleep, async () => selectExpiring(deps.db, window)));
   if (!rows.ok) return rows;
@@ -41,7 +41,7 @@ export async function confirmSilence(
   progress.walk = walk;
   const reached = (next = last) => {
     const reachedMs = next?.expiresAtMs ?? passedMs;
-    progress.silent = next === undefined ? null : { atMs: next.expiresAtMs, position: next.position };
+    progress.silent = next === undefined ? null : { atMs: next.expiresAtMs, invoiceId: next.invoiceId };
     if (progress.refused !== null && reachedMs >= progress.refused.upToMs) progress.refused = null;
     return ok(reachedMs);
   };
@@ -110,8 +110,8 @@ function pageOf(rows: readonly Expiring[], walk: SecondWalk | null) {
   return { page: rows, last, walk: end === 0 ? null : walk };
 }
 
-function isBehind({ expiresAtMs, position }: Expiring, { atMs, position: of }: Silent): boolean {
-  return expiresAtMs > atMs || (expiresAtMs === atMs && position > of);
+function isBehind({ expiresAtMs, invoiceId }: Expiring, of: Silent): boolean {
+  return expiresAtMs > of.atMs || (expiresAtMs === of.atMs && invoiceId > of.invoiceId);
 }
 
 /** The walk for the next pass; null if this pass reached its end. */
@@ -121,9 +121,9 @@ function walkAfter(
   of: { readonly first: Expiring; readonly page: readonly Expiring[]; readonly open: ReadonlySet<string> },
 ): SecondWalk | null {
   if (walk === null) return null;
-  const { expiresAtMs: atMs, position } = of.page.at(-1) ?? of.first;
+  const { expiresAtMs: atMs, invoiceId } = of.page.at(-1) ?? of.first;
   const open = [...new Set([...walk.open, ...of.open])];
-  return { ...walk, fromMs: of.first.expiresAtMs, upTo: known?.upTo ?? { atMs, position }, open };
+  return { ...walk, fromMs: of.first.expiresAtMs, upTo: known?.upTo ?? { atMs, invoiceId }, open };
 }
 
 /** Applies the transfers that the first source has too. Returns the addresses where it lacks some; these count as refused. */

@@ -32,7 +32,7 @@ export interface Lap {
 /** How far a second source was asked about invoices that end at the same time, if there are more than a pass asks about. */
 export interface Silent {
   readonly atMs: number;
-  readonly position: number;
+  readonly invoiceId: string;
 }
 
 /** A completed round about which no second source was asked yet. */

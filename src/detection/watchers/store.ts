@@ -188,27 +188,27 @@ export interface Page {
 }
 
 /**
- * Methods of waiting invoices that end in [fromMs, beforeMs), earliest first. Of the invoices that end at `fromMs` itself, those from position
+ * Methods of waiting invoices that end in [fromMs, beforeMs), earliest first. Of the invoices that end at `fromMs` itself, those from the id
  * `after` on, inclusive, because a page may have ended between two methods of one invoice.
  */
 export const selectExpiring = prepared(
-  (of: Page & { readonly fromMs: number; readonly beforeMs: number }) => of,
+  (of: Omit<Page, "after"> & { readonly after: string; readonly fromMs: number; readonly beforeMs: number }) => of,
   (db, of) =>
     db
       .select({
         ...recipientColumns,
-        position: sql<number>`invoice.rowid`,
+        invoiceId: sql<string>`invoice.id`,
         expiresAtMs: sql<number>`invoice.expires_at_ms`,
       })
       .from(sql`invoices invoice cross join payment_methods method`)
       .where(
         sql`invoice.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') and invoice.status = 'AWAITING_PAYMENT'
         and invoice.expires_at_ms >= ${of.fromMs} and invoice.expires_at_ms < ${of.beforeMs}
-        and (invoice.expires_at_ms > ${of.fromMs} or invoice.rowid >= ${of.after})
+        and (invoice.expires_at_ms > ${of.fromMs} or invoice.id >= ${of.after})
         and invoice.closed_at_ms is null and method.invoice_id = invoice.id and method.network = ${network}
         and method.status = 'ACTIVE' and method.address is not null`,
       )
-      .orderBy(sql`invoice.expires_at_ms, invoice.rowid`)
+      .orderBy(sql`invoice.expires_at_ms, invoice.id`)
       .limit(of.limit),
 );
 

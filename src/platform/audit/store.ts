@@ -78,23 +78,23 @@ function within(scope: AuditScope): readonly SQL[] {
     case "MERCHANT":
       return [sql`merchant_id = ${scope.merchantId}`];
     case "USER":
-      return [isNull(auditEvents.merchantId), sql`actor_id = ${holderOf(scope.tokenHash)}`, isNotByKey];
+      return [isNull(auditEvents.merchantId), sql`actor_id = ${holderOf(scope.tokenHash)}`, isByUser];
   }
 }
 
 /** The condition of the partial index on actors, which SQLite uses only where it is written out. */
-const isNotByKey = sql`actor_kind <> 'API_KEY'`;
+const isByUser = sql`actor_kind = 'USER'`;
 
 function isBy(actor: string): SQL | undefined {
   const kind = ACTOR_KINDS.find((each) => each === actor);
-  if (kind === undefined) return and(eq(auditEvents.actorId, actor), actor.startsWith("key_") ? undefined : isNotByKey);
-  // SYSTEM has no actor id; the condition on null lets SQLite use the index on actors.
-  const isSystem = kind === "SYSTEM" ? and(isNull(auditEvents.actorId), isNotByKey) : undefined;
-  return and(isSystem, eq(auditEvents.actorKind, kind));
+  if (kind !== undefined) return eq(auditEvents.actorKind, kind);
+  return and(eq(auditEvents.actorId, actor), actor.startsWith("key_") ? undefined : isByUser);
 }
 
-/** The partial index on actions does not have created invoices. */
+/** What each invoice adds, often; the partial index on actions does not have it. */
+const OF_EACH_INVOICE: readonly AuditAction[] = ["invoice.created", "invoice.status_changed"];
+
 function isOf(action: AuditAction): SQL | undefined {
-  const isIndexed = action === "invoice.created" ? undefined : sql`action <> 'invoice.created'`;
-  return and(eq(auditEvents.action, action), isIndexed);
+  const isIndexed = sql`action <> 'invoice.created' and action <> 'invoice.status_changed'`;
+  return and(eq(auditEvents.action, action), OF_EACH_INVOICE.includes(action) ? undefined : isIndexed);
 }

@@ -36,7 +36,7 @@ const CONTENDED: readonly string[] = [
   "events(invoice_id, sequence)",
   "customers(merchant_id, email_key)",
   "invoices(merchant_id, external_id)",
-  "payments(merchant_id, network, tx_hash, output_index)",
+  "payments(network, tx_hash, output_index, merchant_id)",
   "payments(network, tx_hash, output_index)",
   "members(merchant_id)",
   "members(merchant_id, user_id)",

@@ -99,7 +99,7 @@ describe("the rows that are written", () => {
       without: await written(() => create()),
       direct: await written(() => create({ paymentMethods: [USDT] })),
       xpub: await written(() => create({ paymentMethods: [BTC] })),
-    }).toEqual({ without: 17, direct: 34, xpub: 29 });
+    }).toEqual({ without: 16, direct: 31, xpub: 28 });
   });
 
   it("for each event and endpoint", async () => {
@@ -113,7 +113,7 @@ describe("the rows that are written", () => {
 
   it("by the whole life of a paid invoice", async () => {
     const { pay, written } = await shop();
-    expect(await written(() => pay(1))).toBe(96);
+    expect(await written(() => pay(1))).toBe(87);
   });
 });
 
@@ -125,6 +125,6 @@ describe("the bytes of D1", () => {
     const paid = await bytesOfEach((nth) => pay(nth));
     expect(without).toBeLessThan(2_500);
     expect(direct).toBeLessThan(4_500);
-    expect(paid).toBeLessThan(11_000);
+    expect(paid).toBeLessThan(10_500);
   });
 });

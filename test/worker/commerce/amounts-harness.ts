@@ -59,7 +59,7 @@ export async function register(shop: Shop, pair: object, address: string): Promi
 
 /** What is written of an address, in the order of the writes. */
 export const held = (address: string) =>
-  testDb.select().from(methodAmounts).where(eq(methodAmounts.address, address)).orderBy(sql`rowid`);
+  testDb.select().from(methodAmounts).where(eq(methodAmounts.address, address)).orderBy(sql`created_at_ms, invoice_id`);
 
 export const statusesOf = ({ status, json }: { status: number; json: Body }) => [
   status,

@@ -132,8 +132,8 @@ describe("the query plan", () => {
   });
 
   it.each([
-    ["a transaction", { txHash: "0x1" }, "payments_transaction (network=? AND tx_hash=?)"],
-    ["a transaction of a network", { txHash: "0x1", network: "ETH" }, "payments_transaction (network=? AND tx_hash=?)"],
+    ["a transaction", { txHash: "0x1" }, "payments_identity (network=? AND tx_hash=?)"],
+    ["a transaction of a network", { txHash: "0x1", network: "ETH" }, "payments_identity (network=? AND tx_hash=?)"],
     ["an invoice", { invoiceId: "inv_1", status: "CONFIRMED" }, "payments_invoice (invoice_id=?)"],
   ] as const)("of payments by %s uses that index, also for the count", async (_, filter, index) => {
     expect(await pagePlan(filter)).toContain(`SEARCH payments USING INDEX ${index}`);

@@ -10,5 +10,5 @@ it("the query finds the last paid address by the invoices of the latest addresse
   for (const index of ["wallets_of_key", "payment_methods_wallet", "payments_invoice", "payment_methods_public"])
     expect(text).toContain(`USING INDEX ${index} (`);
   expect(text).toContain("USING COVERING INDEX public_holds_network (merchant_id=? AND kind=? AND network=?)");
-  expect(text).not.toMatch(/SCAN (payment|wallets|public_holds|invoices)|payments_transaction/);
+  expect(text).not.toMatch(/SCAN (payment|wallets|public_holds|invoices)|payments_identity/);
 });

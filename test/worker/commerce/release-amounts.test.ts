@@ -104,7 +104,7 @@ describe("an amount whose time is over", () => {
       await planOf(selectExactAmounts(testDb, "ETH", [due])),
     ];
     const one =
-      /SEARCH held USING INDEX sqlite_autoindex_method_amounts_1 \(network=\? AND cryptocurrency=\? AND address=\? AND units=\?/;
+      /SEARCH held USING PRIMARY KEY \(network=\? AND cryptocurrency=\? AND address=\? AND units=\?/;
     expect(plans[0]).toMatch(/SEARCH due USING INDEX method_amounts_due \(network=\? AND release_after_ms<\?\)/);
     expect(plans[0]).toMatch(/SEARCH cursor USING INDEX sqlite_autoindex_network_cursors_1 \(network=\?\)/);
     expect(plans[1]).toMatch(one);

@@ -12,6 +12,9 @@ import { copyInvoice } from "../../support/copy-invoice.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
+/** How many invoices are older. */
+const nth = sql`(select count(*) from invoices older where older.id < invoices.id)`;
+
 const MINUTE_MS = 60_000;
 
 async function made(shop: TestMerchant): Promise<InvoiceId> {
@@ -36,7 +39,7 @@ describe("the sweep", () => {
     const isTheirs = eq(invoices.merchantId, flood.merchantId);
     await testDb
       .update(invoices)
-      .set({ expiresAtMs: sql`${nowMs - 2 * HOUR_MS} + (rowid % 2) * ${HOUR_MS}` })
+      .set({ expiresAtMs: sql`${nowMs - 2 * HOUR_MS} + (${nth} % 2) * ${HOUR_MS}` })
       .where(isTheirs);
     await testDb
       .update(invoices)
@@ -49,7 +52,7 @@ describe("the sweep", () => {
   it("settles 140 in one run when a single merchant has all of them", async () => {
     const flood = await freshMerchant();
     await copyInvoice(await made(flood), 400);
-    await testDb.update(invoices).set({ expiresAtMs: sql`${Date.now() - HOUR_MS} + rowid` });
+    await testDb.update(invoices).set({ expiresAtMs: sql`${Date.now() - HOUR_MS} + ${nth}` });
     expect((await sweepAt(Date.now())).settled).toBe(140);
   });
 
@@ -57,7 +60,7 @@ describe("the sweep", () => {
     const flood = await freshMerchant();
     await copyInvoice(await made(flood), 600);
     const nowMs = Date.now();
-    await testDb.update(invoices).set({ expiresAtMs: sql`${nowMs - 2 * HOUR_MS} + (rowid % 2) * ${HOUR_MS}` });
+    await testDb.update(invoices).set({ expiresAtMs: sql`${nowMs - 2 * HOUR_MS} + (${nth} % 2) * ${HOUR_MS}` });
     const ids: InvoiceId[] = [];
     for (let n = 0; n < 120; n++) {
       const of = { network: "ETH", cryptocurrency: "USDT", address: `0x${n}`, nowMs: nowMs - 3 * HOUR_MS };

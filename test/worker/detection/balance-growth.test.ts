@@ -327,7 +327,7 @@ describe("a transaction that explains growth", () => {
 it("stored growth and the transactions that explain it are found by indexes", async () => {
   const places = [{ address: "0x", height: 1, blockHash: "h1" }];
   for (const [query, index] of [
-    [selectStoredGrowth(testDb, "ETH", places), "grown USING INDEX payments_transaction"],
+    [selectStoredGrowth(testDb, "ETH", places), "grown USING INDEX payments_identity"],
     [selectExplainers(testDb, "ETH", places), "paid USING INDEX payments_native"],
   ] as const) {
     expect(await planOf(query)).toContain(index);

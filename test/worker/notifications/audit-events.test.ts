@@ -220,9 +220,10 @@ describe("a page of the log", () => {
     ["by time", OF_MERCHANT, { from: 1, to: 2 }, "audit_events_listed"],
     ["by a user", OF_MERCHANT, { actor: id }, "audit_events_actor"],
     ["by a key", OF_MERCHANT, { actor: "key_1" }, "audit_events_listed"],
-    ["by the system", OF_MERCHANT, { actor: "SYSTEM" }, "audit_events_actor"],
+    ["by the system", OF_MERCHANT, { actor: "SYSTEM" }, "audit_events_listed"],
     ["by action", OF_MERCHANT, { action: "wallet.created" }, "audit_events_action"],
     ["by the most frequent action", OF_MERCHANT, { action: "invoice.created" }, "audit_events_listed"],
+    ["by the next one", OF_MERCHANT, { action: "invoice.status_changed" }, "audit_events_listed"],
     ["of a user", OF_USER, {}, "audit_events_actor"],
   ])("%s is read by an index in its order, the first page and later ones", async (_, scope, filter, index) => {
     for (const isLater of [false, true]) {

@@ -23,10 +23,11 @@ export const auditEvents = sqliteTable(
   },
   (t) => [
     index("audit_events_listed").on(t.merchantId, t.createdAtMs, t.id),
-    // Neither holds what an API key creates, which is most of the entries: filters by a key and by created invoices read the list of all.
-    index("audit_events_actor").on(t.merchantId, t.actorId, t.createdAtMs, t.id).where(sql`actor_kind <> 'API_KEY'`),
+    // Neither holds what each invoice adds, which is most of the entries. Filters by a key, by the system and by these actions read the list of
+    // all.
+    index("audit_events_actor").on(t.merchantId, t.actorId, t.createdAtMs, t.id).where(sql`actor_kind = 'USER'`),
     index("audit_events_action")
       .on(t.merchantId, t.action, t.createdAtMs, t.id)
-      .where(sql`action <> 'invoice.created'`),
+      .where(sql`action <> 'invoice.created' and action <> 'invoice.status_changed'`),
   ],
 );

@@ -111,7 +111,8 @@ export const paymentMethods = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.invoiceId, t.cryptocurrency, t.network] }),
-    index("payment_methods_wallet").on(t.walletId, t.addressIndex),
+    // Of own addresses only: nobody asks for the methods of a shared one by its wallet.
+    index("payment_methods_wallet").on(t.walletId, t.addressIndex).where(sql`address_index is not null`),
     index("payment_methods_public")
       .on(t.merchantId, t.activatedAtMs)
       .where(sql`is_from_public_key = 1 and address_index is not null`),

@@ -58,11 +58,11 @@ export const payments = sqliteTable(
     updatedAtMs: integer("updated_at_ms").notNull(),
   },
   (t) => [
-    uniqueIndex("payments_identity").on(t.merchantId, t.network, t.txHash, t.outputIndex),
+    // The merchant comes last, so that it also finds the payments of a transaction.
+    uniqueIndex("payments_identity").on(t.network, t.txHash, t.outputIndex, t.merchantId),
     uniqueIndex("payments_credit")
       .on(t.network, t.txHash, t.outputIndex)
       .where(sql`invoice_id is not null and matched_by <> 'MANUAL'`),
-    index("payments_transaction").on(t.network, t.txHash),
     index("payments_invoice").on(t.invoiceId),
     index("payments_native").on(t.network, t.blockHeight, t.toAddress).where(sql`output_index = 'native'`),
     index("payments_open").on(t.network).where(sql`final_at_ms is null`),

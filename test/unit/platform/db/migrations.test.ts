@@ -14,6 +14,8 @@ const WITHOUT_ROW_NUMBER = [
   "checkouts",
   "customer_locations",
   "customers",
+  "invoices",
+  "method_amounts",
   "operations",
   "public_holds",
   "report_buckets",
