@@ -65,6 +65,24 @@ describe("the events of one change", () => {
     );
   });
 
+  test("are read as they were recorded in any history of changes", async () => {
+    const { db, whole, clear } = outbox();
+    const changes = fc.array(fc.tuple(heads, fc.array(members, { minLength: 1, maxLength: 3 })), { maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(changes, fc.nat(2), async (history, apartMs) => {
+        clear();
+        const recorded: OutboxEvent[] = [];
+        for (const [n, [head, all]] of history.entries()) {
+          const rows = eventsOf(head, all, { nowMs: 1_000 + n * apartMs, from: 1 + recorded.length });
+          await batch(db, recordOutbox(db, rows));
+          recorded.push(...rows);
+        }
+        expect(await whole()).toEqual(recorded.map(({ id, data }) => ({ id, data })));
+      }),
+      { numRuns: RUNS / 5 },
+    );
+  });
+
   test("are stored whole where they do not begin alike, or would not be forgotten together", async () => {
     const { db, whole, stored } = outbox();
     const [one, two, three] = eventsOf('{"a":1', ["", '"b":2', '"b":3'], { nowMs: 1_000 });
