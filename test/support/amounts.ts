@@ -29,11 +29,15 @@ export async function occupy(
 
 /** Sets amounts free, as if their invoices had been over for long. */
 export async function freeAmounts(place: AmountPlace, amounts: readonly (bigint | string)[]): Promise<void> {
-  await runInDurableObject(amountsAt(place), (_, { storage }) => {
-    for (const units of amounts)
-      for (const table of ["amounts", "prices"])
-        storage.sql.exec(`DELETE FROM ${table} WHERE units = ?`, String(units).padStart(78, "0"));
-  });
+  const nowMs = Date.now();
+  const held = await runInDurableObject(amountsAt(place), (_, { storage: { sql } }) =>
+    amounts.flatMap((units) => {
+      const ended = "UPDATE amounts SET held_until_ms = ? WHERE units = ? RETURNING invoice_id";
+      const rows = sql.exec(ended, nowMs - 1, String(units).padStart(78, "0")).toArray();
+      return rows.map(({ invoice_id }) => ({ invoiceId: String(invoice_id), units: BigInt(units) }));
+    }),
+  );
+  await amountsAt(place).release(held, nowMs);
 }
 
 /** A run of the job that releases amounts. */

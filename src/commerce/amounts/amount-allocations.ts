@@ -31,6 +31,8 @@ const CHECK_AFTER_MS = HOUR_MS;
  * even later does no harm, because the amount stays its invoice's: one amount then counts too little.
  */
 const STORED_AFTER_MS = 10 * MINUTE_MS;
+/** How many searches that found nothing are remembered, each in about 150 bytes. */
+const MOST_EXHAUSTED = 1_000;
 /** How many candidates each further look takes, the first few most often having a free one. */
 const LOOKS: readonly number[] = [64, 1_024, 10_001];
 
@@ -57,6 +59,11 @@ export class AmountAllocations {
   readonly #storage: ObjectStorage;
   readonly #place: AmountPlace;
   readonly #prices: PriceSalts;
+  /**
+   * Searches that found no free amount, because a page that waits for one asks again and again. Giving amounts makes none free, so each holds until
+   * one is freed. Lost with the object.
+   */
+  readonly #exhausted = new Set<string>();
 
   constructor(storage: ObjectStorage, place: AmountPlace) {
     this.#storage = storage;
@@ -142,6 +149,7 @@ export class AmountAllocations {
   }
 
   #free({ invoiceId, units }: InvoiceAmount): void {
+    this.#exhausted.clear();
     this.#exec("DELETE FROM amounts WHERE units = ? AND invoice_id = ?", [padded(units), invoiceId]);
     this.#exec("DELETE FROM prices WHERE invoice_id = ? AND units = ?", [invoiceId, padded(units)]);
   }
@@ -167,8 +175,10 @@ export class AmountAllocations {
     };
     const kept = own.find((each) => each.priceUnits === priceUnits);
     if (kept !== undefined) return this.#keep(kept, terms);
-    const salt = this.#freeSalt(priceUnits, asset, asker);
-    if (salt === undefined) return refused({ code: "AMOUNTS_EXHAUSTED" });
+    // What an invoice has is free for it, so only invoices without an amount find the same.
+    const search = [priceUnits, rank, merchantId, own.length === 0 ? "" : invoiceId].join(" ");
+    const salt = this.#exhausted.has(search) ? undefined : this.#freeSalt(priceUnits, asset, asker);
+    if (salt === undefined) return this.#refuseExhausted(search);
     const units = saltedUnits(priceUnits, asset, salt);
     const same = own.find((each) => each.units === units);
     if (same !== undefined) {
@@ -194,6 +204,12 @@ export class AmountAllocations {
       heldUntilMs: untilMs,
       lowSince: this.#prices.put(request, { units, rank, salt }),
     };
+  }
+
+  #refuseExhausted(search: string): AmountAnswer {
+    if (this.#exhausted.size >= MOST_EXHAUSTED) this.#exhausted.clear();
+    this.#exhausted.add(search);
+    return refused({ code: "AMOUNTS_EXHAUSTED" });
   }
 
   /**

@@ -1,8 +1,7 @@
 // The allocator of one address, against a model that looks at every amount for every answer.
 import fc from "fast-check";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { AmountAllocations } from "../../../../src/commerce/amounts/amount-allocations.ts";
-import { placeName, placeNamed } from "../../../../src/commerce/amounts/amount-place.ts";
 import type { AmountRequest } from "../../../../src/commerce/amounts/amount-request.ts";
 import { PROVEN, type Sharing, UNPROVEN } from "../../../../src/commerce/ranks/rank.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/lib/time.ts";
@@ -176,6 +175,43 @@ describe("an amount", () => {
     ]);
   });
 
+  it("of a price that has none left is looked for again only once one is freed", () => {
+    const { sql, transactionSync } = memoryStorage();
+    let searches = 0;
+    const exec = (query: string, ...bindings: (string | number | null)[]) => {
+      if (query.includes("json_each")) searches++;
+      return sql.exec(query, ...bindings);
+    };
+    const allocations = new AmountAllocations({ transactionSync, sql: { exec } }, PLACE);
+    const ask = (invoiceId: string, over: Partial<AmountRequest> = {}) => {
+      const before = searches;
+      const [answer] = allocations.allocate([requestOf(invoiceId, { priceUnits: 200n, ...over })]);
+      return [answer?.kind === "given" ? answer.units : answer?.refusal.code, searches > before];
+    };
+    // 200 units have two amounts.
+    expect([ask("a"), ask("b")]).toEqual([
+      [200n, true],
+      [199n, true],
+    ]);
+    expect([ask("c"), ask("c"), ask("d")]).toEqual([
+      ["AMOUNTS_EXHAUSTED", true],
+      ...Array(2).fill(["AMOUNTS_EXHAUSTED", false]),
+    ]);
+    // An invoice that has an amount may find it among those of another price.
+    expect(ask("b", { priceUnits: 199n })).toEqual([199n, true]);
+    expect([ask("a", { priceUnits: 199n }), ask("a", { priceUnits: 199n })]).toEqual([
+      ["AMOUNTS_EXHAUSTED", true],
+      ["AMOUNTS_EXHAUSTED", false],
+    ]);
+    const later = { nowMs: DAY_MS + 1, expiresAtMs: DAY_MS + 1, monitorUntilMs: 2 * DAY_MS };
+    expect(allocations.release([{ invoiceId: "a", units: 200n }], DAY_MS + 1)).toEqual([true]);
+    expect([ask("c", later), ask("d", later), ask("d", later)]).toEqual([
+      [200n, true],
+      ["AMOUNTS_EXHAUSTED", true],
+      ["AMOUNTS_EXHAUSTED", false],
+    ]);
+  });
+
   it("stays with its invoice to the later end, where an operation that is repeated makes the invoice end later", () => {
     const allocations = new AmountAllocations(memoryStorage(), PLACE);
     const later = { createdAtMs: HOUR_MS, expiresAtMs: 2 * HOUR_MS, monitorUntilMs: DAY_MS + HOUR_MS, nowMs: HOUR_MS };
@@ -314,23 +350,6 @@ describe("the warning that amounts run low", () => {
     expect(later.map(({ answer }) => answer?.kind === "given" && answer.lowSince)).toEqual([
       ...[null, "inv_11", "inv_11", "inv_11"],
     ]);
-  });
-});
-
-describe("the name of a place", () => {
-  test.each([PLACE, { network: "ETH_SEPOLIA", cryptocurrency: "USDC", address: "a:b" }])(
-    "is read back: %o",
-    (place) => {
-      expect(placeNamed(placeName(place))).toEqual(place);
-    },
-  );
-
-  it.each(["", "BTC", "BTC:BTC", "BTC:BTC:", ":BTC:x"])("is not %s", (name) => {
-    expect(placeNamed(name)).toBeUndefined();
-  });
-
-  it("cannot be made of parts that would read otherwise", () => {
-    expect(() => placeName({ ...PLACE, network: "B:C" })).toThrow("colon");
   });
 });
 
