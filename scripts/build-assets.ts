@@ -4,16 +4,27 @@ import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkoutAssets, hashedName, keepForWorker } from "./checkout-assets.ts";
+import { type BuiltFile, DASHBOARD_SOURCES } from "./dashboard-sources.ts";
 import { loadRoutes } from "./load-routes.ts";
 
 const FOLDER = "static";
 /** Records which files were built from which sources. Never uploaded (static/.assetsignore). */
 const STAMP_FILE = join(FOLDER, "made-from.json");
-const SOURCES = [
-  "src/**/*.{ts,tsx,css,jsonc,html,js}",
-  "scripts/{build-assets,checkout-assets,load-routes,text-modules}.ts",
-  "package-lock.json",
-];
+
+/** What is built by itself, when one of its own sources has changed. */
+interface Part {
+  readonly sources: readonly string[];
+  readonly make: () => Promise<readonly BuiltFile[]>;
+}
+
+const PARTS: Readonly<Record<string, Part>> = {
+  worker: {
+    sources: ["src/**/*.{ts,tsx,css,jsonc,html,js}", "scripts/{checkout-assets,load-routes,text-modules}.ts"],
+    make: async () => [...(await checkoutFiles()), ...(await referenceFiles())],
+  },
+  console: { sources: [...DASHBOARD_SOURCES, "scripts/dashboard-assets.ts"], make: builtDashboard },
+};
+const SOURCES_OF_ALL = ["scripts/build-assets.ts", "package-lock.json"];
 
 interface Stamp {
   /** Hash of the sources' contents. */
@@ -22,39 +33,47 @@ interface Stamp {
   readonly files: readonly string[];
 }
 
-type File = readonly [path: string, content: string | Uint8Array];
-
 export async function buildAssets(): Promise<void> {
-  const sources = hashOfSources();
-  const last = readStamp();
+  for (const [name, part] of Object.entries(PARTS)) await buildPart(name, part);
+}
+
+async function buildPart(name: string, part: Part): Promise<void> {
+  const sources = hashOf([...part.sources, ...SOURCES_OF_ALL]);
+  const last = readStamps()[name] ?? { sources: "", files: [] };
   if (last.sources === sources && last.files.every((path) => existsSync(join(FOLDER, path)))) return;
-  const made = [...(await checkoutFiles()), ...(await referenceFiles())];
+  const made = await part.make();
   for (const [path, content] of made) writeInOneStep(join(FOLDER, path), content);
   const files = made.map(([path]) => path);
   for (const path of last.files) if (!files.includes(path)) rmSync(join(FOLDER, path), { force: true });
-  writeInOneStep(STAMP_FILE, JSON.stringify({ sources, files } satisfies Stamp));
+  writeInOneStep(STAMP_FILE, JSON.stringify({ ...readStamps(), [name]: { sources, files } satisfies Stamp }));
 }
 
 /** A hash of contents, because each git checkout resets modification times. */
-function hashOfSources(): string {
+function hashOf(sources: readonly string[]): string {
   const hash = createHash("sha256");
-  const files = globSync(SOURCES).filter((path) => !path.endsWith(".generated.ts"));
+  const files = globSync([...sources]).filter((path) => !path.endsWith(".generated.ts"));
   for (const file of files.toSorted()) hash.update(file).update("\0").update(readFileSync(file)).update("\0");
   return hash.digest("hex");
 }
 
-function readStamp(): Stamp {
-  return existsSync(STAMP_FILE) ? JSON.parse(readFileSync(STAMP_FILE, "utf8")) : { sources: "", files: [] };
+function readStamps(): Readonly<Record<string, Stamp>> {
+  return existsSync(STAMP_FILE) ? JSON.parse(readFileSync(STAMP_FILE, "utf8")) : {};
 }
 
-async function checkoutFiles(): Promise<readonly File[]> {
+/** Vite takes a second to load, so only a build loads it. */
+async function builtDashboard(): Promise<readonly BuiltFile[]> {
+  const { dashboardFiles } = await import("./dashboard-assets.ts");
+  return dashboardFiles();
+}
+
+async function checkoutFiles(): Promise<readonly BuiltFile[]> {
   const checkout = await checkoutAssets();
   keepForWorker(checkout);
   return [[checkout.scriptPath.slice(1), checkout.script]];
 }
 
 /** /openapi.json without an origin (the deployment adds its own), and /docs with the files that it loads. */
-async function referenceFiles(): Promise<readonly File[]> {
+async function referenceFiles(): Promise<readonly BuiltFile[]> {
   const specs = await loadRoutes();
   const { openApiDocument } = await import("../src/app/openapi.ts");
   const loaded = [
@@ -63,7 +82,7 @@ async function referenceFiles(): Promise<readonly File[]> {
     ["docs.js", readFileSync("src/app/docs/start.js", "utf8")],
   ] as const;
   let page = readFileSync("src/app/docs/page.html", "utf8");
-  const files: File[] = [];
+  const files: BuiltFile[] = [];
   for (const [name, content] of loaded) {
     const path = hashedName(`assets/${name}`, content);
     page = page.replace(`{${name}}`, `/${path}`);
@@ -83,7 +102,7 @@ function swaggerFile(name: string): string {
 }
 
 /** Writes atomically: servers that start at the same time may write the same file. */
-function writeInOneStep(path: string, content: File[1]): void {
+function writeInOneStep(path: string, content: BuiltFile[1]): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = join(FOLDER, `${process.pid}.draft`);
   writeFileSync(draft, content);

@@ -44,12 +44,14 @@ import { isDevelopment } from "../platform/http/deployment.ts";
 import { failureResponse } from "../platform/http/errors.ts";
 import { isCrossOrigin, type RouteSpec, servesPath } from "../platform/http/route.ts";
 import { configurationFaults, refusesToServe } from "./configuration.ts";
+import { consoleRoutes } from "./console/routes.ts";
 import { healthOf } from "./health.ts";
 import { mailRoutes } from "./mailbox/routes.ts";
 import { publicSpecs } from "./public-specs.ts";
 import { answerDocs, answerOpenApi } from "./reference.ts";
 
 const ROUTES: readonly MountedRoute[] = [
+  ...consoleRoutes,
   ...pageRoutes,
   ...mailRoutes,
   ...signInRoutes,

@@ -13,7 +13,10 @@ test("static assets are built once, and not again while no source has changed", 
   expect(names).toEqual(
     expect.arrayContaining([
       "static/assets/checkout.js",
+      "static/assets/console.js",
+      "static/assets/console.css",
       "static/assets/docs.js",
+      "static/console/page.html",
       "static/assets/swagger-ui.js",
       "static/assets/swagger-ui.css",
       "static/reference/openapi.json",

@@ -13,7 +13,6 @@ afterEach(() => {
 
 describe("an unknown path", () => {
   it.each([
-    "/",
     "/api",
     "/api/v1",
     "/api/v2/merchants/merchant/x/invoices",

@@ -1,0 +1,11 @@
+// The nonce of the page's content security policy, for components that write style elements.
+import { setNonce } from "get-nonce";
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
+
+// What Mantine's modals use to stop scrolling asks get-nonce.
+setNonce(nonce);
+
+export function cspNonce(): string {
+  return nonce;
+}

@@ -1,0 +1,9 @@
+// What the console is built from, apart from its builder (dashboard-assets.ts), which loads Vite.
+
+export type BuiltFile = readonly [path: string, content: string | Uint8Array];
+
+export const DASHBOARD_SOURCES = [
+  "dashboard/{index.html,package.json,tsconfig.json,vite.config.ts}",
+  "dashboard/src/**/*.{ts,tsx,css,svg}",
+  "src/app/console/paths.ts",
+];
