@@ -1263,6 +1263,43 @@ export interface components {
       role: ("OWNER" | "ADMIN" | "MEMBER" | "VIEWER") | null;
       /** @description Security settings that the team requires and the caller does not have. Until they are added, the caller cannot access the merchant. */
       missing: ("tfa" | "passkey" | "google_login" | "github_login" | "email_verified")[];
+      /** @description What the caller may do. */
+      permissions: (
+        | "merchant:view"
+        | "merchant:update"
+        | "merchant:delete"
+        | "merchant:billing"
+        | "team:view"
+        | "team:invite"
+        | "team:update"
+        | "team:remove"
+        | "invoice:view"
+        | "invoice:create"
+        | "invoice:update"
+        | "invoice:cancel"
+        | "invoice:delete"
+        | "product:view"
+        | "product:create"
+        | "product:update"
+        | "product:delete"
+        | "customer:view"
+        | "customer:update"
+        | "customer:delete"
+        | "wallet:view"
+        | "wallet:create"
+        | "wallet:update"
+        | "wallet:delete"
+        | "payment:view"
+        | "payment:resolve"
+        | "webhook:view"
+        | "webhook:create"
+        | "webhook:update"
+        | "webhook:delete"
+        | "api_key:view"
+        | "api_key:create"
+        | "api_key:delete"
+        | "audit:view"
+      )[];
       /**
        * Format: date-time
        * @example 2026-11-21T12:00:00.000Z

@@ -153,6 +153,7 @@ export const OPEN: readonly string[] = [
   "GET /invitations",
   "GET /wallets/disable",
   "GET /images/:merchantId/:name",
+  `GET ${AUTH}/methods`,
   `POST ${AUTH}/email/start`,
   `POST ${AUTH}/email/verify`,
   `POST ${AUTH}/passkey/options`,

@@ -48,6 +48,15 @@ const linkedBody = () =>
     })
     .meta({ title: "IdentityLinked" });
 
+export const methodsBody = () =>
+  z
+    .object({
+      providers: z
+        .array(provider())
+        .meta({ description: "Those of this deployment, for `/api/v1/auth/{provider}/start`." }),
+    })
+    .meta({ title: "SignInMethods" });
+
 export const callbackBody = () => z.union([signedInBody(), proofRequiredBody(), linkedBody()]);
 
 export const linkStartBody = () =>

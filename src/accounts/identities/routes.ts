@@ -8,17 +8,24 @@ import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
 import { signedInReply } from "../pipeline/session-reply.ts";
 import { ATTEMPT_LIFETIME_MS, proofPath } from "./attempt.ts";
 import { beginAttempt } from "./begin-attempt.ts";
-import { beginQuery, callbackBody, callbackQuery, identityListBody, linkStartBody } from "./contract.ts";
+import { beginQuery, callbackBody, callbackQuery, identityListBody, linkStartBody, methodsBody } from "./contract.ts";
 import { identityDependencies, linkDependencies } from "./dependencies.ts";
 import { type Finished, finishAttempt } from "./finish-attempt.ts";
 import { identityListOf, identityReads } from "./list-identities.ts";
-import { parseProvider } from "./providers.ts";
+import { configuredProviders, parseProvider } from "./providers.ts";
 import { unlinkIdentity } from "./unlink-identity.ts";
 
 const AUTH = "/api/v1/auth/:provider";
 const MINE = "/api/v1/me/identities";
 
 const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: identityDependencies })
+  .get("/api/v1/auth/methods", {
+    operationId: "listSignInMethods",
+    summary: "List the ways to sign in that depend on the deployment",
+    description: "Mailed codes and passkeys are always offered.",
+    answers: [{ status: 200, description: "The providers", schema: methodsBody }],
+    answer: async (call) => ok(jsonReply(200, { providers: [...configuredProviders(call.env.SIGN_IN_PROVIDERS)] })),
+  })
   .get(`${AUTH}/start`, {
     operationId: "startProviderSignIn",
     summary: "Sign in with Google or GitHub",

@@ -5,6 +5,7 @@ import { insertAudit } from "../../platform/audit/store.ts";
 import { throwUnlessContention } from "../../platform/db/conflict.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
+import { ROLE_PERMISSIONS } from "../teams/roles.ts";
 import type { MerchantDependencies } from "./change-merchant.ts";
 import { merchantBodyOf } from "./merchant-body.ts";
 import { assertMayMakeMore, countMade, insertMerchant } from "./store.ts";
@@ -37,7 +38,9 @@ export function createMerchant(
     return {
       kind: "ready",
       status: 201,
-      body: JSON.stringify(merchantBodyOf(merchant, { role: "OWNER", missing: [] })),
+      body: JSON.stringify(
+        merchantBodyOf(merchant, { role: "OWNER", permissions: ROLE_PERMISSIONS.OWNER, missing: [] }),
+      ),
       statements: [
         assertMayMakeMore(deps.db, ownerId, nowMs),
         ...insertMerchant(deps.db, { id, name, ownerId, memberId, nowMs }),

@@ -2,6 +2,7 @@ import { type ListQuery, pageBody, pageToRead } from "../../lib/pagination.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Failure } from "../../platform/failures.ts";
+import { ROLE_PERMISSIONS } from "../teams/roles.ts";
 import { missingFactors, type SignInProvider } from "../teams/security-policy.ts";
 import type { User } from "../users/user.ts";
 import { merchantBodyOf } from "./merchant-body.ts";
@@ -26,6 +27,7 @@ export function listMerchants(
 ): Result<object, Failure> {
   return pageBody(read, query, ({ role, merchant, team }) => {
     if (merchant === null || team === null) throw new Error("a member of no merchant, or of one without a team");
-    return merchantBodyOf(merchant, { role, missing: missingFactors(team, of.user, of.configured) });
+    const missing = missingFactors(team, of.user, of.configured);
+    return merchantBodyOf(merchant, { role, permissions: ROLE_PERMISSIONS[role], missing });
   });
 }

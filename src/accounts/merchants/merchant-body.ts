@@ -1,4 +1,5 @@
 import { isoTime } from "../../lib/time.ts";
+import type { Permission } from "../teams/permissions.ts";
 import type { Role } from "../teams/roles.ts";
 import type { MissingFactor } from "../teams/security-policy.ts";
 
@@ -12,11 +13,13 @@ export interface Merchant {
 /** The reader of a merchant: a member's role and the required factors that they do not have; an API key has no role. */
 export interface Viewer {
   readonly role: Role | null;
+  readonly permissions: Iterable<Permission>;
   readonly missing: readonly MissingFactor[];
 }
 
 /** A merchant in the format of the API, for one of its members or keys (decisions 10). */
-export function merchantBodyOf(merchant: Merchant, { role, missing }: Viewer) {
+export function merchantBodyOf(merchant: Merchant, { role, permissions, missing }: Viewer) {
   const { id, name, createdAtMs, updatedAtMs } = merchant;
-  return { id, name, role, missing, createdAt: isoTime(createdAtMs), updatedAt: isoTime(updatedAtMs) };
+  const times = { createdAt: isoTime(createdAtMs), updatedAt: isoTime(updatedAtMs) };
+  return { id, name, role, missing, permissions: [...permissions], ...times };
 }

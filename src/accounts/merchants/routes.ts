@@ -145,5 +145,6 @@ function delayRefusal(principal: MerchantPrincipal, nowMs: number): Failure | un
 
 /** `missing` is empty: a member without a required factor was refused before. */
 function viewerOf(principal: MerchantPrincipal) {
-  return { role: principal.kind === "API_KEY" ? null : principal.role, missing: [] };
+  const { permissions } = principal;
+  return { role: principal.kind === "API_KEY" ? null : principal.role, permissions, missing: [] };
 }

@@ -32,7 +32,7 @@ const thing = (schema: Schema, required: readonly string[] = ["a"]) => ({
 });
 /** Without indentation. */
 async function textOf(document: ApiDocument, names: readonly string[] = ["getThing"]): Promise<string> {
-  return (await clientTypes(document, new Set(names))).replace(/^ +/gm, "");
+  return (await clientTypes(document, new Set(names), "./events.ts")).replace(/^ +/gm, "");
 }
 
 /** Without the comments that the generator writes for formats and enums. */

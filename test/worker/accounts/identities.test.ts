@@ -311,6 +311,12 @@ describe("the routes", () => {
     expect(answer.text).not.toContain("canary");
   });
 
+  it("are listed for the sign-in page, without their secrets", async () => {
+    const answer = await sendWith({ SIGN_IN_PROVIDERS: GITHUB }, "/api/v1/auth/methods");
+    expect(answer).toMatchObject({ status: 200, text: '{"providers":["github"]}' });
+    expect((await send("/api/v1/auth/methods")).json).toEqual({ providers: [] });
+  });
+
   it("refuse to return to another origin", async () => {
     const answer = await sendWith({ SIGN_IN_PROVIDERS: GITHUB }, `${START}?returnTo=//evil.example`);
     expect(expectRefusal(answer, 400, "VALIDATION_FAILED").details).toMatchObject([{ path: "returnTo" }]);

@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { changeMerchant } from "../../../src/accounts/merchants/change-merchant.ts";
 import { merchantBody, merchantListBody } from "../../../src/accounts/merchants/contract.ts";
 import { deleteMerchant } from "../../../src/accounts/merchants/delete-merchant.ts";
-import { ROLES } from "../../../src/accounts/teams/roles.ts";
+import { PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
+import { ROLE_PERMISSIONS, ROLES } from "../../../src/accounts/teams/roles.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
@@ -46,7 +47,7 @@ describe("creating a merchant", () => {
     expect(answer.status, answer.text).toBe(201);
     expectDocumented(merchantBody, answer.json);
     const { id, createdAt, updatedAt, ...rest } = answer.json ?? {};
-    expect(rest).toEqual({ name: "Corner shop", role: "OWNER", missing: [] });
+    expect(rest).toEqual({ name: "Corner shop", role: "OWNER", permissions: PERMISSIONS, missing: [] });
     expect([id, createdAt]).toEqual([expect.stringMatching(/^mer_[0-9A-Z]{26}$/), updatedAt]);
     const merchantId = id as `mer_${string}`;
     expect(await testDb.select().from(teams).where(eq(teams.merchantId, merchantId))).toMatchObject([
@@ -174,7 +175,10 @@ describe("my merchants", () => {
 describe("a merchant", () => {
   it.each(ROLES)("can be read by its %s, and shows that role", async (role) => {
     const { merchantId, as } = await seedSeat(role);
-    expect((await send(one(merchantId), as({}))).json).toMatchObject({ id: merchantId, role, missing: [] });
+    expect((await send(one(merchantId), as({}))).json).toMatchObject({
+      ...{ id: merchantId, role, missing: [] },
+      permissions: [...ROLE_PERMISSIONS[role]],
+    });
   });
 
   it("shows no role to a key, and answers 404 to a user who is not a member", async () => {
