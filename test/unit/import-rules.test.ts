@@ -18,7 +18,7 @@ function sourcesBelow(folder: string): Sources {
 
 /** Folders of tests that belong to no district of src. "" is the project's own folder, for tests of the repository as a whole. */
 const OTHER_FOLDERS: readonly (readonly [string, readonly string[]])[] = [
-  ["unit", ["", "bench", "client", "docs", "examples", "scripts"]],
+  ["unit", ["", "bench", "client", "dashboard", "docs", "examples", "scripts"]],
   ["worker", ["client"]],
   ["simulation", ["engine"]],
   ["chain", []],

@@ -1,0 +1,98 @@
+// One call of the API, typed by its operation. The session is in a cookie; the browser sends the origin that changes need by itself.
+import { connection } from "./connection.ts";
+import { ApiError, ConnectionError } from "./errors.ts";
+import { type Operations, ROUTES } from "./operations.ts";
+import { stepUp } from "./step-up.ts";
+
+export type OperationId = keyof Operations;
+export type AnswerOf<K extends OperationId> = Operations[K]["answer"];
+
+/** What an operation takes; `merchantId` for the routes of a merchant. */
+export type InputOf<K extends OperationId> = Omit<Operations[K], "answer"> & { readonly merchantId?: string };
+
+/** The parts of any input. */
+interface Input {
+  readonly merchantId?: string;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Of a call that creates something: the same for each attempt of one intent. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** Throws ApiError, ConnectionError, or StepUpCancelled. A call that needs a fresh factor waits for it and is then sent again. */
+export async function call<K extends OperationId>(
+  operation: K,
+  input: InputOf<K>,
+  options: CallOptions = {},
+): Promise<AnswerOf<K>> {
+  try {
+    return await send(operation, input, options);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "STEP_UP_REQUIRED") throw error;
+    await stepUp.ask();
+    return send(operation, input, options);
+  }
+}
+
+async function send(operation: OperationId, input: Input, { signal, idempotencyKey }: CallOptions) {
+  const { method, url } = targetOf(operation, input);
+  const headers = new Headers({ accept: "application/json" });
+  if (input.body !== undefined) headers.set("content-type", "application/json");
+  if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
+  const body = input.body === undefined ? null : JSON.stringify(input.body);
+  const answer = await fetched(url, { method, headers, body, signal: signal ?? null });
+  const value = parsed(answer.text);
+  if (!answer.isOk) throw new ApiError(answer.status, value ?? {});
+  // The types come from the schemas that the service answers with.
+  return value as never;
+}
+
+interface Answer {
+  readonly isOk: boolean;
+  readonly status: number;
+  readonly text: string;
+}
+
+async function fetched(url: string, init: RequestInit): Promise<Answer> {
+  try {
+    const response = await fetch(url, init);
+    const text = await response.text();
+    connection.found();
+    return { isOk: response.ok, status: response.status, text };
+  } catch (cause) {
+    if (init.signal?.aborted) throw cause;
+    connection.lost();
+    throw new ConnectionError(cause);
+  }
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+/** Method and URL of an operation, with its parameters in their places. */
+export function targetOf(operation: OperationId, input: Input): { readonly method: string; readonly url: string } {
+  const [method = "", pattern = ""] = ROUTES[operation].split(" ");
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(input.params?.[name] ?? ""));
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(input.query ?? {})) {
+    if (value !== undefined && value !== null && value !== "") query.set(name, String(value));
+  }
+  const ending = query.size === 0 ? "" : `?${query}`;
+  return { method, url: `${pattern.startsWith("/api/") ? "" : merchantPath(input)}${path}${ending}` };
+}
+
+function merchantPath({ merchantId }: Input): string {
+  if (merchantId === undefined) throw new Error("a route of a merchant needs its id");
+  return `/api/v1/merchants/merchant/${encodeURIComponent(merchantId)}`;
+}

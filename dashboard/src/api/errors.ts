@@ -1,0 +1,62 @@
+// How a call fails: the API refused it, or no answer came.
+import { errorText } from "./error-texts.ts";
+
+interface Detail {
+  /** `customerEmail`, `brand.color` */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A refusal, from the envelope that every error of the API has. Its message is for the user. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | undefined;
+  readonly details: readonly Detail[];
+  /** Facts of this code, such as `factors`. */
+  readonly facts: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, envelope: Readonly<Record<string, unknown>>) {
+    const { code, message, requestId, details, ...facts } = envelope;
+    const known = typeof code === "string" ? code : `HTTP_${status}`;
+    super(errorText(known, typeof message === "string" ? message : `The service answered ${status}. Try again.`));
+    this.status = status;
+    this.code = known;
+    this.requestId = typeof requestId === "string" ? requestId : undefined;
+    this.details = Array.isArray(details) ? details : [];
+    this.facts = facts;
+  }
+}
+
+/** No whole answer came; whether the call was carried out is not known. */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+
+  constructor(cause: unknown) {
+    super("The service cannot be reached. Check your connection; the console goes on as soon as it is back.", {
+      cause,
+    });
+  }
+}
+
+/** The user closed the dialog that asked for their factor: nothing was done, and nothing needs to be said. */
+export class StepUpCancelled extends Error {
+  override readonly name = "StepUpCancelled";
+}
+
+/** Whether the same call may succeed without anything being changed. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  return error instanceof ApiError && (error.status >= 500 || error.code === "OPERATION_IN_PROGRESS");
+}
+
+/** Messages of the fields of a form, by their paths; empty for anything but a refused form. */
+export function fieldErrors(error: unknown): Readonly<Record<string, string>> {
+  if (!(error instanceof ApiError)) return {};
+  return Object.fromEntries(error.details.map(({ path, message }) => [path, capitalized(message)]));
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

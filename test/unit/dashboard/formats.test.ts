@@ -1,0 +1,48 @@
+import { describe, expect, it, test } from "vitest";
+import { coins, dateTime, fromNow, money } from "../../../dashboard/src/shell/formats.ts";
+
+const US = { locale: "en-US", timeZone: "UTC" };
+const DE = { locale: "de-DE", timeZone: "Europe/Berlin" };
+const plain = (text: string) => text.replace(/[\u00a0\u202f]/g, " ");
+
+describe("an amount", () => {
+  test.each([
+    ["49.900000", "USD", "$49.90", "49,90 $"],
+    ["0.000000", "EUR", "€0.00", "0,00 €"],
+    ["1234567.100000", "EUR", "€1,234,567.10", "1.234.567,10 €"],
+    ["1500.000000", "JPY", "¥1,500", "1.500 ¥"],
+    ["0.000001", "USD", "$0.000001", "0,000001 $"],
+    ["12.500000", "USDT", "12.5 USDT", "12,5 USDT"],
+  ])("%s %s is %s, in German %s", (amount, currency, english, german) => {
+    expect(plain(money(amount, currency, US))).toBe(english);
+    expect(plain(money(amount, currency, DE))).toBe(german);
+  });
+
+  it("keeps every digit, also those that a number of JavaScript has no room for", () => {
+    expect(money("9007199254740993.000001", "USD", US)).toBe("$9,007,199,254,740,993.000001");
+    expect(coins("123456789012345678.123456789012345678", US)).toBe("123,456,789,012,345,678.123456789012345678");
+  });
+
+  it("that is no decimal is shown as it came", () => {
+    expect(money("n/a", "USD", US)).toBe("n/a USD");
+    expect(coins("1e3", US)).toBe("1e3");
+  });
+});
+
+describe("a time", () => {
+  it("is written in the reader's language and time zone", () => {
+    expect(plain(dateTime("2026-11-23T23:30:00.000Z", US))).toBe("Nov 23, 2026, 11:30 PM");
+    expect(plain(dateTime("2026-11-23T23:30:00.000Z", DE))).toBe("24.11.2026, 00:30");
+  });
+
+  test.each([
+    ["2026-11-23T11:59:30.000Z", "30 seconds ago"],
+    ["2026-11-23T11:57:00.000Z", "3 minutes ago"],
+    ["2026-11-23T14:00:00.000Z", "in 2 hours"],
+    ["2026-11-22T12:00:00.000Z", "yesterday"],
+    ["2026-11-09T12:00:00.000Z", "2 weeks ago"],
+    ["2026-05-23T12:00:00.000Z", "6 months ago"],
+  ])("%s is %s at noon of the 23rd", (time, text) => {
+    expect(fromNow(time, Date.parse("2026-11-23T12:00:00.000Z"), US)).toBe(text);
+  });
+});
