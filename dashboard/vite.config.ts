@@ -26,7 +26,7 @@ export default defineConfig({
       output: {
         hashCharacters: "hex",
         entryFileNames: "assets/[name]-[hash:16].js",
-        chunkFileNames: "assets/[name]-[hash:16].js",
+        chunkFileNames: ({ name }) => `assets/${name.toLowerCase()}-[hash:16].js`,
         assetFileNames: "assets/[name]-[hash:16][extname]",
       },
     },

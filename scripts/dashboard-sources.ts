@@ -6,4 +6,5 @@ export const DASHBOARD_SOURCES = [
   "dashboard/{index.html,package.json,tsconfig.json,vite.config.ts}",
   "dashboard/src/**/*.{ts,tsx,css,svg}",
   "src/app/console/paths.ts",
+  "src/checkout/pay/qr.ts",
 ];

@@ -1,15 +1,37 @@
 import "@mantine/core/styles.css";
-import { MantineProvider, Title } from "@mantine/core";
+import "@mantine/notifications/styles.css";
+import "./style.css";
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { createQueryClient } from "./api/queries.ts";
 import { cspNonce } from "./csp-nonce.ts";
+import { consoleRouter } from "./router.tsx";
+import { cssVariables, theme } from "./theme.ts";
+
+const queries = createQueryClient(() => {
+  const { pathname, href } = router.state.location;
+  if (pathname !== "/sign-in") void router.navigate({ to: "/sign-in", search: { returnTo: href } });
+});
+const router = consoleRouter(queries);
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root");
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider getStyleNonce={cspNonce} defaultColorScheme="auto">
-      <Title>Edgetill</Title>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      getStyleNonce={cspNonce}
+      defaultColorScheme="auto"
+    >
+      <QueryClientProvider client={queries}>
+        <Notifications position="bottom-right" />
+        <RouterProvider router={router} />
+      </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,
 );

@@ -19,7 +19,6 @@ import { watchedNetworks } from "../chains/chain-sources.ts";
 import { checkoutRoomRoutes } from "../checkout/live/routes.ts";
 import { checkoutRoutes } from "../checkout/pay/routes.ts";
 import { returnRoutes } from "../checkout/signed-redirect/routes.ts";
-import { pageRoutes } from "../checkout/small-pages/routes.ts";
 import { storefrontRoutes } from "../checkout/storefront/routes.ts";
 import { customerRoutes } from "../commerce/customers/routes.ts";
 import { invoiceRoutes } from "../commerce/invoices/routes.ts";
@@ -52,7 +51,6 @@ import { answerDocs, answerOpenApi } from "./reference.ts";
 
 const ROUTES: readonly MountedRoute[] = [
   ...consoleRoutes,
-  ...pageRoutes,
   ...mailRoutes,
   ...signInRoutes,
   ...sessionRoutes,

@@ -31,7 +31,8 @@ export function createQueryClient(signedOut: () => void): QueryClient {
         check(error);
         if (mutation.meta?.isShownInPlace !== true) showError(error);
       },
-      onSuccess: () => client.invalidateQueries(),
+      // A read that was refused stays refused: reading it anew would take away the form that is open in its place.
+      onSuccess: () => client.invalidateQueries({ predicate: ({ state }) => state.data !== undefined }),
     }),
     defaultOptions: {
       queries: { staleTime: STALE_AFTER_MS, retry: mayRetry, retryDelay, throwOnError: false },

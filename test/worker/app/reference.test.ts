@@ -292,6 +292,7 @@ describe("the reference page", () => {
   it("has no dead links", async () => {
     const links = [...document.info.description.matchAll(/\]\(([^)]+)\)/g)].map(([, path = ""]) => path);
     expect(links.length).toBeGreaterThan(0);
-    for (const path of links) expect((await send(path)).status, path).toBe(200);
+    const headers = { accept: "text/html" };
+    for (const path of links) expect((await send(path, { headers })).status, path).toBe(200);
   });
 });

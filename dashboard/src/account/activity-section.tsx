@@ -1,0 +1,58 @@
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { call } from "../api/call.ts";
+import { Read } from "../shell/read.tsx";
+import { Section } from "../shell/section.tsx";
+import { Time } from "../shell/time.tsx";
+
+const AT_ONCE = 10;
+
+/** What was done with the account, so that its owner notices what they did not do. */
+export function ActivitySection() {
+  const activity = useInfiniteQuery({
+    queryKey: ["listMyAuditEvents", "all"],
+    queryFn: ({ pageParam, signal }) =>
+      call("listMyAuditEvents", { query: { limit: AT_ONCE, cursor: pageParam } }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+  return (
+    <Section
+      title="Notices"
+      about="What was done with your account. If something is not yours, end all other sessions."
+    >
+      <Read query={activity}>
+        {({ pages }) => (
+          <Stack gap="xs">
+            {pages
+              .flatMap(({ data }) => data)
+              .map(({ id, action, createdAt, ip }) => (
+                <Group key={id} justify="space-between" gap="xs">
+                  <Text size="sm">{actionText(action)}</Text>
+                  <Text size="sm" c="dimmed" component="div">
+                    <Time value={createdAt} />
+                    {ip !== null && ` from ${ip}`}
+                  </Text>
+                </Group>
+              ))}
+            {activity.hasNextPage && (
+              <Button
+                variant="subtle"
+                loading={activity.isFetchingNextPage}
+                onClick={() => void activity.fetchNextPage()}
+              >
+                Show more
+              </Button>
+            )}
+          </Stack>
+        )}
+      </Read>
+    </Section>
+  );
+}
+
+/** `session.created` is `Session created`. */
+function actionText(action: string): string {
+  const text = action.replaceAll(/[._]/g, " ");
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,147 @@
+import { Alert, Badge, Button, Code, Group, Modal, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useState } from "react";
+import type { TotpSecret } from "../api/operations.ts";
+import { showDone, useChange } from "../api/queries.ts";
+import { ConfirmButton } from "../shell/confirm.tsx";
+import { CopyIcon, CopyText } from "../shell/copy-text.tsx";
+import { useMe } from "../shell/merchants.ts";
+import { QrCode } from "../shell/qr-code.tsx";
+import { Section } from "../shell/section.tsx";
+
+type Step =
+  | { readonly kind: "SCAN"; readonly secret: TotpSecret }
+  | { readonly kind: "CODES"; readonly codes: readonly string[] };
+
+export function AuthenticatorSection() {
+  const { factors } = useMe();
+  const [step, setStep] = useState<Step>();
+  const close = () => setStep(undefined);
+  const begin = useChange("enrolTotp", { onSuccess: (secret) => setStep({ kind: "SCAN", secret }) });
+  const replace = useChange("replaceBackupCodes", {
+    onSuccess: ({ backupCodes }) => setStep({ kind: "CODES", codes: backupCodes }),
+  });
+  const remove = useChange("disableTotp", { onSuccess: () => showDone("The authenticator app was removed.") });
+  return (
+    <Section
+      title="Authenticator app"
+      about="A second factor: every sign-in without a passkey then asks for a code of the app."
+      actions={
+        factors.totp ? (
+          <Badge color="green" size="lg">
+            On
+          </Badge>
+        ) : (
+          <Button size="sm" loading={begin.isPending} onClick={() => begin.mutate({})}>
+            Set up
+          </Button>
+        )
+      }
+    >
+      {factors.totp && (
+        <Group justify="space-between">
+          <Text size="sm" c={factors.backupCodesLeft === 0 ? "red" : "dimmed"}>
+            {factors.backupCodesLeft} backup codes are left.
+          </Text>
+          <Group gap="sm">
+            <ConfirmButton
+              action="New backup codes"
+              size="xs"
+              isBusy={replace.isPending}
+              consequence="Ten new codes are made, and the old ones stop working."
+              onConfirmed={() => replace.mutate({})}
+            />
+            <ConfirmButton
+              action="Remove the app"
+              size="xs"
+              isBusy={remove.isPending}
+              consequence="Signing in then needs no code of the app, and your backup codes stop working."
+              onConfirmed={() => remove.mutate({})}
+            />
+          </Group>
+        </Group>
+      )}
+      <Modal
+        opened={step !== undefined}
+        onClose={close}
+        title={step?.kind === "CODES" ? "Your backup codes" : "Set up an authenticator app"}
+        closeOnClickOutside={false}
+      >
+        {step?.kind === "SCAN" && (
+          <Scan secret={step.secret} onConfirmed={(codes) => setStep({ kind: "CODES", codes })} />
+        )}
+        {step?.kind === "CODES" && <BackupCodes codes={step.codes} onDone={close} />}
+      </Modal>
+    </Section>
+  );
+}
+
+interface ScanProps {
+  readonly secret: TotpSecret;
+  readonly onConfirmed: (codes: readonly string[]) => void;
+}
+
+function Scan({ secret, onConfirmed }: ScanProps) {
+  const form = useForm({
+    initialValues: { code: "" },
+    validate: {
+      code: (code) => (/^\d{6}$/.test(code.replaceAll(" ", "")) ? null : "Enter the 6 digits that the app shows"),
+    },
+  });
+  const confirm = useChange("confirmTotp", {
+    isShownInPlace: true,
+    isRepeatable: false,
+    onSuccess: ({ backupCodes }) => onConfirmed(backupCodes),
+  });
+  return (
+    <form onSubmit={form.onSubmit(({ code }) => confirm.mutate({ body: { code } }))}>
+      <Stack>
+        <Text size="sm">Scan this with your authenticator app, then enter the code that it shows.</Text>
+        <Group justify="center">
+          <QrCode text={secret.otpauthUri} label="QR code for your authenticator app" />
+        </Group>
+        <Stack gap={2}>
+          <Text size="sm" c="dimmed">
+            Or type this secret into the app:
+          </Text>
+          <CopyText value={secret.secret} name="the secret" />
+        </Stack>
+        <TextInput
+          label="Code of the app"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          data-autofocus
+          {...form.getInputProps("code")}
+          error={form.errors.code ?? confirm.error?.message}
+        />
+        <Button type="submit" loading={confirm.isPending}>
+          Switch on
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+function BackupCodes({ codes, onDone }: { readonly codes: readonly string[]; readonly onDone: () => void }) {
+  return (
+    <Stack>
+      <Alert color="orange" title="They are shown only now">
+        Each code signs you in once, if you lose your device. Keep them where you keep important papers.
+      </Alert>
+      <SimpleGrid cols={2} spacing="xs">
+        {codes.map((code) => (
+          <Code key={code} ta="center" fz="md">
+            {code}
+          </Code>
+        ))}
+      </SimpleGrid>
+      <Group justify="space-between">
+        <Group gap={4}>
+          <CopyIcon value={codes.join("\n")} name="all codes" />
+          <Text size="sm">Copy all</Text>
+        </Group>
+        <Button onClick={onDone}>I have kept them</Button>
+      </Group>
+    </Stack>
+  );
+}

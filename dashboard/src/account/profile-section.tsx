@@ -1,0 +1,55 @@
+import { Button, Group, Select, Stack, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { fieldErrors } from "../api/errors.ts";
+import { showDone, useChange } from "../api/queries.ts";
+import { useMe } from "../shell/merchants.ts";
+import { useTimeZone } from "../shell/reader.tsx";
+import { Section } from "../shell/section.tsx";
+
+const LONGEST_NAME = 200;
+const OWN_ZONE = { value: "", label: `As this computer (${Intl.DateTimeFormat().resolvedOptions().timeZone})` };
+const ZONES = [OWN_ZONE, ...["UTC", ...Intl.supportedValuesOf("timeZone")].map((value) => ({ value, label: value }))];
+
+export function ProfileSection() {
+  const me = useMe();
+  const [timeZone, setTimeZone] = useTimeZone();
+  const form = useForm({
+    initialValues: { name: me.name ?? "" },
+    validate: {
+      name: (name) =>
+        name.trim() === "" || [...name].length > LONGEST_NAME
+          ? `Enter a name of 1 to ${LONGEST_NAME} characters`
+          : null,
+    },
+  });
+  const rename = useChange("updateMe", { onSuccess: () => showDone("Your name was changed.") });
+  return (
+    <Section title="Profile" about="Teams see your name and email address.">
+      <form
+        onSubmit={form.onSubmit(({ name }) =>
+          rename.mutate({ body: { name: name.trim() } }, { onError: (error) => form.setErrors(fieldErrors(error)) }),
+        )}
+      >
+        <Stack>
+          <TextInput label="Email address" value={me.email} readOnly description="You sign in with it." />
+          <TextInput label="Name" autoComplete="name" {...form.getInputProps("name")} />
+          <Select
+            label="Time zone"
+            description="Times in the console are shown in it. Kept in this browser."
+            data={ZONES}
+            value={timeZone}
+            onChange={(value) => setTimeZone(value ?? "")}
+            searchable
+            allowDeselect={false}
+            limit={50}
+          />
+          <Group justify="flex-end">
+            <Button type="submit" loading={rename.isPending} disabled={form.values.name === (me.name ?? "")}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}

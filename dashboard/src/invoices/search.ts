@@ -1,0 +1,3 @@
+export function invoicesSearch(_search: Readonly<Record<string, unknown>>) {
+  return {};
+}

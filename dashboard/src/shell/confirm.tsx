@@ -1,0 +1,52 @@
+// Asks before something that cannot be taken back.
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import type { ReactNode } from "react";
+
+interface Props {
+  /** The button, and the dialog's title: `Cancel invoice`. */
+  readonly action: string;
+  /** What it does, and what it does not. */
+  readonly consequence: ReactNode;
+  readonly isBusy: boolean;
+  /** Of which row, for the button's name; the action alone unless given. */
+  readonly subject?: string;
+  readonly size?: "xs" | "sm";
+  readonly onConfirmed: () => void;
+}
+
+export function ConfirmButton({ action, consequence, isBusy, subject, size = "sm", onConfirmed }: Props) {
+  const [isOpen, { open, close }] = useDisclosure();
+  return (
+    <>
+      <Button
+        size={size}
+        variant="default"
+        loading={isBusy}
+        onClick={open}
+        {...(subject === undefined ? {} : { "aria-label": `${action}: ${subject}` })}
+      >
+        {action}
+      </Button>
+      <Modal opened={isOpen} onClose={close} title={action}>
+        <Stack>
+          <Text component="div">{consequence}</Text>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close} data-autofocus>
+              Keep it
+            </Button>
+            <Button
+              color="red.9"
+              onClick={() => {
+                close();
+                onConfirmed();
+              }}
+            >
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+// Who is signed in, their merchants, and the merchant that is open.
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import type { Merchant } from "../api/operations.ts";
+import { reading } from "../api/queries.ts";
+import type { Permission } from "./pages.ts";
+
+const LAST_MERCHANT = "edgetill-merchant";
+
+export const ME = reading("getMe", {});
+export const MERCHANTS = reading("listMerchants", { query: { limit: 100 } });
+
+export function useMe() {
+  return useSuspenseQuery(ME).data;
+}
+
+export function useMerchants(): readonly Merchant[] {
+  return useSuspenseQuery(MERCHANTS).data.data;
+}
+
+/** The merchant that the address names; undefined on pages of the user, and for a merchant that the user is no member of. */
+export function useOpenMerchant(): Merchant | undefined {
+  const { merchantId } = useParams({ strict: false });
+  return useMerchants().find(({ id }) => id === merchantId);
+}
+
+/** For pages below a merchant, which are only shown when it is there. */
+export function useMerchant(): Merchant {
+  const merchant = useOpenMerchant();
+  if (merchant === undefined) throw new Error("no merchant is open");
+  return merchant;
+}
+
+/** Whether the user may do this at the open merchant. What they may not do is not shown. */
+export function useMay(permission: Permission): boolean {
+  return useMerchant().permissions.includes(permission);
+}
+
+/** The merchant to open first: the one of the last visit, else the newest. */
+export function firstMerchant(merchants: readonly Merchant[]): Merchant | undefined {
+  const last = localStorage.getItem(LAST_MERCHANT);
+  return merchants.find(({ id }) => id === last) ?? merchants[0];
+}
+
+export function rememberMerchant({ id }: Merchant): void {
+  localStorage.setItem(LAST_MERCHANT, id);
+}

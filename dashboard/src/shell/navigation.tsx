@@ -1,0 +1,48 @@
+import { NavLink, type NavLinkProps, Stack } from "@mantine/core";
+import { createLink, useMatchRoute } from "@tanstack/react-router";
+import type { Ref } from "react";
+import { Icon } from "./icons.tsx";
+import { useMerchants, useOpenMerchant } from "./merchants.ts";
+import { ACCOUNT, merchantPagesFor, WELCOME } from "./pages.ts";
+
+const RouterNavLink = createLink((props: NavLinkProps & { readonly ref?: Ref<HTMLAnchorElement> }) => (
+  <NavLink component="a" {...props} />
+));
+
+/** One link for each page that the user may see. */
+export function Navigation({ onChosen }: { readonly onChosen: () => void }) {
+  const merchants = useMerchants();
+  const open = useOpenMerchant() ?? merchants[0];
+  const matches = useMatchRoute();
+  const own = merchants.length === 0 ? [WELCOME, ACCOUNT] : [ACCOUNT];
+  return (
+    <Stack gap={2}>
+      {open !== undefined &&
+        merchantPagesFor(open).map(({ name, icon, to }) => (
+          <RouterNavLink
+            key={name}
+            to={to}
+            params={{ merchantId: open.id }}
+            label={name}
+            leftSection={<Icon name={icon} />}
+            onClick={onChosen}
+            active={Boolean(matches({ to, params: { merchantId: open.id }, fuzzy: true }))}
+            {...LOOK}
+          />
+        ))}
+      {own.map(({ name, icon, to }) => (
+        <RouterNavLink
+          key={name}
+          to={to}
+          label={name}
+          leftSection={<Icon name={icon} />}
+          onClick={onChosen}
+          active={Boolean(matches({ to }))}
+          {...LOOK}
+        />
+      ))}
+    </Stack>
+  );
+}
+
+const LOOK = { fw: 550, style: { borderRadius: "var(--mantine-radius-md)" } } as const;

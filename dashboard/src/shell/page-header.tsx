@@ -1,0 +1,35 @@
+import { Group, Stack, Text, Title } from "@mantine/core";
+import { type ReactNode, useEffect } from "react";
+
+interface Props {
+  /** The page's heading, and its title in the browser. */
+  readonly title: string;
+  readonly subtitle?: ReactNode;
+  /** Beside the title: the state of what is shown. */
+  readonly mark?: ReactNode;
+  readonly actions?: ReactNode;
+}
+
+export function PageHeader({ title, subtitle, mark, actions }: Props) {
+  useEffect(() => {
+    document.title = `${title} - Edgetill`;
+  }, [title]);
+  return (
+    <Group justify="space-between" align="flex-start" mb="lg" gap="md">
+      <Stack gap={4} miw={0}>
+        <Group gap="sm">
+          <Title order={1} style={{ overflowWrap: "anywhere" }}>
+            {title}
+          </Title>
+          {mark}
+        </Group>
+        {subtitle !== undefined && (
+          <Text c="dimmed" component="div">
+            {subtitle}
+          </Text>
+        )}
+      </Stack>
+      {actions !== undefined && <Group gap="sm">{actions}</Group>}
+    </Group>
+  );
+}

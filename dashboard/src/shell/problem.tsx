@@ -1,0 +1,73 @@
+// What is shown instead of a page, or of a part of one: it could not be read, it threw, or there is no such page.
+import { Alert, Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core";
+import { type ErrorComponentProps, Link } from "@tanstack/react-router";
+import { ApiError, ConnectionError } from "../api/errors.ts";
+
+/** A read that failed: why, and the way on. */
+export function Problem({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
+  const requestId = error instanceof ApiError ? error.requestId : undefined;
+  return (
+    <Alert color="red" title="This could not be shown" role="alert">
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm">{error.message}</Text>
+        {requestId !== undefined && (
+          <Text size="xs" className="mono">
+            {requestId}
+          </Text>
+        )}
+        <Group>
+          {retry !== undefined && (
+            <Button size="xs" variant="default" onClick={retry}>
+              Try again
+            </Button>
+          )}
+          {error instanceof ApiError && error.code === "SECURITY_REQUIREMENT_NOT_MET" && (
+            <Button size="xs" component={Link} to="/console/account">
+              Open Account
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}
+
+/** What a page that threw becomes; the rest of the console stays. */
+export function BrokenPage({ error, reset }: ErrorComponentProps) {
+  if (error instanceof ApiError || error instanceof ConnectionError) return <Problem error={error} retry={reset} />;
+  return (
+    <Alert color="red" title="The console made a mistake" role="alert">
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm">This page broke while it was drawn. Nothing of your data was changed by that.</Text>
+        <Text size="xs" className="mono">
+          {error instanceof Error ? error.message : String(error)}
+        </Text>
+        <Button size="xs" variant="default" onClick={() => location.reload()}>
+          Reload the console
+        </Button>
+      </Stack>
+    </Alert>
+  );
+}
+
+export function NoSuchPage() {
+  return (
+    <Center py="xl">
+      <Stack align="center" gap="sm">
+        <Title order={1}>There is no such page</Title>
+        <Text c="dimmed">The address may be mistyped, or the page may have moved.</Text>
+        <Button component={Link} to="/console" variant="default">
+          Go to the console
+        </Button>
+      </Stack>
+    </Center>
+  );
+}
+
+export function Loading() {
+  return (
+    <Center py="xl" mih={200}>
+      <Loader />
+    </Center>
+  );
+}

@@ -1,0 +1,18 @@
+import { Modal, Text } from "@mantine/core";
+import { useSyncExternalStore } from "react";
+import { stepUp } from "../api/step-up.ts";
+import { FactorForm } from "../sign-in/factor-form.tsx";
+
+/** Opens when a call needs a fresh factor. Once it is given, the call goes on by itself. */
+export function StepUpDialog() {
+  const isAsked = useSyncExternalStore(stepUp.subscribe, stepUp.isAsked);
+  return (
+    <Modal opened={isAsked} onClose={stepUp.cancel} title="Confirm that it is you">
+      <Text size="sm" c="dimmed" mb="md">
+        This change is sensitive. After you have confirmed your identity, it goes on by itself, and you are not asked
+        again for five minutes.
+      </Text>
+      {isAsked && <FactorForm purpose="StepUp" onGiven={stepUp.succeed} />}
+    </Modal>
+  );
+}

@@ -1,0 +1,33 @@
+// Shows its content to a signed-in user, and the way to sign in to others: for pages that mails link to.
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { ApiError } from "../api/errors.ts";
+import type { Me } from "../api/operations.ts";
+import { isSignedOut } from "../api/queries.ts";
+import { ME } from "../shell/merchants.ts";
+import { Loading, Problem } from "../shell/problem.tsx";
+import { SignInForm } from "./sign-in-form.tsx";
+
+/** Where a provider sent the browser back with a mailbox still to prove: to which address the code went. Read once, then forgotten. */
+const proof = new URLSearchParams(location.hash.slice(1)).get("proof");
+if (proof !== null) history.replaceState(history.state, "", location.pathname + location.search);
+
+interface Props {
+  readonly here: string;
+  readonly children: (me: Me) => ReactNode;
+}
+
+export function Gate({ here, children }: Props) {
+  const me = useQuery({ ...ME, retry: false });
+  if (me.isPending) return <Loading />;
+  if (me.isSuccess) return children(me.data);
+  const { error } = me;
+  if (!(error instanceof ApiError) || !isSignedOut(error))
+    return <Problem error={error} retry={() => void me.refetch()} />;
+  return <SignInForm first={firstStep(error)} here={here} onSignedIn={() => void me.refetch()} />;
+}
+
+function firstStep({ code }: ApiError) {
+  if (code === "SECOND_FACTOR_REQUIRED") return { kind: "FACTOR" } as const;
+  return proof === null ? ({ kind: "EMAIL" } as const) : ({ kind: "CODE", email: proof } as const);
+}
