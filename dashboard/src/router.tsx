@@ -11,6 +11,7 @@ import {
 } from "@tanstack/react-router";
 import { CONSOLE_PAGES } from "../../src/app/console/paths.ts";
 import { ApiError } from "./api/errors.ts";
+import type { Merchant } from "./api/operations.ts";
 import { isSignedOut } from "./api/queries.ts";
 import { invoicesSearch } from "./invoices/search.ts";
 import { ConnectionBanner } from "./shell/connection-banner.tsx";
@@ -75,7 +76,7 @@ const start = createRoute({
   getParentRoute: () => frame,
   path: pathOf(CONSOLE_PAGES.start),
   loader: async ({ context }) => {
-    const { data } = await context.queries.ensureQueryData(MERCHANTS);
+    const { data } = await context.queries.fetchQuery({ ...MERCHANTS, staleTime: 0 });
     const first = firstMerchant(data);
     if (first === undefined) throw redirect({ to: "/console/welcome" });
     throw redirect({ to: "/console/$merchantId", params: { merchantId: first.id } });
@@ -99,9 +100,11 @@ const ofMerchant = createRoute({
   getParentRoute: () => frame,
   id: "merchant",
   loader: async ({ context, params }) => {
-    const { data } = await context.queries.ensureQueryData(MERCHANTS);
     const { merchantId } = params as { readonly merchantId?: string };
-    const merchant = data.find(({ id }) => id === merchantId);
+    const named = ({ id }: Merchant) => id === merchantId;
+    const known = (await context.queries.ensureQueryData(MERCHANTS)).data.find(named);
+    // One that was just made, or joined, is not in the list that was read before.
+    const merchant = known ?? (await context.queries.fetchQuery({ ...MERCHANTS, staleTime: 0 })).data.find(named);
     if (merchant === undefined) throw new ApiError(404, { code: "MERCHANT_NOT_FOUND" });
     rememberMerchant(merchant);
   },

@@ -77,9 +77,13 @@ export function reading<K extends OperationId>(operation: K, input: InputOf<K>) 
   });
 }
 
-/** While the next page or filter is read, the rows of the last one stay. */
-export function useList<K extends OperationId>(operation: K, input: InputOf<K>) {
-  return useQuery({ ...reading(operation, input), placeholderData: keepPreviousData });
+/** While the next page or filter is read, the rows of the last one stay. `everyMs`: how often it is read again while it is shown. */
+export function useList<K extends OperationId>(operation: K, input: InputOf<K>, everyMs?: number) {
+  return useQuery({
+    ...reading(operation, input),
+    placeholderData: keepPreviousData,
+    refetchInterval: everyMs ?? false,
+  });
 }
 
 interface ChangeOptions<K extends OperationId> {

@@ -1,13 +1,13 @@
 import { Avatar, Group, Menu, Text, UnstyledButton, VisuallyHidden } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { Icon } from "./icons.tsx";
-import { useMerchants, useOpenMerchant } from "./merchants.ts";
+import { useMerchants, useNavigationMerchant } from "./merchants.ts";
 
 const ROLE_NAMES = { OWNER: "Owner", ADMIN: "Admin", MEMBER: "Member", VIEWER: "Viewer" } as const;
 
 export function MerchantSwitcher() {
   const merchants = useMerchants();
-  const open = useOpenMerchant();
+  const open = useNavigationMerchant();
   const navigate = useNavigate();
   if (merchants.length === 0) return <Brand />;
   return (

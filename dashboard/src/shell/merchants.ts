@@ -24,6 +24,13 @@ export function useOpenMerchant(): Merchant | undefined {
   return useMerchants().find(({ id }) => id === merchantId);
 }
 
+/** The merchant whose pages the navigation lists: the open one, else the one of the last visit. */
+export function useNavigationMerchant(): Merchant | undefined {
+  const open = useOpenMerchant();
+  const merchants = useMerchants();
+  return open ?? firstMerchant(merchants);
+}
+
 /** For pages below a merchant, which are only shown when it is there. */
 export function useMerchant(): Merchant {
   const merchant = useOpenMerchant();

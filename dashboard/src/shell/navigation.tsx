@@ -2,7 +2,7 @@ import { NavLink, type NavLinkProps, Stack } from "@mantine/core";
 import { createLink, useMatchRoute } from "@tanstack/react-router";
 import type { Ref } from "react";
 import { Icon } from "./icons.tsx";
-import { useMerchants, useOpenMerchant } from "./merchants.ts";
+import { useMerchants, useNavigationMerchant } from "./merchants.ts";
 import { ACCOUNT, merchantPagesFor, WELCOME } from "./pages.ts";
 
 const RouterNavLink = createLink((props: NavLinkProps & { readonly ref?: Ref<HTMLAnchorElement> }) => (
@@ -12,7 +12,7 @@ const RouterNavLink = createLink((props: NavLinkProps & { readonly ref?: Ref<HTM
 /** One link for each page that the user may see. */
 export function Navigation({ onChosen }: { readonly onChosen: () => void }) {
   const merchants = useMerchants();
-  const open = useOpenMerchant() ?? merchants[0];
+  const open = useNavigationMerchant();
   const matches = useMatchRoute();
   const own = merchants.length === 0 ? [WELCOME, ACCOUNT] : [ACCOUNT];
   return (

@@ -2,7 +2,7 @@ import { Button, Kbd, Text } from "@mantine/core";
 import { Spotlight, type SpotlightActionData, spotlight } from "@mantine/spotlight";
 import { useNavigate } from "@tanstack/react-router";
 import { Icon } from "./icons.tsx";
-import { useMerchants, useOpenMerchant } from "./merchants.ts";
+import { useMerchants, useNavigationMerchant } from "./merchants.ts";
 import { ACCOUNT, merchantPagesFor, WELCOME } from "./pages.ts";
 
 export function SearchButton() {
@@ -27,7 +27,7 @@ export function SearchButton() {
 export function PageSearch() {
   const navigate = useNavigate();
   const merchants = useMerchants();
-  const open = useOpenMerchant() ?? merchants[0];
+  const open = useNavigationMerchant();
   const pages: SpotlightActionData[] = (open === undefined ? [] : merchantPagesFor(open)).map(
     ({ name, icon, to, about }) => ({
       id: name,

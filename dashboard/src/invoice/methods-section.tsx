@@ -1,0 +1,61 @@
+import { Badge, Group, Stack, Text } from "@mantine/core";
+import type { Invoice, PaymentMethod } from "../api/operations.ts";
+import { CopyText } from "../shell/copy-text.tsx";
+import { useFormats } from "../shell/reader.tsx";
+import { Section } from "../shell/section.tsx";
+import { Time } from "../shell/time.tsx";
+
+const STATES = {
+  ACTIVE: { name: "Chosen", color: "indigo" },
+  AVAILABLE: { name: "Offered", color: "gray" },
+  UNAVAILABLE: { name: "Not offered", color: "orange" },
+} as const;
+
+export function MethodsSection({ invoice }: { readonly invoice: Invoice }) {
+  return (
+    <Section title="Payment methods" about="What the customer may pay with, and what they were asked to send.">
+      {invoice.paymentMethods.length === 0 && <Text c="dimmed">None yet: the merchant has no wallet.</Text>}
+      {invoice.paymentMethods.map((method) => (
+        <Method key={`${method.cryptocurrency} ${method.network}`} method={method} currency={invoice.currency} />
+      ))}
+    </Section>
+  );
+}
+
+function Method({ method, currency }: { readonly method: PaymentMethod; readonly currency: string }) {
+  const { coins, money } = useFormats();
+  const { cryptocurrency, network, status, address, amount, amountDue, rate, rateAt } = method;
+  return (
+    <Stack gap={4}>
+      <Group justify="space-between">
+        <Text fw={600}>
+          {cryptocurrency} on {network}
+        </Text>
+        <Badge color={STATES[status].color}>{STATES[status].name}</Badge>
+      </Group>
+      {amount !== null && (
+        <Text size="sm" className="numbers">
+          {coins(amount)} {cryptocurrency}
+          {amountDue !== null && amountDue !== amount && `, ${coins(amountDue)} still due`}
+          {rate !== null && ` at ${money(rate, currency)} a coin`}
+          {rateAt !== null && (
+            <>
+              {" "}
+              of <Time value={rateAt} />
+            </>
+          )}
+        </Text>
+      )}
+      {address !== null && (
+        <Text size="sm" component="div">
+          <CopyText value={address} name={`the ${cryptocurrency} address`} />
+        </Text>
+      )}
+      {method.reason !== null && (
+        <Text size="sm" c="dimmed">
+          {method.reason}
+        </Text>
+      )}
+    </Stack>
+  );
+}

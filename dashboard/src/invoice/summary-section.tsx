@@ -1,0 +1,45 @@
+import { Group, Stack } from "@mantine/core";
+import type { Invoice } from "../api/operations.ts";
+import { isOpen } from "../invoices/columns.tsx";
+import { CopyText } from "../shell/copy-text.tsx";
+import { QrCode } from "../shell/qr-code.tsx";
+import { useFormats } from "../shell/reader.tsx";
+import { Section } from "../shell/section.tsx";
+import { Time } from "../shell/time.tsx";
+import { Fact } from "./fact.tsx";
+
+export function SummarySection({ invoice }: { readonly invoice: Invoice }) {
+  const { money } = useFormats();
+  const { rawAmount, currency, amountReceived, amountConfirmed, customer } = invoice;
+  return (
+    <Section title="Summary">
+      <Stack component="dl" m={0} gap="xs">
+        <Fact name="Amount">{isOpen(rawAmount) ? "Any amount" : money(rawAmount, currency)}</Fact>
+        <Fact name="Received">{money(amountReceived, currency)}</Fact>
+        <Fact name="Confirmed">{money(amountConfirmed, currency)}</Fact>
+        <Fact name="Created">
+          <Time value={invoice.createdAt} />
+        </Fact>
+        <Fact name="Expires">
+          <Time value={invoice.expiresAt} />
+        </Fact>
+        {customer !== null && <Fact name="Customer">{customer.email ?? customer.name ?? customer.id}</Fact>}
+        {invoice.externalId !== null && <Fact name="Order number">{invoice.externalId}</Fact>}
+        {invoice.product !== null && <Fact name="Product">{invoice.product.name}</Fact>}
+        {Object.entries(invoice.metadata ?? {}).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
+        ))}
+        <Fact name="Id">
+          <CopyText value={invoice.id} name="the id" />
+        </Fact>
+      </Stack>
+      {invoice.status === "AWAITING_PAYMENT" && (
+        <Group justify="center">
+          <QrCode text={invoice.checkoutUrl} label="QR code of the customer's page" size={150} />
+        </Group>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,58 @@
+import type { ReactNode } from "react";
+import type { Invoice } from "../api/operations.ts";
+import type { useFormats } from "../shell/reader.tsx";
+import { Time } from "../shell/time.tsx";
+import { InvoiceState } from "./status.tsx";
+
+type Formats = ReturnType<typeof useFormats>;
+
+interface Column {
+  readonly name: string;
+  readonly isNumeric?: true;
+  /** Whether it is shown before the reader has chosen. */
+  readonly isFirstShown?: true;
+  readonly show: (invoice: Invoice, formats: Formats) => ReactNode;
+}
+
+const ORIGINS = { API: "Server or team", PUBLIC_KEY: "Browser", PRODUCT_PAGE: "Product page" } as const;
+
+/** Columns beside the name, which is always there, by the words under which a choice is kept. */
+export const COLUMNS = {
+  state: { name: "State", isFirstShown: true, show: (invoice) => <InvoiceState invoice={invoice} /> },
+  amount: {
+    name: "Amount",
+    isNumeric: true,
+    isFirstShown: true,
+    show: ({ rawAmount, currency }, { money }) => (isOpen(rawAmount) ? "Any amount" : money(rawAmount, currency)),
+  },
+  received: {
+    name: "Received",
+    isNumeric: true,
+    show: ({ amountReceived, currency }, { money }) => money(amountReceived, currency),
+  },
+  customer: {
+    name: "Customer",
+    isFirstShown: true,
+    show: ({ customer }) => customer?.email ?? customer?.name ?? "",
+  },
+  externalId: { name: "Order number", show: ({ externalId }) => externalId ?? "" },
+  product: { name: "Product", show: ({ product }) => product?.name ?? "" },
+  origin: { name: "Made by", show: ({ origin }) => ORIGINS[origin] },
+  created: { name: "Created", isFirstShown: true, show: ({ createdAt }) => <Time value={createdAt} /> },
+  expires: { name: "Expires", show: ({ expiresAt }) => <Time value={expiresAt} /> },
+} as const satisfies Readonly<Record<string, Column>>;
+
+export type ColumnId = keyof typeof COLUMNS;
+
+export const columnsOf: Readonly<Record<ColumnId, Column>> = COLUMNS;
+export const COLUMN_IDS = Object.keys(COLUMNS).filter(isColumnId);
+export const FIRST_COLUMNS: readonly ColumnId[] = COLUMN_IDS.filter((id) => columnsOf[id].isFirstShown);
+
+function isColumnId(id: string): id is ColumnId {
+  return Object.hasOwn(COLUMNS, id);
+}
+
+/** An invoice over 0 asks for any amount. */
+export function isOpen(rawAmount: string): boolean {
+  return /^0(\.0+)?$/.test(rawAmount);
+}

@@ -1,0 +1,26 @@
+import { Badge, Group } from "@mantine/core";
+import type { Invoice } from "../api/operations.ts";
+
+export type InvoiceStatus = Invoice["status"];
+
+/** The states of an invoice in words, and the colour of each. */
+export const INVOICE_STATES: Readonly<Record<InvoiceStatus, { readonly name: string; readonly color: string }>> = {
+  AWAITING_PAYMENT: { name: "Awaiting payment", color: "indigo" },
+  PENDING_CONFIRMATION: { name: "Confirming", color: "blue" },
+  PAID: { name: "Paid", color: "green" },
+  OVERPAID: { name: "Overpaid", color: "teal" },
+  UNDERPAID: { name: "Underpaid", color: "orange" },
+  EXPIRED: { name: "Expired", color: "gray" },
+  CANCELLED: { name: "Cancelled", color: "gray" },
+};
+
+export function InvoiceState({ invoice }: { readonly invoice: Pick<Invoice, "status" | "needsReview" | "isLate"> }) {
+  const { name, color } = INVOICE_STATES[invoice.status];
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Badge color={color}>{name}</Badge>
+      {invoice.needsReview && <Badge color="orange">Needs review</Badge>}
+      {invoice.isLate && <Badge color="yellow">Late</Badge>}
+    </Group>
+  );
+}

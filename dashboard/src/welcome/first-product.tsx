@@ -1,0 +1,88 @@
+import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useState } from "react";
+import { fieldErrors } from "../api/errors.ts";
+import type { Merchant, Product } from "../api/operations.ts";
+import { showError, useChange } from "../api/queries.ts";
+import { CopyText } from "../shell/copy-text.tsx";
+import { QrCode } from "../shell/qr-code.tsx";
+
+const CURRENCIES = ["USD", "EUR", "GBP", "CHF"] as const;
+const LONGEST_NAME = 200;
+
+interface Props {
+  readonly merchant: Merchant;
+  readonly onDone: () => void;
+}
+
+interface Values {
+  readonly name: string;
+  readonly price: string;
+  readonly currency: (typeof CURRENCIES)[number];
+}
+
+export function FirstProduct({ merchant, onDone }: Props) {
+  const [product, setProduct] = useState<Product>();
+  const form = useForm<Values>({
+    initialValues: { name: "", price: "", currency: "USD" },
+    validate: {
+      name: (name) => (name.trim() === "" ? "Enter what you sell" : null),
+      price: (price) => (Number(price) > 0 ? null : "Enter a price"),
+    },
+  });
+  const create = useChange("createProduct", { isShownInPlace: true, onSuccess: setProduct });
+  if (product !== undefined) return <BuyLink product={product} onDone={onDone} />;
+  const send = ({ name, price, currency }: Values) =>
+    create.mutate(
+      { merchantId: merchant.id, body: { name: name.trim(), price: Number(price), currency } },
+      {
+        onError: (error) => {
+          form.setErrors(fieldErrors(error));
+          showError(error);
+        },
+      },
+    );
+  return (
+    <form onSubmit={form.onSubmit(send)}>
+      <Stack>
+        <TextInput label="Product" maxLength={LONGEST_NAME} {...form.getInputProps("name")} />
+        <Group grow align="flex-start">
+          <NumberInput
+            label="Price"
+            min={0}
+            decimalScale={6}
+            hideControls
+            value={form.values.price}
+            error={form.errors.price}
+            onValueChange={({ value }) => form.setFieldValue("price", value)}
+          />
+          <Select label="Currency" data={[...CURRENCIES]} allowDeselect={false} {...form.getInputProps("currency")} />
+        </Group>
+        <Group justify="flex-end">
+          <Button variant="subtle" onClick={onDone}>
+            Skip
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Make its page
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function BuyLink({ product, onDone }: { readonly product: Product; readonly onDone: () => void }) {
+  const link = `${location.origin}/buy/${product.id}`;
+  return (
+    <Stack>
+      <Text>{product.name} has a page. Share its link, or show its code.</Text>
+      <Group align="flex-start">
+        <QrCode text={link} label={`QR code of the page of ${product.name}`} size={150} />
+        <CopyText value={link} name="the link" />
+      </Group>
+      <Group justify="flex-end">
+        <Button onClick={onDone}>Done</Button>
+      </Group>
+    </Stack>
+  );
+}

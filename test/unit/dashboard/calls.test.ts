@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { targetOf } from "../../../dashboard/src/api/call.ts";
+import { evidence } from "../../../dashboard/src/invoice/evidence.ts";
+import { signInSearch } from "../../../dashboard/src/sign-in/search.ts";
+import { MATCH_RULES } from "../../../src/commerce/payments/payment.ts";
+
+const merchantId = "mer_1";
+
+describe("the URL of a call", () => {
+  test.each([
+    ["getMe", {}, "GET /api/v1/me"],
+    ["getMerchant", { merchantId }, "GET /api/v1/merchants/merchant/mer_1"],
+    [
+      "cancelInvoice",
+      { merchantId, params: { invoiceId: "a/b" } },
+      "POST /api/v1/merchants/merchant/mer_1/invoices/a%2Fb/cancel",
+    ],
+    [
+      "listInvoices",
+      { merchantId, query: { search: "a&b", status: undefined } },
+      "GET /api/v1/merchants/merchant/mer_1/invoices?search=a%26b",
+    ],
+  ] as const)("of %s has its parameters in their places", (operation, input, wanted) => {
+    const { method, url } = targetOf(operation, input);
+    expect(`${method} ${url}`).toBe(wanted);
+  });
+
+  test("of a merchant is not made without the merchant", () => {
+    expect(() => targetOf("listInvoices", {})).toThrow("needs its id");
+  });
+});
+
+describe("the page after signing in", () => {
+  test.each([
+    ["/console/mer_1/invoices?search=x", true],
+    ["//evil.example", false],
+    ["/\\evil.example", false],
+    ["https://evil.example", false],
+    [7, false],
+  ])("%j is on this origin: %s", (returnTo, isKept) => {
+    expect(signInSearch({ returnTo })).toEqual(isKept ? { returnTo } : {});
+  });
+});
+
+test("each rule by which a payment is matched has its evidence in words", () => {
+  for (const rule of MATCH_RULES) expect(evidence(rule)).not.toMatch(/by the rule/);
+  expect(evidence(null)).toBeUndefined();
+});
