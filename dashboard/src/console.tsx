@@ -29,7 +29,7 @@ createRoot(root).render(
       defaultColorScheme="auto"
     >
       <QueryClientProvider client={queries}>
-        <Notifications position="bottom-right" />
+        <Notifications position="bottom-right" containerWidth="min(25rem, calc(100vw - 2rem))" />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>

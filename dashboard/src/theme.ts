@@ -9,6 +9,7 @@ import {
   Loader,
   type MantineColorsTuple,
   Modal,
+  Notification,
   PasswordInput,
   Table,
   Tooltip,
@@ -60,8 +61,15 @@ export const theme = createTheme({
     Card: Card.extend({ defaultProps: { withBorder: true, padding: "lg", radius: "lg" } }),
     Loader: Loader.extend({ defaultProps: { "aria-label": "Loading", role: "status" } }),
     Modal: Modal.extend({
-      defaultProps: { centered: true, radius: "lg", closeButtonProps: { "aria-label": "Close" } },
+      defaultProps: {
+        centered: true,
+        radius: "lg",
+        closeButtonProps: { "aria-label": "Close" },
+        // Its <header> would be a second banner of the page.
+        attributes: { header: { role: "presentation" } },
+      },
     }),
+    Notification: Notification.extend({ defaultProps: { closeButtonProps: { "aria-label": "Close the notice" } } }),
     PasswordInput: PasswordInput.extend({ defaultProps: { visibilityToggleButtonProps: { "aria-label": "Show" } } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: "sm", horizontalSpacing: "md" } }),
     Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 300, multiline: true, maw: 320 } }),

@@ -1,0 +1,60 @@
+// A user of the console: signs in with the code that the development mailbox got.
+import type { Page } from "playwright-core";
+import { inject } from "vitest";
+import { until } from "../../scripts/demo-story/until.ts";
+import { findingsEverywhere } from "../support/page-axe.ts";
+
+const READ_WITHIN_MS = 30_000;
+const SETTLED_WITHIN_MS = 5_000;
+
+/** What a browser says in its console of answers that these stories are about: nobody is signed in yet, or the service is away. */
+export const EXPECTED_IN_CONSOLE = /status of 40[13]|ERR_INTERNET_DISCONNECTED/;
+
+export function freshAddress(): string {
+  return `user-${crypto.randomUUID()}@example.com`;
+}
+
+/** The code of 8 digits in the newest mail to an address. */
+export async function mailedCode(email: string): Promise<string> {
+  const { baseUrl } = inject("street");
+  const headers = { accept: "application/json" };
+  const answer = await fetch(`${baseUrl}/dev/mail?to=${encodeURIComponent(email)}`, { headers });
+  const mails = (await answer.json()) as { readonly data?: readonly { readonly text: string }[] };
+  const [mail] = mails.data ?? (mails as unknown as readonly { readonly text: string }[]);
+  const [, code] = /^(\d{8})$/m.exec(mail?.text ?? "") ?? [];
+  if (code === undefined) throw new Error(`no mail with a code to ${email}`);
+  return code;
+}
+
+/** On the sign-in page: asks for a code, and enters it. */
+export async function signIn(page: Page, email: string): Promise<void> {
+  await page.getByLabel("Email address").fill(email);
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  await page.getByLabel("Digit 1 of the code").click();
+  await page.keyboard.type(await mailedCode(email));
+  await page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
+}
+
+/** What is wrong with the page as it is now: axe in both schemes and widths, and sideways scrolling once a narrow window has settled. */
+export async function findings(page: Page): Promise<readonly string[]> {
+  // A tooltip under the pointer would be where it was in the wide window.
+  await page.mouse.move(0, 0);
+  await page.setViewportSize({ width: 320, height: 800 });
+  const excess = () =>
+    page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+  await until(excess, (pixels) => pixels === 0, SETTLED_WITHIN_MS);
+  const found = await findingsEverywhere(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  return found;
+}
+
+/** Waits until the page with this heading is there, and nothing of it is still being read. */
+export async function untilPage(page: Page, heading: string): Promise<void> {
+  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+  await until(
+    () => page.locator('[aria-busy="true"]').count(),
+    (count) => count === 0,
+    READ_WITHIN_MS,
+  );
+  await page.waitForLoadState("networkidle");
+}

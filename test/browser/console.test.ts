@@ -1,0 +1,143 @@
+// The console in a browser: from an empty deployment to an invoice, and what must hold on each of its pages.
+import type { Page } from "playwright-core";
+import { expect, inject, it } from "vitest";
+import { randomHex } from "../support/wallet-bodies.ts";
+import { EXPECTED_IN_CONSOLE, findings, freshAddress, mailedCode, signIn, untilPage } from "./console-harness.ts";
+import { describeInBrowser, useBrowser } from "./harness.ts";
+
+/** The console without its charts (dashboard budget): everything that a page opened first loads, compressed. */
+const MAX_SCRIPT_BYTES = 300 * 1_024;
+/** Mantine puts what moves away at the end of its transition. */
+const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
+
+describeInBrowser("the console", () => {
+  const browsing = useBrowser();
+
+  async function signedIn(path = "/", email = freshAddress()): Promise<Page> {
+    const { page } = await browsing.visit(QUIET);
+    await page.goto(path);
+    await signIn(page, email);
+    return page;
+  }
+
+  /** A new user with a merchant, on its invoices. */
+  async function atInvoices(): Promise<Page> {
+    const page = await signedIn();
+    await untilPage(page, "Welcome");
+    await page.getByLabel("Name of your shop or business").fill("Corner shop");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("button", { name: "Skip" }).click();
+    await page.getByRole("button", { name: "Skip" }).click();
+    await page.getByRole("link", { name: "Go to your invoices" }).click();
+    await untilPage(page, "Invoices");
+    return page;
+  }
+
+  async function createInvoice(page: Page, name: string): Promise<void> {
+    await page.getByRole("button", { name: "New invoice" }).click();
+    await page.getByLabel("Name", { exact: false }).first().fill(name);
+    await page.getByLabel("Amount").fill("49.9");
+    await page.getByLabel("Order number").fill("1001");
+    await page.getByRole("button", { name: "Create the invoice" }).click();
+    await untilPage(page, name);
+  }
+
+  it("leads a newcomer from nothing to a wallet and a product, with every page readable by all", async () => {
+    const { page } = await browsing.visit(QUIET);
+    await page.goto("/");
+    await page.getByLabel("Email address").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/sign-in");
+    expect(await findings(page)).toEqual([]);
+    await signIn(page, freshAddress());
+    await untilPage(page, "Welcome");
+    expect(await findings(page)).toEqual([]);
+    await page.getByLabel("Name of your shop or business").fill("Corner shop");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByLabel("Address or extended public key").fill(`0x${randomHex(20)}`);
+    await page.getByText("An address of Ethereum and its relatives.").waitFor();
+    await page.getByRole("button", { name: "Add the wallet" }).click();
+    await page.getByRole("button", { name: "It is the same" }).click();
+    await page.getByLabel("Product").fill("Chair");
+    await page.getByLabel("Price").fill("120");
+    await page.getByRole("button", { name: "Make its page" }).click();
+    await page.getByRole("img", { name: "QR code of the page of Chair" }).waitFor();
+    expect(await findings(page)).toEqual([]);
+  });
+
+  it("creates an invoice, finds it again, and cancels it", async () => {
+    const page = await atInvoices();
+    await page.getByText("No invoice yet").waitFor();
+    await createInvoice(page, "Order 1001");
+    await page.getByText("Awaiting payment").first().waitFor();
+    await page.getByText("$49.90").waitFor();
+    expect(await findings(page)).toEqual([]);
+    await page.getByRole("link", { name: "All invoices" }).click();
+    await page.getByLabel("Search invoices").fill("1001");
+    await page.waitForURL(/search=/);
+    await page.getByRole("link", { name: "Order 1001" }).waitFor();
+    expect(await findings(page)).toEqual([]);
+    // The address alone shows the same rows.
+    await page.reload();
+    await page.getByRole("link", { name: "Order 1001" }).click();
+    await untilPage(page, "Order 1001");
+    await page.getByRole("button", { name: "Cancel the invoice" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel the invoice" }).click();
+    await page.getByText("Cancelled").first().waitFor();
+  });
+
+  it("asks for a fresh factor in the middle of a change, and then goes on with it", async () => {
+    const email = freshAddress();
+    const page = await signedIn("/console/account", email);
+    await untilPage(page, "Account");
+    expect(await findings(page)).toEqual([]);
+    // Five minutes later, as the service would answer.
+    const refusal = { statusCode: 403, message: "Confirm", code: "STEP_UP_REQUIRED", factors: ["email_code"] };
+    await page.route("**/api/v1/me/totp", (route) => route.fulfill({ status: 403, json: refusal }), { times: 1 });
+    await page.getByRole("region", { name: "Authenticator app" }).getByRole("button", { name: "Set up" }).click();
+    const dialog = page.getByRole("dialog", { name: "Confirm that it is you" });
+    const code = dialog.getByLabel("Code from the mail");
+    await code.waitFor();
+    expect(await findings(page)).toEqual([]);
+    await code.fill(await mailedCode(email));
+    await dialog.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
+    expect(await findings(page)).toEqual([]);
+  });
+
+  it("goes back to the page that was asked for before the sign-in, and out again", async () => {
+    const page = await signedIn("/console/account");
+    await untilPage(page, "Account");
+    expect(await page.title()).toBe("Account - Edgetill");
+    await page.getByRole("button", { name: /^Signed in as/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByLabel("Email address").waitFor();
+  });
+
+  it("names in its navigation each page that there is, and finds pages with Ctrl-K", async () => {
+    const page = await atInvoices();
+    const names = await page.getByRole("navigation", { name: "Console" }).getByRole("link").allTextContents();
+    expect(names).toEqual(["Invoices", "Account"]);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("textbox", { name: "Find a page" }).fill("acc");
+    await page.keyboard.press("Enter");
+    await untilPage(page, "Account");
+  });
+
+  it("says that the connection is lost, and goes on by itself once it is back", async () => {
+    const page = await atInvoices();
+    await page.context().setOffline(true);
+    await page.getByText("You are offline.").waitFor();
+    await page.context().setOffline(false);
+    await page.getByText("You are offline.").waitFor({ state: "detached" });
+    await createInvoice(page, "Order after the storm");
+  });
+
+  it("loads at most 300 KiB of scripts for the page that is opened first, all from its own origin", async () => {
+    const { page, loads } = await browsing.visit(QUIET);
+    await page.goto("/sign-in", { waitUntil: "networkidle" });
+    const scripts = loads.filter(({ type }) => type === "Script");
+    expect(scripts.length).toBeGreaterThan(0);
+    expect(scripts.every(({ url }) => url.startsWith(`${inject("street").baseUrl}/assets/`))).toBe(true);
+    expect(scripts.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(MAX_SCRIPT_BYTES);
+  });
+});
