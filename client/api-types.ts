@@ -1682,6 +1682,11 @@ export interface components {
         query: components["schemas"]["GetTotalsQuery"];
         answer: components["schemas"]["ReportTotals"];
       };
+      /** @description Find invoices, customers and payments by what is known of them. Finds what begins with the text or is equal to it, never what has it in the middle, so that a search costs the same among any number of invoices. Each kind is shown to those who may view it. Needs the permission invoice:view or customer:view or payment:view, held by an API key or by a signed-in member. */
+      search: {
+        query: components["schemas"]["SearchQuery"];
+        answer: components["schemas"]["SearchResults"];
+      };
       /** @description Upload an image. PNG, JPEG or WebP of at most 32 KB. To show it, use its name in the setting `brand.logo` or as the `image` of a product. An image that is not used for 7 days is deleted. Needs MERCHANT_UPDATE. */
       uploadImage: {
         body: components["schemas"]["UploadImageBody"];
@@ -2390,6 +2395,103 @@ export interface components {
       invoiceId?: string | undefined;
       reason: string;
     };
+    SearchQuery: {
+      /**
+       * @description An id or its first 20 characters; the beginning of an external id, of an email in any case, or of a customer's name; a transaction's hash or its first 8 digits, or an address, on EVM networks in any case, with or without 0x.
+       * @example ORDER-1001
+       */
+      q: string;
+    };
+    /**
+     * SearchResults
+     * @example {
+     *       "invoices": [
+     *         {
+     *           "id": "inv_01KAJ3ZD0000QG5Y2M4T8XW6VB",
+     *           "externalId": "ORDER-1001",
+     *           "customerId": null,
+     *           "name": "Order 1001",
+     *           "rawAmount": "49.900000",
+     *           "currency": "EUR",
+     *           "status": "PAID",
+     *           "needsReview": false,
+     *           "createdAt": "2026-11-21T12:00:00.000Z",
+     *           "matchedBy": "EXTERNAL_ID"
+     *         }
+     *       ],
+     *       "customers": [],
+     *       "payments": []
+     *     }
+     */
+    SearchResults: {
+      /** @description At most 8, best matches first. Absent if the caller lacks `invoice:view`. */
+      invoices?: {
+        id: string;
+        externalId: string | null;
+        customerId: string | null;
+        name: string;
+        /** @description Decimal with 6 fraction digits. */
+        rawAmount: string;
+        currency: string;
+        /** @enum {string} */
+        status:
+          | "AWAITING_PAYMENT"
+          | "PENDING_CONFIRMATION"
+          | "PAID"
+          | "OVERPAID"
+          | "UNDERPAID"
+          | "EXPIRED"
+          | "CANCELLED";
+        needsReview: boolean;
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        createdAt: string;
+        /**
+         * @description Where the text was found.
+         * @enum {string}
+         */
+        matchedBy: "ID" | "EXTERNAL_ID" | "TRANSACTION" | "ADDRESS" | "EMAIL";
+      }[];
+      /** @description At most 8, best matches first. Absent if the caller lacks `customer:view`. */
+      customers?: {
+        id: string;
+        email: string | null;
+        name: string | null;
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        createdAt: string;
+        /**
+         * @description Where the text was found.
+         * @enum {string}
+         */
+        matchedBy: "ID" | "EMAIL" | "NAME";
+      }[];
+      /** @description At most 8, best matches first. Absent if the caller lacks `payment:view`. */
+      payments?: {
+        id: string;
+        invoiceId: string | null;
+        network: string;
+        currency: string;
+        amount: string;
+        /** @enum {string} */
+        status: "DETECTED" | "CONFIRMED" | "DROPPED" | "REORGED" | "UNMATCHED" | "IGNORED";
+        txHash: string;
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        receivedTxAt: string;
+        /**
+         * @description Where the text was found.
+         * @enum {string}
+         */
+        matchedBy: "ID" | "TRANSACTION";
+      }[];
+    };
     /** Settings */
     Settings: {
       invoiceLifetimeSeconds: number;
@@ -2800,6 +2902,8 @@ export type ReplayEventsBody = components["schemas"]["ReplayEventsBody"];
 export type ReportTotals = components["schemas"]["ReportTotals"];
 export type ResolveInvoiceBody = components["schemas"]["ResolveInvoiceBody"];
 export type ResolvePaymentBody = components["schemas"]["ResolvePaymentBody"];
+export type SearchQuery = components["schemas"]["SearchQuery"];
+export type SearchResults = components["schemas"]["SearchResults"];
 export type Settings = components["schemas"]["Settings"];
 export type UpdateCustomerBody = components["schemas"]["UpdateCustomerBody"];
 export type UpdateInvoiceBody = components["schemas"]["UpdateInvoiceBody"];
@@ -2861,6 +2965,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   deleteCustomer: "DELETE /customers/{customerId}",
   getCustomerResume: "GET /customers/{customerId}/resume",
   getTotals: "GET /reports/totals",
+  search: "GET /search",
   uploadImage: "POST /images",
   getMerchant: "GET ",
   updateMerchant: "PATCH ",

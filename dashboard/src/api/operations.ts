@@ -90,6 +90,255 @@ export interface components {
       /** @description Options for `navigator.credentials.get`; null if the user has no passkey. */
       passkey: components["schemas"]["PasskeyRequestOptions"] | null;
     };
+    /**
+     * Attention
+     * @example {
+     *       "data": [
+     *         {
+     *           "type": "PAYMENT_UNMATCHED",
+     *           "count": 1,
+     *           "isMore": false,
+     *           "since": "2026-11-21T12:00:00.000Z",
+     *           "newest": [
+     *             {
+     *               "paymentId": "pay_01KAJ3ZD0000QG5Y2M4T8XW6VB",
+     *               "network": "ETH",
+     *               "currency": "USDT",
+     *               "amount": "49.9",
+     *               "txHash": "0x5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c",
+     *               "since": "2026-11-21T12:00:00.000Z"
+     *             }
+     *           ]
+     *         }
+     *       ]
+     *     }
+     */
+    Attention: {
+      data: (
+        | {
+            /** @constant */
+            type: "WALLET_ALTERED";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              walletId: string;
+              network: string;
+              cryptocurrency: string;
+              /** @description When it was frozen; null if that has not happened yet. */
+              since: string | null;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "NETWORK_LAGGING";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              network: string;
+              reason: string | null;
+              walletIds: string[];
+              /** @description Since when. */
+              since: string | null;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "WALLET_AMOUNTS_LOW";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              walletId: string;
+              network: string;
+              cryptocurrency: string;
+              /** @description The time of the newest warning. */
+              since: string | null;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "WALLET_GAP";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              walletId: string;
+              network: string;
+              cryptocurrency: string;
+              gap: number | null;
+              /** @description The time of the warning; null if it is not known. */
+              since: string | null;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "WALLET_CHANGE_PENDING";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              walletId: string;
+              network: string;
+              cryptocurrency: string;
+              /**
+               * Format: date-time
+               * @example 2026-11-21T12:00:00.000Z
+               */
+              usableFrom: string;
+              /** @description The time of the change. */
+              since: string | null;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "PAYMENT_UNMATCHED";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              paymentId: string;
+              network: string;
+              currency: string;
+              amount: string | null;
+              txHash: string;
+              /**
+               * Format: date-time
+               * @description When it was first seen.
+               * @example 2026-11-21T12:00:00.000Z
+               */
+              since: string;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "INVOICE_IN_REVIEW";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              invoiceId: string;
+              externalId: string | null;
+              name: string;
+              /** @enum {string} */
+              status:
+                | "AWAITING_PAYMENT"
+                | "PENDING_CONFIRMATION"
+                | "PAID"
+                | "OVERPAID"
+                | "UNDERPAID"
+                | "EXPIRED"
+                | "CANCELLED";
+              isLate: boolean;
+              /**
+               * Format: date-time
+               * @description When the invoice was created.
+               * @example 2026-11-21T12:00:00.000Z
+               */
+              since: string;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "INVOICE_UNDERPAID";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              invoiceId: string;
+              externalId: string | null;
+              name: string;
+              /** @enum {string} */
+              status:
+                | "AWAITING_PAYMENT"
+                | "PENDING_CONFIRMATION"
+                | "PAID"
+                | "OVERPAID"
+                | "UNDERPAID"
+                | "EXPIRED"
+                | "CANCELLED";
+              isLate: boolean;
+              /**
+               * Format: date-time
+               * @description When the invoice was created.
+               * @example 2026-11-21T12:00:00.000Z
+               */
+              since: string;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "ENDPOINT_DISABLED";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              webhookId: string;
+              url: string;
+              failuresInRow: number;
+              /** @enum {string} */
+              reason: "GONE" | "FAILING";
+              /** @description Since when. */
+              since: string | null;
+            }[];
+          }
+        | {
+            /** @constant */
+            type: "ENDPOINT_FAILING";
+            /** @description How many there are; counting ends at 100. */
+            count: number;
+            /** @description Whether there are more than `count`. */
+            isMore: boolean;
+            /** @description The time of the oldest; null if it is not known. */
+            since: string | null;
+            /** @description At most 5, newest first. */
+            newest: {
+              webhookId: string;
+              url: string;
+              failuresInRow: number;
+              /** @description The time of the first failure in a row. */
+              since: string | null;
+            }[];
+          }
+      )[];
+    };
     /** AuditEvent */
     AuditEvent: {
       id: string;
@@ -673,6 +922,83 @@ export interface components {
       iss?: string | undefined;
       /** @description The provider's error code, if the sign-in failed there. */
       error?: string | undefined;
+    };
+    GetTotalsQuery: {
+      /**
+       * Format: date
+       * @description The first day, in `timezone`.
+       * @example 2026-11-01
+       */
+      from: string;
+      /**
+       * Format: date
+       * @description The last day, in `timezone`; at most 400 days with the first.
+       * @example 2026-11-30
+       */
+      to: string;
+      /**
+       * @description The length of each period. Weeks begin on Mondays; the first and the last period may be shorter.
+       * @default day
+       * @enum {string}
+       */
+      by?: ("day" | "week" | "month") | undefined;
+      /**
+       * @description Only invoices in this currency; without it, all.
+       * @example USD
+       * @enum {string}
+       */
+      currency?:
+        | (
+            | "USD"
+            | "EUR"
+            | "GBP"
+            | "CAD"
+            | "AUD"
+            | "JPY"
+            | "CHF"
+            | "CNY"
+            | "HKD"
+            | "SGD"
+            | "NZD"
+            | "SEK"
+            | "NOK"
+            | "DKK"
+            | "PLN"
+            | "CZK"
+            | "HUF"
+            | "RON"
+            | "TRY"
+            | "ILS"
+            | "ZAR"
+            | "BRL"
+            | "MXN"
+            | "INR"
+            | "IDR"
+            | "MYR"
+            | "PHP"
+            | "THB"
+            | "KRW"
+            | "ISK"
+            | "BTC"
+            | "LTC"
+            | "ETH"
+            | "USDT"
+            | "USDC"
+            | "DAI"
+            | "WBTC"
+            | "EURC"
+            | "POL"
+            | "BNB"
+            | "CRO"
+            | "TRX"
+          )
+        | undefined;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
     };
     /** IdentityLinkStart */
     IdentityLinkStart: {
@@ -1678,6 +2004,11 @@ export interface components {
         };
         answer: components["schemas"]["WebhookEvent"];
       };
+      /** @description Live updates for a merchant's own people. A WebSocket for the pages of this service: a member's session and our own `Origin` header, never a key. Each text is JSON with `type` and `eventId`: `invoice` (`invoiceId`, `status`, `sequence`), `unmatched` (`paymentId`), `wallet` (`walletId`), `endpoint` (`webhookId`: it was switched off, or has begun to fail), or `reread`. A message says what to read again by the API, and each is sent only to those who may view it. Most come at once, a new invoice within 5 seconds, after a quiet time within 30. To miss nothing, connect again with `after`; without it, or when it is too long ago, the first message is `reread`: read again all that you show. Send "ping" to keep the connection; the answer is "pong". At most 10 connections of a member and 200 of a merchant, more are refused with 429. A connection is closed with 1008 within two minutes after the session or the seat has ended, at once when a role changes or a member is removed. Needs the session of a member with the permission invoice:view; not for API keys. */
+      watchMerchant: {
+        query: components["schemas"]["WatchMerchantQuery"];
+        answer: undefined;
+      };
       /** @description Register a webhook endpoint. Only this response shows the secret. Events from now on are delivered. Needs WEBHOOK_CREATE. */
       createWebhook: {
         body: components["schemas"]["CreateWebhookBody"];
@@ -1826,6 +2157,16 @@ export interface components {
         };
         answer: components["schemas"]["CustomerResume"];
       };
+      /** @description Count invoices and add up payments by day, week or month. Payments count while they are on the chain or in a mempool, at the time at which they were received (`receivedTxAt`), late ones too. An invoice counts by the status that it has, in the period in which it got it. So a change may take something out of an earlier period. Needs INVOICE_VIEW. */
+      getTotals: {
+        query: components["schemas"]["GetTotalsQuery"];
+        answer: components["schemas"]["ReportTotals"];
+      };
+      /** @description Find invoices, customers and payments by what is known of them. Finds what begins with the text or is equal to it, never what has it in the middle, so that a search costs the same among any number of invoices. Each kind is shown to those who may view it. Needs the permission invoice:view or customer:view or payment:view, held by an API key or by a signed-in member. */
+      search: {
+        query: components["schemas"]["SearchQuery"];
+        answer: components["schemas"]["SearchResults"];
+      };
       /** @description Upload an image. PNG, JPEG or WebP of at most 32 KB. To show it, use its name in the setting `brand.logo` or as the `image` of a product. An image that is not used for 7 days is deleted. Needs MERCHANT_UPDATE. */
       uploadImage: {
         body: components["schemas"]["UploadImageBody"];
@@ -1863,6 +2204,10 @@ export interface components {
       updateSettings: {
         body: components["schemas"]["UpdateSettingsBody"];
         answer: components["schemas"]["Settings"];
+      };
+      /** @description Read what needs a person. Payments and invoices that wait for a decision, and what is wrong with wallets, networks and endpoints. A kind is listed if there is any of it and the caller may view it. Reading costs the same however much waits. Needs the permission payment:view or invoice:view or wallet:view or webhook:view, held by an API key or by a signed-in member. */
+      getAttention: {
+        answer: components["schemas"]["Attention"];
       };
       /** @description List API keys, newest first. Includes expired keys. Of each secret only a short form is shown. Needs API_KEY_VIEW. */
       listApiKeys: {
@@ -2658,6 +3003,241 @@ export interface components {
           )[]
         | undefined;
     };
+    /** ReportTotals */
+    ReportTotals: {
+      /** @example 2026-11-01 */
+      from: string;
+      /** @example 2026-11-30 */
+      to: string;
+      /** @enum {string} */
+      by: "day" | "week" | "month";
+      /** @example Europe/Berlin */
+      timezone: string;
+      /** @description Null for all. */
+      currency: string | null;
+      /** @description All periods together. */
+      total: {
+        invoices: {
+          /**
+           * @description Invoices created in the period.
+           * @example 41
+           */
+          created: number;
+          /**
+           * @description Invoices that became PAID in the period and still are; below, the same for the other states.
+           * @example 30
+           */
+          paid: number;
+          /**
+           * @description OVERPAID.
+           * @example 1
+           */
+          overpaid: number;
+          /**
+           * @description UNDERPAID.
+           * @example 2
+           */
+          underpaid: number;
+          /**
+           * @description EXPIRED.
+           * @example 6
+           */
+          expired: number;
+          /**
+           * @description CANCELLED.
+           * @example 1
+           */
+          cancelled: number;
+        };
+        /** @description How long customers took. */
+        timeToPaid: {
+          /**
+           * @description Invoices paid in the period after a payment method was picked, without those accepted by hand.
+           * @example 31
+           */
+          invoices: number;
+          /**
+           * @description The sum of their times from the first pick of a payment method to PAID or OVERPAID. Divide by `invoices` for the mean.
+           * @example 24180
+           */
+          seconds: string;
+        };
+        /**
+         * @description Payments received in the period and credited to an invoice.
+         * @example 33
+         */
+        payments: number;
+        /**
+         * @description Those of them without a value in the invoice currency; the amounts in currencies lack them.
+         * @example 0
+         */
+        unpriced: number;
+        /** @description The value of the payments at receipt, by invoice currency. */
+        received: {
+          /** @example EUR */
+          currency: string;
+          /**
+           * @description Decimal with 6 fraction digits.
+           * @example 1249.500000
+           */
+          amount: string;
+        }[];
+        /** @description The payments by coin. */
+        coins: {
+          /** @example BTC */
+          network: string;
+          /** @example BTC */
+          cryptocurrency: string;
+          /**
+           * @description Payments in this coin.
+           * @example 20
+           */
+          payments: number;
+          /**
+           * @description Their sum in base units.
+           * @example 1905000
+           */
+          units: string;
+          /**
+           * @description The same in whole coins.
+           * @example 0.01905
+           */
+          amount: string;
+          /** @description Their value at receipt, by invoice currency. */
+          received: {
+            /** @example EUR */
+            currency: string;
+            /**
+             * @description Decimal with 6 fraction digits.
+             * @example 1249.500000
+             */
+            amount: string;
+          }[];
+        }[];
+      };
+      /** @description Every period from the first day to the last, oldest first. */
+      periods: {
+        invoices: {
+          /**
+           * @description Invoices created in the period.
+           * @example 41
+           */
+          created: number;
+          /**
+           * @description Invoices that became PAID in the period and still are; below, the same for the other states.
+           * @example 30
+           */
+          paid: number;
+          /**
+           * @description OVERPAID.
+           * @example 1
+           */
+          overpaid: number;
+          /**
+           * @description UNDERPAID.
+           * @example 2
+           */
+          underpaid: number;
+          /**
+           * @description EXPIRED.
+           * @example 6
+           */
+          expired: number;
+          /**
+           * @description CANCELLED.
+           * @example 1
+           */
+          cancelled: number;
+        };
+        /** @description How long customers took. */
+        timeToPaid: {
+          /**
+           * @description Invoices paid in the period after a payment method was picked, without those accepted by hand.
+           * @example 31
+           */
+          invoices: number;
+          /**
+           * @description The sum of their times from the first pick of a payment method to PAID or OVERPAID. Divide by `invoices` for the mean.
+           * @example 24180
+           */
+          seconds: string;
+        };
+        /**
+         * @description Payments received in the period and credited to an invoice.
+         * @example 33
+         */
+        payments: number;
+        /**
+         * @description Those of them without a value in the invoice currency; the amounts in currencies lack them.
+         * @example 0
+         */
+        unpriced: number;
+        /** @description The value of the payments at receipt, by invoice currency. */
+        received: {
+          /** @example EUR */
+          currency: string;
+          /**
+           * @description Decimal with 6 fraction digits.
+           * @example 1249.500000
+           */
+          amount: string;
+        }[];
+        /** @description The payments by coin. */
+        coins: {
+          /** @example BTC */
+          network: string;
+          /** @example BTC */
+          cryptocurrency: string;
+          /**
+           * @description Payments in this coin.
+           * @example 20
+           */
+          payments: number;
+          /**
+           * @description Their sum in base units.
+           * @example 1905000
+           */
+          units: string;
+          /**
+           * @description The same in whole coins.
+           * @example 0.01905
+           */
+          amount: string;
+          /** @description Their value at receipt, by invoice currency. */
+          received: {
+            /** @example EUR */
+            currency: string;
+            /**
+             * @description Decimal with 6 fraction digits.
+             * @example 1249.500000
+             */
+            amount: string;
+          }[];
+        }[];
+        /**
+         * @description The first day of the period.
+         * @example 2026-11-01
+         */
+        from: string;
+        /**
+         * @description The last day of the period.
+         * @example 2026-11-01
+         */
+        to: string;
+        /**
+         * Format: date-time
+         * @description When the first day begins in the time zone.
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        startsAt: string;
+        /**
+         * Format: date-time
+         * @description When the next period begins; not part of this one.
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        endsAt: string;
+      }[];
+    };
     ResolveInvoiceBody: {
       /** @enum {string} */
       action: "ACCEPT" | "DISMISS" | "RETURNED";
@@ -2675,6 +3255,103 @@ export interface components {
     RotateApiKeyBody: {
       /** @description How long the old secret still works; with 0 it stops at once. */
       overlapHours: number;
+    };
+    SearchQuery: {
+      /**
+       * @description An id or its first 20 characters; the beginning of an external id, of an email in any case, or of a customer's name; a transaction's hash or its first 8 digits, or an address, on EVM networks in any case, with or without 0x.
+       * @example ORDER-1001
+       */
+      q: string;
+    };
+    /**
+     * SearchResults
+     * @example {
+     *       "invoices": [
+     *         {
+     *           "id": "inv_01KAJ3ZD0000QG5Y2M4T8XW6VB",
+     *           "externalId": "ORDER-1001",
+     *           "customerId": null,
+     *           "name": "Order 1001",
+     *           "rawAmount": "49.900000",
+     *           "currency": "EUR",
+     *           "status": "PAID",
+     *           "needsReview": false,
+     *           "createdAt": "2026-11-21T12:00:00.000Z",
+     *           "matchedBy": "EXTERNAL_ID"
+     *         }
+     *       ],
+     *       "customers": [],
+     *       "payments": []
+     *     }
+     */
+    SearchResults: {
+      /** @description At most 8, best matches first. Absent if the caller lacks `invoice:view`. */
+      invoices?: {
+        id: string;
+        externalId: string | null;
+        customerId: string | null;
+        name: string;
+        /** @description Decimal with 6 fraction digits. */
+        rawAmount: string;
+        currency: string;
+        /** @enum {string} */
+        status:
+          | "AWAITING_PAYMENT"
+          | "PENDING_CONFIRMATION"
+          | "PAID"
+          | "OVERPAID"
+          | "UNDERPAID"
+          | "EXPIRED"
+          | "CANCELLED";
+        needsReview: boolean;
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        createdAt: string;
+        /**
+         * @description Where the text was found.
+         * @enum {string}
+         */
+        matchedBy: "ID" | "EXTERNAL_ID" | "TRANSACTION" | "ADDRESS" | "EMAIL";
+      }[];
+      /** @description At most 8, best matches first. Absent if the caller lacks `customer:view`. */
+      customers?: {
+        id: string;
+        email: string | null;
+        name: string | null;
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        createdAt: string;
+        /**
+         * @description Where the text was found.
+         * @enum {string}
+         */
+        matchedBy: "ID" | "EMAIL" | "NAME";
+      }[];
+      /** @description At most 8, best matches first. Absent if the caller lacks `payment:view`. */
+      payments?: {
+        id: string;
+        invoiceId: string | null;
+        network: string;
+        currency: string;
+        amount: string;
+        /** @enum {string} */
+        status: "DETECTED" | "CONFIRMED" | "DROPPED" | "REORGED" | "UNMATCHED" | "IGNORED";
+        txHash: string;
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        receivedTxAt: string;
+        /**
+         * @description Where the text was found.
+         * @enum {string}
+         */
+        matchedBy: "ID" | "TRANSACTION";
+      }[];
     };
     /** Session */
     Session: {
@@ -3222,6 +3899,10 @@ export interface components {
        */
       updatedAt: string;
     };
+    WatchMerchantQuery: {
+      /** @description The `eventId` of the last message, to go on behind it after a lost connection. */
+      after?: string | undefined;
+    };
     /** Webhook */
     Webhook: {
       id: string;
@@ -3275,6 +3956,7 @@ export type AddPasskeyBody = components["schemas"]["AddPasskeyBody"];
 export type ApiKey = components["schemas"]["ApiKey"];
 export type ApiKeyList = components["schemas"]["ApiKeyList"];
 export type AskedFactors = components["schemas"]["AskedFactors"];
+export type Attention = components["schemas"]["Attention"];
 export type AuditEvent = components["schemas"]["AuditEvent"];
 export type AuditEventList = components["schemas"]["AuditEventList"];
 export type BackupCodes = components["schemas"]["BackupCodes"];
@@ -3299,6 +3981,7 @@ export type EmailProofRequired = components["schemas"]["EmailProofRequired"];
 export type EventList = components["schemas"]["EventList"];
 export type ExportRecoveryQuery = components["schemas"]["ExportRecoveryQuery"];
 export type FinishProviderSignInQuery = components["schemas"]["FinishProviderSignInQuery"];
+export type GetTotalsQuery = components["schemas"]["GetTotalsQuery"];
 export type IdentityLinkStart = components["schemas"]["IdentityLinkStart"];
 export type IdentityLinked = components["schemas"]["IdentityLinked"];
 export type IdentityList = components["schemas"]["IdentityList"];
@@ -3349,9 +4032,12 @@ export type RegisterWalletBody = components["schemas"]["RegisterWalletBody"];
 export type RegisteredWallet = components["schemas"]["RegisteredWallet"];
 export type Replay = components["schemas"]["Replay"];
 export type ReplayEventsBody = components["schemas"]["ReplayEventsBody"];
+export type ReportTotals = components["schemas"]["ReportTotals"];
 export type ResolveInvoiceBody = components["schemas"]["ResolveInvoiceBody"];
 export type ResolvePaymentBody = components["schemas"]["ResolvePaymentBody"];
 export type RotateApiKeyBody = components["schemas"]["RotateApiKeyBody"];
+export type SearchQuery = components["schemas"]["SearchQuery"];
+export type SearchResults = components["schemas"]["SearchResults"];
 export type Session = components["schemas"]["Session"];
 export type SessionList = components["schemas"]["SessionList"];
 export type Settings = components["schemas"]["Settings"];
@@ -3383,6 +4069,7 @@ export type VerifyStepUpBody = components["schemas"]["VerifyStepUpBody"];
 export type WaitingInvitation = components["schemas"]["WaitingInvitation"];
 export type WaitingInvitationList = components["schemas"]["WaitingInvitationList"];
 export type Wallet = components["schemas"]["Wallet"];
+export type WatchMerchantQuery = components["schemas"]["WatchMerchantQuery"];
 export type Webhook = components["schemas"]["Webhook"];
 export type WebhookEvent = components["schemas"]["WebhookEvent"];
 
@@ -3411,6 +4098,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   disableWalletByLink: "POST /api/v1/wallets/disable",
   listEvents: "GET /events",
   getEvent: "GET /events/{eventId}",
+  watchMerchant: "GET /live",
   createWebhook: "POST /webhooks",
   listWebhooks: "GET /webhooks",
   getWebhook: "GET /webhooks/{webhookId}",
@@ -3433,6 +4121,8 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   updateCustomer: "PATCH /customers/{customerId}",
   deleteCustomer: "DELETE /customers/{customerId}",
   getCustomerResume: "GET /customers/{customerId}/resume",
+  getTotals: "GET /reports/totals",
+  search: "GET /search",
   uploadImage: "POST /images",
   createMerchant: "POST /api/v1/merchants",
   listMerchants: "GET /api/v1/merchants",
@@ -3441,6 +4131,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   deleteMerchant: "DELETE ",
   getSettings: "GET /settings",
   updateSettings: "PATCH /settings",
+  getAttention: "GET /attention",
   listApiKeys: "GET /api-keys",
   createApiKey: "POST /api-keys",
   getApiKey: "GET /api-keys/{apiKeyId}",
