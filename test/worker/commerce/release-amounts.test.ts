@@ -103,8 +103,7 @@ describe("an amount whose time is over", () => {
       await planOf(selectStanding(testDb, place, [due])),
       await planOf(selectExactAmounts(testDb, "ETH", [due])),
     ];
-    const one =
-      /SEARCH held USING PRIMARY KEY \(network=\? AND cryptocurrency=\? AND address=\? AND units=\?/;
+    const one = /SEARCH held USING PRIMARY KEY \(network=\? AND cryptocurrency=\? AND address=\? AND units=\?/;
     expect(plans[0]).toMatch(/SEARCH due USING INDEX method_amounts_due \(network=\? AND release_after_ms<\?\)/);
     expect(plans[0]).toMatch(/SEARCH cursor USING INDEX sqlite_autoindex_network_cursors_1 \(network=\?\)/);
     expect(plans[1]).toMatch(one);
