@@ -93,7 +93,7 @@ export function selectDueAmounts(db: Db, nowMs: number, limit: number) {
     .select({ network, cryptocurrency, address, units, invoiceId, releaseAfterMs })
     .from(methodAmounts)
     .where(
-      sql`rowid in (select due.rowid from json_each(${ALL_NETWORKS}) net cross join method_amounts due on due.network = net.value
+      sql`${key} in (select ${keyOf("due")} from json_each(${ALL_NETWORKS}) net cross join method_amounts due on due.network = net.value
         and due.released_at_ms is null and due.release_after_ms < min(${nowMs}, coalesce((select cursor.passed_ms
           from network_cursors cursor where cursor.network = net.value and cursor.is_resting = 0), ${nowMs}))
         where exists (select 1 from invoices done where done.id = due.invoice_id

@@ -1,6 +1,5 @@
 // Several watchers, a claim, a reader, the sweep and a cancellation at once over the same invoices, while storage and the Workers fail under
 // them: then a payment leaves its block, and is mined again. Whichever was first, in the end each transfer is credited once, to the right invoice.
-
 import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
 import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
 import { type AmountPlace, placeName } from "../../../src/commerce/amounts/amount-place.ts";

@@ -11,6 +11,7 @@ import { newUlid } from "../../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { Dice } from "../../support/dice.ts";
 import { recountProblem, recountTables } from "../../support/report-recount.ts";
+import { parseData, STORED_DATA } from "../../support/stored-data.ts";
 import type { Effect } from "../engine/sqlite-d1.ts";
 import { chainOf, type Mined, mineOn, type View } from "./chain-tree.ts";
 import { expectedOf } from "./reorg-model.ts";
@@ -275,16 +276,25 @@ class Watch {
 
   /** The last event of each credited payment and of each invoice shows its final state. */
   #verdictOfNews(): Verdict {
-    const [unheard] = this.#shop.rows(`select id, status, (select type from events
-        where invoice_id = payment.invoice_id and data ->> '$.payment.id' = payment.id and type in
-          ('payment.detected', 'payment.confirmed', 'payment.reorged', 'payment.dropped')
-        order by sequence desc limit 1) heard
-      from payments payment where invoice_id is not null and heard is not 'payment.' || lower(status)`);
-    if (unheard !== undefined) return `${unheard.id} is ${unheard.status}, and ${unheard.heard} is the last of it`;
-    const [stale] = this.#shop.rows(`select invoice.id, status, data ->> '$.invoice.status' heard
-      from invoices invoice join events on invoice_id = invoice.id and sequence = event_sequence
-      where heard <> status or data ->> '$.invoice.isLate' <> is_late`);
-    return stale === undefined ? undefined : `${stale.id} is ${stale.status}, and ${stale.heard} is the last of it`;
+    const events = this.#shop
+      .rows(
+        `select type, invoice_id, sequence, ${STORED_DATA} as data from events where invoice_id is not null order by sequence`,
+      )
+      .map((row) => ({ row, said: parseData<Said>(row.data) }));
+    const payments = this.#shop.rows("select id, invoice_id, status from payments where invoice_id is not null");
+    for (const { id, invoice_id, status } of payments) {
+      const own = events.filter(({ row, said }) => row.invoice_id === invoice_id && said.payment?.id === id);
+      const heard = own.findLast(({ row }) => OF_PAYMENTS.has(String(row.type)))?.row.type;
+      if (heard !== `payment.${String(status).toLowerCase()}`)
+        return `${id} is ${status}, and ${heard} is the last of it`;
+    }
+    for (const { id, status, is_late, event_sequence } of this.#shop.rows("select * from invoices")) {
+      const last = events.find(({ row }) => row.invoice_id === id && row.sequence === event_sequence)?.said.invoice;
+      if (last === undefined) continue;
+      if (last.status !== status || Number(last.isLate) !== is_late)
+        return `${id} is ${status}, and ${last.status} is the last of it`;
+    }
+    return undefined;
   }
 
   /** The log of events has no gap, and the network is no longer watched. */
@@ -295,6 +305,14 @@ class Watch {
     const [cursor] = this.#shop.rows("select is_resting from network_cursors");
     return cursor?.is_resting === 1 ? undefined : "the watch does not end";
   }
+}
+
+const OF_PAYMENTS = new Set(["payment.detected", "payment.confirmed", "payment.reorged", "payment.dropped"]);
+
+/** The members of an event's data that are compared. */
+interface Said {
+  readonly payment?: { readonly id: string };
+  readonly invoice?: { readonly status: string; readonly isLate: boolean };
 }
 
 function printView({ atMs, tip, pool }: View): string {
