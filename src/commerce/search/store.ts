@@ -10,6 +10,9 @@ import { MOST_FOUND, type SearchTerms } from "./search-term.ts";
 const most = sql.raw(String(MOST_FOUND));
 const merchantId = sql.placeholder("merchantId");
 
+/** How many of the merchant's newest invoices are searched for a shared address: their methods have no index by wallet. */
+const NEWEST = sql.raw("12");
+
 /** The list `name` of the terms, a row for each range, as `term`. */
 const listed = (name: Exclude<keyof SearchTerms, "text">): SQL =>
   sql`json_each(${sql.placeholder("terms")}, ${sql.raw(`'$.${name}'`)}) term`;
@@ -26,8 +29,8 @@ const ID_LISTS = { invoices: "invoiceIds", customers: "customerIds", payments: "
 
 /** On each network by itself, as transactions are indexed by network. */
 const byTransaction = sql`select paid.id, paid.invoice_id from ${listed("transactions")} cross join payments paid on paid.id in (
-    select id from payments indexed by payments_identity where merchant_id = ${merchantId} and network = term.value ->> '$.network'
-    and ${isWithin("tx_hash")} limit ${most})`;
+    select id from payments indexed by payments_identity where network = term.value ->> '$.network'
+    and ${isWithin("tx_hash")} and merchant_id = ${merchantId} limit ${most})`;
 
 const byExternalId = sql`select own.id from ${listed("externalIds")} cross join invoices own on own.id in (
     select id from invoices where merchant_id = ${merchantId} and external_id = term.value ->> '$.from'
@@ -51,13 +54,11 @@ const byOwnAddress = sql`select method.invoice_id as id from ${listed("addresses
     on method.network = term.value ->> '$.network' and method.address = term.value ->> '$.address' and method.address_index >= 0
     and +method.merchant_id = ${merchantId}`;
 
-/** A shared address belongs to all invoices of its wallets, deleted wallets included: the newest of each wallet. */
-const bySharedAddress = sql`select method.invoice_id as id from (select wallet.id from ${listed("addresses")}
-    cross join wallets wallet on wallet.merchant_id = ${merchantId} and wallet.key_hash is null
-    and wallet.network = term.value ->> '$.network' and wallet.address = term.value ->> '$.address'
-    order by wallet.created_at_ms desc limit ${most}) used
-  cross join payment_methods method on method.rowid in (
-    select rowid from payment_methods where wallet_id = used.id and address_index is null order by rowid desc limit ${most})`;
+/** A shared address belongs to many invoices: those among the merchant's newest that use it. */
+const bySharedAddress = sql`select method.invoice_id as id from (select id from invoices where merchant_id = ${merchantId}
+    and json_array_length(${sql.placeholder("terms")}, '$.addresses') > 0 order by created_at_ms desc, id desc limit ${NEWEST}) recent
+  cross join payment_methods method on method.invoice_id = recent.id and method.address_index is null and exists (
+    select 1 from ${listed("addresses")} where method.network = term.value ->> '$.network' and method.address = term.value ->> '$.address')`;
 
 /** The ids of all parts, each once, with the number of the first part that has it: the parts are in the order of `..._MATCHES`. */
 const ranked = (parts: readonly SQL[]): SQL => {

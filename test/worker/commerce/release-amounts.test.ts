@@ -108,7 +108,7 @@ describe("an amount whose time is over", () => {
     expect(plans[0]).toMatch(/SEARCH cursor USING INDEX sqlite_autoindex_network_cursors_1 \(network=\?\)/);
     expect(plans[1]).toMatch(one);
     expect(plans[2]).toMatch(one);
-    expect(plans[3]).toMatch(/SEARCH held USING INDEX method_amounts_amount \(.*rank=\? AND <expr>=\?\)/);
+    expect(plans[3]).toMatch(/SEARCH held USING INDEX method_amounts_amount \(.*rank=\? AND <expr>=\? AND units=\?\)/);
     for (const plan of plans) expect(plan).not.toMatch(/SCAN (held|due|method_amounts|done|cursor|stuck)/);
   });
 });

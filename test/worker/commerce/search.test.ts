@@ -226,9 +226,9 @@ describe("the statements of a search", () => {
       [
         "invoices_external_id (merchant_id=? AND external_id>? AND external_id<?)",
         "invoices_by_customer (merchant_id=? AND customer_id=?)",
-        "payment_methods_wallet (wallet_id=? AND address_index=?)",
+        "invoices_feed (merchant_id=?)",
         "payment_methods_address (network=? AND address=? AND address_index>?)",
-        "payments_identity (merchant_id=? AND network=? AND tx_hash>? AND tx_hash<?)",
+        "payments_identity (network=? AND tx_hash>? AND tx_hash<?)",
       ],
     ],
     [
@@ -239,13 +239,13 @@ describe("the statements of a search", () => {
         "customers_name (merchant_id=? AND name>? AND name<?)",
       ],
     ],
-    ["payments", reads[2], ["payments_identity (merchant_id=? AND network=? AND tx_hash>? AND tx_hash<?)"]],
+    ["payments", reads[2], ["payments_identity (network=? AND tx_hash>? AND tx_hash<?)"]],
   ] as const)("for %s find everything by an index and scan no table", async (_, read, indexes) => {
     const { sql, params } = read.toSQL();
     const plan = await planOf({ toSQL: () => ({ sql, params }) });
     for (const index of indexes) expect(plan).toContain(`INDEX ${index}`);
     const scanned = [...plan.matchAll(/^SCAN (\S+)/gm)].map(([, name]) => name);
-    expect(scanned.filter((name) => !/^(term|found|used|buyer|\(subquery-\d+\))$/.test(name ?? ""))).toEqual([]);
+    expect(scanned.filter((name) => !/^(term|found|used|buyer|recent|\(subquery-\d+\))$/.test(name ?? ""))).toEqual([]);
   });
 
   it("read a few rows among many invoices of one customer, one address and one beginning", async () => {
@@ -256,7 +256,7 @@ describe("the statements of a search", () => {
     const id: InvoiceId = made.id;
     await copyInvoice(id, 5_000);
     const { merchantId } = shop;
-    await env.DB.prepare("update invoices set external_id = 'ORD-' || rowid where merchant_id = ?")
+    await env.DB.prepare("update invoices set external_id = 'ORD-' || substr(id, -8) where merchant_id = ?")
       .bind(merchantId)
       .run();
     const [method] = await testDb.select().from(paymentMethods).where(eq(paymentMethods.invoiceId, id));
