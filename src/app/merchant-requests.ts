@@ -11,9 +11,9 @@ import type { HandedBack, HandedOver } from "../platform/http/handed-over.ts";
 import { joiningKeys, type Keys } from "../platform/idempotency/key-reservations.ts";
 import { routesInObject } from "./app.ts";
 
-/** Most requests under way, and most characters of their bodies. More are refused before they have reserved anything. */
+/** Most requests under way, and most bytes of their bodies. More are refused before they have reserved anything. */
 const MOST_REQUESTS = 1_000;
-const MOST_CHARACTERS = 8 * 1_024 * 1_024;
+const MOST_BYTES = 8 * 1_024 * 1_024;
 /** Most requests under way that browsers may send: a quarter. */
 const MOST_PUBLIC = MOST_REQUESTS / 4;
 
@@ -31,7 +31,7 @@ export class MerchantRequests {
   readonly #keys: Keys;
   #requests = 0;
   #publicRequests = 0;
-  #length = 0;
+  #bytes = 0;
 
   constructor(options: MerchantRequestsOptions) {
     this.#options = options;
@@ -47,15 +47,15 @@ export class MerchantRequests {
 
   /** The answer of the request's route. Refuses STORAGE_UNAVAILABLE if too many requests are under way. */
   async answer(handed: HandedOver): Promise<HandedBack> {
-    const { isPublic, length } = handed;
-    if (this.#isFull(isPublic, length)) return refused({ code: "STORAGE_UNAVAILABLE" });
-    this.#count(isPublic, length, 1);
+    const { isPublic, bytes } = handed;
+    if (this.#isFull(isPublic, bytes)) return refused({ code: "STORAGE_UNAVAILABLE" });
+    this.#count(isPublic, bytes, 1);
     try {
       return await this.#run(handed);
     } catch (error) {
       return refused(failureOf(error, { requestId: handed.requestId, route: handed.operationId }));
     } finally {
-      this.#count(isPublic, length, -1);
+      this.#count(isPublic, bytes, -1);
     }
   }
 
@@ -75,14 +75,14 @@ export class MerchantRequests {
     return handle(incoming, handed);
   }
 
-  #isFull(isPublic: boolean, length: number): boolean {
+  #isFull(isPublic: boolean, bytes: number): boolean {
     if (isPublic && this.#publicRequests >= MOST_PUBLIC) return true;
-    return this.#requests >= MOST_REQUESTS || this.#length + length > MOST_CHARACTERS;
+    return this.#requests >= MOST_REQUESTS || this.#bytes + bytes > MOST_BYTES;
   }
 
-  #count(isPublic: boolean, length: number, by: 1 | -1): void {
+  #count(isPublic: boolean, bytes: number, by: 1 | -1): void {
     this.#requests += by;
-    this.#length += by * length;
+    this.#bytes += by * bytes;
     if (isPublic) this.#publicRequests += by;
   }
 }

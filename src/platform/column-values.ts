@@ -18,7 +18,7 @@ export const INVOICE_ORIGINS = ["API", "PUBLIC_KEY", "PRODUCT_PAGE"] as const;
 export type InvoiceOrigin = (typeof INVOICE_ORIGINS)[number];
 
 /**
- * A merchant's rank at an address that several merchants registered. 1: a signature proved control of it (not implemented yet). 2: enough money
+ * A merchant's rank at an address that several merchants registered. 1: kept for a signature that proves control of it; nothing gives it. 2: enough money
  * was confirmed there, and at least a tenth of the highest amount of any merchant there, because anyone can pay a little to an address. 3: the rest.
  */
 export type Rank = 1 | 2 | 3;

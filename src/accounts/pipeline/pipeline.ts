@@ -7,7 +7,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import type { Json } from "../../lib/typed-json.ts";
 import { faultKind } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { type ParsedBody, readBody, readForm } from "../../platform/http/body.ts";
+import { NO_BODY, type ParsedBody, readBody, readForm } from "../../platform/http/body.ts";
 import type { AppContext, GivenDependencies, MakeDependencies } from "../../platform/http/context.ts";
 import { type CookieName, readCookie } from "../../platform/http/cookies.ts";
 import { failureResponse } from "../../platform/http/errors.ts";
@@ -64,7 +64,7 @@ export async function respondInObject<C extends CallerKind, Deps>(
 type Enter<Answer> = (
   incoming: Incoming,
   entry: Entry,
-  of: Pick<HandedOver, "operationId" | "query" | "json" | "length">,
+  of: Pick<HandedOver, "operationId" | "query" | "json" | "bytes">,
   headers: Record<string, string>,
 ) => Promise<Result<Answer, Failure>>;
 
@@ -76,15 +76,13 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   enter?: Enter<Answer>,
 ): Promise<Result<Answer, Failure>> {
   const parsed = await bodyOf(c, route.spec);
-  const { json, text = "" } = parsed.ok ? parsed.value : { json: undefined };
+  const { json, bytes } = parsed.ok ? parsed.value : NO_BODY;
   const incoming = incomingOf(c);
   const { operationId } = route.spec;
   return runSteps(incoming, route, {
     ...{ json, headers },
     request: lazily(() => requestOf(c, route, parsed)),
-    enter:
-      enter &&
-      ((entry) => enter(incoming, entry, { operationId, query: c.req.query(), json, length: text.length }, headers)),
+    enter: enter && ((entry) => enter(incoming, entry, { operationId, query: c.req.query(), json, bytes }, headers)),
   });
 }
 
@@ -160,7 +158,7 @@ const enterMerchantObject: Enter<Reply> = async (incoming, { merchantId, isPubli
 /** Reads the body first, because the route's reads use it. A problem with it is only reported after the caller has passed the earlier steps. */
 async function bodyOf(c: AppContext, spec: RouteSpec): Promise<Result<ParsedBody, Failure>> {
   if (!spec.isPage) return readBody(c.req.raw);
-  return spec.method === "GET" ? ok({ json: undefined, text: undefined }) : readForm(c.req.raw);
+  return spec.method === "GET" ? ok(NO_BODY) : readForm(c.req.raw);
 }
 
 type ValidRequest = Result<{ readonly body: unknown; readonly query: unknown }, Failure>;

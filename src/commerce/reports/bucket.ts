@@ -11,7 +11,8 @@ export function bucketOf(ms: number): number {
   return Math.floor(ms / BUCKET_MS) * BUCKET_MS;
 }
 
-export const MEASURES = [
+/** The measures that are small numbers; the others take several columns (`limbs.ts`). */
+export const COUNTS = [
   "created",
   "paid",
   "overpaid",
@@ -22,9 +23,8 @@ export const MEASURES = [
   "secondsToPaid",
   "payments",
   "unpriced",
-  "units",
-  "fiatMicros",
 ] as const;
+export const MEASURES = [...COUNTS, "units", "fiatMicros"] as const;
 export type Measure = (typeof MEASURES)[number];
 export type Sums = Readonly<Record<Measure, bigint>>;
 

@@ -3,21 +3,12 @@ import { parseJson } from "../../lib/typed-json.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { type PreparedStatement, prepared } from "../../platform/db/prepared-statement.ts";
 import { reportBuckets } from "../../platform/db/schema/report-buckets.ts";
-import type { ReportEntry, Sums } from "./bucket.ts";
+import { COUNTS, type ReportEntry, type Sums } from "./bucket.ts";
 import { limbsOf, valueOfLimbs } from "./limbs.ts";
 
 /** The columns that are added up. */
 const ADDED = [
-  "created",
-  "paid",
-  "overpaid",
-  "underpaid",
-  "expired",
-  "cancelled",
-  "timed",
-  "secondsToPaid",
-  "payments",
-  "unpriced",
+  ...COUNTS,
   "unitsLow",
   "unitsMid",
   "unitsHigh",

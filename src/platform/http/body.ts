@@ -16,20 +16,24 @@ export interface ParsedBody {
   readonly json: Json | undefined;
   /** The body as text, for the validator to read again (`validate.ts`); undefined without a body. */
   readonly text: string | undefined;
+  /** Its length in bytes. */
+  readonly bytes: number;
 }
+
+export const NO_BODY: ParsedBody = { json: undefined, text: undefined, bytes: 0 };
 
 /** Reads at most 64 KiB and parses it; a request without a body needs no content type. */
 export async function readBody(request: Request): Promise<Result<ParsedBody, Failure>> {
   if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) return err({ code: "BODY_TOO_LARGE" });
   const { bytes, isWhole } = await readBytes(request.body, { limitBytes: MAX_BODY_BYTES });
   if (!isWhole) return err({ code: "BODY_TOO_LARGE" });
-  if (bytes.length === 0) return ok({ json: undefined, text: undefined });
+  if (bytes.length === 0) return ok(NO_BODY);
   if (!isJsonMediaType(request.headers.get("content-type"))) return err({ code: "UNSUPPORTED_MEDIA_TYPE" });
   const parsed = parseJson(bytes);
   if (parsed === undefined) return err({ code: "MALFORMED_JSON" });
   const problem = textProblem(parsed.json, 1);
   return problem === undefined
-    ? ok(parsed)
+    ? ok({ ...parsed, bytes: bytes.length })
     : err({ code: "VALIDATION_FAILED", details: [{ path: "", message: problem }] });
 }
 
@@ -43,7 +47,7 @@ export async function readForm(request: Request): Promise<Result<ParsedBody, Fai
   const fields = Object.fromEntries(new URLSearchParams(text));
   const problem = textProblem(fields, 1);
   return problem === undefined
-    ? ok({ json: fields, text: text === "" ? undefined : text })
+    ? ok({ json: fields, text: text === "" ? undefined : text, bytes: bytes.length })
     : err({ code: "VALIDATION_FAILED", details: [{ path: "", message: problem }] });
 }
 

@@ -17,8 +17,8 @@ export interface HandedOver {
   readonly json: Json | undefined;
   /** Whether anyone can send it: with a public key, or as a form. */
   readonly isPublic: boolean;
-  /** The length of its body as text. */
-  readonly length: number;
+  /** The length of its body. */
+  readonly bytes: number;
 }
 
 /** What the object answers. The edge makes the response, with `headers`. */
@@ -44,7 +44,7 @@ const HEADERS = ["x-api-key", "cookie", "origin", "idempotency-key", "accept", "
 
 export function handOver(
   incoming: Incoming,
-  of: Pick<HandedOver, "operationId" | "query" | "json" | "isPublic" | "length">,
+  of: Pick<HandedOver, "operationId" | "query" | "json" | "isPublic" | "bytes">,
 ): HandedOver {
   const { requestId, ip = null, path } = incoming;
   const headers = HEADERS.flatMap((name) => {
