@@ -44,10 +44,14 @@ export default defineConfig(async () => ({
             miniflare: {
               // As the development server has it: deliveries that hang must not hold the queue.
               compatibilityFlags: ["queue_consumer_no_wait_for_wait_until"],
+              // Not as EXPORTS: a deployment without a bucket is the usual one.
+              r2Buckets: ["TEST_EXPORTS"],
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations("migrations"),
                 ENVIRONMENT: "development",
                 WEBHOOK_LOOPBACK: "on",
+                // Nothing answers there.
+                DEV_CONTROL: "http://127.0.0.1:9/token",
                 RATE_SOURCE: "fixed",
                 PUBLIC_URL: "http://localhost:8787",
                 ROW_MAC_KEY: "test:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
@@ -56,6 +60,9 @@ export default defineConfig(async () => ({
                 API_KEY_MAC_KEY: "test:MzEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
                 SIGNING_KEY: "test:nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=",
                 CHAIN_SOURCES: "{}",
+                // Tests of these lines set it.
+                LOG_SAMPLE: "0",
+                SIGN_UP: "open",
                 SIGN_IN_PROVIDERS: "{}",
                 MAIL_PROVIDER: '{"kind":"mailbox"}',
                 MAIL_FROM: "Edgetill <pay@example.com>",
@@ -67,7 +74,11 @@ export default defineConfig(async () => ({
           name: "worker",
           include: ["test/worker/**/*.test.ts"],
           setupFiles: ["./test/support/migrate.ts", "./test/support/loopback-only.ts"],
-          globalSetup: ["./test/support/static-assets.ts", "./test/support/receiver-setup.ts"],
+          globalSetup: [
+            "./test/support/static-assets.ts",
+            "./test/support/receiver-setup.ts",
+            "./test/support/turnstile-setup.ts",
+          ],
           isolate: false,
           ...PATIENT,
         },
@@ -92,6 +103,10 @@ export default defineConfig(async () => ({
           globalSetup: ["./test/support/static-assets.ts", "./test/contract/serve.ts"],
           ...PATIENT,
         },
+      },
+      {
+        plugins: [textModules],
+        test: { name: "upgrade", include: ["test/upgrade/**/*.test.ts"], environment: "node", ...PATIENT },
       },
       {
         plugins: [textModules],

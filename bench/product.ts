@@ -7,7 +7,7 @@ import { newApiKey } from "../src/accounts/auth/api-key.ts";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../src/accounts/teams/permissions.ts";
 import { sha256Hex } from "../src/lib/bytes.ts";
 import { makeId, newUlid } from "../src/lib/ids.ts";
-import { parseKeyring } from "../src/lib/keyring.ts";
+import { keyringOf } from "../src/platform/keys/keyrings.ts";
 import { bundleWorker, type Entry } from "./bundle.ts";
 import { type BenchDatabase, type Served, serve, type WorkerShape } from "./serve.ts";
 
@@ -43,21 +43,21 @@ const MAX_ACTIVE_INVOICES = 1_000_000_000;
 
 export async function serveProduct(options: ProductOptions = {}): Promise<Product> {
   const isProfiled = options.inspectorPort !== undefined;
-  const apiKeyMacKey = freshKeyring();
+  const masterKey = freshKeyring();
   const { code, sourceMap, texts } = await bundleWorker(options.entry ?? { file: "src/app/worker.ts" }, isProfiled);
   const served = await serve({
     code,
     texts,
-    options: await workerOptions(options.rateLimit ?? ALLOW_ALL, apiKeyMacKey),
+    options: await workerOptions(options.rateLimit ?? ALLOW_ALL, masterKey),
     ...(isProfiled ? { inspectorPort: options.inspectorPort } : {}),
   });
   const database = await served.database();
   await migrate(database);
-  return { served, code, sourceMap, database, newMerchant: () => newMerchant(database, apiKeyMacKey) };
+  return { served, code, sourceMap, database, newMerchant: () => newMerchant(database, masterKey) };
 }
 
 /** wrangler.toml as wrangler itself reads it for local use, with our variables. */
-async function workerOptions(rateLimit: number, apiKeyMacKey: string): Promise<WorkerShape["options"]> {
+async function workerOptions(rateLimit: number, masterKey: string): Promise<WorkerShape["options"]> {
   // Said before wrangler is loaded, which warns about secrets that it cannot know here.
   process.env.WRANGLER_LOG = "none";
   const { unstable_getMiniflareWorkerOptions } = await import("wrangler");
@@ -73,16 +73,11 @@ async function workerOptions(rateLimit: number, apiKeyMacKey: string): Promise<W
       PUBLIC_URL: "http://localhost",
       RATE_SOURCE: "fixed",
       RATE_LIMIT_PER_MINUTE: String(rateLimit),
-      ROW_MAC_KEY: freshKeyring(),
-      CODE_PEPPER: freshKeyring(),
-      SECRETS_AES_KEY: freshKeyring(),
-      SIGNING_KEY: freshKeyring(),
-      API_KEY_MAC_KEY: apiKeyMacKey,
-      CHAIN_SOURCES: "",
-      SIGN_IN_PROVIDERS: "{}",
-      MAIL_PROVIDER: '{"kind":"mailbox"}',
+      MASTER_KEY: masterKey,
       MAIL_FROM: "bench@example.com",
       WEBHOOK_LOOPBACK: "on",
+      // 0 shows what the log's lines cost.
+      LOG_SAMPLE: process.env.LOG_SAMPLE ?? "1",
     },
   };
 }
@@ -124,8 +119,8 @@ async function migrate(database: BenchDatabase): Promise<void> {
   }
 }
 
-async function newMerchant(database: BenchDatabase, apiKeyMacKey: string): Promise<Merchant> {
-  const macKeys = parseKeyring("API_KEY_MAC_KEY", apiKeyMacKey);
+async function newMerchant(database: BenchDatabase, masterKey: string): Promise<Merchant> {
+  const macKeys = keyringOf({ MASTER_KEY: masterKey }, "API_KEY_MAC_KEY");
   if (!macKeys.ok) throw new Error(macKeys.error);
   const nowMs = Date.now();
   const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));

@@ -9,11 +9,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { chainParse, chainPolls, watcherMemory } from "./benchmarks/chains.ts";
+import { consolePages } from "./benchmarks/console.ts";
 import { create, createForManyMerchants, createWithDirect, createWithXpub } from "./benchmarks/create.ts";
 import { createBesidePeer } from "./benchmarks/create-peer.ts";
 import { deliveries, deliveryLatency, hungEndpoint } from "./benchmarks/deliveries.ts";
 import { derive } from "./benchmarks/derive.ts";
 import { due } from "./benchmarks/due.ts";
+import { exportOfPayments } from "./benchmarks/export.ts";
 import { pages } from "./benchmarks/pages.ts";
 import { paymentLatency } from "./benchmarks/payment-latency.ts";
 import { get, replay } from "./benchmarks/read.ts";
@@ -37,6 +39,7 @@ const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>
   list,
   "create-rows": createAtManyRows,
   due,
+  export: exportOfPayments,
   derive,
   "chain-polls": chainPolls,
   "chain-parse": chainParse,
@@ -46,6 +49,7 @@ const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>
   "hung-endpoint": hungEndpoint,
   "delivery-latency": deliveryLatency,
   pages,
+  console: consolePages,
   size,
   start,
 };

@@ -16,6 +16,8 @@ export interface Reachable {
 }
 
 export interface Served extends Reachable {
+  /** Resident memory of its process; undefined where that cannot be read. */
+  readonly memoryBytes: () => number | undefined;
   readonly database: () => Promise<BenchDatabase>;
   /** Sends messages to the queue of a producer's binding. */
   readonly sendToQueue: (binding: string, bodies: readonly unknown[]) => Promise<void>;
@@ -69,6 +71,7 @@ export async function serve(shape: WorkerShape): Promise<Served> {
       await queue.sendBatch(bodies.map((body) => ({ body })));
     },
     cpuSeconds: () => (workerd === undefined ? undefined : cpuSecondsOf(workerd)),
+    memoryBytes: () => (workerd === undefined ? undefined : memoryBytesOf(workerd)),
     fetch: (path, init) => fetch(new URL(path, url), init),
     stop: () => miniflare.dispose(),
   };
@@ -101,6 +104,15 @@ function childrenNamed(name: string): number[] {
 function cpuSecondsOf(pid: number): number | undefined {
   const stat = statOf(pid);
   return stat === undefined ? undefined : (stat.userTicks + stat.systemTicks) / TICKS_PER_SECOND;
+}
+
+function memoryBytesOf(pid: number): number | undefined {
+  try {
+    const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
+  } catch {
+    return undefined; // it has ended since
+  }
 }
 
 /** /proc/<pid>/stat (proc(5)): the name stands in brackets and may hold blanks; after it, fields 3 (state), 4 (parent), 14, 15 (CPU). */

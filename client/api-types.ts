@@ -308,6 +308,8 @@ export interface components {
         | "merchant.created"
         | "merchant.updated"
         | "merchant.deleted"
+        | "merchant.suspended"
+        | "merchant.resumed"
         | "settings.updated"
         | "team.security_updated"
         | "team.member_joined"
@@ -361,7 +363,15 @@ export interface components {
         | "email_otp.enabled"
         | "email_otp.disabled"
         | "identity.linked"
-        | "identity.unlinked";
+        | "identity.unlinked"
+        | "deployment.set_up"
+        | "setup_link.created"
+        | "operator.added"
+        | "operator.removed"
+        | "network.paused"
+        | "network.resumed"
+        | "network.reread_requested"
+        | "network.reread_ended";
       /** @description The id of the changed resource. */
       target: string;
       /** @description The changed fields; never a secret. */
@@ -756,11 +766,123 @@ export interface components {
       data: components["schemas"]["Delivery"][];
       nextCursor: string | null;
     };
+    /** EventDeliveries */
+    EventDeliveries: {
+      data: components["schemas"]["Delivery"][];
+    };
     /** EventList */
     EventList: {
       data: components["schemas"]["WebhookEvent"][];
       /** @description Without `after`: the `cursor` of the next page, null on the last page. With `after`: the next `after`, never null. */
       nextCursor: string | null;
+    };
+    ExportInvoicesCsvQuery: {
+      /**
+       * Format: date
+       * @description The first day of creation, in `timezone`.
+       * @example 2026-11-01
+       */
+      from?: string | undefined;
+      /**
+       * Format: date
+       * @description The last day of creation, in `timezone`.
+       * @example 2026-11-30
+       */
+      to?: string | undefined;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+      /**
+       * Format: date-time
+       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       */
+      asOf?: (string | Date) | undefined;
+      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      after?: string | undefined;
+    };
+    ExportInvoicesQuery: {
+      /**
+       * Format: date
+       * @description The first day of creation, in `timezone`.
+       * @example 2026-11-01
+       */
+      from?: string | undefined;
+      /**
+       * Format: date
+       * @description The last day of creation, in `timezone`.
+       * @example 2026-11-30
+       */
+      to?: string | undefined;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+      /**
+       * Format: date-time
+       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       */
+      asOf?: (string | Date) | undefined;
+      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      after?: string | undefined;
+    };
+    ExportPaymentsCsvQuery: {
+      /**
+       * Format: date
+       * @description The first day of receipt, in `timezone`.
+       * @example 2026-11-01
+       */
+      from?: string | undefined;
+      /**
+       * Format: date
+       * @description The last day of receipt, in `timezone`.
+       * @example 2026-11-30
+       */
+      to?: string | undefined;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+      /**
+       * Format: date-time
+       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       */
+      asOf?: (string | Date) | undefined;
+      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      after?: string | undefined;
+    };
+    ExportPaymentsQuery: {
+      /**
+       * Format: date
+       * @description The first day of receipt, in `timezone`.
+       * @example 2026-11-01
+       */
+      from?: string | undefined;
+      /**
+       * Format: date
+       * @description The last day of receipt, in `timezone`.
+       * @example 2026-11-30
+       */
+      to?: string | undefined;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+      /**
+       * Format: date-time
+       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       */
+      asOf?: (string | Date) | undefined;
+      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      after?: string | undefined;
     };
     ExportRecoveryQuery: {
       /**
@@ -768,6 +890,161 @@ export interface components {
        * @enum {string}
        */
       format?: ("json" | "csv") | undefined;
+    };
+    ExportStatementCsvQuery: {
+      /**
+       * @description The month, in `timezone`.
+       * @example 2026-11
+       */
+      month: string;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+      /**
+       * Format: date-time
+       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       */
+      asOf?: (string | Date) | undefined;
+      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      after?: string | undefined;
+    };
+    ExportStatementQuery: {
+      /**
+       * @description The month, in `timezone`.
+       * @example 2026-11
+       */
+      month: string;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+      /**
+       * Format: date-time
+       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       */
+      asOf?: (string | Date) | undefined;
+      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      after?: string | undefined;
+    };
+    /** ExportedInvoice */
+    ExportedInvoice: {
+      /** @example inv_01KAH7Y3V5M2T8Q4W6E0R9S1XZ */
+      id: string;
+      /**
+       * Format: date-time
+       * @description In UTC; lines are in this order.
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      createdAt: string;
+      /** @enum {string} */
+      status: "AWAITING_PAYMENT" | "PENDING_CONFIRMATION" | "PAID" | "OVERPAID" | "UNDERPAID" | "EXPIRED" | "CANCELLED";
+      /** @description When it got this status. */
+      statusAt: string | null;
+      /**
+       * @description Your own id of the invoice.
+       * @example ORDER-1001
+       */
+      externalId: string | null;
+      name: string;
+      /** @description The customer of the invoice. */
+      customerId: string | null;
+      customerEmail: string | null;
+      customerName: string | null;
+      productId: string | null;
+      /** @example EUR */
+      currency: string;
+      /**
+       * @description What it asks for; 0 for any amount.
+       * @example 49.900000
+       */
+      amount: string;
+      /**
+       * @description The value of its payments at receipt.
+       * @example 49.900000
+       */
+      amountReceived: string;
+      /**
+       * @description Of those with enough confirmations.
+       * @example 49.900000
+       */
+      amountConfirmed: string;
+      /** @description The transactions that paid it; in CSV with spaces between them. */
+      txHashes: string[];
+      isLate: boolean;
+      needsReview: boolean;
+      /**
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      expiresAt: string;
+    };
+    /** ExportedPayment */
+    ExportedPayment: {
+      /** @example pay_01KAH7Y3V5M2T8Q4W6E0R9S1XZ */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When it was received, in UTC.
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      receivedAt: string;
+      /** @enum {string} */
+      status: "DETECTED" | "CONFIRMED" | "DROPPED" | "REORGED" | "UNMATCHED" | "IGNORED";
+      invoiceId: string | null;
+      /**
+       * @description Your own id of the invoice.
+       * @example ORDER-1001
+       */
+      externalId: string | null;
+      /** @description The customer of the invoice. */
+      customerId: string | null;
+      /** @example ETH */
+      network: string;
+      /** @example USDT */
+      cryptocurrency: string;
+      /**
+       * @description In whole coins.
+       * @example 49.912345
+       */
+      amount: string;
+      /**
+       * @description Of the invoice.
+       * @example EUR
+       */
+      currency: string | null;
+      fiatAmount: string | null;
+      /**
+       * @description The price of one whole coin by which the payment got its value: that of its quote, or what the market gave when it was first seen. Null while it has no value.
+       * @example 65000.12
+       */
+      rate: string | null;
+      /** @description Which quote or rate gave it its value. */
+      valuedBy: ("EXACT_UNITS" | "IN_FORCE" | "LAST_ENDED" | "MARKET_RATE" | "NO_RATE") | null;
+      /**
+       * @description The transaction.
+       * @example 0x5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c
+       */
+      txHash: string;
+      /** @description Which transfer of the transaction it is. */
+      outputIndex: string;
+      fromAddress: string | null;
+      toAddress: string;
+      /** @description Credited, and not counted for the invoice because it came too late. */
+      isLate: boolean;
+      /** @description The rule that credited it. */
+      matchedBy: ("ADDRESS" | "EXACT_AMOUNT" | "TOLERANCE" | "SOLE_CANDIDATE" | "MANUAL") | null;
+      confirmedAt: string | null;
+      /**
+       * Format: date-time
+       * @description When it was recorded; lines are in this order.
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      createdAt: string;
     };
     GetTotalsQuery: {
       /**
@@ -999,6 +1276,8 @@ export interface components {
             | "merchant.created"
             | "merchant.updated"
             | "merchant.deleted"
+            | "merchant.suspended"
+            | "merchant.resumed"
             | "settings.updated"
             | "team.security_updated"
             | "team.member_joined"
@@ -1053,6 +1332,14 @@ export interface components {
             | "email_otp.disabled"
             | "identity.linked"
             | "identity.unlinked"
+            | "deployment.set_up"
+            | "setup_link.created"
+            | "operator.added"
+            | "operator.removed"
+            | "network.paused"
+            | "network.resumed"
+            | "network.reread_requested"
+            | "network.reread_ended"
           )
         | undefined;
       /**
@@ -1429,7 +1716,7 @@ export interface components {
         body: components["schemas"]["LookUpPaymentBody"];
         answer: components["schemas"]["PaymentList"];
       };
-      /** @description Decide about a payment that no rule credited. ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice. If several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
+      /** @description Decide about a payment that no rule credited. ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice; REOPEN takes that back. If several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
       resolvePayment: {
         params: {
           paymentId: string;
@@ -1528,6 +1815,13 @@ export interface components {
           eventId: string;
         };
         answer: components["schemas"]["WebhookEvent"];
+      };
+      /** @description List the deliveries of an event. At most one to each endpoint, including those that were not yet tried. Needs WEBHOOK_VIEW. */
+      listEventDeliveries: {
+        params: {
+          eventId: string;
+        };
+        answer: components["schemas"]["EventDeliveries"];
       };
       /** @description Register a webhook endpoint. Only this response shows the secret. Events from now on are delivered. Needs WEBHOOK_CREATE. */
       createWebhook: {
@@ -1681,6 +1975,36 @@ export interface components {
       getTotals: {
         query: components["schemas"]["GetTotalsQuery"];
         answer: components["schemas"]["ReportTotals"];
+      };
+      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
+      exportPayments: {
+        query: components["schemas"]["ExportPaymentsQuery"];
+        answer: components["schemas"]["ExportedPayment"];
+      };
+      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs INVOICE_VIEW. */
+      exportInvoices: {
+        query: components["schemas"]["ExportInvoicesQuery"];
+        answer: components["schemas"]["ExportedInvoice"];
+      };
+      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
+      exportStatement: {
+        query: components["schemas"]["ExportStatementQuery"];
+        answer: components["schemas"]["StatementLine"];
+      };
+      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
+      exportPaymentsCsv: {
+        query: components["schemas"]["ExportPaymentsCsvQuery"];
+        answer: undefined;
+      };
+      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs INVOICE_VIEW. */
+      exportInvoicesCsv: {
+        query: components["schemas"]["ExportInvoicesCsvQuery"];
+        answer: undefined;
+      };
+      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
+      exportStatementCsv: {
+        query: components["schemas"]["ExportStatementCsvQuery"];
+        answer: undefined;
       };
       /** @description Find invoices, customers and payments by what is known of them. Finds what begins with the text or is equal to it, never what has it in the middle, so that a search costs the same among any number of invoices. Each kind is shown to those who may view it. Needs the permission invoice:view or customer:view or payment:view, held by an API key or by a signed-in member. */
       search: {
@@ -1869,7 +2193,7 @@ export interface components {
       };
       resolution: {
         /** @enum {string} */
-        action: "ASSIGN" | "IGNORE";
+        action: "ASSIGN" | "IGNORE" | "REOPEN";
         reason: string;
         actor: string;
         /**
@@ -2390,8 +2714,8 @@ export interface components {
     };
     ResolvePaymentBody: {
       /** @enum {string} */
-      action: "ASSIGN" | "IGNORE";
-      /** @description The invoice to credit; required with ASSIGN and not allowed with IGNORE. */
+      action: "ASSIGN" | "IGNORE" | "REOPEN";
+      /** @description The invoice to credit; required with ASSIGN and not allowed with the others. */
       invoiceId?: string | undefined;
       reason: string;
     };
@@ -2538,6 +2862,50 @@ export interface components {
        * @example 2026-11-21T12:00:00.000Z
        */
       updatedAt: string;
+    };
+    /** StatementLine */
+    StatementLine: {
+      /**
+       * @description PAYMENT: one payment. Behind all of these, COIN_TOTAL: the sum of one coin and currency. CURRENCY_TOTAL: the sum of one currency.
+       * @enum {string}
+       */
+      line: "PAYMENT" | "COIN_TOTAL" | "CURRENCY_TOTAL";
+      /**
+       * @description The day of receipt in `timezone`.
+       * @example 2026-11-01
+       */
+      date: string | null;
+      /** @description In UTC. */
+      receivedAt: string | null;
+      id: string | null;
+      status: ("DETECTED" | "CONFIRMED") | null;
+      invoiceId: string | null;
+      /**
+       * @description Your own id of the invoice.
+       * @example ORDER-1001
+       */
+      externalId: string | null;
+      /** @description The customer of the invoice. */
+      customerId: string | null;
+      network: string | null;
+      cryptocurrency: string | null;
+      /**
+       * @description In whole coins.
+       * @example 49.912345
+       */
+      amount: string | null;
+      currency: string | null;
+      fiatAmount: string | null;
+      /**
+       * @description The price of one whole coin by which the payment got its value: that of its quote, or what the market gave when it was first seen. Null while it has no value.
+       * @example 65000.12
+       */
+      rate: string | null;
+      txHash: string | null;
+      /** @description How many payments a sum has. */
+      payments: number | null;
+      /** @description How many of them have no value; `fiatAmount` lacks them. */
+      unpriced: number | null;
     };
     UpdateCustomerBody: {
       /** @description Compared in lower case. */
@@ -2868,8 +3236,17 @@ export type Delivery = components["schemas"]["Delivery"];
 export type DeliveryAttempt = components["schemas"]["DeliveryAttempt"];
 export type DeliveryDetails = components["schemas"]["DeliveryDetails"];
 export type DeliveryList = components["schemas"]["DeliveryList"];
+export type EventDeliveries = components["schemas"]["EventDeliveries"];
 export type EventList = components["schemas"]["EventList"];
+export type ExportInvoicesCsvQuery = components["schemas"]["ExportInvoicesCsvQuery"];
+export type ExportInvoicesQuery = components["schemas"]["ExportInvoicesQuery"];
+export type ExportPaymentsCsvQuery = components["schemas"]["ExportPaymentsCsvQuery"];
+export type ExportPaymentsQuery = components["schemas"]["ExportPaymentsQuery"];
 export type ExportRecoveryQuery = components["schemas"]["ExportRecoveryQuery"];
+export type ExportStatementCsvQuery = components["schemas"]["ExportStatementCsvQuery"];
+export type ExportStatementQuery = components["schemas"]["ExportStatementQuery"];
+export type ExportedInvoice = components["schemas"]["ExportedInvoice"];
+export type ExportedPayment = components["schemas"]["ExportedPayment"];
 export type GetTotalsQuery = components["schemas"]["GetTotalsQuery"];
 export type Image = components["schemas"]["Image"];
 export type Invoice = components["schemas"]["Invoice"];
@@ -2905,6 +3282,7 @@ export type ResolvePaymentBody = components["schemas"]["ResolvePaymentBody"];
 export type SearchQuery = components["schemas"]["SearchQuery"];
 export type SearchResults = components["schemas"]["SearchResults"];
 export type Settings = components["schemas"]["Settings"];
+export type StatementLine = components["schemas"]["StatementLine"];
 export type UpdateCustomerBody = components["schemas"]["UpdateCustomerBody"];
 export type UpdateInvoiceBody = components["schemas"]["UpdateInvoiceBody"];
 export type UpdateMerchantBody = components["schemas"]["UpdateMerchantBody"];
@@ -2942,6 +3320,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   exportRecovery: "GET /wallets/{walletId}/recovery",
   listEvents: "GET /events",
   getEvent: "GET /events/{eventId}",
+  listEventDeliveries: "GET /events/{eventId}/deliveries",
   createWebhook: "POST /webhooks",
   listWebhooks: "GET /webhooks",
   getWebhook: "GET /webhooks/{webhookId}",
@@ -2965,6 +3344,12 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   deleteCustomer: "DELETE /customers/{customerId}",
   getCustomerResume: "GET /customers/{customerId}/resume",
   getTotals: "GET /reports/totals",
+  exportPayments: "GET /reports/payments.jsonl",
+  exportInvoices: "GET /reports/invoices.jsonl",
+  exportStatement: "GET /reports/statement.jsonl",
+  exportPaymentsCsv: "GET /reports/payments.csv",
+  exportInvoicesCsv: "GET /reports/invoices.csv",
+  exportStatementCsv: "GET /reports/statement.csv",
   search: "GET /search",
   uploadImage: "POST /images",
   getMerchant: "GET ",

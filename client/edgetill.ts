@@ -1,6 +1,6 @@
 // The merchant's client: fetch and Web Crypto, no dependencies, for Node 20 and newer, Deno, Bun and Workers.
 import { ROUTES } from "./api-types.ts";
-import { type CallOptions, send, type Transport } from "./request.ts";
+import { open, type Request, send, type Transport } from "./request.ts";
 import * as resources from "./resources.ts";
 
 export type * from "./api-types.ts";
@@ -53,13 +53,13 @@ export class Edgetill {
   readonly auditEvents: ReturnType<typeof resources.auditEvents>;
 
   constructor(options: EdgetillOptions) {
-    const call = callsOf(options);
+    const { call, open } = callsOf(options);
     this.invoices = resources.invoices(call);
     this.payments = resources.payments(call);
     this.wallets = resources.wallets(call);
     this.products = resources.products(call);
     this.customers = resources.customers(call);
-    this.reports = resources.reports(call);
+    this.reports = resources.reports(call, open);
     this.search = resources.search(call);
     this.attention = resources.attention(call);
     this.events = resources.events(call);
@@ -72,7 +72,7 @@ export class Edgetill {
 }
 
 /** The key lives in this closure alone, so that no print of the client shows it. */
-function callsOf(options: EdgetillOptions): resources.Call {
+function callsOf(options: EdgetillOptions): { readonly call: resources.Call; readonly open: resources.Open } {
   const { apiKey, baseUrl, merchantId } = options;
   // What fits no header would come back in the message of the runtime's error.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey is missing, or is no API key");
@@ -85,12 +85,16 @@ function callsOf(options: EdgetillOptions): resources.Call {
     timeoutMs: options.timeoutMs ?? 30_000,
     backoff: options.backoff ?? { baseMs: 500, capMs: 8_000 },
   };
-  return async (name, parts: Parts, callOptions: CallOptions = {}) => {
+  const requestOf = (name: keyof typeof ROUTES, parts: Parts): Request => {
     const route = ROUTES[name];
     const [method = "", path = ""] = route.split(" ");
     const below = path.replace(/\{(\w+)\}/g, (_, param: string) => segment(param, parts.params?.[param] ?? ""));
     const url = `${merchantUrl}${below}${queryText(parts.query)}`;
-    return send(transport, { method, url, route, body: parts.body }, callOptions);
+    return { method, url, route, body: parts.body };
+  };
+  return {
+    call: async (name, parts: Parts, callOptions = {}) => send(transport, requestOf(name, parts), callOptions),
+    open: async (name, query, callOptions = {}) => open(transport, requestOf(name, { query }), callOptions),
   };
 }
 

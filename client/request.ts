@@ -33,11 +33,26 @@ export interface Request {
   readonly route: string;
 }
 
+/** Gives what a call wants of a good answer. */
+type Take<T> = (response: Response) => Promise<T>;
+
 /** A longer Retry-After is the caller's to wait for: the error says how long. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** The JSON of the answer; undefined where it has no body. Throws what errors.ts has, or the reason of the caller's signal. */
 export async function send<T>(transport: Transport, request: Request, options: CallOptions): Promise<T> {
+  return sendAndTake(transport, request, options, async (response) => {
+    const text = await response.text();
+    return text === "" ? undefined : JSON.parse(text);
+  });
+}
+
+/** The answer as soon as it begins: what comes of it may take any time, and is the caller's to read. */
+export async function open(transport: Transport, request: Request, options: CallOptions): Promise<Response> {
+  return sendAndTake(transport, request, options, async (response) => response);
+}
+
+async function sendAndTake<T>(transport: Transport, request: Request, options: CallOptions, take: Take<T>): Promise<T> {
   const { signal, maxRetries = transport.maxRetries } = options;
   const idempotencyKey = request.method === "POST" ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
   if (idempotencyKey === "") throw new TypeError("an empty idempotencyKey would protect nothing");
@@ -45,7 +60,7 @@ export async function send<T>(transport: Transport, request: Request, options: C
   for (let retry = 0; ; retry += 1) {
     signal?.throwIfAborted();
     const call: FailedCall = { route: request.route, attempts: retry + 1, idempotencyKey };
-    const outcome = await attempt<T>(transport, { url: request.url, init, call }, options);
+    const outcome = await attempt(transport, { url: request.url, init, call, take }, options);
     if ("answer" in outcome) return outcome.answer;
     const { error, mayRetry, retryAfterMs } = outcome;
     if (retry >= maxRetries || !mayRetry || (retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) throw error;
@@ -94,10 +109,11 @@ function asHeader(text: string): string {
   }
 }
 
-interface Attempt {
+interface Attempt<T> {
   readonly url: string;
   readonly init: RequestInit;
   readonly call: FailedCall;
+  readonly take: Take<T>;
 }
 
 type Outcome<T> =
@@ -106,7 +122,7 @@ type Outcome<T> =
 
 async function attempt<T>(
   transport: Transport,
-  { url, init, call }: Attempt,
+  { url, init, call, take }: Attempt<T>,
   options: CallOptions,
 ): Promise<Outcome<T>> {
   const { signal, timeoutMs = transport.timeoutMs } = options;
@@ -117,8 +133,8 @@ async function attempt<T>(
   signal?.addEventListener("abort", end);
   try {
     const response = await transport.fetch(url, { ...init, signal: controller.signal });
+    if (response.ok) return { answer: await take(response) };
     const text = await response.text();
-    if (response.ok) return { answer: text === "" ? undefined : JSON.parse(text) };
     const { status, headers } = response;
     const retryAfterMs = parseRetryAfter(headers.get("retry-after"), Date.now());
     const answer = { status, requestId: headers.get("x-request-id"), retryAfterMs };

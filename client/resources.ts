@@ -1,6 +1,7 @@
 // What a merchant's server can do, by resource. Which route a call is, what it takes and what it gives are of the generated types.
 import type * as Api from "./api-types.ts";
 import type { WebhookEvent } from "./events.ts";
+import { bodyOf, linesOf } from "./lines.ts";
 import { pagesOf } from "./pages.ts";
 import { type CallOptions, pause } from "./request.ts";
 
@@ -17,6 +18,12 @@ export type Call = <Name extends keyof Api.Operations>(
   parts: Parts<Name>,
   options: CallOptions | undefined,
 ) => Promise<Api.Operations[Name]["answer"]>;
+
+/** The routes that answer with lines. */
+type ExportName = Extract<keyof Api.Operations, `export${"Payments" | "Invoices" | "Statement"}${"" | "Csv"}`>;
+
+/** The answer of an export, as soon as it begins. */
+export type Open = (name: ExportName, query: object, options: CallOptions | undefined) => Promise<Response>;
 
 export const invoices = (call: Call) => ({
   /** With an `externalId` of your own or an `idempotencyKey`, an order gets one invoice however often you ask. */
@@ -97,10 +104,27 @@ export const customers = (call: Call) => ({
   resume: (customerId: string, options?: CallOptions) => call("getCustomerResume", { params: { customerId } }, options),
 });
 
-export const reports = (call: Call) => ({
+export const reports = (call: Call, open: Open) => ({
   /** Invoices counted and payments added up, by day, week or month of a time zone. */
   totals: (query: Api.GetTotalsQuery, options?: CallOptions) => call("getTotals", { query }, options),
+  /** Every payment of a range of days, in the order in which they were recorded. Goes on by itself where a connection broke. */
+  payments: (query: Api.ExportPaymentsQuery = {}, options?: CallOptions) =>
+    linesOf<Api.ExportedPayment>((place) => open("exportPayments", { ...query, ...place }, options), options),
+  /** Every invoice of a range of days, the same way. */
+  invoices: (query: Api.ExportInvoicesQuery = {}, options?: CallOptions) =>
+    linesOf<Api.ExportedInvoice>((place) => open("exportInvoices", { ...query, ...place }, options), options),
+  /** The payments of a month, and behind them their sums. */
+  statement: (query: Api.ExportStatementQuery, options?: CallOptions) =>
+    linesOf<Api.StatementLine>((place) => open("exportStatement", { ...query, ...place }, options), options),
+  /** The same as CSV, to be written to a file as it comes. An error of the stream means that the file is not whole. */
+  paymentsCsv: (query: Api.ExportPaymentsCsvQuery = {}, options?: CallOptions) =>
+    bodyOf(open("exportPaymentsCsv", query, options)),
+  invoicesCsv: (query: Api.ExportInvoicesCsvQuery = {}, options?: CallOptions) =>
+    bodyOf(open("exportInvoicesCsv", query, options)),
+  statementCsv: (query: Api.ExportStatementCsvQuery, options?: CallOptions) =>
+    bodyOf(open("exportStatementCsv", query, options)),
 });
+
 /** Invoices, customers and payments by ids, order numbers, emails, transactions or addresses: what begins with the text. */
 export const search = (call: Call) => (text: string, options?: CallOptions) =>
   call("search", { query: { q: text } }, options);
@@ -120,6 +144,8 @@ export interface PollOptions extends CallOptions {
 
 export const events = (call: Call) => ({
   get: (eventId: string, options?: CallOptions) => call("getEvent", { params: { eventId } }, options),
+  /** To which endpoints it was sent, and with what result. */
+  deliveries: (eventId: string, options?: CallOptions) => call("listEventDeliveries", { params: { eventId } }, options),
   /** Newest first. */
   list: (query: Omit<Api.ListEventsQuery, "after"> = {}, options?: CallOptions) =>
     pagesOf((cursor) => call("listEvents", { query: pageAt(query, cursor) }, options)),

@@ -39,5 +39,5 @@ export default defineConfig({
 
 /** With the Worker's own origin, because a session's changes are refused from any other. */
 function proxied() {
-  return { target: WORKER, changeOrigin: true, headers: { origin: WORKER } };
+  return { target: WORKER, changeOrigin: true, ws: true, headers: { origin: WORKER } };
 }

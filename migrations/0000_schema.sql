@@ -213,13 +213,12 @@ CREATE TABLE `method_amounts` (
 	`held_until_ms` integer NOT NULL,
 	`release_after_ms` integer NOT NULL,
 	`released_at_ms` integer,
-	PRIMARY KEY(`network`, `cryptocurrency`, `address`, `units`, `invoice_id`)
+	PRIMARY KEY(`network`, `cryptocurrency`, `address`, `invoice_id`, `units`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `method_amounts_amount` ON `method_amounts` (`network`,`cryptocurrency`,`address`,`rank`,((100 + length(units)) || units)) WHERE released_at_ms is null;--> statement-breakpoint
+CREATE INDEX `method_amounts_amount` ON `method_amounts` (`network`,`cryptocurrency`,`address`,`rank`,((100 + length(units)) || units),`units`) WHERE released_at_ms is null;--> statement-breakpoint
 CREATE INDEX `method_amounts_open` ON `method_amounts` (`network`,`cryptocurrency`,`address`,`rank`,(((open_until_ms - created_at_ms >= 1800000) + (open_until_ms - created_at_ms >= 3600000) + (open_until_ms - created_at_ms >= 7200000) + (open_until_ms - created_at_ms >= 14400000) + (open_until_ms - created_at_ms >= 28800000) + (open_until_ms - created_at_ms >= 57600000) + (open_until_ms - created_at_ms >= 115200000) + (open_until_ms - created_at_ms >= 230400000) + (open_until_ms - created_at_ms >= 460800000) + (open_until_ms - created_at_ms >= 921600000) + (open_until_ms - created_at_ms >= 1843200000) + (open_until_ms - created_at_ms >= 3686400000)) * 1000000000 + open_until_ms / (900000 << ((open_until_ms - created_at_ms >= 1800000) + (open_until_ms - created_at_ms >= 3600000) + (open_until_ms - created_at_ms >= 7200000) + (open_until_ms - created_at_ms >= 14400000) + (open_until_ms - created_at_ms >= 28800000) + (open_until_ms - created_at_ms >= 57600000) + (open_until_ms - created_at_ms >= 115200000) + (open_until_ms - created_at_ms >= 230400000) + (open_until_ms - created_at_ms >= 460800000) + (open_until_ms - created_at_ms >= 921600000) + (open_until_ms - created_at_ms >= 1843200000) + (open_until_ms - created_at_ms >= 3686400000)))),((100 + length(units)) || units)) WHERE released_at_ms is null;--> statement-breakpoint
 CREATE INDEX `method_amounts_due` ON `method_amounts` (`network`,`release_after_ms`) WHERE released_at_ms is null;--> statement-breakpoint
-CREATE INDEX `method_amounts_invoice` ON `method_amounts` (`invoice_id`);--> statement-breakpoint
 CREATE INDEX `method_amounts_released` ON `method_amounts` (`network`,`cryptocurrency`,`address`,`held_until_ms`) WHERE released_at_ms is not null;--> statement-breakpoint
 CREATE INDEX `method_amounts_old` ON `method_amounts` (`held_until_ms`) WHERE released_at_ms is not null;--> statement-breakpoint
 CREATE TABLE `merchants` (

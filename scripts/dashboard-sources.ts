@@ -6,6 +6,8 @@ export const DASHBOARD_SOURCES = [
   "dashboard/{index.html,package.json,tsconfig.json,vite.config.ts}",
   "dashboard/src/**/*.{ts,tsx,css,svg}",
   "src/app/console/paths.ts",
-  "src/chains/{assets,network,network-table,networks}.ts",
+  "src/chains/**/*.ts",
+  "src/commerce/wallets/{derive-address,extended-key,payout-target}.ts",
+  "src/lib/*.ts",
   "src/checkout/pay/qr.ts",
 ];

@@ -87,6 +87,10 @@ const ACCESS = {
     remedy: "Send the header `Origin` with the deployment's origin; browsers do so by themselves",
   },
   OWNER_REQUIRED: { means: "Only the owner can do this", remedy: "Ask the owner" },
+  OPERATOR_REQUIRED: {
+    means: "Only those who run the deployment can do this",
+    remedy: "Ask an operator to do it, or to make you one",
+  },
   SECURITY_REQUIREMENT_NOT_MET: {
     means: "The team demands something of its members that your account lacks: `missing` names it",
     remedy: "Add it under `/api/v1/me`, then repeat the request",
@@ -98,6 +102,47 @@ const ACCESS = {
   STEP_UP_REQUIRED: {
     means: "The change is sensitive, and your last proof of a factor is older than five minutes",
     remedy: "Call `/api/v1/auth/step-up/start`, then `/verify` with one of `factors`, then repeat the request",
+  },
+} as const satisfies Texts;
+
+const DEPLOYMENT = {
+  NOT_SET_UP: {
+    means: "Nobody has redeemed a set-up link yet, so the deployment serves nothing else",
+    remedy: "Run `npm run setup-link` and open the link that it prints ([Deploying](../operations/deploy.md))",
+  },
+  SETUP_LINK_INVALID: {
+    means: "The set-up link is unknown, used, replaced by a newer one, or older than 24 hours",
+    remedy: "Run `npm run setup-link` again",
+  },
+  SIGN_UP_CLOSED: {
+    means: "No account has this address, no invitation waits for it, and `SIGN_UP` lets only invited people in",
+    remedy: "Ask the owner or an admin of a team for an invitation, or sign in with another address",
+  },
+  USER_NOT_FOUND: {
+    means: "No user has this email address",
+    remedy: "Ask them to sign in once; where sign-up is closed, invite them to a team first",
+  },
+  OPERATOR_NOT_FOUND: { means: "There is no operator with this id", remedy: "Read the list of operators again" },
+  LAST_OPERATOR: {
+    means: "It is the only operator",
+    remedy: "Make another user an operator first: `POST /api/v1/operator/operators`",
+  },
+  NETWORK_NOT_FOUND: {
+    means: "No network has this name",
+    remedy: "Take the name from `GET /api/v1/operator/networks`",
+  },
+  REREAD_IN_PROGRESS: {
+    means: "Another range of this network is being read again",
+    remedy: "Wait until it has ended, or end it: `DELETE /api/v1/operator/networks/{network}/reread`",
+  },
+  REREAD_NOT_FOUND: {
+    means: "No range of this network is being read again",
+    remedy: "Nothing: it has ended, or somebody else ended it",
+  },
+  MERCHANT_SUSPENDED: {
+    means:
+      "An operator has suspended the merchant, so it makes no new invoices and gives payers no new address or amount; existing payments are still found",
+    remedy: "Ask whoever runs the deployment. A stored answer is still replayed under its `Idempotency-Key`",
   },
 } as const satisfies Texts;
 
@@ -134,11 +179,23 @@ const SIGN_IN = {
   },
   PROVIDER_NOT_CONFIGURED: {
     means: "This deployment does not offer that provider",
-    remedy: "Sign in another way, or have the operator set `SIGN_IN_PROVIDERS`",
+    remedy: "Sign in another way, or have the operator set `SIGN_IN_PROVIDERS`, or `MAIL_PROVIDER` for mailed codes",
   },
   PROVIDER_UNAVAILABLE: {
     means: "Google or GitHub did not answer as it should",
     remedy: "Try again after `Retry-After`, or sign in with a mailed code",
+  },
+  CHALLENGE_REQUIRED: {
+    means: "The deployment asks browsers for a Turnstile token, and the request of a public key has none",
+    remedy: "Show the widget with `siteKey` and `action`, and send its token in `cf-turnstile-response`",
+  },
+  CHALLENGE_FAILED: {
+    means: "The Turnstile token is wrong, older than 5 minutes, used already, or of another page or action",
+    remedy: "Reset the widget and send its new token with the same `Idempotency-Key`",
+  },
+  CHALLENGE_UNAVAILABLE: {
+    means: "Turnstile did not judge the token; nothing was created",
+    remedy: "Try again after `Retry-After` with the same `Idempotency-Key`",
   },
   IDENTITY_TAKEN: {
     means: "This Google or GitHub account is linked to another user",
@@ -243,7 +300,7 @@ const WALLETS = {
     remedy: "Use it, or delete it first to replace it",
   },
   WALLET_HAS_ACTIVE_PAYMENTS: {
-    means: "An invoice that waits for payment asks for money to this wallet",
+    means: "Invoices that wait for payment ask for money to this wallet; `invoiceIds` names at most ten of them",
     remedy: "Disable the wallet, wait until these invoices have ended, then delete it",
   },
   WALLET_NOT_FOUND: { means: "There is no such wallet", remedy: READ_THE_LIST },
@@ -313,8 +370,9 @@ const INVOICES = {
     remedy: "Pick another payment method, try again in an hour, or create the invoice on your server",
   },
   NETWORK_NOT_WATCHED: {
-    means: "The deployment reads no chain source for this network, so it would not see a payment",
-    remedy: `Have the operator add a source: ${guide("watching-chains")}`,
+    means:
+      "The deployment does not read this network, so it would not see a payment: it has no chain source, its source fails, or an operator has paused it",
+    remedy: `Offer another network, and ask the operator: ${guide("watching-chains")}`,
   },
 } as const satisfies Texts;
 
@@ -389,6 +447,7 @@ const OUTAGES = {
 export const ERROR_GROUPS = {
   "The request itself": REQUEST,
   "Who is calling": ACCESS,
+  "The deployment": DEPLOYMENT,
   "Signing in and your account": SIGN_IN,
   "Merchant, team and API keys": TEAM,
   "Products, customers and images": CATALOGUE,
@@ -403,6 +462,7 @@ export const ERROR_GROUPS = {
 export const ERROR_TEXTS: { readonly [C in FailureCode]: ErrorText } = {
   ...REQUEST,
   ...ACCESS,
+  ...DEPLOYMENT,
   ...SIGN_IN,
   ...TEAM,
   ...CATALOGUE,

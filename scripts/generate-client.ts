@@ -9,6 +9,8 @@ const specs = await loadRoutes();
 const { openApiDocument } = await import("../src/app/openapi.ts");
 const { SECRET_KEY_PERMISSIONS } = await import("../src/accounts/teams/permissions.ts");
 const document: ApiDocument = JSON.parse(JSON.stringify(openApiDocument(specs, "")));
+/** Tags of routes that anybody may call and the console does. */
+const FOR_USERS: readonly string[] = ["Sign-in", "Wallets", "Deployment", "Service"];
 const held = new Set<string>(SECRET_KEY_PERMISSIONS);
 
 await generate("client/api-types.ts", "./events.ts", isForKeys);
@@ -21,7 +23,8 @@ function isForKeys({ callers, permission }: RouteSpec): boolean {
 
 /** What a user may call, signed in or about to sign in. */
 function isForUsers({ callers, path, tag }: RouteSpec): boolean {
-  return path.startsWith("/api/") && (callers !== "ANYBODY" || tag === "Sign-in" || tag === "Wallets");
+  if (callers === "KEY") return false;
+  return callers !== "ANYBODY" || (path.startsWith("/api/") && FOR_USERS.includes(tag));
 }
 
 async function generate(file: string, events: string, isWanted: (spec: RouteSpec) => boolean): Promise<void> {

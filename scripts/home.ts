@@ -5,7 +5,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { parseEnv } from "node:util";
-import { type Keyring, parseKeyring } from "../src/lib/keyring.ts";
+import type { Keyring } from "../src/lib/keyring.ts";
+import { keyringOf } from "../src/platform/keys/keyrings.ts";
 import { StartError } from "./settings.ts";
 
 export interface Home {
@@ -21,14 +22,8 @@ export interface Home {
   release(): void;
 }
 
-/** How each missing secret is created; a key has an id, so that two can coexist during a rotation. */
-export const SECRETS: Readonly<Record<string, () => string>> = {
-  ROW_MAC_KEY: newKeyring,
-  CODE_PEPPER: newKeyring,
-  SECRETS_AES_KEY: newKeyring,
-  SIGNING_KEY: newKeyring,
-  API_KEY_MAC_KEY: newKeyring,
-};
+/** How a missing secret is created. Homes from before there was a MASTER_KEY have keyrings of their own, which go on in its place. */
+export const SECRETS: Readonly<Record<string, () => string>> = { MASTER_KEY: newKeyring };
 
 function newKeyring(): string {
   return `dev1:${randomBytes(32).toString("base64")}`;
@@ -52,10 +47,9 @@ export function openHome(path: string): Home {
   };
 }
 
-/** API_KEY_MAC_KEY of this home, for keys that a script inserts into its database. */
+/** The keyring API_KEY_MAC_KEY of this home, for keys that a script inserts into its database. */
 export function apiKeyMacKeys({ secretsFile }: Pick<Home, "secretsFile">): Keyring {
-  const { API_KEY_MAC_KEY } = parseEnv(readFileSync(secretsFile, "utf8"));
-  const keys = parseKeyring("API_KEY_MAC_KEY", API_KEY_MAC_KEY);
+  const keys = keyringOf(parseEnv(readFileSync(secretsFile, "utf8")), "API_KEY_MAC_KEY");
   if (!keys.ok) throw new StartError(`${keys.error}. Correct or remove its line in ${secretsFile}.`);
   return keys.value;
 }

@@ -67,13 +67,23 @@ export function newKey(
 /** Signs in with a code that `/dev/mail` shows. */
 export const DEMO_OWNER = "owner@example.com";
 
-/** The rows that make a user the owner of a merchant. */
+/** The rows that make the demo owner, who runs this server too, the owner of a merchant. */
 export function newOwner(merchantId: MerchantRow["id"], nowMs: number): Pick<Rows, "users" | "members"> {
+  const { users, members } = newMember(merchantId, { role: "OWNER", email: DEMO_OWNER }, nowMs);
+  return { users: users.map((row) => ({ ...row, operatorSinceMs: nowMs })), members };
+}
+
+/** The rows of a user and of their membership. */
+export function newMember(
+  merchantId: MerchantRow["id"],
+  { role, email }: Pick<Rows["members"][number], "role"> & Pick<UserRow, "email">,
+  nowMs: number,
+): Pick<Rows, "users" | "members"> {
   const userId = newId("usr", nowMs);
   const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
   return {
-    users: [{ id: userId, email: DEMO_OWNER, emailKey: DEMO_OWNER, ...times }],
-    members: [{ id: newId("mem", nowMs), merchantId, userId, role: "OWNER", ...times }],
+    users: [{ id: userId, email, emailKey: email, ...times }],
+    members: [{ id: newId("mem", nowMs), merchantId, userId, role, ...times }],
   };
 }
 

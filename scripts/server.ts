@@ -80,7 +80,7 @@ async function readiness(baseUrl: string, life: Life, logFile: string | undefine
   const place = logFile === undefined ? "above" : `in ${logFile}`;
   while (Date.now() < lateAtMs) {
     if (life.isOver) throw new StartError(`The server ended before it was ready; its message is ${place}.`);
-    if (await answersWell(`${baseUrl}/healthz`)) return;
+    if (await hasDatabase(`${baseUrl}/healthz`)) return;
     await new Promise((resolve) => setTimeout(resolve, READY_EVERY_MS));
   }
   throw new StartError(`${baseUrl}/healthz did not answer within ${READY_WITHIN_MS / 1_000} seconds; see ${place}.`);
@@ -92,6 +92,17 @@ async function runSchedule(baseUrl: string, life: Life): Promise<void> {
     const isGood = await answersWell(`${baseUrl}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`);
     if (!isGood && !life.isOver) console.error("A scheduled run failed.");
     await new Promise((resolve) => setTimeout(resolve, SCHEDULE_EVERY_MS).unref());
+  }
+}
+
+/** Not whether it is healthy: while a server was stopped its jobs did not run, which only running it mends. */
+async function hasDatabase(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(30_000) });
+    const health: unknown = await response.json();
+    return typeof health === "object" && health !== null && "database" in health && health.database === "ok";
+  } catch {
+    return false;
   }
 }
 

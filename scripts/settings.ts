@@ -3,8 +3,11 @@
 import { resolve } from "node:path";
 import { parseProviders } from "../src/accounts/identities/providers.ts";
 import { parseChainSources } from "../src/chains/chain-sources.ts";
+import { parseExplorers } from "../src/chains/explorers.ts";
 import { parsePollSeconds } from "../src/chains/poll-setting.ts";
+import { parseLogSample } from "../src/lib/work-log.ts";
 import { parseSchedule } from "../src/notifications/webhooks/retry-schedule.ts";
+import { parseTurnstile } from "../src/platform/challenge/turnstile.ts";
 import { parseMailProvider, parseSender } from "../src/platform/mail/provider.ts";
 import { parseRateSource } from "../src/rates/rate-setting.ts";
 
@@ -34,6 +37,9 @@ export function readSettings(environment: Environment): Settings {
       PUBLIC_URL: baseUrl,
       RATE_SOURCE: rateSource(environment),
       CHAIN_SOURCES: chainSources(environment),
+      EXPLORERS: explorers(environment),
+      // Whoever comes to a server on this machine may have an account.
+      SIGN_UP: "open",
       SIGN_IN_PROVIDERS: signInProviders(environment),
       MAIL_PROVIDER: mailProvider(environment),
       MAIL_FROM: mailFrom(environment),
@@ -41,11 +47,22 @@ export function readSettings(environment: Environment): Settings {
       // Only receivers on this machine may use http.
       WEBHOOK_LOOPBACK: "on",
       WEBHOOK_SCHEDULE_SECONDS: webhookSchedule(environment),
+      DEV_CONTROL: "",
+      LOG_SAMPLE: logSample(environment),
+      ...turnstile(environment),
       RATE_LIMIT_PER_MINUTE: String(
         wholeNumber(environment, "RATE_LIMIT_PER_MINUTE", "300", { from: 0, to: 1_000_000 }),
       ),
     },
   };
+}
+
+/** A line for each request would hide what the terminal is for. */
+function logSample(environment: Environment): string {
+  const text = given(environment, "LOG_SAMPLE") ?? "0";
+  const parsed = parseLogSample(text);
+  if (!parsed.ok) throw new StartError(parsed.error);
+  return text;
 }
 
 /** An empty variable counts as missing. */
@@ -74,11 +91,30 @@ function rateSource(environment: Environment): string {
   return text;
 }
 
+/** Checked by the Worker's own rule. */
+function turnstile(environment: Environment) {
+  const keys = {
+    TURNSTILE_SITE_KEY: given(environment, "TURNSTILE_SITE_KEY") ?? "",
+    TURNSTILE_SECRET_KEY: given(environment, "TURNSTILE_SECRET_KEY") ?? "",
+    TURNSTILE_ORIGIN: given(environment, "TURNSTILE_ORIGIN") ?? "",
+  };
+  const parsed = parseTurnstile({ ENVIRONMENT: "development", ...keys });
+  if (!parsed.ok) throw new StartError(`${parsed.error}.`);
+  return keys;
+}
+
 /** Checked by the Worker's own rule, whose messages never repeat the value: it may contain vendors' keys. */
 function chainSources(environment: Environment): string {
   const text = given(environment, "CHAIN_SOURCES") ?? "{}";
-  const sources = parseChainSources(text);
+  const sources = parseChainSources({ CHAIN_SOURCES: text });
   if (!sources.ok) throw new StartError(`${sources.error}.`);
+  return text;
+}
+
+function explorers(environment: Environment): string {
+  const text = given(environment, "EXPLORERS") ?? "{}";
+  const parsed = parseExplorers(text);
+  if (!parsed.ok) throw new StartError(`${parsed.error}.`);
   return text;
 }
 

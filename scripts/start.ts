@@ -1,6 +1,7 @@
 // `npm start`: migrates, seeds, serves; ready when it prints `Ready on <baseUrl>`; ends with all its children.
 import { relative } from "node:path";
 import "./end-with-parent.ts";
+import { openControlPort } from "./control-port.ts";
 import { examples } from "./examples.ts";
 import { type Server, startServer } from "./server.ts";
 import { readSettings, StartError } from "./settings.ts";
@@ -20,16 +21,28 @@ for (const [signal, status] of Object.entries(STOPPED_BY)) {
 }
 
 try {
-  const settings = readSettings(process.env);
+  const given = readSettings(process.env);
+  // Who names sources watches those, and is offered no other chain.
+  const control = given.variables.CHAIN_SOURCES === "{}" ? await openControlPort(given.home) : undefined;
+  const settings = { ...given, variables: { ...given.variables, ...control?.variables } };
   const fromHere = relative(".", settings.home);
   const home = fromHere.startsWith("..") ? settings.home : fromHere;
   console.log(`Preparing the database in ${home} and starting the server ...`);
   server = await startServer(settings);
-  console.log(`${server.isNew ? "Created" : "Kept"} the demo merchant and its keys: ${home}/demo.json.`);
-  console.log(`Ready on ${settings.baseUrl}`);
+  await control?.resume();
+  const { baseUrl } = settings;
+  console.log(`Ready on ${baseUrl}`);
+  console.log(`
+Open ${baseUrl} in a browser and sign in with any email address.
+The code is in the mailbox of this server: ${baseUrl}/dev/mail
+The demo merchant belongs to ${server.demo.ownerEmail}; its keys are in ${home}/demo.json (${server.isNew ? "created" : "kept"}).
+
+The same without a browser, for a terminal of its own:`);
   console.log(examples(server.demo));
-  console.log(`Documentation: ${settings.baseUrl}/docs. Stop with Ctrl-C; everything is kept for the next start.`);
+  console.log(`Console: ${baseUrl}   Its mails: ${baseUrl}/dev/mail   API: ${baseUrl}/docs`);
+  console.log(`Stop with Ctrl-C; everything is kept for the next start.`);
   const status = await server.ended;
+  await control?.stop();
   process.exit(stoppedBy ?? status ?? 1);
 } catch (error) {
   if (!(error instanceof StartError)) throw error;

@@ -14,10 +14,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Home } from "./home.ts";
+import { KEYRING_LABELS } from "../src/platform/keys/keyrings.ts";
+import { type Home, writePrivateFile } from "./home.ts";
 import { type Settings, StartError } from "./settings.ts";
 
-const WRANGLER = "node_modules/wrangler/bin/wrangler.js";
+export const WRANGLER = "node_modules/wrangler/bin/wrangler.js";
 /** Loads the parent watch into wrangler's process, so that it ends with us even if we are killed. */
 const PARENT_WATCH = ["--import", new URL("./end-with-parent.ts", import.meta.url).href];
 /**
@@ -35,12 +36,29 @@ const NOT_INHERITED = [
   "CLOUDFLARE_API_TOKEN",
   "CLOUDFLARE_INCLUDE_PROCESS_ENV",
   "WRANGLER_LOG",
-  "ROW_MAC_KEY",
-  "CODE_PEPPER",
-  "SECRETS_AES_KEY",
-  "SIGNING_KEY",
-  "API_KEY_MAC_KEY",
+  "MASTER_KEY",
+  ...Object.keys(KEYRING_LABELS),
 ];
+
+/**
+ * wrangler.toml, but for one line: wrangler gives the Worker only those secrets that the configuration requires, and a development server has
+ * optional ones, too. In the root, because paths in it are relative.
+ */
+const DEVELOPMENT_CONFIGURATION = "wrangler.development.toml";
+const REQUIRED = 'required = ["MASTER_KEY"]';
+const OPTIONAL_SECRETS = [
+  ...Object.keys(KEYRING_LABELS),
+  ...["CHAIN_SOURCES", "SIGN_IN_PROVIDERS", "MAIL_PROVIDER", "TURNSTILE_SECRET_KEY"],
+];
+
+function writeDevelopmentConfiguration(): void {
+  const text = readFileSync("wrangler.toml", "utf8");
+  if (!text.includes(REQUIRED)) throw new StartError(`wrangler.toml has no line ${REQUIRED}`);
+  const written = text.replace(REQUIRED, `required = ${JSON.stringify(["MASTER_KEY", ...OPTIONAL_SECRETS])}`);
+  const isThere = existsSync(DEVELOPMENT_CONFIGURATION);
+  if (isThere && readFileSync(DEVELOPMENT_CONFIGURATION, "utf8") === written) return;
+  writePrivateFile(DEVELOPMENT_CONFIGURATION, written);
+}
 
 /** Where wrangler keeps state and its other files. */
 type Place = Pick<Home, "path" | "state">;
@@ -140,6 +158,7 @@ export function executeSqlFile(home: Pick<Home, "state">, file: string): void {
  * every user of the machine. The --env-file also keeps a .dev.vars or .env in the working folder out.
  */
 export function spawnServer(home: Home, settings: Settings, logFile: string | undefined): ChildProcess {
+  writeDevelopmentConfiguration();
   const output = logFile === undefined ? "inherit" : openSync(logFile, "a", 0o600);
   const server = spawn(
     process.execPath,
@@ -147,6 +166,7 @@ export function spawnServer(home: Home, settings: Settings, logFile: string | un
       ...PARENT_WATCH,
       WRANGLER,
       "dev",
+      ...["--config", DEVELOPMENT_CONFIGURATION],
       ...["--ip", "127.0.0.1", "--port", String(settings.port), "--inspector-port", "0"],
       ...["--persist-to", home.state, "--env-file", home.secretsFile],
       ...["--compatibility-flags", ...COMPATIBILITY_FLAGS],

@@ -10,7 +10,7 @@ import { createTarget, merchantWithTwoWallets } from "./create-targets.ts";
 import { latency, tail, throughput } from "./figures.ts";
 
 const DUE = 100_000;
-const QUICK_DUE = 5_000;
+const QUICK_DUE = 20_000;
 /** Who share what is due, evenly. */
 const MERCHANTS = 10;
 /** Concurrency of the creates. */

@@ -161,7 +161,8 @@ function queryValue(schema: Schema): Schema {
 /** What a secret key is answered, each form once. Those for public keys are the answers of another kind of client. */
 function answersOf({ responses }: Operation): readonly Schema[] {
   const good = Object.entries(responses).flatMap(([status, { content }]) => {
-    const schema = content?.["application/json"]?.schema;
+    // Of JSON lines, one line.
+    const schema = (content?.["application/json"] ?? content?.["application/jsonl"])?.schema;
     return status.startsWith("2") && schema !== undefined ? (schema.anyOf ?? [schema]) : [];
   });
   const own = good.filter(({ $ref }) => !REFERENCE.exec($ref ?? "")?.[1]?.startsWith("Public"));

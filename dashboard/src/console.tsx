@@ -1,3 +1,4 @@
+import "./set-up/set-up-token.ts";
 import "@mantine/core/styles.css";
 import "@mantine/notifications/styles.css";
 import "./style.css";
@@ -10,11 +11,16 @@ import { createRoot } from "react-dom/client";
 import { createQueryClient } from "./api/queries.ts";
 import { cspNonce } from "./csp-nonce.ts";
 import { consoleRouter } from "./router.tsx";
+import { NotSetUpPage } from "./set-up/not-set-up-page.tsx";
+import { isNotSetUp } from "./shell/deployment.ts";
+import { ME } from "./shell/merchants.ts";
 import { cssVariables, theme } from "./theme.ts";
 
+// Pages outside /console ask for the sign-in themselves, where they are: that they learn of its end is enough.
 const queries = createQueryClient(() => {
   const { pathname, href } = router.state.location;
-  if (pathname !== "/sign-in") void router.navigate({ to: "/sign-in", search: { returnTo: href } });
+  if (pathname.startsWith("/console")) void router.navigate({ to: "/sign-in", search: { returnTo: href } });
+  else if (queries.getQueryState(ME.queryKey)?.status === "success") void queries.invalidateQueries(ME);
 });
 const router = consoleRouter(queries);
 
@@ -30,7 +36,7 @@ createRoot(root).render(
     >
       <QueryClientProvider client={queries}>
         <Notifications position="bottom-right" containerWidth="min(25rem, calc(100vw - 2rem))" />
-        <RouterProvider router={router} />
+        {isNotSetUp ? <NotSetUpPage /> : <RouterProvider router={router} />}
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,

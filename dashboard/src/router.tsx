@@ -6,6 +6,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  notFound,
   Outlet,
   redirect,
 } from "@tanstack/react-router";
@@ -13,7 +14,16 @@ import { CONSOLE_PAGES } from "../../src/app/console/paths.ts";
 import { ApiError } from "./api/errors.ts";
 import type { Merchant } from "./api/operations.ts";
 import { isSignedOut } from "./api/queries.ts";
+import { auditSearch } from "./audit/search.ts";
+import { customerSearch } from "./customer/search.ts";
+import { customersSearch } from "./customers/search.ts";
+import { developersSearch } from "./developers/search.ts";
+import { endpointSearch } from "./endpoint/search.ts";
+import { homeSearch } from "./home/spans.ts";
 import { invoicesSearch } from "./invoices/search.ts";
+import { paymentsSearch } from "./payments/search.ts";
+import { productsSearch } from "./products/search.ts";
+import { reportsSearch } from "./reports/search.ts";
 import { ConnectionBanner } from "./shell/connection-banner.tsx";
 import { firstMerchant, ME, MERCHANTS, rememberMerchant } from "./shell/merchants.ts";
 import { BrokenPage, Loading, NoSuchPage } from "./shell/problem.tsx";
@@ -43,6 +53,12 @@ const signIn = createRoute({
   path: pathOf(CONSOLE_PAGES.signIn),
   validateSearch: signInSearch,
   component: lazyRouteComponent(() => import("./sign-in/sign-in-page.tsx"), "SignInPage"),
+});
+
+const setUp = createRoute({
+  getParentRoute: () => root,
+  path: pathOf(CONSOLE_PAGES.setUp),
+  component: lazyRouteComponent(() => import("./set-up/set-up-page.tsx"), "SetUpPage"),
 });
 
 const invitation = createRoute({
@@ -95,6 +111,16 @@ const account = createRoute({
   component: lazyRouteComponent(() => import("./account/account-page.tsx"), "AccountPage"),
 });
 
+/** For operators of the deployment; for everybody else it is not there. */
+const operator = createRoute({
+  getParentRoute: () => frame,
+  path: pathOf(CONSOLE_PAGES.operator),
+  loader: async ({ context }) => {
+    if (!(await context.queries.ensureQueryData(ME)).isOperator) throw notFound();
+  },
+  component: lazyRouteComponent(() => import("./operator/operator-page.tsx"), "OperatorPage"),
+});
+
 /** Pages of a merchant that the user is a member of. */
 const ofMerchant = createRoute({
   getParentRoute: () => frame,
@@ -113,9 +139,8 @@ const ofMerchant = createRoute({
 const merchant = createRoute({
   getParentRoute: () => ofMerchant,
   path: pathOf(CONSOLE_PAGES.merchant),
-  loader: ({ params }) => {
-    throw redirect({ to: "/console/$merchantId/invoices", params });
-  },
+  validateSearch: homeSearch,
+  component: lazyRouteComponent(() => import("./home/home-page.tsx"), "HomePage"),
 });
 
 const invoices = createRoute({
@@ -131,11 +156,128 @@ const invoice = createRoute({
   component: lazyRouteComponent(() => import("./invoice/invoice-page.tsx"), "InvoicePage"),
 });
 
+const payments = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.payments),
+  validateSearch: paymentsSearch,
+  component: lazyRouteComponent(() => import("./payments/payments-page.tsx"), "PaymentsPage"),
+});
+
+const payment = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.payment),
+  component: lazyRouteComponent(() => import("./payment/payment-page.tsx"), "PaymentPage"),
+});
+
+const reports = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.reports),
+  validateSearch: reportsSearch,
+  component: lazyRouteComponent(() => import("./reports/reports-page.tsx"), "ReportsPage"),
+});
+
+const wallets = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.wallets),
+  component: lazyRouteComponent(() => import("./wallets/wallets-page.tsx"), "WalletsPage"),
+});
+
+const wallet = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.wallet),
+  component: lazyRouteComponent(() => import("./wallet/wallet-page.tsx"), "WalletPage"),
+});
+
+const products = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.products),
+  validateSearch: productsSearch,
+  component: lazyRouteComponent(() => import("./products/products-page.tsx"), "ProductsPage"),
+});
+
+const product = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.product),
+  component: lazyRouteComponent(() => import("./product/product-page.tsx"), "ProductPage"),
+});
+
+const customers = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.customers),
+  validateSearch: customersSearch,
+  component: lazyRouteComponent(() => import("./customers/customers-page.tsx"), "CustomersPage"),
+});
+
+const customer = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.customer),
+  validateSearch: customerSearch,
+  component: lazyRouteComponent(() => import("./customer/customer-page.tsx"), "CustomerPage"),
+});
+
+const developers = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.developers),
+  validateSearch: developersSearch,
+  component: lazyRouteComponent(() => import("./developers/developers-page.tsx"), "DevelopersPage"),
+});
+
+const endpoint = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.endpoint),
+  validateSearch: endpointSearch,
+  component: lazyRouteComponent(() => import("./endpoint/endpoint-page.tsx"), "EndpointPage"),
+});
+
+const team = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.team),
+  component: lazyRouteComponent(() => import("./team/team-page.tsx"), "TeamPage"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.settings),
+  component: lazyRouteComponent(() => import("./settings/settings-page.tsx"), "SettingsPage"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => ofMerchant,
+  path: pathOf(CONSOLE_PAGES.audit),
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import("./audit/audit-page.tsx"), "AuditPage"),
+});
+
 const routeTree = root.addChildren([
   signIn,
+  setUp,
   invitation,
   disableWallet,
-  frame.addChildren([start, welcome, account, ofMerchant.addChildren([merchant, invoices, invoice])]),
+  frame.addChildren([
+    start,
+    welcome,
+    account,
+    operator,
+    ofMerchant.addChildren([
+      merchant,
+      invoices,
+      invoice,
+      payments,
+      payment,
+      reports,
+      wallets,
+      wallet,
+      products,
+      product,
+      customers,
+      customer,
+      developers,
+      endpoint,
+      team,
+      settings,
+      audit,
+    ]),
+  ]),
 ]);
 
 export function consoleRouter(queries: QueryClient) {

@@ -56,7 +56,7 @@ export const theme = createTheme({
     sizes: { h1: { fontSize: "1.6rem", lineHeight: "1.3" }, h2: { fontSize: "1.15rem", lineHeight: "1.4" } },
   },
   components: {
-    Badge: Badge.extend({ defaultProps: { variant: "light", radius: "sm", tt: "none", fw: 600 } }),
+    Badge: Badge.extend({ defaultProps: { variant: "light", radius: "sm", tt: "none", fw: 600, miw: "max-content" } }),
     Button: Button.extend({ defaultProps: { fw: 600 } }),
     Card: Card.extend({ defaultProps: { withBorder: true, padding: "lg", radius: "lg" } }),
     Loader: Loader.extend({ defaultProps: { "aria-label": "Loading", role: "status" } }),
@@ -69,7 +69,11 @@ export const theme = createTheme({
         attributes: { header: { role: "presentation" } },
       },
     }),
-    Notification: Notification.extend({ defaultProps: { closeButtonProps: { "aria-label": "Close the notice" } } }),
+    Notification: Notification.extend({
+      defaultProps: { closeButtonProps: { "aria-label": "Close the notice" } },
+      // Below a title it would be of a paler grey.
+      styles: { description: { color: "var(--mantine-color-dimmed)" } },
+    }),
     PasswordInput: PasswordInput.extend({ defaultProps: { visibilityToggleButtonProps: { "aria-label": "Show" } } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: "sm", horizontalSpacing: "md" } }),
     Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 300, multiline: true, maw: 320 } }),
@@ -105,6 +109,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     "--mantine-color-error": "#b91c1c",
     "--mantine-color-anchor": INDIGO[7],
     "--console-ground": "#f6f7fb",
+    "--console-card": "#ffffff",
   },
   dark: {
     ...Object.fromEntries(onDark),
@@ -114,5 +119,6 @@ export const cssVariables: CSSVariablesResolver = () => ({
     "--mantine-color-error": "#fca5a5",
     "--mantine-color-anchor": INDIGO[3],
     "--console-ground": SLATE[8],
+    "--console-card": SLATE[6],
   },
 });

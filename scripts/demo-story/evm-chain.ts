@@ -1,4 +1,4 @@
-// A local Ethereum chain: anvil with chain id 1, blocks on demand, and tokens at their real addresses, so that the service's list of tokens
+// A local Ethereum chain: anvil with the chain id of the real one, blocks on demand, and tokens at their real addresses, so that the service's list of tokens
 // works unchanged.
 import { createRequire } from "node:module";
 import * as z from "zod";
@@ -38,6 +38,10 @@ export interface EvmChain {
 export interface EvmChainOptions {
   /** Default: a free port. */
   readonly port?: number;
+  /** Default: 1, the main network. */
+  readonly chainId?: number;
+  /** Whether pages in a browser cannot read it; by default any page can, as a wallet in it may want to. */
+  readonly isClosedToPages?: boolean;
   /** Seconds between blocks; by default blocks are mined on demand. */
   readonly blockSeconds?: number;
   /** Stores the chain, so that the next start continues it. */
@@ -46,12 +50,13 @@ export interface EvmChainOptions {
 
 /** `tokens` are the contracts of the tokens. */
 export async function startEvmChain(tokens: readonly string[], options: EvmChainOptions = {}): Promise<EvmChain> {
-  const { port = await findFreePort(), blockSeconds, stateFile } = options;
+  const { port = await findFreePort(), chainId = 1, isClosedToPages = false, blockSeconds, stateFile } = options;
   const url = `http://127.0.0.1:${port}`;
   const anvil = spawnTied([
     anvilProgram(),
-    ...["--host", "127.0.0.1", "--port", String(port), "--chain-id", "1"],
+    ...["--host", "127.0.0.1", "--port", String(port), "--chain-id", String(chainId)],
     ...["--accounts", String(CUSTOMERS), "--silent"],
+    ...(isClosedToPages ? ["--no-cors"] : []),
     ...(blockSeconds === undefined ? ["--no-mining"] : ["--block-time", String(blockSeconds)]),
     ...(stateFile === undefined ? [] : ["--state", stateFile, "--state-interval", "1"]),
   ]);

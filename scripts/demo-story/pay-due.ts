@@ -6,7 +6,12 @@ import type { PaymentMethod } from "./shop.ts";
 /** Sends exactly the amount that a method of an EVM network still asks for; not mined yet. Throws if nothing is due. */
 export async function payDue(
   chain: Pick<EvmChain, "sendNative" | "sendToken">,
-  { cryptocurrency, network: name, amountDue, address }: PaymentMethod,
+  {
+    cryptocurrency,
+    network: name,
+    amountDue,
+    address,
+  }: Pick<PaymentMethod, "cryptocurrency" | "network" | "amountDue" | "address">,
 ): Promise<void> {
   const network = networkNamed(name);
   const asset = network === undefined ? undefined : assetOn(network, cryptocurrency);

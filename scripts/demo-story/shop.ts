@@ -26,6 +26,10 @@ export interface ShopOptions {
   readonly pollSeconds?: number;
   /** Seconds before each attempt of a delivery; default: the production schedule. */
   readonly webhookSchedule?: string;
+  /** SIGN_IN_PROVIDERS as an object; default: none. */
+  readonly signInProviders?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** The keys of Turnstile, and a stand-in of its service; default: nobody is challenged. */
+  readonly turnstile?: { readonly siteKey: string; readonly secretKey: string; readonly origin: string };
   /** Inserts further rows at every start. */
   readonly seedMore?: StartOptions["seedMore"];
 }
@@ -114,13 +118,18 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   };
 }
 
-function settingsOf({ sources = {}, pollSeconds, webhookSchedule = "" }: ShopOptions, home: string, port: number) {
+function settingsOf(options: ShopOptions, home: string, port: number) {
+  const { sources = {}, pollSeconds, webhookSchedule = "", signInProviders = {}, turnstile } = options;
   return readSettings({
     PORT: String(port),
     EDGETILL_HOME: home,
     RATE_LIMIT_PER_MINUTE: "0",
     CHAIN_SOURCES: JSON.stringify(sources),
     WEBHOOK_SCHEDULE_SECONDS: webhookSchedule,
+    SIGN_IN_PROVIDERS: JSON.stringify(signInProviders),
+    TURNSTILE_SITE_KEY: turnstile?.siteKey,
+    TURNSTILE_SECRET_KEY: turnstile?.secretKey,
+    TURNSTILE_ORIGIN: turnstile?.origin,
     ...(pollSeconds === undefined ? {} : { POLL_SECONDS: String(pollSeconds) }),
   });
 }

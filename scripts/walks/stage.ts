@@ -1,7 +1,7 @@
 // The Worker in Node, set up as in production: D1 and the Durable Objects use SQLite, and fakes replace the queue, two rate sources and an
 // Ethereum node. The clock moves with that chain, so that a walk is the same on every machine.
 import { DatabaseSync } from "node:sqlite";
-import { parseKeyring } from "../../src/lib/keyring.ts";
+import { keyringOf } from "../../src/platform/keys/keyrings.ts";
 import {
   migratedDatabase,
   savepoints,
@@ -29,6 +29,8 @@ interface Sender {
 const NODE_URL = "https://eth.example.com";
 const SETTINGS = {
   ENVIRONMENT: "production",
+  // Lines of the log are no part of a walk.
+  LOG_SAMPLE: "0",
   PUBLIC_URL: "https://pay.example.com",
   RATE_SOURCE: "coinbase,kraken",
   RATE_LIMIT_PER_MINUTE: "300",
@@ -37,10 +39,12 @@ const SETTINGS = {
   LOCATION_HINT: "",
   WEBHOOK_LOOPBACK: "",
   WEBHOOK_SCHEDULE_SECONDS: "",
+  DEV_CONTROL: "",
   CHAIN_SOURCES: JSON.stringify({
     ETH: [{ kind: "evm-rpc", url: NODE_URL }],
     BTC: [{ kind: "esplora", url: "https://btc.example.com" }],
   }),
+  SIGN_UP: "first",
   SIGN_IN_PROVIDERS: "{}",
   MAIL_PROVIDER: '{"kind":"cloudflare"}',
 };
@@ -59,11 +63,12 @@ export class Stage {
     this.#worker = worker;
     const sqlite = migratedDatabase();
     const secrets = Object.fromEntries(Object.entries(SECRETS).map(([name, make]) => [name, make()]));
-    const macKeys = parseKeyring("API_KEY_MAC_KEY", secrets.API_KEY_MAC_KEY);
+    const macKeys = keyringOf(secrets, "API_KEY_MAC_KEY");
     if (!macKeys.ok) throw new Error(macKeys.error);
     const demo = newDemo(macKeys.value, this.chain.nowMs);
     sqlite.exec(insertSql(demo.rows));
     sqlite.exec(endpointSql(demo.merchant.id, this.chain.nowMs));
+    sqlite.exec(`INSERT INTO deployment (id, set_up_at_ms) VALUES (1, ${this.chain.nowMs})`);
     this.#merchantId = demo.merchant.id;
     this.#keys = { SECRET: demo.secret.secret, PUBLIC: demo.open.secret };
     this.#env = this.#environment(sqlite, secrets);

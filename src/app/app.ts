@@ -8,19 +8,21 @@ import { identityRoutes } from "../accounts/identities/routes.ts";
 import { imageRoutes } from "../accounts/images/routes.ts";
 import { invitationRoutes } from "../accounts/invitations/routes.ts";
 import { merchantRoutes } from "../accounts/merchants/routes.ts";
+import { operatorRoutes } from "../accounts/operators/routes.ts";
 import { passkeyRoutes } from "../accounts/passkeys/routes.ts";
 import type { MountedRoute } from "../accounts/pipeline/routes-of.ts";
 import { sessionRoutes } from "../accounts/sessions/routes.ts";
+import { setUpRoutes } from "../accounts/set-up/routes.ts";
 import { signInRoutes } from "../accounts/sign-in/routes.ts";
 import { teamRoutes } from "../accounts/teams/routes.ts";
 import { totpRoutes } from "../accounts/totp/routes.ts";
 import { meRoutes } from "../accounts/users/routes.ts";
-import { watchedNetworks } from "../chains/chain-sources.ts";
 import { checkoutRoomRoutes } from "../checkout/live/routes.ts";
 import { checkoutRoutes } from "../checkout/pay/routes.ts";
 import { returnRoutes } from "../checkout/signed-redirect/routes.ts";
 import { storefrontRoutes } from "../checkout/storefront/routes.ts";
 import { customerRoutes } from "../commerce/customers/routes.ts";
+import { exportRoutes } from "../commerce/exports/routes.ts";
 import { invoiceRoutes } from "../commerce/invoices/routes.ts";
 import { productRoutes } from "../commerce/products/routes.ts";
 import { reportRoutes } from "../commerce/reports/routes.ts";
@@ -28,6 +30,7 @@ import { searchRoutes } from "../commerce/search/routes.ts";
 import { walletAlertRoutes } from "../commerce/wallet-alerts/routes.ts";
 import { walletRoutes } from "../commerce/wallets/routes.ts";
 import { claimRoutes } from "../detection/claims/routes.ts";
+import { networkRoutes } from "../detection/networks/routes.ts";
 import { paymentRoutes } from "../detection/resolutions/routes.ts";
 import { sharedNameOf } from "../lib/ip-network.ts";
 import { lazily } from "../lib/lazily.ts";
@@ -36,25 +39,44 @@ import { attentionRoutes } from "../notifications/attention/routes.ts";
 import { auditRoutes } from "../notifications/audit/routes.ts";
 import { deliveryLogRoutes } from "../notifications/delivery-log/routes.ts";
 import { eventRoutes } from "../notifications/events/routes.ts";
+import { merchantSummaryRoutes } from "../notifications/merchant-summaries/routes.ts";
 import { webhookRoutes } from "../notifications/webhooks/routes.ts";
-import { databaseWithoutMerchant } from "../platform/db/databases.ts";
-import { type AppContext, type AppEnv, callerIp, errorResponse, requestContext } from "../platform/http/context.ts";
+import {
+  type AppContext,
+  type AppEnv,
+  callerIp,
+  errorResponse,
+  refuse,
+  requestContext,
+} from "../platform/http/context.ts";
 import { isDevelopment } from "../platform/http/deployment.ts";
-import { failureResponse } from "../platform/http/errors.ts";
-import { isCrossOrigin, type RouteSpec, servesPath } from "../platform/http/route.ts";
-import { configurationFaults, refusesToServe } from "./configuration.ts";
+import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec, servesPath } from "../platform/http/route.ts";
+import { refusesToServe } from "./configuration.ts";
 import { consoleRoutes } from "./console/routes.ts";
-import { healthOf } from "./health.ts";
+import { explorerRoutes } from "./explorers/routes.ts";
+import { answerHealth, answerMetrics, KeptVitals, statusRoutes } from "./eyes/routes.ts";
+import { keyRoutes } from "./keys/routes.ts";
 import { mailRoutes } from "./mailbox/routes.ts";
+import { mcpRoutes } from "./mcp/routes.ts";
 import { publicSpecs } from "./public-specs.ts";
 import { answerDocs, answerOpenApi } from "./reference.ts";
+import { onceSetUp } from "./set-up/middleware.ts";
+import { testChainRoutes } from "./test-chain/routes.ts";
 
 const ROUTES: readonly MountedRoute[] = [
   ...consoleRoutes,
   ...mailRoutes,
+  ...testChainRoutes,
+  ...explorerRoutes,
   ...signInRoutes,
   ...sessionRoutes,
   ...meRoutes,
+  ...setUpRoutes,
+  ...operatorRoutes,
+  ...keyRoutes,
+  ...statusRoutes,
+  ...merchantSummaryRoutes,
+  ...networkRoutes,
   ...passkeyRoutes,
   ...factorRoutes,
   ...totpRoutes,
@@ -69,6 +91,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...productRoutes,
   ...customerRoutes,
   ...reportRoutes,
+  ...exportRoutes,
   ...searchRoutes,
   ...teamRoutes,
   ...invitationRoutes,
@@ -82,6 +105,11 @@ const ROUTES: readonly MountedRoute[] = [
   ...checkoutRoomRoutes,
   ...returnRoutes,
   ...storefrontRoutes,
+  ...mcpRoutes({
+    specs: () => SPECS,
+    fetch: (request, env, waitUntil) =>
+      app().fetch(request, env, { waitUntil, passThroughOnException: () => {}, props: {} }),
+  }),
 ];
 
 /** Every route of the Worker, for the OpenAPI document and the access tests. */
@@ -102,15 +130,13 @@ export function createApp(): HonoBase<AppEnv> {
   const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   app.use(requestContext);
   app.use(shield);
+  app.use(onceSetUp);
   for (const { spec, handle } of ROUTES) app.on(spec.method, spec.path, handle);
   app.get("/openapi.json", answerOpenApi);
   app.get("/docs", answerDocs);
-  app.get("/healthz", async (c) => {
-    const watched = watchedNetworks(c.env.CHAIN_SOURCES);
-    const configured = { watched, faults: configurationFaults(c.env), nowMs: c.get("nowMs") };
-    const health = await healthOf(databaseWithoutMerchant(c.env, "HEALTH"), configured);
-    return c.json(health, health.status === "ok" ? 200 : 503);
-  });
+  const kept = new KeptVitals();
+  app.get("/healthz", (c) => answerHealth(c, kept));
+  app.get("/metrics", answerMetrics);
   app.notFound(nothingHere);
   app.onError(errorResponse);
   return app;
@@ -121,14 +147,14 @@ async function shield(c: AppContext, next: () => Promise<void>): Promise<Respons
   const ip = callerIp(c);
   if (refusesToServe(c.env) && c.req.path !== "/healthz") {
     logAlert("not serving: a variable has a value that production must not have; /healthz names it");
-    return failureResponse({ code: "INTERNAL_ERROR" }, c.get("requestId"));
+    return refuse(c, { code: "INTERNAL_ERROR" });
   }
   if (isDevelopment(c.env) || ip === undefined) {
     await next();
     return undefined;
   }
   const verdict = await c.env.IP_SHIELD.limit({ key: sharedNameOf(ip) });
-  if (!verdict.success) return failureResponse({ code: "RATE_LIMITED", retryAfterSeconds: 60 }, c.get("requestId"));
+  if (!verdict.success) return refuse(c, { code: "RATE_LIMITED", retryAfterSeconds: 60 });
   await next();
   return undefined;
 }
@@ -137,18 +163,20 @@ async function shield(c: AppContext, next: () => Promise<void>): Promise<Respons
 function nothingHere(c: AppContext): Response {
   const serving = SPECS.filter((spec) => servesPath(spec, c.req.path));
   if (c.req.method === "OPTIONS" && serving.some(isCrossOrigin)) return preflight(serving);
-  if (serving.length === 0) return failureResponse({ code: "ROUTE_NOT_FOUND" }, c.get("requestId"));
-  return failureResponse({ code: "METHOD_NOT_ALLOWED", allow: serving.map((spec) => spec.method) }, c.get("requestId"));
+  if (serving.length === 0) return refuse(c, { code: "ROUTE_NOT_FOUND" });
+  return refuse(c, { code: "METHOD_NOT_ALLOWED", allow: serving.map((spec) => spec.method) });
 }
 
 function preflight(serving: readonly RouteSpec[]): Response {
-  const methods = serving.filter(isCrossOrigin).map((spec) => spec.method);
+  const open = serving.filter(isCrossOrigin);
+  // Also while nobody is challenged: browsers remember this answer for a day, and a shop may send tokens early.
+  const token = open.some(({ isChallenged }) => isChallenged) ? `, ${CHALLENGE_TOKEN}` : "";
   return new Response(null, {
     status: 204,
     headers: {
       "access-control-allow-origin": "*",
-      "access-control-allow-methods": methods.join(", "),
-      "access-control-allow-headers": "x-api-key, content-type, idempotency-key",
+      "access-control-allow-methods": open.map(({ method }) => method).join(", "),
+      "access-control-allow-headers": `x-api-key, content-type, idempotency-key${token}`,
       "access-control-max-age": "86400",
     },
   });

@@ -2,51 +2,76 @@
 // signed returns. Reads and the sweep continue, and `/healthz` and the log say what to correct.
 
 import { parseProviders } from "../accounts/identities/providers.ts";
-import { parseChainSources } from "../chains/chain-sources.ts";
+import { parseSignUp } from "../accounts/sign-in/new-accounts.ts";
+import { type ChainSettings, parseChainSources } from "../chains/chain-sources.ts";
+import { parseExplorers } from "../chains/explorers.ts";
 import { parsePollSeconds } from "../chains/poll-setting.ts";
-import { parseSigningKeys } from "../checkout/signed-redirect/signing-key.ts";
-import { parseMacKeys } from "../commerce/wallets/row-mac.ts";
-import { parseKeyring } from "../lib/keyring.ts";
+import { signingKeysOf } from "../checkout/signed-redirect/signing-key.ts";
 import { parseLocationHint } from "../lib/object-of.ts";
-import type { Result } from "../lib/result.ts";
+import { ok, type Result } from "../lib/result.ts";
+import { parseLogSample } from "../lib/work-log.ts";
+import { parseDatabaseLimit, parseMetricsToken } from "../notifications/deployment-status/settings.ts";
 import { parseSchedule } from "../notifications/webhooks/retry-schedule.ts";
+import { parseTurnstile } from "../platform/challenge/turnstile.ts";
+import { isSet, type KeyringName, type KeySettings, keyringOf, parseMasterKey } from "../platform/keys/keyrings.ts";
 import { parseMailProvider, parseSender } from "../platform/mail/provider.ts";
+import { parseExportDays } from "../platform/merchant-exports/keep-days.ts";
 import { parseRateSource } from "../rates/rate-setting.ts";
 
 /** The checked variables of the Worker. One that was never set is undefined, despite the generated types. */
-export interface Variables {
+export interface Variables extends ChainSettings, KeySettings {
   readonly ENVIRONMENT: string | undefined;
   readonly PUBLIC_URL: string | undefined;
   readonly RATE_SOURCE: string | undefined;
-  readonly ROW_MAC_KEY: string | undefined;
-  readonly CHAIN_SOURCES: string | undefined;
+  readonly EXPLORERS: string | undefined;
   readonly POLL_SECONDS: string | undefined;
-  readonly CODE_PEPPER: string | undefined;
-  readonly SECRETS_AES_KEY: string | undefined;
-  readonly SIGNING_KEY: string | undefined;
-  readonly API_KEY_MAC_KEY: string | undefined;
-  readonly SIGN_IN_PROVIDERS: string | undefined;
-  readonly MAIL_PROVIDER: string | undefined;
+  readonly SIGN_IN_PROVIDERS?: string | undefined;
+  readonly SIGN_UP: string | undefined;
+  readonly MAIL_PROVIDER?: string | undefined;
   readonly MAIL_FROM: string | undefined;
   readonly LOCATION_HINT: string | undefined;
+  readonly EXPORT_DAYS?: string | undefined;
   readonly WEBHOOK_LOOPBACK: string | undefined;
   readonly WEBHOOK_SCHEDULE_SECONDS: string | undefined;
+  readonly DEV_CONTROL: string | undefined;
+  readonly TURNSTILE_SITE_KEY?: string | undefined;
+  readonly TURNSTILE_SECRET_KEY?: string | undefined;
+  readonly TURNSTILE_ORIGIN?: string | undefined;
+  readonly DATABASE_LIMIT_GB?: string | undefined;
+  readonly METRICS_TOKEN?: string | undefined;
+  readonly LOG_SAMPLE?: string | undefined;
 }
 
+/** Variables that only development may have. */
+type DevelopmentVariables = Pick<
+  Variables,
+  "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS" | "DEV_CONTROL" | "TURNSTILE_ORIGIN"
+>;
+
 export type FaultCode =
+  | "MASTER_KEY_INVALID"
   | "ROW_MAC_KEY_INVALID"
   | "RATE_SOURCE_INVALID"
   | "CHAIN_SOURCES_INVALID"
+  | "EXPLORERS_INVALID"
   | "POLL_SECONDS_INVALID"
   | "LOCATION_HINT_INVALID"
+  | "EXPORT_DAYS_INVALID"
   | "CODE_PEPPER_INVALID"
   | "SECRETS_AES_KEY_INVALID"
   | "SIGNING_KEY_INVALID"
   | "API_KEY_MAC_KEY_INVALID"
   | "SIGN_IN_PROVIDERS_INVALID"
   | "MAIL_PROVIDER_INVALID"
+  | "MAIL_NOT_CONFIGURED"
   | "MAIL_FROM_INVALID"
   | "WEBHOOK_SCHEDULE_SECONDS_INVALID"
+  | "SIGN_UP_INVALID"
+  | "NOT_SET_UP"
+  | "TURNSTILE_KEYS_INVALID"
+  | "DATABASE_LIMIT_GB_INVALID"
+  | "METRICS_TOKEN_INVALID"
+  | "LOG_SAMPLE_INVALID"
   | "PUBLIC_URL_MISSING"
   | "PUBLIC_URL_INSECURE"
   | "DEVELOPMENT_SETTING_IN_PRODUCTION";
@@ -62,31 +87,33 @@ export interface ConfigurationFault {
 /** All faults, the worst first; empty if there are none. */
 export function configurationFaults(of: Variables): readonly ConfigurationFault[] {
   const isDevelopment = of.ENVIRONMENT === "development";
-  const mail = parseMailProvider(of.MAIL_PROVIDER, isDevelopment);
-  const judged: readonly (readonly [FaultCode, Result<unknown, string>])[] = [
-    ["ROW_MAC_KEY_INVALID", parseMacKeys(of.ROW_MAC_KEY)],
+  const judged: readonly Judged[] = [
+    ...keyFaults(of),
     ["RATE_SOURCE_INVALID", parseRateSource(of.RATE_SOURCE, isDevelopment)],
-    ["CHAIN_SOURCES_INVALID", parseChainSources(of.CHAIN_SOURCES)],
+    ["CHAIN_SOURCES_INVALID", parseChainSources(of)],
+    ["EXPLORERS_INVALID", parseExplorers(of.EXPLORERS)],
     ["POLL_SECONDS_INVALID", parsePollSeconds(of.POLL_SECONDS)],
     ["LOCATION_HINT_INVALID", parseLocationHint(of.LOCATION_HINT)],
-    ["CODE_PEPPER_INVALID", parseKeyring("CODE_PEPPER", of.CODE_PEPPER)],
-    ["SECRETS_AES_KEY_INVALID", parseKeyring("SECRETS_AES_KEY", of.SECRETS_AES_KEY)],
-    ["SIGNING_KEY_INVALID", parseSigningKeys(of.SIGNING_KEY)],
-    ["API_KEY_MAC_KEY_INVALID", parseKeyring("API_KEY_MAC_KEY", of.API_KEY_MAC_KEY)],
+    ["EXPORT_DAYS_INVALID", parseExportDays(of.EXPORT_DAYS)],
     ["SIGN_IN_PROVIDERS_INVALID", parseProviders(of.SIGN_IN_PROVIDERS)],
+    ["SIGN_UP_INVALID", parseSignUp(of.SIGN_UP)],
+    ["TURNSTILE_KEYS_INVALID", parseTurnstile(of)],
+    ["LOG_SAMPLE_INVALID", parseLogSample(of.LOG_SAMPLE)],
+    ["METRICS_TOKEN_INVALID", parseMetricsToken(of.METRICS_TOKEN)],
+    ["DATABASE_LIMIT_GB_INVALID", parseDatabaseLimit(of.DATABASE_LIMIT_GB)],
     ...(isDevelopment
       ? [["WEBHOOK_SCHEDULE_SECONDS_INVALID", parseSchedule(of.WEBHOOK_SCHEDULE_SECONDS, true)] as const]
       : []),
-    ["MAIL_PROVIDER_INVALID", mail],
-    // The mailbox needs no sender.
-    ...(mail.ok && mail.value.kind === "mailbox" ? [] : [["MAIL_FROM_INVALID", parseSender(of.MAIL_FROM)] as const]),
+    ...mailFaults(of, isDevelopment),
   ];
   const faults = judged.flatMap(([code, parsed]): ConfigurationFault[] =>
-    parsed.ok ? [] : [{ code, problem: parsed.error, isFatal: code === "ROW_MAC_KEY_INVALID" }],
+    parsed.ok
+      ? []
+      : [{ code, problem: parsed.error, isFatal: code === "ROW_MAC_KEY_INVALID" || code === "MASTER_KEY_INVALID" }],
   );
   if (!isDevelopment && hasDevelopmentSetting(of)) {
     const problem =
-      "WEBHOOK_LOOPBACK and WEBHOOK_SCHEDULE_SECONDS are for development only: nothing is served until they are removed";
+      "WEBHOOK_LOOPBACK, WEBHOOK_SCHEDULE_SECONDS, DEV_CONTROL and TURNSTILE_ORIGIN are for development only: nothing is served until they are removed";
     faults.unshift({ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", problem, isFatal: true });
   }
   if (!isDevelopment && hasInsecureOrigin(of)) {
@@ -95,16 +122,42 @@ export function configurationFaults(of: Variables): readonly ConfigurationFault[
     faults.unshift({ code: "PUBLIC_URL_INSECURE", problem, isFatal: true });
   }
   if (!isDevelopment && (of.PUBLIC_URL ?? "").trim() === "") {
-    const problem = "PUBLIC_URL is empty: set it, because links to customers need an origin";
+    const problem =
+      "PUBLIC_URL is empty, and no set-up link was redeemed: links to customers need an origin, so do either of them";
     faults.push({ code: "PUBLIC_URL_MISSING", problem, isFatal: false });
   }
   return faults;
 }
 
+type Judged = readonly [FaultCode, Result<unknown, string>];
+
+/** A MASTER_KEY that is wrong is one fault, and not one of each keyring that would be derived from it. */
+function keyFaults(of: Variables): readonly Judged[] {
+  const master = isSet(of.MASTER_KEY) ? parseMasterKey(of.MASTER_KEY) : ok(undefined);
+  const ring = (name: KeyringName) => (master.ok || isSet(of[name]) ? keyringOf(of, name) : ok(undefined));
+  return [
+    ["MASTER_KEY_INVALID", master],
+    ["ROW_MAC_KEY_INVALID", ring("ROW_MAC_KEY")],
+    ["CODE_PEPPER_INVALID", ring("CODE_PEPPER")],
+    ["SECRETS_AES_KEY_INVALID", ring("SECRETS_AES_KEY")],
+    ["SIGNING_KEY_INVALID", master.ok || isSet(of.SIGNING_KEY) ? signingKeysOf(of) : ok(undefined)],
+    ["API_KEY_MAC_KEY_INVALID", ring("API_KEY_MAC_KEY")],
+  ];
+}
+
+function mailFaults(of: Variables, isDevelopment: boolean): readonly Judged[] {
+  const mail = parseMailProvider(of.MAIL_PROVIDER, isDevelopment);
+  if (!mail.ok && !isSet(of.MAIL_PROVIDER)) return [["MAIL_NOT_CONFIGURED", mail]];
+  // The mailbox needs no sender.
+  const isMailbox = mail.ok && mail.value.kind === "mailbox";
+  return [
+    ["MAIL_PROVIDER_INVALID", mail],
+    ["MAIL_FROM_INVALID", isMailbox ? ok(undefined) : parseSender(of.MAIL_FROM)],
+  ];
+}
+
 /** Whether production must not serve at all with these variables. */
-export function refusesToServe(
-  of: Pick<Variables, "ENVIRONMENT" | "PUBLIC_URL" | "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS">,
-): boolean {
+export function refusesToServe(of: Pick<Variables, "ENVIRONMENT" | "PUBLIC_URL"> & DevelopmentVariables): boolean {
   return of.ENVIRONMENT !== "development" && (hasDevelopmentSetting(of) || hasInsecureOrigin(of));
 }
 
@@ -113,14 +166,32 @@ export function refusesToServe(
  */
 function hasInsecureOrigin({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">): boolean {
   const origin = (PUBLIC_URL ?? "").trim();
-  if (origin === "") return false;
-  if (!URL.canParse(origin)) return true;
-  const { protocol, hostname } = new URL(origin);
-  const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
-  return protocol !== "https:" && !(protocol === "http:" && isLoopback);
+  return origin !== "" && !isOriginSafe(origin);
 }
 
-/** Whether a development setting is on: one that lets users register endpoints inside the network, or one that changes the retry schedule. */
-export function hasDevelopmentSetting(of: Pick<Variables, "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS">): boolean {
-  return [of.WEBHOOK_LOOPBACK, of.WEBHOOK_SCHEDULE_SECONDS].some((setting) => (setting ?? "").trim() !== "");
+/** Whether sessions and payment pages may be served at an origin: https, or loopback. */
+export function isOriginSafe(origin: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  return protocol === "https:" || (protocol === "http:" && isLoopback);
+}
+
+/** The faults to show while a set-up link is awaited: the link gives the origin that PUBLIC_URL lacks. */
+export function beforeSetUp(faults: readonly ConfigurationFault[]): readonly ConfigurationFault[] {
+  const problem = "nothing is served but the set-up: make a link with npm run setup-link, and open it";
+  return [
+    { code: "NOT_SET_UP", problem, isFatal: false },
+    ...faults.filter(({ code }) => code !== "PUBLIC_URL_MISSING"),
+  ];
+}
+
+/**
+ * Whether a development setting is on: one that lets users register endpoints inside the network, changes the retry schedule, or asks a program
+ * beside the server, or one in place of Turnstile.
+ */
+export function hasDevelopmentSetting(of: DevelopmentVariables): boolean {
+  return [of.WEBHOOK_LOOPBACK, of.WEBHOOK_SCHEDULE_SECONDS, of.DEV_CONTROL, of.TURNSTILE_ORIGIN].some(
+    (setting) => (setting ?? "").trim() !== "",
+  );
 }

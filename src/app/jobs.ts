@@ -13,18 +13,28 @@ import { wakeWatchers } from "../detection/watchers/wake-watchers.ts";
 import { newOperationId } from "../lib/ids.ts";
 import { logAlert } from "../lib/log.ts";
 import { sleep } from "../lib/sleep.ts";
+import { logWork } from "../lib/work-log.ts";
 import { wakeDue } from "../notifications/deliveries/wake-due.ts";
 import { forgetDeliveries } from "../notifications/delivery-log/forget-deliveries.ts";
 import { noticeDependencies } from "../notifications/notices/dependencies.ts";
 import { sendNotices } from "../notifications/notices/send-notices.ts";
+import { sendAlerts } from "../notifications/operator-alerts/send-alerts.ts";
 import { receiptDependencies } from "../notifications/receipts/dependencies.ts";
 import { sendReceipts } from "../notifications/receipts/send-receipts.ts";
 import { type Db, openWakingDb, wakeEndpoints } from "../platform/db/client.ts";
 import { databaseWithoutMerchant } from "../platform/db/databases.ts";
+import { Meter } from "../platform/db/meter.ts";
+import { withOriginOrThrow } from "../platform/deployment/read-deployment.ts";
 import { forgetEvents } from "../platform/events/forget-events.ts";
 import { forgetOperations } from "../platform/idempotency/store.ts";
 import type { Left } from "../platform/jobs/left.ts";
 import { runJob } from "../platform/jobs/run-job.ts";
+import { rotateKeys } from "../platform/keys/rotate-keys.ts";
+import { exportMerchants, RUN_BOUNDS } from "../platform/merchant-exports/export-merchants.ts";
+import { parseExportDays } from "../platform/merchant-exports/keep-days.ts";
+import { alertDependencies, noteStatus, WATCH_JOB } from "./eyes/dependencies.ts";
+import { rotateDependencies } from "./keys/dependencies.ts";
+import { VERSION } from "./version.ts";
 
 interface Run {
   readonly env: Env;
@@ -38,7 +48,10 @@ interface Run {
 
 const JOBS = {
   expire: async ({ env, db, nowMs }) => {
-    const { left, hasMore } = await expireInvoices(invoiceDependencies(env, { db, nowMs, sleep }));
+    const { left, hasMore } = await expireInvoices({
+      ...invoiceDependencies(env, { db, nowMs, sleep }),
+      clock: Date.now,
+    });
     if (left.length > 0) logAlert("invoices left unsettled", { left });
     return hasMore ? "more" : "nothing";
   },
@@ -52,6 +65,8 @@ const JOBS = {
   "forget-events": ({ db, nowMs }) => forgetEvents(db, nowMs),
   "forget-deliveries": ({ db, minuteMs }) => forgetDeliveries(db, minuteMs),
   "forget-images": ({ db, nowMs }) => forgetImages(db, nowMs),
+  // Renews the rows of older keys, so that those may be retired.
+  "rotate-keys": ({ env, db, nowMs }) => rotateKeys(rotateDependencies(env, { db, nowMs })),
   "wake-watchers": async ({ env, db, nowMs }) => {
     await wakeWatchers(wakeDependencies(env, { db, nowMs }));
     return "nothing";
@@ -62,7 +77,20 @@ const JOBS = {
   },
   receipts: ({ env, db }) => sendReceipts(receiptDependencies(env, db)),
   invitations: ({ env, db, nowMs, background }) => sendWaiting(waitingDependencies(env, { db, nowMs, background })),
+  [WATCH_JOB]: async ({ env, db, nowMs, background }) => {
+    await noteStatus(env, nowMs);
+    return sendAlerts(alertDependencies(env, { db, nowMs, background }));
+  },
   notices: ({ env, db, nowMs, background }) => sendNotices(noticeDependencies(env, { db, nowMs, background })),
+  "export-merchants": async ({ env, db, nowMs }) => {
+    const { EXPORTS: bucket } = env;
+    if (bucket === undefined) return "nothing";
+    const days = parseExportDays(env.EXPORT_DAYS);
+    // While the setting is wrong, which /healthz says, nothing is deleted.
+    const keepDays = days.ok ? days.value : null;
+    const deps = { db, bucket, nowMs, clock: Date.now, release: VERSION, keepDays };
+    return exportMerchants({ ...deps, report: logAlert, bounds: RUN_BOUNDS });
+  },
 } as const satisfies Readonly<Record<string, (run: Run) => Promise<Left>>>;
 
 export type JobName = keyof typeof JOBS;
@@ -85,9 +113,14 @@ export interface JobMessage {
 /** A chain ends here whatever it leaves: a job that finds more for ever would run for ever. The cron begins the next one. */
 const MOST_RUNS = 1_000;
 
+/** The jobs of a deployment: without a bucket nothing is exported. */
+export function jobsOf(env: Pick<Env, "EXPORTS">): readonly JobName[] {
+  return env.EXPORTS === undefined ? JOB_NAMES.filter((job) => job !== "export-merchants") : JOB_NAMES;
+}
+
 /** Sends the first message of each job. */
-export async function dispatchJobs(env: Pick<Env, "JOB_QUEUE">, minuteMs: number): Promise<void> {
-  await env.JOB_QUEUE.sendBatch(JOB_NAMES.map((job) => ({ body: { job, minuteMs, runs: 0 } satisfies JobMessage })));
+export async function dispatchJobs(env: Pick<Env, "JOB_QUEUE" | "EXPORTS">, minuteMs: number): Promise<void> {
+  await env.JOB_QUEUE.sendBatch(jobsOf(env).map((job) => ({ body: { job, minuteMs, runs: 0 } satisfies JobMessage })));
 }
 
 /** Does what a message says, and sends the next one where there is more to do. Throws what the job throws. */
@@ -95,10 +128,21 @@ export async function runJobMessage(body: unknown, env: Env, background: Run["ba
   const message = messageIn(body);
   if (message === undefined) return logAlert("a message of the queue that names no job", {});
   const { job, minuteMs, runs } = message;
-  const db = openWakingDb(databaseWithoutMerchant(env, "JOBS"), env, background);
+  const meter = new Meter();
+  const db = openWakingDb(databaseWithoutMerchant(env, "JOBS"), env, background, meter);
   const deps = { db, nowMs: () => Date.now(), newRunId: newOperationId };
-  const run = { env, db, nowMs: Date.now(), minuteMs, background };
-  const left = await runJob(deps, { name: job, run: () => JOBS[job](run) });
+  const nowMs = Date.now();
+  const run = { env: await withOriginOrThrow(env, { nowMs, sleep }), db, nowMs, minuteMs, background };
+  const note = (left: string, isFault: boolean) => {
+    const ms = Date.now() - nowMs;
+    logWork({ work: "job", ms, cost: meter.cost, isFault, facts: { job, runs, left } }, env, Math.random());
+  };
+  const ended = runJob(deps, { name: job, run: () => JOBS[job](run) });
+  const left = await ended.catch((error: unknown) => {
+    note("failed", true);
+    throw error;
+  });
+  note(left, false);
   if (left === "more" && runs + 1 < MOST_RUNS) {
     await env.JOB_QUEUE.send({ job, minuteMs, runs: runs + 1 } satisfies JobMessage);
   }

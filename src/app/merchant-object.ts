@@ -41,6 +41,7 @@ export class MerchantObject extends DurableObject<Env> implements MerchantObject
         takeOver: async (hash, operationId, nowMs) =>
           this.#reservations.takeOver(hash, operationId, nowMs, incarnation),
         endLease: async (hash, operationId, attempt) => this.endLease(hash, operationId, attempt),
+        knows: async (hash, nowMs) => this.knows(hash, nowMs),
       },
     });
     ctx.blockConcurrencyWhile(async () => {
@@ -63,6 +64,10 @@ export class MerchantObject extends DurableObject<Env> implements MerchantObject
 
   endLease(keyHash: string, operationId: string, attempt: number): void {
     this.#reservations.endLease(keyHash, operationId, attempt);
+  }
+
+  knows(keyHash: string, nowMs: number): boolean {
+    return this.#reservations.knows(keyHash, nowMs);
   }
 
   override alarm(): void {

@@ -5,17 +5,49 @@ import { requestSleep, type Sleep } from "../lib/sleep.ts";
 import { type Db, openWakingDb, withGroup } from "../platform/db/client.ts";
 import { databaseOf } from "../platform/db/databases.ts";
 import { Groups } from "../platform/db/groups.ts";
+import { Meter } from "../platform/db/meter.ts";
+import { withOrigin } from "../platform/deployment/read-deployment.ts";
 import type { Failure } from "../platform/failures.ts";
 import { failureOf } from "../platform/http/context.ts";
+import { CountedCallers } from "../platform/http/counted-callers.ts";
 import type { HandedBack, HandedOver } from "../platform/http/handed-over.ts";
 import { joiningKeys, type Keys } from "../platform/idempotency/key-reservations.ts";
 import { routesInObject } from "./app.ts";
 
 /** Most requests under way, and most bytes of their bodies. More are refused before they have reserved anything. */
-const MOST_REQUESTS = 1_000;
-const MOST_BYTES = 8 * 1_024 * 1_024;
-/** Most requests under way that browsers may send: a quarter. */
-const MOST_PUBLIC = MOST_REQUESTS / 4;
+const MOST: Load = { requests: 1_000, bytes: 8 * 1_024 * 1_024 };
+/** Most that browsers may send: a quarter. */
+const MOST_PUBLIC: Load = { requests: MOST.requests / 4, bytes: MOST.bytes / 4 };
+
+interface Load {
+  readonly requests: number;
+  readonly bytes: number;
+}
+
+/** The requests under way, or those of browsers among them. */
+class UnderWay {
+  readonly #most: Load;
+  #requests = 0;
+  #bytes = 0;
+
+  constructor(most: Load) {
+    this.#most = most;
+  }
+
+  hasRoom(bytes: number): boolean {
+    return this.#requests < this.#most.requests && this.#bytes + bytes <= this.#most.bytes;
+  }
+
+  begin(bytes: number): void {
+    this.#requests += 1;
+    this.#bytes += bytes;
+  }
+
+  end(bytes: number): void {
+    this.#requests -= 1;
+    this.#bytes -= bytes;
+  }
+}
 
 export interface MerchantRequestsOptions {
   readonly env: Env;
@@ -29,9 +61,9 @@ export class MerchantRequests {
   readonly #options: MerchantRequestsOptions;
   readonly #storage: () => { readonly db: Db; readonly groups: Groups; readonly sleep: Sleep };
   readonly #keys: Keys;
-  #requests = 0;
-  #publicRequests = 0;
-  #bytes = 0;
+  readonly #countedCallers = new CountedCallers();
+  readonly #all = new UnderWay(MOST);
+  readonly #public = new UnderWay(MOST_PUBLIC);
 
   constructor(options: MerchantRequestsOptions) {
     this.#options = options;
@@ -48,42 +80,39 @@ export class MerchantRequests {
   /** The answer of the request's route. Refuses STORAGE_UNAVAILABLE if too many requests are under way. */
   async answer(handed: HandedOver): Promise<HandedBack> {
     const { isPublic, bytes } = handed;
-    if (this.#isFull(isPublic, bytes)) return refused({ code: "STORAGE_UNAVAILABLE" });
-    this.#count(isPublic, bytes, 1);
+    const counts = isPublic ? [this.#all, this.#public] : [this.#all];
+    if (!counts.every((count) => count.hasRoom(bytes))) return refused({ code: "STORAGE_UNAVAILABLE" });
+    for (const count of counts) count.begin(bytes);
     try {
       return await this.#run(handed);
     } catch (error) {
       return refused(failureOf(error, { requestId: handed.requestId, route: handed.operationId }));
     } finally {
-      this.#count(isPublic, bytes, -1);
+      for (const count of counts) count.end(bytes);
     }
   }
 
-  #run(handed: HandedOver): Promise<HandedBack> {
-    const { env, background } = this.#options;
+  async #run(handed: HandedOver): Promise<HandedBack> {
+    const { merchantId, background } = this.#options;
     const { operationId, requestId, path, params, headers, isPublic } = handed;
     const handle = routesInObject().get(operationId);
     if (handle === undefined) throw new Error(`${operationId} does not run in the object of a merchant`);
     const { db, groups, sleep } = this.#storage();
+    const nowMs = Date.now();
+    const meter = new Meter();
+    const known = await withOrigin(this.#options.env, { nowMs, sleep });
+    if (!known.ok) return refused(known.error);
     const incoming = {
-      ...{ env, requestId, path, params, background },
-      nowMs: Date.now(),
+      ...{ env: known.value, requestId, path, params, background, nowMs, meter },
       ip: handed.ip ?? undefined,
       header: (name: string) => headers[name],
-      merchantContext: { keys: this.#keys, storage: { db: withGroup(db, groups.request(isPublic)), sleep } },
+      merchantContext: {
+        ...{ merchantId, keys: this.#keys, countedCallers: this.#countedCallers },
+        storage: { db: withGroup(db, groups.request(isPublic, meter), meter), sleep },
+      },
     };
-    return handle(incoming, handed);
-  }
-
-  #isFull(isPublic: boolean, bytes: number): boolean {
-    if (isPublic && this.#publicRequests >= MOST_PUBLIC) return true;
-    return this.#requests >= MOST_REQUESTS || this.#bytes + bytes > MOST_BYTES;
-  }
-
-  #count(isPublic: boolean, bytes: number, by: 1 | -1): void {
-    this.#requests += by;
-    this.#bytes += by * bytes;
-    if (isPublic) this.#publicRequests += by;
+    const answered = await handle(incoming, handed);
+    return { ...answered, cost: meter.cost };
   }
 }
 

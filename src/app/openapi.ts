@@ -4,11 +4,9 @@ import * as z from "zod";
 import { eventBody } from "../platform/events/contract.ts";
 import { jsonSchema, type NamedSchemas } from "../platform/http/json-schema.ts";
 import { refusalStatus, refusalsOf, SAMPLES } from "../platform/http/refusals.ts";
-import { accessText, inOrderOfTags, type RouteSpec, TAGS } from "../platform/http/route.ts";
+import { accessText, CHALLENGE_TOKEN, inOrderOfTags, type RouteSpec, TAGS } from "../platform/http/route.ts";
 import { serversOf } from "./openapi-servers.ts";
-
-/** Equals the version in package.json, as a test checks. */
-export const VERSION = "0.1.0";
+import { VERSION } from "./version.ts";
 
 /** CommonMark, as OpenAPI specifies. */
 const description =
@@ -57,10 +55,11 @@ const errorBody = () =>
       code: z.string(),
       requestId: z.string(),
       details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-      // Details of PERMISSION_DENIED, WALLET_EXISTS and EXTERNAL_ID_EXISTS; others may follow.
+      // Details of PERMISSION_DENIED, WALLET_EXISTS, EXTERNAL_ID_EXISTS and WALLET_HAS_ACTIVE_PAYMENTS; others may follow.
       permission: z.string().optional(),
       walletId: z.string().optional(),
       invoiceId: z.string().optional(),
+      invoiceIds: z.array(z.string()).optional(),
     })
     .loose()
     .meta({ title: "Error" });
@@ -90,6 +89,11 @@ export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string):
     components: {
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: "The same key, for programs that send no other header.",
+        },
         session: {
           type: "apiKey",
           in: "cookie",
@@ -164,6 +168,7 @@ function descriptionOf(spec: RouteSpec): string {
 /** The alternatives that authenticate a caller. */
 function securityOf(spec: RouteSpec): readonly object[] {
   if (spec.callers === "ANYBODY") return [];
+  if (spec.callers === "KEY") return [{ apiKey: [] }, { bearer: [] }];
   return spec.callers === "MEMBER_OR_KEY" ? [{ apiKey: [] }, { session: [] }] : [{ session: [] }];
 }
 
@@ -186,22 +191,31 @@ function queryParameters(spec: RouteSpec): object[] {
 }
 
 function headerParameters(spec: RouteSpec): object[] {
-  if (!spec.isIdempotent) return [];
-  const description =
+  const once =
     "Any string up to 255 characters, sent as UTF-8. For 24 hours the same key and body return the same response.";
+  const token =
+    "A Turnstile token for the action `invoice`. Needed with a public key where the deployment asks for it; a request with an Idempotency-Key that is known needs none.";
+  const optional = { in: "header", required: false } as const;
   return [
-    { name: "Idempotency-Key", in: "header", required: false, description, schema: { type: "string", maxLength: 255 } },
+    ...(spec.isIdempotent
+      ? [{ name: "Idempotency-Key", ...optional, description: once, schema: { type: "string", maxLength: 255 } }]
+      : []),
+    ...(spec.isChallenged
+      ? [{ name: CHALLENGE_TOKEN, ...optional, description: token, schema: { type: "string", maxLength: 2_048 } }]
+      : []),
   ];
 }
 
 function answersOf(spec: RouteSpec, schemas: NamedSchemas): Record<string, unknown> {
   const answers: Record<string, unknown> = {};
-  for (const { status, description, schema, alsoAs } of spec.answers) {
+  for (const { status, description, schema, lineSchema, alsoAs } of spec.answers) {
     const json =
       schema === undefined ? {} : { "application/json": { schema: jsonSchema(schema(), "output", schemas) } };
+    const lines =
+      lineSchema === undefined ? {} : { "application/jsonl": { schema: jsonSchema(lineSchema(), "output", schemas) } };
     const other = alsoAs === undefined ? {} : { [alsoAs]: { schema: { type: "string" } } };
     const headers = headersOf(spec, spec.isIdempotent ? ["Idempotent-Replayed"] : []);
-    answers[status] = { description, headers, content: { ...json, ...other } };
+    answers[status] = { description, headers, content: { ...json, ...lines, ...other } };
   }
   return answers;
 }

@@ -1,40 +1,8 @@
 import * as z from "zod";
+import { healthBody } from "../notifications/deployment-status/contract.ts";
 import { type RouteSpec, specOf } from "../platform/http/route.ts";
 
 const open = { method: "GET", tag: "Service", callers: "ANYBODY", isForPublicKeys: true } as const;
-
-const healthBody = () =>
-  z
-    .object({
-      status: z.enum(["ok", "degraded"]),
-      database: z.enum(["ok", "unavailable"]),
-      networks: z.record(
-        z.string(),
-        z.object({
-          height: z.int().nullable().meta({ description: "Newest block that was read completely" }),
-          tipHeight: z.int().nullable().meta({ description: "Newest block of the network's source" }),
-          lagSeconds: z
-            .int()
-            .nullable()
-            .meta({ description: "Seconds since the time up to which everything was read" }),
-          isResting: z
-            .boolean()
-            .meta({ description: "True if nothing on the network is watched, so that it is not polled" }),
-          degradedSince: z.iso
-            .datetime()
-            .nullable()
-            .meta({ description: "Since when the network's source cannot be read; null while it can" }),
-          unreadAddresses: z
-            .int()
-            .meta({ description: "Number of addresses that the source refuses or that are flooded" }),
-        }),
-      ),
-      unsettledInvoices: z.int().meta({
-        description: "Number of invoices that cannot be settled; the log names them. They do not block others.",
-      }),
-      warnings: z.array(z.string()),
-    })
-    .meta({ title: "Health" });
 
 const documentBody = () => z.object({ openapi: z.string() }).loose();
 
@@ -44,11 +12,22 @@ export const publicSpecs: readonly RouteSpec[] = [
     ...open,
     path: "/healthz",
     operationId: "health",
-    summary: "Read the state of storage and of each configured network",
+    summary: "Read whether the deployment works",
+    description: "For monitors. The reasons of a 503 are in docs/operations/monitoring.md.",
     answers: [
       { status: 200, description: "Healthy", schema: healthBody },
-      { status: 503, description: "Storage does not answer", schema: healthBody },
+      { status: 503, description: "It does not work as it should; `reasons` say why", schema: healthBody },
     ],
+  }),
+  specOf({
+    ...open,
+    path: "/metrics",
+    operationId: "metrics",
+    summary: "Read the state of the deployment in the text format of Prometheus",
+    description: "Needs `Authorization: Bearer` with the setting `METRICS_TOKEN`; without that setting it is 404.",
+    isForPublicKeys: false,
+    answers: [{ status: 200, description: "Text format, version 0.0.4", alsoAs: "text/plain" }],
+    refusals: ["UNAUTHORIZED", "ROUTE_NOT_FOUND"],
   }),
   specOf({
     ...open,

@@ -1,4 +1,6 @@
+import { sleep } from "../lib/sleep.ts";
 import { deliverMessages } from "../notifications/deliveries/dependencies.ts";
+import { withOriginOrThrow } from "../platform/deployment/read-deployment.ts";
 import { isDevelopment } from "../platform/http/deployment.ts";
 import { app } from "./app.ts";
 import { hasDevelopmentSetting } from "./configuration.ts";
@@ -29,7 +31,8 @@ export default {
       for (const { body } of messages) await runJobMessage(body, env, background);
       return;
     }
-    const work = deliverMessages(messages, env, background);
+    const known = await withOriginOrThrow(env, { nowMs: Date.now(), sleep });
+    const work = deliverMessages(messages, known, background);
     // In production the platform runs batches concurrently. The development server runs a queue's batches one after the other: waiting for an
     // endpoint that hangs would block all others there (queue_consumer_no_wait_for_wait_until).
     if (isDevelopment(env)) background(work);

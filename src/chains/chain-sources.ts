@@ -1,5 +1,7 @@
-// The setting CHAIN_SOURCES: JSON that maps each network to a list of sources. `npm start` and the Worker both read it. A source's URL may hold a
-// vendor's key or a node's password, so no message repeats any part of it.
+// The setting CHAIN_SOURCES: JSON that maps each network to a list of sources. `npm start` and the Worker both read it. A variable holds 5 KB, so
+// there may be parts, each an object of its own networks. A source's URL may hold a vendor's key or a node's password, so no message repeats any
+// part of it.
+import { isObject, jsonObject } from "../lib/json-object.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Family, type Network, type NetworkName, networkNamed } from "./networks.ts";
 
@@ -30,13 +32,31 @@ export type ChainSources = ReadonlyMap<NetworkName, readonly ChainSource[]>;
 /** A message may quote a short word without digits: that is a mistyped name. Anything else may be a key in the wrong place. */
 const QUOTABLE = /^[A-Za-z_]{1,16}$/;
 
-/** Parses CHAIN_SOURCES; empty text is `{}`. The error is a sentence for the operator. */
-export function parseChainSources(text: string | undefined): Result<ChainSources, string> {
-  const object = jsonObject(text === undefined || text.trim() === "" ? "{}" : text);
-  if (object === undefined)
-    return err("CHAIN_SOURCES must be a JSON object that maps each network to a list of sources");
+const PARTS = [
+  "CHAIN_SOURCES",
+  "CHAIN_SOURCES_2",
+  "CHAIN_SOURCES_3",
+  "CHAIN_SOURCES_4",
+  "CHAIN_SOURCES_5",
+  "CHAIN_SOURCES_6",
+  "CHAIN_SOURCES_7",
+  "CHAIN_SOURCES_8",
+  "CHAIN_SOURCES_9",
+] as const;
+
+export type ChainSettings = { readonly [part in (typeof PARTS)[number]]?: string | undefined };
+
+/** Parses CHAIN_SOURCES and its parts; empty text is `{}`. A network has all its sources in one part. The error is a sentence for the operator. */
+export function parseChainSources(settings: ChainSettings): Result<ChainSources, string> {
+  const lists: [string, unknown][] = [];
+  for (const part of PARTS) {
+    const text = settings[part];
+    const object = jsonObject(text === undefined || text.trim() === "" ? "{}" : text);
+    if (object === undefined) return err(`${part} must be a JSON object that maps each network to a list of sources`);
+    lists.push(...Object.entries(object));
+  }
   const sources = new Map<NetworkName, readonly ChainSource[]>();
-  for (const [name, list] of Object.entries(object)) {
+  for (const [name, list] of lists) {
     const network = networkNamed(name);
     if (network === undefined)
       return err(`CHAIN_SOURCES names an unknown network${QUOTABLE.test(name) ? `, ${name}` : ""}`);
@@ -49,8 +69,8 @@ export function parseChainSources(text: string | undefined): Result<ChainSources
 }
 
 /** Canonical names of the networks with a source; empty if the value is invalid (`/healthz` says so). */
-export function watchedNetworks(text: string | undefined): ReadonlySet<string> {
-  const sources = parseChainSources(text);
+export function watchedNetworks(settings: ChainSettings): ReadonlySet<string> {
+  const sources = parseChainSources(settings);
   return new Set(sources.ok ? sources.value.keys() : []);
 }
 
@@ -122,17 +142,4 @@ function unescaped(text: string): string {
 
 function addressText({ origin, pathname, search }: URL): string {
   return `${origin}${pathname.replace(/\/+$/, "")}${search}`;
-}
-
-function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 // Secret keys of a deployment: `<id>:<base64 of at least 32 bytes>`, comma-separated, newest first; two of them during a rotation. The first key
 // signs and encrypts, all of them verify and decrypt.
+import { hkdf } from "@noble/hashes/hkdf.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { base64 } from "@scure/base";
@@ -34,6 +35,18 @@ export function parseKeyring(name: string, text: string | undefined): Result<Key
   }
   const [first, ...rest] = keys;
   return first === undefined ? err(`${name} is empty`) : ok([first, ...rest]);
+}
+
+/**
+ * A key for one purpose from each key, under the same ids: HKDF-SHA256 (RFC 5869) without a salt. Keys of different `info` are independent, and none
+ * tells anything of the key that it was derived from.
+ */
+export function deriveKeyring([first, ...rest]: Keyring, info: string, bytes = MIN_SECRET_BYTES): Keyring {
+  const derived = ({ id, secret }: SecretKey) => ({
+    id,
+    secret: hkdf(sha256, secret, undefined, utf8ToBytes(info), bytes),
+  });
+  return [derived(first), ...rest.map(derived)];
 }
 
 /** HMAC with the newest key. `text` must include its purpose, so that an HMAC for one purpose is not valid for another. */

@@ -2,13 +2,19 @@
 
 export type LogFacts = Readonly<Record<string, unknown>>;
 
-type Level = "error" | "warn";
+type Level = "error" | "warn" | "info";
 
 /** `facts`: ids, names and counts; for an error, the result of `safeMessage` or `safeError`. */
-export function log(level: Level, facts: LogFacts): void {
+export function log(level: "error" | "warn", facts: LogFacts): void {
   const line = logLine(level, facts);
   if (level === "error") console.error(line);
   else console.warn(line);
+}
+
+/** For what is neither an error nor a warning; a line of `logLine`. */
+export function writeLine(line: string): void {
+  // biome-ignore lint/suspicious/noConsole: the log's own level
+  console.log(line);
 }
 
 export function logLine(level: Level, facts: LogFacts): string {

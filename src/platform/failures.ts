@@ -25,10 +25,15 @@ export type Failure =
   | { readonly code: "MERCHANT_NOT_FOUND" }
   | { readonly code: "PERMISSION_DENIED"; readonly permission: string }
   | { readonly code: "PUBLIC_KEY_FORBIDDEN" }
+  /** `siteKey` and `action`: of the widget that makes a token. */
+  | { readonly code: "CHALLENGE_REQUIRED"; readonly siteKey: string; readonly action: string }
+  | { readonly code: "CHALLENGE_FAILED"; readonly siteKey: string; readonly action: string }
+  | { readonly code: "CHALLENGE_UNAVAILABLE" }
   | { readonly code: "RATE_LIMITED"; readonly retryAfterSeconds: number }
   | { readonly code: "SESSION_REQUIRED" }
   | { readonly code: "ORIGIN_NOT_ALLOWED" }
   | { readonly code: "OWNER_REQUIRED" }
+  | { readonly code: "OPERATOR_REQUIRED" }
   | { readonly code: "SECURITY_REQUIREMENT_NOT_MET"; readonly missing: readonly string[] }
   /** `factors`: those that this user can use. */
   | { readonly code: "SECOND_FACTOR_REQUIRED"; readonly factors: readonly string[] }
@@ -48,8 +53,19 @@ export type Failure =
   | { readonly code: "IDENTITY_TAKEN" }
   | { readonly code: "IDENTITY_NOT_FOUND" }
   | { readonly code: "SESSION_NOT_FOUND" }
+  // the deployment: its set-up, its operators, who may have an account
+  | { readonly code: "NOT_SET_UP" }
+  | { readonly code: "SETUP_LINK_INVALID" }
+  | { readonly code: "SIGN_UP_CLOSED" }
+  | { readonly code: "USER_NOT_FOUND" }
+  | { readonly code: "OPERATOR_NOT_FOUND" }
+  | { readonly code: "LAST_OPERATOR" }
+  | { readonly code: "NETWORK_NOT_FOUND" }
+  | { readonly code: "REREAD_IN_PROGRESS"; readonly fromHeight: number; readonly toHeight: number }
+  | { readonly code: "REREAD_NOT_FOUND" }
   // merchants, teams and keys
   | { readonly code: "CONFIRMATION_MISMATCH" }
+  | { readonly code: "MERCHANT_SUSPENDED" }
   | { readonly code: "MEMBER_NOT_FOUND" }
   | { readonly code: "ALREADY_MEMBER" }
   | { readonly code: "INSUFFICIENT_RANK" }
@@ -92,7 +108,7 @@ export type TradeFailure =
   | { readonly code: "XPUB_NOT_SUPPORTED"; readonly network: string }
   | { readonly code: "PRIVATE_KEY_REFUSED" }
   | { readonly code: "WALLET_EXISTS"; readonly walletId: WalletId | undefined }
-  | { readonly code: "WALLET_HAS_ACTIVE_PAYMENTS" }
+  | { readonly code: "WALLET_HAS_ACTIVE_PAYMENTS"; readonly invoiceIds: readonly InvoiceId[] }
   | { readonly code: "WALLET_NOT_FOUND" }
   | { readonly code: "WALLET_FROZEN" }
   | { readonly code: "WALLET_IS_NOT_XPUB" }

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { inject } from "vitest";
 import { until } from "../../scripts/demo-story/until.ts";
 import { findingsEverywhere } from "../support/page-axe.ts";
+import { codeMailedTo } from "./console-entry.ts";
 
 const READ_WITHIN_MS = 30_000;
 const SETTLED_WITHIN_MS = 5_000;
@@ -10,20 +11,16 @@ const SETTLED_WITHIN_MS = 5_000;
 /** What a browser says in its console of answers that these stories are about: nobody is signed in yet, or the service is away. */
 export const EXPECTED_IN_CONSOLE = /status of 40[13]|ERR_INTERNET_DISCONNECTED/;
 
+/** And where the page of a merchant is opened that the user is no member of. */
+export const REFUSED_IN_CONSOLE = /status of 40[134]|There is no such merchant/;
+
 export function freshAddress(): string {
   return `user-${crypto.randomUUID()}@example.com`;
 }
 
 /** The code of 8 digits in the newest mail to an address. */
-export async function mailedCode(email: string): Promise<string> {
-  const { baseUrl } = inject("street");
-  const headers = { accept: "application/json" };
-  const answer = await fetch(`${baseUrl}/dev/mail?to=${encodeURIComponent(email)}`, { headers });
-  const mails = (await answer.json()) as { readonly data?: readonly { readonly text: string }[] };
-  const [mail] = mails.data ?? (mails as unknown as readonly { readonly text: string }[]);
-  const [, code] = /^(\d{8})$/m.exec(mail?.text ?? "") ?? [];
-  if (code === undefined) throw new Error(`no mail with a code to ${email}`);
-  return code;
+export function mailedCode(email: string): Promise<string> {
+  return codeMailedTo(inject("street").baseUrl, email);
 }
 
 /** On the sign-in page: asks for a code, and enters it. */
@@ -57,4 +54,16 @@ export async function untilPage(page: Page, heading: string): Promise<void> {
     READ_WITHIN_MS,
   );
   await page.waitForLoadState("networkidle");
+}
+
+/** A device of the user that makes and gives passkeys at once. */
+export async function giveDevice(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("WebAuthn.enable");
+  await session.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      ...{ protocol: "ctap2", transport: "internal", hasResidentKey: true },
+      ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+    },
+  });
 }

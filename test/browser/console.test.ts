@@ -21,8 +21,8 @@ describeInBrowser("the console", () => {
   }
 
   /** A new user with a merchant, on its invoices. */
-  async function atInvoices(): Promise<Page> {
-    const page = await signedIn();
+  async function atInvoices(email?: string): Promise<Page> {
+    const page = await signedIn("/", email);
     await untilPage(page, "Welcome");
     await page.getByLabel("Name of your shop or business").fill("Corner shop");
     await page.getByRole("button", { name: "Continue" }).click();
@@ -35,6 +35,9 @@ describeInBrowser("the console", () => {
 
   async function createInvoice(page: Page, name: string): Promise<void> {
     await page.getByRole("button", { name: "New invoice" }).click();
+    // There is no wallet yet, and the form says so first.
+    await page.getByText("First a wallet").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Skip" }).click();
     await page.getByLabel("Name", { exact: false }).first().fill(name);
     await page.getByLabel("Amount").fill("49.9");
     await page.getByLabel("Order number").fill("1001");
@@ -56,7 +59,6 @@ describeInBrowser("the console", () => {
     await page.getByLabel("Address or extended public key").fill(`0x${randomHex(20)}`);
     await page.getByText("An address of Ethereum and its relatives.").waitFor();
     await page.getByRole("button", { name: "Add the wallet" }).click();
-    await page.getByRole("button", { name: "It is the same" }).click();
     await page.getByLabel("Product").fill("Chair");
     await page.getByLabel("Price").fill("120");
     await page.getByRole("button", { name: "Make its page" }).click();
@@ -104,6 +106,24 @@ describeInBrowser("the console", () => {
     expect(await findings(page)).toEqual([]);
   });
 
+  it("asks for a fresh factor above the dialog of the change that needs it", async () => {
+    const email = freshAddress();
+    const page = await atInvoices(email);
+    await page.getByRole("link", { name: "Developers" }).click();
+    await page.getByRole("button", { name: "New key" }).click();
+    const change = page.getByRole("dialog", { name: "New API key" });
+    await change.getByLabel("Name").fill("Shop");
+    const refusal = { statusCode: 403, message: "Confirm", code: "STEP_UP_REQUIRED", factors: ["email_code"] };
+    await page.route("**/api-keys", (route) => route.fulfill({ status: 403, json: refusal }), { times: 1 });
+    await change.getByRole("button", { name: "Create the key" }).click();
+    const question = page.getByRole("dialog", { name: "Confirm that it is you" });
+    // A click finds what is on top, as a hand does.
+    await question.getByLabel("Code from the mail").click();
+    await page.keyboard.type(await mailedCode(email));
+    await question.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("dialog").getByText(/^sk_/).last().waitFor();
+  });
+
   it("goes back to the page that was asked for before the sign-in, and out again", async () => {
     const page = await signedIn("/console/account");
     await untilPage(page, "Account");
@@ -116,9 +136,14 @@ describeInBrowser("the console", () => {
   it("names in its navigation each page that there is, and finds pages with Ctrl-K", async () => {
     const page = await atInvoices();
     const names = await page.getByRole("navigation", { name: "Console" }).getByRole("link").allTextContents();
-    expect(names).toEqual(["Invoices", "Account"]);
+    expect(names).toEqual([
+      ...["Home", "Invoices", "Payments to review", "Wallets", "Products", "Customers", "Reports"],
+      ...["Developers", "Team", "Settings", "Audit", "Account"],
+    ]);
+    const current = page.getByRole("navigation", { name: "Console" }).locator('[aria-current="page"]');
+    expect(await current.allTextContents()).toEqual(["Invoices"]);
     await page.keyboard.press("Control+k");
-    await page.getByRole("textbox", { name: "Find a page" }).fill("acc");
+    await page.getByRole("textbox", { name: "Find a page, an invoice or a customer" }).fill("acc");
     await page.keyboard.press("Enter");
     await untilPage(page, "Account");
   });

@@ -2,19 +2,32 @@
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { seedInvoices } from "../../bench/seed-invoices.ts";
 import { startEvmChain } from "../../scripts/demo-story/evm-chain.ts";
 import { startShop } from "../../scripts/demo-story/shop.ts";
+import { findFreePort } from "../../scripts/free-port.ts";
 import { apiKeyMacKeys, type Home } from "../../scripts/home.ts";
-import { insertSql, newKey, newMerchant, newTeam } from "../../scripts/seed.ts";
+import { insertSql, newKey, newMember, newMerchant, newTeam } from "../../scripts/seed.ts";
 import { databaseFile, executeSqlFile } from "../../scripts/wrangler.ts";
+import { ROLES, type Role } from "../../src/accounts/teams/roles.ts";
 import { assetOn } from "../../src/chains/networks.ts";
 import { network } from "../support/named-network.ts";
 
 /** Tokens that customers pay with, beside ETH itself. */
 export const TOKENS = ["USDT", "USDC", "DAI"] as const;
-const SHOPS = 80;
+const SHOPS = 110;
 /** Often enough that a payer sees changes within a second. */
 const POLL_SECONDS = 0.25;
+
+/** Invoices of the shop with many. */
+const MANY = 100_000;
+
+/** Google as the server knows it: a port where a test may start a provider. */
+export interface ProviderPlace {
+  readonly port: number;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
 
 /** The value of `inject("street")`. */
 export interface Street {
@@ -24,6 +37,9 @@ export interface Street {
   /** Where the server keeps its state; all that it prints is in `server.log` there. */
   readonly home: string;
   readonly shops: readonly { readonly merchantId: string; readonly key: string }[];
+  /** A shop with very many invoices, named "Order 0" and so on, of which every tenth is EXPIRED. */
+  readonly many: { readonly merchantId: string; readonly count: number; readonly firstAtMs: number };
+  readonly google: ProviderPlace;
 }
 
 export async function openStreet(): Promise<{ readonly street: Street; readonly close: () => Promise<void> }> {
@@ -31,18 +47,27 @@ export async function openStreet(): Promise<{ readonly street: Street; readonly 
   try {
     await chain.mine();
     let shops: Street["shops"] = [];
+    let many: Street["many"] | undefined;
+    const google = { port: await findFreePort(), clientId: "client-google", clientSecret: "secret-of-google" };
     const server = await startShop({
       sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] },
       pollSeconds: POLL_SECONDS,
+      signInProviders: {
+        google: { clientId: google.clientId, clientSecret: google.clientSecret, issuer: issuerOf(google) },
+      },
       seedMore: async (home) => {
-        shops = await seedShops(home);
+        const [first, ...others] = await seedShops(home);
+        if (first === undefined) throw new Error("there is no shop");
+        shops = others;
+        many = { merchantId: first.merchantId, count: MANY, firstAtMs: await seedMany(home, first.merchantId) };
       },
     });
+    if (many === undefined) throw new Error("the server started without its seed");
     const close = async () => {
       await server.stop();
       await chain.stop();
     };
-    const street = { baseUrl: server.baseUrl, chainUrl: chain.url, home: dirname(server.logFile), shops };
+    const street = { baseUrl: server.baseUrl, chainUrl: chain.url, home: dirname(server.logFile), shops, many, google };
     return { street, close };
   } catch (error) {
     await chain.stop();
@@ -55,19 +80,61 @@ async function seedShops(home: Home): Promise<Street["shops"]> {
   const macKeys = apiKeyMacKeys(home);
   const made = Array.from({ length: SHOPS }, (_, place) => {
     const merchant = newMerchant(`Corner shop ${place + 1}`, nowMs);
-    return { merchant, key: newKey(macKeys, { merchantId: merchant.id, kind: "SECRET", nowMs }) };
+    const team = ROLES.map((role) => newMember(merchant.id, { role, email: emailOf(merchant.id, role) }, nowMs));
+    return { merchant, team, key: newKey(macKeys, { merchantId: merchant.id, kind: "SECRET", nowMs }) };
   });
+  const people = made.flatMap(({ team }) => team);
   const file = join(home.path, "street.sql");
   writeFileSync(
     file,
     insertSql({
       merchants: made.map(({ merchant }) => merchant),
       teams: made.map(({ merchant }) => newTeam(merchant)),
+      users: people.flatMap(({ users }) => users),
+      members: people.flatMap(({ members }) => members),
       apiKeys: made.map(({ key }) => key.row),
     }),
   );
   executeSqlFile(home, file);
   return made.map(({ merchant, key }) => ({ merchantId: merchant.id, key: key.secret }));
+}
+
+/** Returns when the oldest invoice was created; each later one is a second younger. */
+async function seedMany(home: Home, merchantId: string): Promise<number> {
+  const database = new DatabaseSync(databaseFile(home));
+  try {
+    // The seed of the benchmarks takes a D1 database, of which it uses this much.
+    const asD1 = {
+      prepare: (sql: string) => ({
+        bind: (...given: readonly (string | number)[]) => {
+          // Node binds a number as a fraction, and SQLite would write it as one: "Order 7.0".
+          const values = given.map((value) => (typeof value === "number" ? BigInt(value) : value));
+          return {
+            run: () => database.prepare(sql).run(...values),
+            first: async () => database.prepare(sql).get(...values),
+          };
+        },
+      }),
+      batch: async (statements: readonly { readonly run: () => unknown }[]) => {
+        database.exec("BEGIN");
+        for (const { run } of statements) run();
+        database.exec("COMMIT");
+      },
+    };
+    const asked = asD1 as unknown as Parameters<typeof seedInvoices>[0];
+    return (await seedInvoices(asked, merchantId, MANY, () => {})).positionOf(0).createdAtMs;
+  } finally {
+    database.close();
+  }
+}
+
+export function issuerOf({ port }: ProviderPlace): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+/** Each shop has a member of each role, who signs in with this address. */
+export function emailOf(merchantId: string, role: Role): string {
+  return `${role.toLowerCase()}-${merchantId.toLowerCase().replace("_", "-")}@example.com`;
 }
 
 /** A shop that no test of any file has taken; throws when none is left. */
@@ -87,13 +154,30 @@ export function takeShop({ home, shops }: Street): Street["shops"][number] {
  * Moves the end of an invoice to `inMs` from now: no invoice lives less than a minute, and no test waits that long. It writes to
  * the database from this process, and the server sees the change.
  */
-export function endInvoiceIn({ home }: Street, invoiceId: string, inMs: number): void {
-  const database = new DatabaseSync(databaseFile({ state: join(home, "state") }));
-  try {
-    database.exec("PRAGMA busy_timeout = 5000");
+export function endInvoiceIn(street: Pick<Street, "home">, invoiceId: string, inMs: number): void {
+  changeDatabase(street, (database) => {
     const endMs = Date.now() + inMs;
     const { changes } = database.prepare("UPDATE invoices SET expires_at_ms = ? WHERE id = ?").run(endMs, invoiceId);
     if (changes !== 1) throw new Error(`no invoice ${invoiceId}`);
+  });
+}
+
+/** Makes a shop's owner an operator of the deployment, as a set-up link does. */
+export function makeOperator(street: Pick<Street, "home">, email: string): void {
+  changeDatabase(street, (database) => {
+    const { changes } = database
+      .prepare("UPDATE users SET operator_since_ms = ? WHERE email = ?")
+      .run(Date.now(), email);
+    if (changes !== 1) throw new Error(`no user ${email}`);
+  });
+}
+
+/** Writes to the server's database from this process, for what no API does. */
+export function changeDatabase({ home }: Pick<Street, "home">, change: (database: DatabaseSync) => void): void {
+  const database = new DatabaseSync(databaseFile({ state: join(home, "state") }));
+  try {
+    database.exec("PRAGMA busy_timeout = 5000");
+    change(database);
   } finally {
     database.close();
   }

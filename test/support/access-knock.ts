@@ -20,8 +20,10 @@ const UNKNOWN: Readonly<Record<string, string>> = {
   invitationId: `tin_${UNKNOWN_ULID}`,
   sessionId: `ses_${UNKNOWN_ULID}`,
   passkeyId: `pky_${UNKNOWN_ULID}`,
+  userId: `usr_${UNKNOWN_ULID}`,
   provider: "google",
   subject: "nobody",
+  network: "NONE",
   name: "0".repeat(64),
 };
 

@@ -62,6 +62,12 @@ export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
   [`DELETE ${MERCHANT}/customers/:customerId`]: need("CUSTOMER_DELETE"),
   [`GET ${MERCHANT}/customers/:customerId/resume`]: need("CUSTOMER_VIEW"),
   [`GET ${MERCHANT}/reports/totals`]: need("INVOICE_VIEW"),
+  [`GET ${MERCHANT}/reports/payments.jsonl`]: need("PAYMENT_VIEW"),
+  [`GET ${MERCHANT}/reports/payments.csv`]: need("PAYMENT_VIEW"),
+  [`GET ${MERCHANT}/reports/invoices.jsonl`]: need("INVOICE_VIEW"),
+  [`GET ${MERCHANT}/reports/invoices.csv`]: need("INVOICE_VIEW"),
+  [`GET ${MERCHANT}/reports/statement.jsonl`]: need("PAYMENT_VIEW"),
+  [`GET ${MERCHANT}/reports/statement.csv`]: need("PAYMENT_VIEW"),
   [`GET ${MERCHANT}/search`]: need("INVOICE_VIEW or CUSTOMER_VIEW or PAYMENT_VIEW"),
   [`GET ${MERCHANT}/attention`]: need("PAYMENT_VIEW or INVOICE_VIEW or WALLET_VIEW or WEBHOOK_VIEW"),
   [`GET ${KEYS}`]: need("API_KEY_VIEW"),
@@ -73,6 +79,7 @@ export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
   [`GET ${MERCHANT}/audit-events`]: need("AUDIT_VIEW"),
   [`GET ${MERCHANT}/events`]: need("WEBHOOK_VIEW"),
   [`GET ${MERCHANT}/events/:eventId`]: need("WEBHOOK_VIEW"),
+  [`GET ${MERCHANT}/events/:eventId/deliveries`]: need("WEBHOOK_VIEW"),
   [`GET ${HOOKS}`]: need("WEBHOOK_VIEW"),
   [`POST ${HOOKS}`]: need("WEBHOOK_CREATE", "step-up"),
   [`GET ${HOOKS}/:webhookId`]: need("WEBHOOK_VIEW"),
@@ -102,8 +109,11 @@ export const MEMBER_ONLY: Readonly<Record<string, Need>> = {
   [`PATCH ${TEAM}/security`]: need("TEAM_VIEW", "step-up", "owner"),
 };
 
-/** Routes of a user, independent of merchants. `pending`: also allowed before the second factor. */
-export const USER: Readonly<Record<string, readonly ("step-up" | "pending")[]>> = {
+/** Routes for secret keys alone, whatever their permissions. */
+export const KEY_ONLY: readonly string[] = ["POST /mcp"];
+
+/** Routes of a user, independent of merchants. `pending`: also allowed before the second factor. `operator`: only for operators. */
+export const USER: Readonly<Record<string, readonly ("step-up" | "pending" | "operator")[]>> = {
   [`POST ${AUTH}/sign-out`]: ["pending"],
   [`POST ${AUTH}/second-factor/start`]: ["pending"],
   [`POST ${AUTH}/second-factor/verify`]: ["pending"],
@@ -129,6 +139,22 @@ export const USER: Readonly<Record<string, readonly ("step-up" | "pending")[]>> 
   [`GET ${ME}/identities`]: [],
   [`POST ${ME}/identities/:provider`]: ["step-up"],
   [`DELETE ${ME}/identities/:provider/:subject`]: ["step-up"],
+  "GET /api/v1/operator/keys": ["operator"],
+  "GET /api/v1/operator/status": ["operator"],
+  "GET /api/v1/operator/merchants": ["operator"],
+  "POST /api/v1/operator/merchants/:merchantId/suspension": ["operator", "step-up"],
+  "DELETE /api/v1/operator/merchants/:merchantId/suspension": ["operator", "step-up"],
+  "GET /api/v1/operator/networks": ["operator"],
+  "POST /api/v1/operator/networks/:network/pause": ["operator", "step-up"],
+  "DELETE /api/v1/operator/networks/:network/pause": ["operator", "step-up"],
+  "POST /api/v1/operator/networks/:network/reread": ["operator", "step-up"],
+  "DELETE /api/v1/operator/networks/:network/reread": ["operator", "step-up"],
+  "GET /api/v1/operator/operators": ["operator"],
+  "POST /api/v1/operator/operators": ["operator", "step-up"],
+  "DELETE /api/v1/operator/operators/:userId": ["operator", "step-up"],
+  "GET /dev/chain": [],
+  "PATCH /dev/chain": [],
+  "POST /dev/payments": [],
   "GET /api/v1/merchants": [],
   "POST /api/v1/merchants": [],
   "GET /api/v1/team/invitations": [],
@@ -139,6 +165,7 @@ export const USER: Readonly<Record<string, readonly ("step-up" | "pending")[]>> 
 /** Routes that anyone may call; each checks its own proof. */
 export const OPEN: readonly string[] = [
   "GET /healthz",
+  "GET /metrics",
   "GET /openapi.json",
   "GET /docs",
   "GET /dev/mail",
@@ -146,13 +173,30 @@ export const OPEN: readonly string[] = [
   "GET /console",
   "GET /console/welcome",
   "GET /console/account",
+  "GET /operator",
   "GET /console/:merchantId",
   "GET /console/:merchantId/invoices",
   "GET /console/:merchantId/invoices/:invoiceId",
+  "GET /console/:merchantId/payments",
+  "GET /console/:merchantId/payments/:paymentId",
+  "GET /console/:merchantId/reports",
+  "GET /console/:merchantId/wallets",
+  "GET /console/:merchantId/wallets/:walletId",
+  "GET /console/:merchantId/products",
+  "GET /console/:merchantId/products/:productId",
+  "GET /console/:merchantId/customers",
+  "GET /console/:merchantId/customers/:customerId",
+  "GET /console/:merchantId/developers",
+  "GET /console/:merchantId/developers/endpoints/:webhookId",
+  "GET /console/:merchantId/team",
+  "GET /console/:merchantId/settings",
+  "GET /console/:merchantId/audit",
   "GET /sign-in",
+  "GET /setup",
   "GET /invitations",
   "GET /wallets/disable",
   "GET /images/:merchantId/:name",
+  "GET /api/v1/explorers",
   `GET ${AUTH}/methods`,
   `POST ${AUTH}/email/start`,
   `POST ${AUTH}/email/verify`,
@@ -161,11 +205,21 @@ export const OPEN: readonly string[] = [
   `GET ${AUTH}/:provider/start`,
   `GET ${AUTH}/:provider/callback`,
   "POST /api/v1/wallets/disable",
+  "POST /api/v1/setup/options",
+  "POST /api/v1/setup",
   "GET /api/v1/checkout/:invoiceId",
   "POST /api/v1/checkout/:invoiceId/payment-methods",
   "POST /api/v1/checkout/:invoiceId/claims",
   "GET /.well-known/edgetill-keys.json",
   "GET /pay/:invoiceId/live",
+];
+
+/** Of these, what production serves before a set-up link is redeemed (security.md 5). */
+export const BEFORE_SET_UP: readonly string[] = [
+  "GET /healthz",
+  "GET /setup",
+  "POST /api/v1/setup/options",
+  "POST /api/v1/setup",
 ];
 
 /** Payers' pages: forms that anyone may send, whose refusals are pages. */

@@ -64,10 +64,11 @@ export interface Ask {
   readonly cf?: unknown;
 }
 
+/** `path`: below the tests' own origin, or a whole URL. */
 export function requestOf(path: string, ask: Ask = {}): Request {
   const { method = "GET", key, body, headers, cf } = ask;
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  return new Request(`${ORIGIN}${path}`, {
+  return new Request(/^https?:/.test(path) ? path : `${ORIGIN}${path}`, {
     method,
     headers: {
       ...(key === undefined ? {} : { "x-api-key": key }),
@@ -94,14 +95,23 @@ export async function send(path: string, ask: Ask = {}): Promise<Answer> {
 
 /** Through the app with the test's own bindings or variables; resolves after its background work is done. */
 export async function sendWith(changes: Partial<Env>, path: string, ask: Ask = {}): Promise<Answer> {
-  const context = createExecutionContext();
+  return deploymentWith(changes)(path, ask);
+}
+
+/** The same for several requests, whose merchants' objects stay in memory. */
+export function deploymentWith(changes: Partial<Env>): (path: string, ask?: Ask) => Promise<Answer> {
   // Outside development, bindings and variables for development only are removed.
-  const own = changes.ENVIRONMENT === undefined ? {} : { WEBHOOK_LOOPBACK: "" };
+  const own = changes.ENVIRONMENT === undefined ? {} : { WEBHOOK_LOOPBACK: "", DEV_CONTROL: "" };
   const world: Env = { ...env, ...own, ...changes };
+  let context = createExecutionContext();
   const MERCHANT_OBJECT = ownMerchantObjects(world, (work) => context.waitUntil(work));
-  const answer = await answerOf(await createApp().fetch(requestOf(path, ask), { ...world, MERCHANT_OBJECT }, context));
-  await waitOnExecutionContext(context);
-  return answer;
+  return async (path, ask = {}) => {
+    context = createExecutionContext();
+    const response = await createApp().fetch(requestOf(path, ask), { ...world, MERCHANT_OBJECT }, context);
+    const answer = await answerOf(response);
+    await waitOnExecutionContext(context);
+    return answer;
+  };
 }
 
 async function answerOf(response: Response): Promise<Answer> {

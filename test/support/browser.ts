@@ -10,12 +10,13 @@ export interface Browser {
   cookies(): Readonly<Record<string, string>>;
 }
 
-export function newBrowser(headers: Readonly<Record<string, string>> = {}): Browser {
+/** `through`: sends its requests; by default to the Worker. */
+export function newBrowser(headers: Readonly<Record<string, string>> = {}, through = send): Browser {
   const jar = new Map<string, string>();
   const ask = async (path: string, of: Ask = {}): Promise<Answer> => {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
     const own = { origin: ORIGIN, ...(cookie === "" ? {} : { cookie }), ...headers, ...of.headers };
-    const answer = await send(path, { ...of, headers: own });
+    const answer = await through(path, { ...of, headers: own });
     for (const set of answer.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
       if (value === "") jar.delete(name);

@@ -8,10 +8,10 @@ import { type MethodBody, methodBodyOf, offeredMethodBody } from "../../src/comm
 import { activeMethod } from "../../src/commerce/invoices/payment-method.ts";
 import { restUnits } from "../../src/commerce/invoices/rest.ts";
 import type { Payment } from "../../src/commerce/payments/payment.ts";
-import { parseMacKeys } from "../../src/commerce/wallets/row-mac.ts";
 import type { Wallet } from "../../src/commerce/wallets/wallet.ts";
 import { makeId } from "../../src/lib/ids.ts";
 import type { InvoiceStatus } from "../../src/platform/column-values.ts";
+import { keyringOf } from "./keyrings.ts";
 
 export const NOW = Date.UTC(2026, 10, 21, 12);
 export const EXPIRES = NOW + 3_600_000;
@@ -21,9 +21,7 @@ export const HASH = `0x${"4f".repeat(32)}`;
 const ID = "0".repeat(26);
 const INVOICE_ID = makeId("inv", ID);
 export const MERCHANT_ID = makeId("mer", ID);
-const keys = parseMacKeys(`test:${btoa("k".repeat(32))}`);
-if (!keys.ok) throw new Error(keys.error);
-const macKeys = keys.value;
+const macKeys = keyringOf(`test:${btoa("k".repeat(32))}`);
 
 export interface Given {
   readonly invoice?: Partial<Invoice>;
@@ -138,7 +136,7 @@ function cursorOf(tipHeight: number): InvoiceFile["cursors"][number] {
   return {
     ...{ network: "ETH", isResting: false, sinceMs: NOW, height: tipHeight, hash: HASH, checkpoints: "[]" },
     ...{ passedMs: NOW, lastMovedAtMs: NOW, tipHeight, finalizedHeight: null, tipTimeMs: NOW, tickedAtMs: NOW },
-    ...{ degradedSinceMs: null, lastOutage: null, progress: "{}" },
+    ...{ degradedSinceMs: null, lastOutage: null, progress: "{}", pausedAtMs: null },
   };
 }
 

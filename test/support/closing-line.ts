@@ -8,7 +8,8 @@ import { chromiumProgram } from "./page-program.ts";
 
 /**
  * Prints what CI reads, over all projects, as the last line of the run: `N passed, N failed`, and `, N skipped` when a test was. The line
- * before it says which programs were missing for the skipped tests, and why they could not be installed.
+ * before it says which programs were missing for the skipped tests, and why they could not be installed. What failed is named before both,
+ * a line each, because whoever reads a long log from its end has only these.
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
@@ -21,15 +22,41 @@ export default class ClosingLine implements Reporter {
         ![...module.children.allTests()].some((test) => test.result().state === "failed"),
     );
     const failed = count("failed") + broken.length + errors.length;
+    const failures = failureLines(modules, broken, errors);
     const line = `${count("passed")} passed, ${failed} failed`;
     const skipped = count("skipped");
     const projects = new Set(modules.filter(hasSkipped).map(({ project }) => project.name));
     const missing = PROGRAMS.filter((each) => each.projects.some((name) => projects.has(name)) && !each.isThere());
     process.on("exit", () => {
+      for (const each of failures) console.log(each);
       if (missing.length > 0) console.log(skippedLine(missing.map(({ name }) => name)));
       console.log(skipped === 0 ? line : `${line}, ${skipped} skipped`);
     });
   }
+}
+
+/** A line for each failure: the file, the whole name of the test, and how its error begins. */
+function failureLines(
+  modules: readonly TestModule[],
+  broken: readonly TestModule[],
+  errors: readonly unknown[],
+): string[] {
+  const tests = modules.flatMap((module) =>
+    [...module.children.allTests("failed")].map((test) =>
+      failureLine(`${module.relativeModuleId} > ${test.fullName}`, test.result().errors?.[0]),
+    ),
+  );
+  return [
+    ...tests,
+    ...broken.map((module) => failureLine(module.relativeModuleId, module.errors()[0])),
+    ...errors.map((error) => failureLine("outside a test", error)),
+  ];
+}
+
+function failureLine(where: string, error: unknown): string {
+  // An error of another process is an object without a prototype, which neither is an Object nor becomes a text.
+  const message = typeof error === "object" && error !== null && "message" in error ? error.message : String(error);
+  return `Failed: ${where}: ${String(message).split("\n", 1)[0]?.slice(0, 300)}`;
 }
 
 /** Programs that tests of these projects are skipped without. */

@@ -22,7 +22,7 @@ export interface TestEndpoint {
 /** An endpoint for everything, with one secret sealed under `keys`, as SECRETS_AES_KEY has them. */
 export async function addEndpoint(
   db: Db,
-  keys: string,
+  keys: string | undefined,
   of: Pick<Webhook, "merchantId" | "url"> & Partial<Webhook>,
 ): Promise<TestEndpoint> {
   const ring = parseKeyring("SECRETS_AES_KEY", keys);

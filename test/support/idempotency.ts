@@ -18,6 +18,7 @@ export function keysOf(namespace: Pick<Env["MERCHANT_OBJECT"], "getByName">, mer
     reserve: (...args) => stub().reserve(...args),
     takeOver: (...args) => stub().takeOver(...args),
     endLease: (...args) => stub().endLease(...args),
+    knows: async (...args) => (await stub().knows?.(...args)) ?? false,
   };
 }
 export const freshMerchant = (): MerchantId => makeId("mer", freshUlid());

@@ -55,9 +55,8 @@ export function tablesIn(sources: Sources): ReadonlyMap<string, string> {
   );
 }
 
-/** Health reads by itself, below every store. */
 function isStore(path: string): boolean {
-  return path.endsWith("/store.ts") || path === "src/app/health.ts";
+  return path.endsWith("/store.ts");
 }
 
 function declare(

@@ -7,9 +7,9 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Listens on a free port of loopback. */
-export async function listen(server: Server): Promise<Listening> {
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
+/** Listens on loopback; by default on a free port. */
+export async function listen(server: Server, port = 0): Promise<Listening> {
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the server has no port");
   return {

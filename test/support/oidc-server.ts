@@ -37,10 +37,10 @@ export interface OidcClient {
 
 const KEY_ID = "honest";
 
-export async function startOidcProvider(client: OidcClient): Promise<OidcProvider> {
+export async function startOidcProvider(client: OidcClient, port?: number): Promise<OidcProvider> {
   const keys = { honest: newKey(), stranger: newKey() };
   const server = createServer();
-  const listening: Listening = await listen(server);
+  const listening: Listening = await listen(server, port);
   const people = new Map<string, User>();
   const it: OidcProvider = { issuer: listening.origin, user: null, lie: {}, close: listening.close };
   const provider = new Provider(listening.origin, configurationOf(client, keys.honest, people));

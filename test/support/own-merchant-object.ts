@@ -4,10 +4,11 @@ import { MerchantRequests } from "../../src/app/merchant-requests.ts";
 import type { HandedOver } from "../../src/platform/http/handed-over.ts";
 import { keysOf } from "./idempotency.ts";
 
-/** The namespace for an app with these bindings. `background`: takes the work that goes on after a response. */
+/** The namespace for an app with these bindings; its objects live as long. `background`: takes the work that goes on after a response. */
 export function ownMerchantObjects(world: Env, background: (work: Promise<unknown>) => void): Env["MERCHANT_OBJECT"] {
   const real = world.MERCHANT_OBJECT;
   const quiet = (work: Promise<unknown>) => background(work.catch(() => undefined));
+  const started = new Map<string, MerchantRequests>();
   return new Proxy(real, {
     get: (namespace, member) => {
       if (member !== "getByName") return Reflect.get(namespace, member);
@@ -15,7 +16,9 @@ export function ownMerchantObjects(world: Env, background: (work: Promise<unknow
         const opened = { getByName: () => real.getByName(...asked) };
         const [merchantId] = asked;
         const keys = keysOf(opened, merchantId);
-        const requests = new MerchantRequests({ env: world, merchantId, background: quiet, keys });
+        const requests =
+          started.get(merchantId) ?? new MerchantRequests({ env: world, merchantId, background: quiet, keys });
+        started.set(merchantId, requests);
         const stub = opened.getByName();
         return new Proxy(stub, {
           get: (_, method) => {

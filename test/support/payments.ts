@@ -41,7 +41,7 @@ export async function seedCursor(
   const row: typeof networkCursors.$inferSelect = {
     ...{ network, isResting: false, sinceMs: nowMs, height: 100, hash: "0x1", checkpoints: "[]" },
     ...{ passedMs: nowMs, lastMovedAtMs: nowMs, tipHeight: 100, finalizedHeight: null, tipTimeMs: nowMs },
-    ...{ tickedAtMs: nowMs, degradedSinceMs: null, lastOutage: null, progress: "{}" },
+    ...{ tickedAtMs: nowMs, degradedSinceMs: null, lastOutage: null, progress: "{}", pausedAtMs: null },
     ...changes,
   };
   await testDb.insert(networkCursors).values(row).onConflictDoUpdate({ target: networkCursors.network, set: row });

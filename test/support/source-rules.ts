@@ -240,8 +240,8 @@ function isAsConst(node: Node): boolean {
   return name?.name === "const";
 }
 
-/** The one file with a collection at module scope that changes: the rates that an isolate keeps. */
-const SHARED_STATE = "src/rates/rate-cache.ts";
+/** The files with a collection at module scope that changes: what an isolate keeps of the rates, and of the deployment's set-up. */
+const SHARED_STATE: readonly string[] = ["src/rates/rate-cache.ts", "src/platform/deployment/read-deployment.ts"];
 
 /** Module scope is shared by requests: nothing there may change, and importing must not cause I/O (platform.md "Easy to get wrong"). */
 function stateProblems(path: string, program: Node): Problem[] {
@@ -253,7 +253,9 @@ function stateProblems(path: string, program: Node): Problem[] {
     .filter((node) => node.kind !== "const")
     .map(({ start }) => ({ start, what: "has a variable at module scope" }));
   const collections = variables.flatMap((node) => nodes(node.declarations)).filter(isCollection);
-  const changed = path === SHARED_STATE ? [] : collections.flatMap((node) => mutationsOf(program, nameOf(node.id)));
+  const changed = SHARED_STATE.includes(path)
+    ? []
+    : collections.flatMap((node) => mutationsOf(program, nameOf(node.id)));
   return [...loose, ...changed, ...impuritiesAtImport(program)];
 }
 

@@ -26,10 +26,15 @@ export function litecoinWallet() {
 }
 
 function accountWallet(pair: typeof BTC, derivationPath: string) {
+  return { walletType: "XPUB_WALLET", ...pair, xpub: accountKey(derivationPath), derivationPath };
+}
+
+/** A fresh zpub of an account. */
+export function accountKey(derivationPath: string): string {
   const { publicExtendedKey } = HDKey.fromMasterSeed(randomBytes(32)).derive(derivationPath);
   const payload = Uint8Array.from(decodeBase58check(publicExtendedKey) ?? []);
   new DataView(payload.buffer).setUint32(0, ZPUB_VERSION);
-  return { walletType: "XPUB_WALLET", ...pair, xpub: encodeBase58check(payload), derivationPath };
+  return encodeBase58check(payload);
 }
 
 /** A wallet of USDT on Ethereum with one address for all. */

@@ -83,13 +83,14 @@ function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
 /** Method and URL of an operation, with its parameters in their places. */
 export function targetOf(operation: OperationId, input: Input): { readonly method: string; readonly url: string } {
   const [method = "", pattern = ""] = ROUTES[operation].split(" ");
-  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(input.params?.[name] ?? ""));
+  const params: Readonly<Record<string, string | undefined>> = { merchantId: input.merchantId, ...input.params };
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(input.query ?? {})) {
     if (value !== undefined && value !== null && value !== "") query.set(name, String(value));
   }
   const ending = query.size === 0 ? "" : `?${query}`;
-  return { method, url: `${pattern.startsWith("/api/") ? "" : merchantPath(input)}${path}${ending}` };
+  return { method, url: `${/^\/(api|dev)\//.test(pattern) ? "" : merchantPath(input)}${path}${ending}` };
 }
 
 function merchantPath({ merchantId }: Input): string {

@@ -57,6 +57,12 @@ export function fieldErrors(error: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(error.details.map(({ path, message }) => [path, capitalized(message)]));
 }
 
+/** The same for forms in which one field holds a whole list: `allowedIps.2` is said at `allowedIps`. */
+export function wholeFieldErrors(error: unknown): Readonly<Record<string, string>> {
+  const all = Object.entries(fieldErrors(error)).toReversed();
+  return Object.fromEntries(all.map(([path, message]) => [path.replace(/\..*/, ""), message]));
+}
+
 function capitalized(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -26,6 +26,13 @@ export interface components {
       cryptocurrency: string;
       network: string;
     };
+    AddOperatorBody: {
+      /**
+       * Format: email
+       * @description The address of a user who has an account.
+       */
+      email: string;
+    };
     AddPasskeyBody: {
       /** @description The `toJSON()` of what `navigator.credentials.create` returned. */
       credential: {
@@ -352,6 +359,8 @@ export interface components {
         | "merchant.created"
         | "merchant.updated"
         | "merchant.deleted"
+        | "merchant.suspended"
+        | "merchant.resumed"
         | "settings.updated"
         | "team.security_updated"
         | "team.member_joined"
@@ -405,7 +414,15 @@ export interface components {
         | "email_otp.enabled"
         | "email_otp.disabled"
         | "identity.linked"
-        | "identity.unlinked";
+        | "identity.unlinked"
+        | "deployment.set_up"
+        | "setup_link.created"
+        | "operator.added"
+        | "operator.removed"
+        | "network.paused"
+        | "network.resumed"
+        | "network.reread_requested"
+        | "network.reread_ended";
       /** @description The id of the changed resource. */
       target: string;
       /** @description The changed fields; never a secret. */
@@ -444,6 +461,14 @@ export interface components {
        *     ]
        */
       backupCodes: string[];
+    };
+    BeginSetUpBody: {
+      /** @description What stands after `#` in the set-up link. */
+      token: string;
+      /** Format: email */
+      email: string;
+      /** @example Ann Example */
+      name: string;
     };
     ChangeRoleBody: {
       /** @enum {string} */
@@ -889,6 +914,85 @@ export interface components {
       data: components["schemas"]["Delivery"][];
       nextCursor: string | null;
     };
+    /** DeploymentStatus */
+    DeploymentStatus: {
+      /**
+       * @description FAILING exactly if there is a reason.
+       * @enum {string}
+       */
+      status: "OK" | "FAILING";
+      /**
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      checkedAt: string;
+      reasons: {
+        /** @enum {string} */
+        code:
+          | "DATABASE_UNAVAILABLE"
+          | "CONFIGURATION_INVALID"
+          | "CURSOR_STALE"
+          | "CRON_STOPPED"
+          | "ADDRESS_QUARANTINED"
+          | "DATABASE_NEARLY_FULL";
+        /** @description The network that it is about, if it is about one. */
+        network: string | null;
+        since: string | null;
+        /** @description A sentence for operators. */
+        detail: string;
+      }[];
+      /** @description Every network with a source, or that was ever watched. */
+      networks: {
+        network: string;
+        /** @description Newest block that was read completely */
+        cursorHeight: number | null;
+        /** @description Newest block of the network's source */
+        tipHeight: number | null;
+        /** @description Seconds since the time up to which everything was read; null while nothing is watched */
+        lagSeconds: number | null;
+        /** @description Whether a payment on the network is awaited */
+        isWaitedOn: boolean;
+        /** @description Addresses that the source refuses or that are flooded: they are read by themselves */
+        quarantinedAddresses: number;
+        /** @description Since when the network's source cannot be read; null while it can */
+        degradedSince: string | null;
+        /** @description Since when an operator has it paused */
+        pausedAt: string | null;
+      }[];
+      cron: {
+        /** @description When the scheduled jobs last began; they do every minute. */
+        lastRunAt: string | null;
+      };
+      database: {
+        bytes: number;
+        /** @description The setting `DATABASE_LIMIT_GB`. */
+        limitBytes: number;
+      };
+      invoices: {
+        /** @description When the oldest open invoice ended whose end is over. The sweep settles it. */
+        oldestDueAt: string | null;
+        /** @description Invoices that cannot be settled; the log names them. */
+        unsettled: number;
+      };
+      /** @description Deliveries of webhooks. */
+      deliveries: {
+        /** @description More than 10000 are not counted. */
+        due: number;
+        oldestDueAt: string | null;
+      };
+      /** @description Receipts by mail. */
+      receipts: {
+        /** @description More than 10000 are not counted. */
+        due: number;
+        oldestDueAt: string | null;
+      };
+      /** @description Invitations and notices to teams. */
+      mails: {
+        /** @description More than 10000 are not counted. */
+        due: number;
+        oldestDueAt: string | null;
+      };
+    };
     DisableWalletByLinkBody: {
       /** @description The token from the link in the mail, after `#token=`. */
       token: string;
@@ -900,11 +1004,133 @@ export interface components {
       /** @description The address to which a code was mailed. Send address and code to `/api/v1/auth/email/verify`. */
       email: string;
     };
+    /** EventDeliveries */
+    EventDeliveries: {
+      data: components["schemas"]["Delivery"][];
+    };
     /** EventList */
     EventList: {
       data: components["schemas"]["WebhookEvent"][];
       /** @description Without `after`: the `cursor` of the next page, null on the last page. With `after`: the next `after`, never null. */
       nextCursor: string | null;
+    };
+    /** Explorers */
+    Explorers: {
+      data: {
+        network: string;
+        /** @description An https address in which `{hash}` stands for it. */
+        transaction: string | null;
+        /** @description An https address in which `{address}` stands for it. */
+        address: string | null;
+      }[];
+    };
+    ExportInvoicesCsvQuery: {
+      /**
+       * Format: date
+       * @description The first day of creation, in `timezone`.
+       * @example 2026-11-01
+       */
+      from?: string | undefined;
+      /**
+       * Format: date
+       * @description The last day of creation, in `timezone`.
+       * @example 2026-11-30
+       */
+      to?: string | undefined;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+      /**
+       * Format: date-time
+       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       */
+      asOf?: (string | Date) | undefined;
+      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      after?: string | undefined;
+    };
+    ExportInvoicesQuery: {
+      /**
+       * Format: date
+       * @description The first day of creation, in `timezone`.
+       * @example 2026-11-01
+       */
+      from?: string | undefined;
+      /**
+       * Format: date
+       * @description The last day of creation, in `timezone`.
+       * @example 2026-11-30
+       */
+      to?: string | undefined;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+      /**
+       * Format: date-time
+       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       */
+      asOf?: (string | Date) | undefined;
+      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      after?: string | undefined;
+    };
+    ExportPaymentsCsvQuery: {
+      /**
+       * Format: date
+       * @description The first day of receipt, in `timezone`.
+       * @example 2026-11-01
+       */
+      from?: string | undefined;
+      /**
+       * Format: date
+       * @description The last day of receipt, in `timezone`.
+       * @example 2026-11-30
+       */
+      to?: string | undefined;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+      /**
+       * Format: date-time
+       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       */
+      asOf?: (string | Date) | undefined;
+      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      after?: string | undefined;
+    };
+    ExportPaymentsQuery: {
+      /**
+       * Format: date
+       * @description The first day of receipt, in `timezone`.
+       * @example 2026-11-01
+       */
+      from?: string | undefined;
+      /**
+       * Format: date
+       * @description The last day of receipt, in `timezone`.
+       * @example 2026-11-30
+       */
+      to?: string | undefined;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+      /**
+       * Format: date-time
+       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       */
+      asOf?: (string | Date) | undefined;
+      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      after?: string | undefined;
     };
     ExportRecoveryQuery: {
       /**
@@ -912,6 +1138,161 @@ export interface components {
        * @enum {string}
        */
       format?: ("json" | "csv") | undefined;
+    };
+    ExportStatementCsvQuery: {
+      /**
+       * @description The month, in `timezone`.
+       * @example 2026-11
+       */
+      month: string;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+      /**
+       * Format: date-time
+       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       */
+      asOf?: (string | Date) | undefined;
+      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      after?: string | undefined;
+    };
+    ExportStatementQuery: {
+      /**
+       * @description The month, in `timezone`.
+       * @example 2026-11
+       */
+      month: string;
+      /**
+       * @description The IANA time zone in which days begin.
+       * @default UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string | undefined;
+      /**
+       * Format: date-time
+       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       */
+      asOf?: (string | Date) | undefined;
+      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      after?: string | undefined;
+    };
+    /** ExportedInvoice */
+    ExportedInvoice: {
+      /** @example inv_01KAH7Y3V5M2T8Q4W6E0R9S1XZ */
+      id: string;
+      /**
+       * Format: date-time
+       * @description In UTC; lines are in this order.
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      createdAt: string;
+      /** @enum {string} */
+      status: "AWAITING_PAYMENT" | "PENDING_CONFIRMATION" | "PAID" | "OVERPAID" | "UNDERPAID" | "EXPIRED" | "CANCELLED";
+      /** @description When it got this status. */
+      statusAt: string | null;
+      /**
+       * @description Your own id of the invoice.
+       * @example ORDER-1001
+       */
+      externalId: string | null;
+      name: string;
+      /** @description The customer of the invoice. */
+      customerId: string | null;
+      customerEmail: string | null;
+      customerName: string | null;
+      productId: string | null;
+      /** @example EUR */
+      currency: string;
+      /**
+       * @description What it asks for; 0 for any amount.
+       * @example 49.900000
+       */
+      amount: string;
+      /**
+       * @description The value of its payments at receipt.
+       * @example 49.900000
+       */
+      amountReceived: string;
+      /**
+       * @description Of those with enough confirmations.
+       * @example 49.900000
+       */
+      amountConfirmed: string;
+      /** @description The transactions that paid it; in CSV with spaces between them. */
+      txHashes: string[];
+      isLate: boolean;
+      needsReview: boolean;
+      /**
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      expiresAt: string;
+    };
+    /** ExportedPayment */
+    ExportedPayment: {
+      /** @example pay_01KAH7Y3V5M2T8Q4W6E0R9S1XZ */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When it was received, in UTC.
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      receivedAt: string;
+      /** @enum {string} */
+      status: "DETECTED" | "CONFIRMED" | "DROPPED" | "REORGED" | "UNMATCHED" | "IGNORED";
+      invoiceId: string | null;
+      /**
+       * @description Your own id of the invoice.
+       * @example ORDER-1001
+       */
+      externalId: string | null;
+      /** @description The customer of the invoice. */
+      customerId: string | null;
+      /** @example ETH */
+      network: string;
+      /** @example USDT */
+      cryptocurrency: string;
+      /**
+       * @description In whole coins.
+       * @example 49.912345
+       */
+      amount: string;
+      /**
+       * @description Of the invoice.
+       * @example EUR
+       */
+      currency: string | null;
+      fiatAmount: string | null;
+      /**
+       * @description The price of one whole coin by which the payment got its value: that of its quote, or what the market gave when it was first seen. Null while it has no value.
+       * @example 65000.12
+       */
+      rate: string | null;
+      /** @description Which quote or rate gave it its value. */
+      valuedBy: ("EXACT_UNITS" | "IN_FORCE" | "LAST_ENDED" | "MARKET_RATE" | "NO_RATE") | null;
+      /**
+       * @description The transaction.
+       * @example 0x5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c
+       */
+      txHash: string;
+      /** @description Which transfer of the transaction it is. */
+      outputIndex: string;
+      fromAddress: string | null;
+      toAddress: string;
+      /** @description Credited, and not counted for the invoice because it came too late. */
+      isLate: boolean;
+      /** @description The rule that credited it. */
+      matchedBy: ("ADDRESS" | "EXACT_AMOUNT" | "TOLERANCE" | "SOLE_CANDIDATE" | "MANUAL") | null;
+      confirmedAt: string | null;
+      /**
+       * Format: date-time
+       * @description When it was recorded; lines are in this order.
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      createdAt: string;
     };
     FinishProviderSignInQuery: {
       /** @description The provider's authorization code. */
@@ -1203,6 +1584,27 @@ export interface components {
         lastPage: number;
       };
     };
+    /** KeyUse */
+    KeyUse: {
+      /**
+       * @description The secret that has the key.
+       * @enum {string}
+       */
+      setting: "MASTER_KEY" | "ROW_MAC_KEY" | "CODE_PEPPER" | "SECRETS_AES_KEY" | "SIGNING_KEY" | "API_KEY_MAC_KEY";
+      keyId: string;
+      /** @description Whether new rows are written under it. Such a key cannot be retired. */
+      isNewest: boolean;
+      /** @description Stored rows that depend on it. A job renews them under the newest key. */
+      left: {
+        [key: string]: number;
+      };
+      /** @description From when on it may be taken out of the setting. `null` while rows are left, and for the newest. */
+      retirableAt: string | null;
+    };
+    /** KeyUseList */
+    KeyUseList: {
+      data: components["schemas"]["KeyUse"][];
+    };
     ListApiKeysQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
@@ -1231,6 +1633,8 @@ export interface components {
             | "merchant.created"
             | "merchant.updated"
             | "merchant.deleted"
+            | "merchant.suspended"
+            | "merchant.resumed"
             | "settings.updated"
             | "team.security_updated"
             | "team.member_joined"
@@ -1285,6 +1689,14 @@ export interface components {
             | "email_otp.disabled"
             | "identity.linked"
             | "identity.unlinked"
+            | "deployment.set_up"
+            | "setup_link.created"
+            | "operator.added"
+            | "operator.removed"
+            | "network.paused"
+            | "network.resumed"
+            | "network.reread_requested"
+            | "network.reread_ended"
           )
         | undefined;
       /**
@@ -1431,6 +1843,14 @@ export interface components {
       /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
       page?: number | undefined;
     };
+    ListMerchantSummariesQuery: {
+      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      limit?: number | undefined;
+      /** @description The `nextCursor` of the previous page; opaque. */
+      cursor?: string | undefined;
+      /** @description A prefix of the name in any case, or an exact id. */
+      search?: string | undefined;
+    };
     ListMerchantsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
@@ -1457,6 +1877,8 @@ export interface components {
             | "merchant.created"
             | "merchant.updated"
             | "merchant.deleted"
+            | "merchant.suspended"
+            | "merchant.resumed"
             | "settings.updated"
             | "team.security_updated"
             | "team.member_joined"
@@ -1511,6 +1933,14 @@ export interface components {
             | "email_otp.disabled"
             | "identity.linked"
             | "identity.unlinked"
+            | "deployment.set_up"
+            | "setup_link.created"
+            | "operator.added"
+            | "operator.removed"
+            | "network.paused"
+            | "network.resumed"
+            | "network.reread_requested"
+            | "network.reread_ended"
           )
         | undefined;
       /**
@@ -1579,6 +2009,22 @@ export interface components {
       /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
       page?: number | undefined;
     };
+    /** ListedMember */
+    ListedMember: {
+      id: string;
+      userId: string;
+      email: string;
+      name: string | null;
+      /** @enum {string} */
+      role: "OWNER" | "ADMIN" | "MEMBER" | "VIEWER";
+      /**
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      joinedAt: string;
+      /** @description Security settings that the team requires and the member does not have. Until they are added, the member cannot access the merchant. */
+      missing: ("tfa" | "passkey" | "google_login" | "github_login" | "email_verified")[];
+    };
     /** LocatedCustomer */
     LocatedCustomer: {
       id: string;
@@ -1626,6 +2072,8 @@ export interface components {
       email: string;
       name: string | null;
       emailVerified: boolean;
+      /** @description Whether you run this deployment. It opens no merchant's data. */
+      isOperator: boolean;
       factors: {
         totp: boolean;
         emailOtp: boolean;
@@ -1672,7 +2120,7 @@ export interface components {
     };
     /** MemberList */
     MemberList: {
-      data: components["schemas"]["Member"][];
+      data: components["schemas"]["ListedMember"][];
       nextCursor: string | null;
       pagination?: {
         page: number;
@@ -1747,6 +2195,47 @@ export interface components {
         total: number;
         lastPage: number;
       };
+    };
+    /** MerchantSummary */
+    MerchantSummary: {
+      id: string;
+      name: string;
+      /**
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      createdAt: string;
+      /** @description Null for a merchant that takes payments. */
+      suspendedAt: string | null;
+      /** @description Created in the last 24 hours, to a quarter of an hour. */
+      invoices: number;
+      /** @description Deliveries to its endpoints whose time has come; 1000 stands for more. */
+      dueDeliveries: number;
+    };
+    /** MerchantSummaryList */
+    MerchantSummaryList: {
+      data: components["schemas"]["MerchantSummary"][];
+      nextCursor: string | null;
+    };
+    /** NetworkState */
+    NetworkState: {
+      network: string;
+      /** @description Whether a source of it is configured. */
+      hasSource: boolean;
+      /** @description Whether nothing on it is watched, so that it is not read. */
+      isResting: boolean;
+      /** @description Everything up to this block has been read. */
+      cursorHeight: number | null;
+      /** @description The newest block of its source, when last asked. */
+      tipHeight: number | null;
+      /** @description Since when an operator keeps it from being read. */
+      pausedAt: string | null;
+      /** @description The range that is being read again, or was at last. */
+      reread: components["schemas"]["Reread"] | null;
+    };
+    /** NetworkStateList */
+    NetworkStateList: {
+      data: components["schemas"]["NetworkState"][];
     };
     /** NewApiKey */
     NewApiKey: {
@@ -1895,7 +2384,7 @@ export interface components {
         body: components["schemas"]["LookUpPaymentBody"];
         answer: components["schemas"]["PaymentList"];
       };
-      /** @description Decide about a payment that no rule credited. ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice. If several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
+      /** @description Decide about a payment that no rule credited. ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice; REOPEN takes that back. If several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
       resolvePayment: {
         params: {
           paymentId: string;
@@ -2003,6 +2492,13 @@ export interface components {
           eventId: string;
         };
         answer: components["schemas"]["WebhookEvent"];
+      };
+      /** @description List the deliveries of an event. At most one to each endpoint, including those that were not yet tried. Needs WEBHOOK_VIEW. */
+      listEventDeliveries: {
+        params: {
+          eventId: string;
+        };
+        answer: components["schemas"]["EventDeliveries"];
       };
       /** @description Live updates for a merchant's own people. A WebSocket for the pages of this service: a member's session and our own `Origin` header, never a key. Each text is JSON with `type` and `eventId`: `invoice` (`invoiceId`, `status`, `sequence`), `unmatched` (`paymentId`), `wallet` (`walletId`), `endpoint` (`webhookId`: it was switched off, or has begun to fail), or `reread`. A message says what to read again by the API, and each is sent only to those who may view it. Most come at once, a new invoice within 5 seconds, after a quiet time within 30. To miss nothing, connect again with `after`; without it, or when it is too long ago, the first message is `reread`: read again all that you show. Send "ping" to keep the connection; the answer is "pong". At most 10 connections of a member and 200 of a merchant, more are refused with 429. A connection is closed with 1008 within two minutes after the session or the seat has ended, at once when a role changes or a member is removed. Needs the session of a member with the permission invoice:view; not for API keys. */
       watchMerchant: {
@@ -2161,6 +2657,36 @@ export interface components {
       getTotals: {
         query: components["schemas"]["GetTotalsQuery"];
         answer: components["schemas"]["ReportTotals"];
+      };
+      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
+      exportPayments: {
+        query: components["schemas"]["ExportPaymentsQuery"];
+        answer: components["schemas"]["ExportedPayment"];
+      };
+      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs INVOICE_VIEW. */
+      exportInvoices: {
+        query: components["schemas"]["ExportInvoicesQuery"];
+        answer: components["schemas"]["ExportedInvoice"];
+      };
+      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
+      exportStatement: {
+        query: components["schemas"]["ExportStatementQuery"];
+        answer: components["schemas"]["StatementLine"];
+      };
+      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
+      exportPaymentsCsv: {
+        query: components["schemas"]["ExportPaymentsCsvQuery"];
+        answer: undefined;
+      };
+      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs INVOICE_VIEW. */
+      exportInvoicesCsv: {
+        query: components["schemas"]["ExportInvoicesCsvQuery"];
+        answer: undefined;
+      };
+      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
+      exportStatementCsv: {
+        query: components["schemas"]["ExportStatementCsvQuery"];
+        answer: undefined;
       };
       /** @description Find invoices, customers and payments by what is known of them. Finds what begins with the text or is equal to it, never what has it in the middle, so that a search costs the same among any number of invoices. Each kind is shown to those who may view it. Needs the permission invoice:view or customer:view or payment:view, held by an API key or by a signed-in member. */
       search: {
@@ -2340,7 +2866,7 @@ export interface components {
         query: components["schemas"]["ListMyAuditEventsQuery"];
         answer: components["schemas"]["AuditEventList"];
       };
-      /** @description Start a sign-in: mail a code. The response is the same with and without an account; the first sign-in creates one. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour. Needs no key. */
+      /** @description Start a sign-in: mail a code. The response is the same with and without an account; the first sign-in creates one, where `SIGN_UP` of the deployment lets everybody in or an invitation waits for the address. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour. Needs no key. */
       startEmailSignIn: {
         body: components["schemas"]["StartEmailSignInBody"];
         answer: components["schemas"]["CodeSent"];
@@ -2393,7 +2919,7 @@ export interface components {
         query: components["schemas"]["StartProviderSignInQuery"];
         answer: undefined;
       };
-      /** @description The redirect URI to which the provider sends the browser back. A linked identity signs its user in, an unknown one creates an account. If its verified email already belongs to an account, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting. Needs no key. */
+      /** @description The redirect URI to which the provider sends the browser back. A linked identity signs its user in, an unknown one creates an account where `SIGN_UP` lets everybody in. If its verified email already belongs to an account, or sign-up is closed, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting. Needs no key. */
       finishProviderSignIn: {
         params: {
           provider: string;
@@ -2503,6 +3029,127 @@ export interface components {
         };
         answer: undefined;
       };
+      /** @description Start to redeem a set-up link. Returns the options for `navigator.credentials.create`. Whoever can deploy makes the link: `npm run setup-link`. It works once, for 24 hours. Needs no key. */
+      beginSetUp: {
+        body: components["schemas"]["BeginSetUpBody"];
+        answer: components["schemas"]["PasskeyCreationOptions"];
+      };
+      /** @description Redeem a set-up link: become an operator with a passkey. Send the result of `navigator.credentials.create`. The user with the address becomes an operator and gets the passkey; without one an account is made. The session's cookie is set. Where `PUBLIC_URL` is empty, this origin is that of links and passkeys from now on. Needs no key. */
+      redeemSetUpLink: {
+        body: components["schemas"]["RedeemSetUpLinkBody"];
+        answer: components["schemas"]["SignedIn"];
+      };
+      /** @description List the operators of the deployment. An operator runs the deployment. It is no role in a team, and opens no merchant's data. Needs the session of an operator; not for API keys. */
+      listOperators: {
+        answer: components["schemas"]["OperatorList"];
+      };
+      /** @description Make a user an operator. For a user who is one already, the answer is the same and nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      addOperator: {
+        body: components["schemas"]["AddOperatorBody"];
+        answer: components["schemas"]["Operator"];
+      };
+      /** @description Make an operator a plain user. Their account and their seats in teams stay. The last operator cannot be removed. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      removeOperator: {
+        params: {
+          userId: string;
+        };
+        answer: undefined;
+      };
+      /** @description List the keys of the deployment, and when each may go. Keys are named by their ids; no part of a key is answered. Counts every stored row that depends on one. Needs the session of an operator; not for API keys. */
+      listKeys: {
+        answer: components["schemas"]["KeyUseList"];
+      };
+      /** @description Read whether the deployment works, and what waits. `/healthz` says the same of the reasons, to anybody, and `/metrics` the same as numbers. Needs the session of an operator; not for API keys. */
+      readDeploymentStatus: {
+        answer: components["schemas"]["DeploymentStatus"];
+      };
+      /** @description List the merchants of the deployment, newest first. With how many invoices each made in a day and how many deliveries are due; no money, no customers. Needs the session of an operator; not for API keys. */
+      listMerchantSummaries: {
+        query: components["schemas"]["ListMerchantSummariesQuery"];
+        answer: components["schemas"]["MerchantSummaryList"];
+      };
+      /** @description Suspend a merchant: it takes no new payments. From now on it makes no invoices (403 MERCHANT_SUSPENDED for its servers, public keys and product pages), and payers of its invoices get no further address or amount. Everything may be read, and payments to what payers were given are found, credited and told as before. For a merchant that is suspended nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      suspendMerchant: {
+        answer: components["schemas"]["Suspension"];
+      };
+      /** @description End a merchant's suspension. For a merchant that is not suspended nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      resumeMerchant: {
+        answer: components["schemas"]["Suspension"];
+      };
+      /** @description List the networks of the deployment, with their switches. Needs the session of an operator; not for API keys. */
+      listNetworks: {
+        answer: components["schemas"]["NetworkStateList"];
+      };
+      /** @description Pause a network: it is not read, and not offered to payers. For a source that lies. The place up to which the network was read stays, so no invoice that waits for it expires, however long the pause is. A look that has begun may still end, within half a minute. For a network that is paused nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      pauseNetwork: {
+        params: {
+          network: string;
+        };
+        answer: components["schemas"]["NetworkState"];
+      };
+      /** @description End a network's pause. It is read on from where it was, so payments of the meantime are found, as of their own time. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      resumeNetwork: {
+        params: {
+          network: string;
+        };
+        answer: components["schemas"]["NetworkState"];
+      };
+      /** @description Read a range of a network's blocks again. Finds payments that a source had hidden, also those of invoices that have ended. Runs beside the network's own scan, in steps; a transfer that is known is not credited twice. At most one range of a network at a time, and no block above the one up to which it was read. For the range that is being read nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      rereadNetwork: {
+        params: {
+          network: string;
+        };
+        body: components["schemas"]["RereadNetworkBody"];
+        answer: components["schemas"]["NetworkState"];
+      };
+      /** @description Stop reading a range again. What it has found stays. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      endReread: {
+        params: {
+          network: string;
+        };
+        answer: components["schemas"]["NetworkState"];
+      };
+      /** @description Whether a test chain runs on this machine. Only exists on a server of `npm start` that watches no other chain. Needs a session. */
+      getTestChain: {
+        answer: components["schemas"]["TestChain"];
+      };
+      /** @description Start a test chain on this machine. Only exists on a server of `npm start` that watches no other chain. Needs a session. */
+      startTestChain: {
+        body: components["schemas"]["StartTestChainBody"];
+        answer: components["schemas"]["TestChain"];
+      };
+      /** @description Pay what a payment method of the test chain asks for. Only exists on a server of `npm start` that watches no other chain. Sends the amount and mines blocks until it is confirmed. Needs a session. */
+      payAsCustomer: {
+        body: components["schemas"]["PayAsCustomerBody"];
+        answer: components["schemas"]["TestChain"];
+      };
+      /** @description List the block explorers of the deployment. Where a person can look at a transaction or an address. Empty unless the operator has set `EXPLORERS`. Needs no key. */
+      listExplorers: {
+        answer: components["schemas"]["Explorers"];
+      };
+    };
+    /** Operator */
+    Operator: {
+      /** @description The id of the user. */
+      id: string;
+      email: string;
+      name: string | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      operatorSince: string;
+    };
+    /** OperatorList */
+    OperatorList: {
+      data: components["schemas"]["Operator"][];
+      nextCursor: null;
+      pagination: {
+        page: number;
+        limit: number;
+        total: number;
+        lastPage: number;
+      };
     };
     /** Passkey */
     Passkey: {
@@ -2588,6 +3235,14 @@ export interface components {
       }[];
     } & {
       [key: string]: unknown;
+    };
+    PayAsCustomerBody: {
+      cryptocurrency: string;
+      /** @constant */
+      network: "ETH_SEPOLIA";
+      address: string;
+      amountDue: string;
+      requiredConfirmations: number;
     };
     /** Payment */
     Payment: {
@@ -2726,7 +3381,7 @@ export interface components {
       };
       resolution: {
         /** @enum {string} */
-        action: "ASSIGN" | "IGNORE";
+        action: "ASSIGN" | "IGNORE" | "REOPEN";
         reason: string;
         actor: string;
         /**
@@ -2838,6 +3493,22 @@ export interface components {
         limit: number;
         total: number;
         lastPage: number;
+      };
+    };
+    RedeemSetUpLinkBody: {
+      /** @description What stands after `#` in the set-up link. */
+      token: string;
+      /** @description The `toJSON()` of what `navigator.credentials.create` returned. */
+      credential: {
+        id: string;
+        rawId: string;
+        /** @constant */
+        type: "public-key";
+        response: {
+          clientDataJSON: string;
+          attestationObject: string;
+          transports?: readonly string[] | undefined;
+        };
       };
     };
     RegisterWalletBody:
@@ -3238,6 +3909,30 @@ export interface components {
         endsAt: string;
       }[];
     };
+    /** Reread */
+    Reread: {
+      fromHeight: number;
+      toHeight: number;
+      /** @description How much has been read. Stays 0 until the end where a source is read by address. */
+      progress: number;
+      /** @description Transfers to addresses of merchants that were found, known ones included. */
+      transfers: number;
+      /** @description Addresses that no source answered for. */
+      skippedAddresses: number;
+      /** @description Why the last step failed; it is repeated. */
+      lastOutage: string | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      requestedAt: string;
+      /** @description Null while it is going on. */
+      endedAt: string | null;
+    };
+    RereadNetworkBody: {
+      fromHeight: number;
+      toHeight: number;
+    };
     ResolveInvoiceBody: {
       /** @enum {string} */
       action: "ACCEPT" | "DISMISS" | "RETURNED";
@@ -3247,8 +3942,8 @@ export interface components {
     };
     ResolvePaymentBody: {
       /** @enum {string} */
-      action: "ASSIGN" | "IGNORE";
-      /** @description The invoice to credit; required with ASSIGN and not allowed with IGNORE. */
+      action: "ASSIGN" | "IGNORE" | "REOPEN";
+      /** @description The invoice to credit; required with ASSIGN and not allowed with the others. */
       invoiceId?: string | undefined;
       reason: string;
     };
@@ -3443,6 +4138,8 @@ export interface components {
     SignInMethods: {
       /** @description Those of this deployment, for `/api/v1/auth/{provider}/start`. */
       providers: ("google" | "github")[];
+      /** @description Whether the first sign-in of anybody makes an account; otherwise it needs an invitation. */
+      isSignUpOpen: boolean;
     };
     /** SignedIn */
     SignedIn: {
@@ -3468,6 +4165,60 @@ export interface components {
       /** @description The path on this origin to which the browser returns afterwards; `/` by default. */
       returnTo?: string | undefined;
     };
+    StartTestChainBody: {
+      /** @constant */
+      state: "RUNNING";
+    };
+    /** StatementLine */
+    StatementLine: {
+      /**
+       * @description PAYMENT: one payment. Behind all of these, COIN_TOTAL: the sum of one coin and currency. CURRENCY_TOTAL: the sum of one currency.
+       * @enum {string}
+       */
+      line: "PAYMENT" | "COIN_TOTAL" | "CURRENCY_TOTAL";
+      /**
+       * @description The day of receipt in `timezone`.
+       * @example 2026-11-01
+       */
+      date: string | null;
+      /** @description In UTC. */
+      receivedAt: string | null;
+      id: string | null;
+      status: ("DETECTED" | "CONFIRMED") | null;
+      invoiceId: string | null;
+      /**
+       * @description Your own id of the invoice.
+       * @example ORDER-1001
+       */
+      externalId: string | null;
+      /** @description The customer of the invoice. */
+      customerId: string | null;
+      network: string | null;
+      cryptocurrency: string | null;
+      /**
+       * @description In whole coins.
+       * @example 49.912345
+       */
+      amount: string | null;
+      currency: string | null;
+      fiatAmount: string | null;
+      /**
+       * @description The price of one whole coin by which the payment got its value: that of its quote, or what the market gave when it was first seen. Null while it has no value.
+       * @example 65000.12
+       */
+      rate: string | null;
+      txHash: string | null;
+      /** @description How many payments a sum has. */
+      payments: number | null;
+      /** @description How many of them have no value; `fiatAmount` lacks them. */
+      unpriced: number | null;
+    };
+    /** Suspension */
+    Suspension: {
+      id: string;
+      /** @description Null for a merchant that takes payments. */
+      suspendedAt: string | null;
+    };
     /** TeamSecurity */
     TeamSecurity: {
       /** @description Members must have TOTP or mailed codes switched on. */
@@ -3480,6 +4231,18 @@ export interface components {
       enforceGithubLogin: boolean;
       /** @description Members must have a verified email address. */
       enforceEmailVerified: boolean;
+    };
+    /** TestChain */
+    TestChain: {
+      /**
+       * @description UNAVAILABLE: there is no anvil for this system, or `npm start` has ended.
+       * @enum {string}
+       */
+      state: "STOPPED" | "RUNNING" | "UNAVAILABLE";
+      /** @constant */
+      network: "ETH_SEPOLIA";
+      /** @description The coin that a first wallet takes. */
+      cryptocurrency: string;
     };
     /** TotpSecret */
     TotpSecret: {
@@ -3952,6 +4715,7 @@ export interface components {
 export type AcceptInvitationBody = components["schemas"]["AcceptInvitationBody"];
 export type AcceptedMember = components["schemas"]["AcceptedMember"];
 export type ActivatePaymentMethodBody = components["schemas"]["ActivatePaymentMethodBody"];
+export type AddOperatorBody = components["schemas"]["AddOperatorBody"];
 export type AddPasskeyBody = components["schemas"]["AddPasskeyBody"];
 export type ApiKey = components["schemas"]["ApiKey"];
 export type ApiKeyList = components["schemas"]["ApiKeyList"];
@@ -3960,6 +4724,7 @@ export type Attention = components["schemas"]["Attention"];
 export type AuditEvent = components["schemas"]["AuditEvent"];
 export type AuditEventList = components["schemas"]["AuditEventList"];
 export type BackupCodes = components["schemas"]["BackupCodes"];
+export type BeginSetUpBody = components["schemas"]["BeginSetUpBody"];
 export type ChangeRoleBody = components["schemas"]["ChangeRoleBody"];
 export type CodeSent = components["schemas"]["CodeSent"];
 export type ConfirmTotpBody = components["schemas"]["ConfirmTotpBody"];
@@ -3976,10 +4741,21 @@ export type Delivery = components["schemas"]["Delivery"];
 export type DeliveryAttempt = components["schemas"]["DeliveryAttempt"];
 export type DeliveryDetails = components["schemas"]["DeliveryDetails"];
 export type DeliveryList = components["schemas"]["DeliveryList"];
+export type DeploymentStatus = components["schemas"]["DeploymentStatus"];
 export type DisableWalletByLinkBody = components["schemas"]["DisableWalletByLinkBody"];
 export type EmailProofRequired = components["schemas"]["EmailProofRequired"];
+export type EventDeliveries = components["schemas"]["EventDeliveries"];
 export type EventList = components["schemas"]["EventList"];
+export type Explorers = components["schemas"]["Explorers"];
+export type ExportInvoicesCsvQuery = components["schemas"]["ExportInvoicesCsvQuery"];
+export type ExportInvoicesQuery = components["schemas"]["ExportInvoicesQuery"];
+export type ExportPaymentsCsvQuery = components["schemas"]["ExportPaymentsCsvQuery"];
+export type ExportPaymentsQuery = components["schemas"]["ExportPaymentsQuery"];
 export type ExportRecoveryQuery = components["schemas"]["ExportRecoveryQuery"];
+export type ExportStatementCsvQuery = components["schemas"]["ExportStatementCsvQuery"];
+export type ExportStatementQuery = components["schemas"]["ExportStatementQuery"];
+export type ExportedInvoice = components["schemas"]["ExportedInvoice"];
+export type ExportedPayment = components["schemas"]["ExportedPayment"];
 export type FinishProviderSignInQuery = components["schemas"]["FinishProviderSignInQuery"];
 export type GetTotalsQuery = components["schemas"]["GetTotalsQuery"];
 export type IdentityLinkStart = components["schemas"]["IdentityLinkStart"];
@@ -3991,6 +4767,8 @@ export type InvitationList = components["schemas"]["InvitationList"];
 export type InviteMemberBody = components["schemas"]["InviteMemberBody"];
 export type Invoice = components["schemas"]["Invoice"];
 export type InvoiceList = components["schemas"]["InvoiceList"];
+export type KeyUse = components["schemas"]["KeyUse"];
+export type KeyUseList = components["schemas"]["KeyUseList"];
 export type ListApiKeysQuery = components["schemas"]["ListApiKeysQuery"];
 export type ListAuditEventsQuery = components["schemas"]["ListAuditEventsQuery"];
 export type ListCustomersQuery = components["schemas"]["ListCustomersQuery"];
@@ -3999,6 +4777,7 @@ export type ListEventsQuery = components["schemas"]["ListEventsQuery"];
 export type ListInvitationsQuery = components["schemas"]["ListInvitationsQuery"];
 export type ListInvoicesQuery = components["schemas"]["ListInvoicesQuery"];
 export type ListMembersQuery = components["schemas"]["ListMembersQuery"];
+export type ListMerchantSummariesQuery = components["schemas"]["ListMerchantSummariesQuery"];
 export type ListMerchantsQuery = components["schemas"]["ListMerchantsQuery"];
 export type ListMyAuditEventsQuery = components["schemas"]["ListMyAuditEventsQuery"];
 export type ListMyInvitationsQuery = components["schemas"]["ListMyInvitationsQuery"];
@@ -4006,6 +4785,7 @@ export type ListPasskeysQuery = components["schemas"]["ListPasskeysQuery"];
 export type ListPaymentsQuery = components["schemas"]["ListPaymentsQuery"];
 export type ListProductsQuery = components["schemas"]["ListProductsQuery"];
 export type ListSessionsQuery = components["schemas"]["ListSessionsQuery"];
+export type ListedMember = components["schemas"]["ListedMember"];
 export type LocatedCustomer = components["schemas"]["LocatedCustomer"];
 export type LookUpPaymentBody = components["schemas"]["LookUpPaymentBody"];
 export type Me = components["schemas"]["Me"];
@@ -4013,13 +4793,20 @@ export type Member = components["schemas"]["Member"];
 export type MemberList = components["schemas"]["MemberList"];
 export type Merchant = components["schemas"]["Merchant"];
 export type MerchantList = components["schemas"]["MerchantList"];
+export type MerchantSummary = components["schemas"]["MerchantSummary"];
+export type MerchantSummaryList = components["schemas"]["MerchantSummaryList"];
+export type NetworkState = components["schemas"]["NetworkState"];
+export type NetworkStateList = components["schemas"]["NetworkStateList"];
 export type NewApiKey = components["schemas"]["NewApiKey"];
 export type NewWebhook = components["schemas"]["NewWebhook"];
 export type Operations = components["schemas"]["Operations"];
+export type Operator = components["schemas"]["Operator"];
+export type OperatorList = components["schemas"]["OperatorList"];
 export type Passkey = components["schemas"]["Passkey"];
 export type PasskeyCreationOptions = components["schemas"]["PasskeyCreationOptions"];
 export type PasskeyList = components["schemas"]["PasskeyList"];
 export type PasskeyRequestOptions = components["schemas"]["PasskeyRequestOptions"];
+export type PayAsCustomerBody = components["schemas"]["PayAsCustomerBody"];
 export type Payment = components["schemas"]["Payment"];
 export type PaymentDetails = components["schemas"]["PaymentDetails"];
 export type PaymentList = components["schemas"]["PaymentList"];
@@ -4028,11 +4815,14 @@ export type Ping = components["schemas"]["Ping"];
 export type PreviewAddressesQuery = components["schemas"]["PreviewAddressesQuery"];
 export type Product = components["schemas"]["Product"];
 export type ProductList = components["schemas"]["ProductList"];
+export type RedeemSetUpLinkBody = components["schemas"]["RedeemSetUpLinkBody"];
 export type RegisterWalletBody = components["schemas"]["RegisterWalletBody"];
 export type RegisteredWallet = components["schemas"]["RegisteredWallet"];
 export type Replay = components["schemas"]["Replay"];
 export type ReplayEventsBody = components["schemas"]["ReplayEventsBody"];
 export type ReportTotals = components["schemas"]["ReportTotals"];
+export type Reread = components["schemas"]["Reread"];
+export type RereadNetworkBody = components["schemas"]["RereadNetworkBody"];
 export type ResolveInvoiceBody = components["schemas"]["ResolveInvoiceBody"];
 export type ResolvePaymentBody = components["schemas"]["ResolvePaymentBody"];
 export type RotateApiKeyBody = components["schemas"]["RotateApiKeyBody"];
@@ -4046,7 +4836,11 @@ export type SignedIn = components["schemas"]["SignedIn"];
 export type StartEmailSignInBody = components["schemas"]["StartEmailSignInBody"];
 export type StartIdentityLinkQuery = components["schemas"]["StartIdentityLinkQuery"];
 export type StartProviderSignInQuery = components["schemas"]["StartProviderSignInQuery"];
+export type StartTestChainBody = components["schemas"]["StartTestChainBody"];
+export type StatementLine = components["schemas"]["StatementLine"];
+export type Suspension = components["schemas"]["Suspension"];
 export type TeamSecurity = components["schemas"]["TeamSecurity"];
+export type TestChain = components["schemas"]["TestChain"];
 export type TotpSecret = components["schemas"]["TotpSecret"];
 export type TransferredOwnership = components["schemas"]["TransferredOwnership"];
 export type UpdateApiKeyBody = components["schemas"]["UpdateApiKeyBody"];
@@ -4098,6 +4892,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   disableWalletByLink: "POST /api/v1/wallets/disable",
   listEvents: "GET /events",
   getEvent: "GET /events/{eventId}",
+  listEventDeliveries: "GET /events/{eventId}/deliveries",
   watchMerchant: "GET /live",
   createWebhook: "POST /webhooks",
   listWebhooks: "GET /webhooks",
@@ -4122,6 +4917,12 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   deleteCustomer: "DELETE /customers/{customerId}",
   getCustomerResume: "GET /customers/{customerId}/resume",
   getTotals: "GET /reports/totals",
+  exportPayments: "GET /reports/payments.jsonl",
+  exportInvoices: "GET /reports/invoices.jsonl",
+  exportStatement: "GET /reports/statement.jsonl",
+  exportPaymentsCsv: "GET /reports/payments.csv",
+  exportInvoicesCsv: "GET /reports/invoices.csv",
+  exportStatementCsv: "GET /reports/statement.csv",
   search: "GET /search",
   uploadImage: "POST /images",
   createMerchant: "POST /api/v1/merchants",
@@ -4185,4 +4986,23 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   listIdentities: "GET /api/v1/me/identities",
   startIdentityLink: "POST /api/v1/me/identities/{provider}",
   unlinkIdentity: "DELETE /api/v1/me/identities/{provider}/{subject}",
+  beginSetUp: "POST /api/v1/setup/options",
+  redeemSetUpLink: "POST /api/v1/setup",
+  listOperators: "GET /api/v1/operator/operators",
+  addOperator: "POST /api/v1/operator/operators",
+  removeOperator: "DELETE /api/v1/operator/operators/{userId}",
+  listKeys: "GET /api/v1/operator/keys",
+  readDeploymentStatus: "GET /api/v1/operator/status",
+  listMerchantSummaries: "GET /api/v1/operator/merchants",
+  suspendMerchant: "POST /api/v1/operator/merchants/{merchantId}/suspension",
+  resumeMerchant: "DELETE /api/v1/operator/merchants/{merchantId}/suspension",
+  listNetworks: "GET /api/v1/operator/networks",
+  pauseNetwork: "POST /api/v1/operator/networks/{network}/pause",
+  resumeNetwork: "DELETE /api/v1/operator/networks/{network}/pause",
+  rereadNetwork: "POST /api/v1/operator/networks/{network}/reread",
+  endReread: "DELETE /api/v1/operator/networks/{network}/reread",
+  getTestChain: "GET /dev/chain",
+  startTestChain: "PATCH /dev/chain",
+  payAsCustomer: "POST /dev/payments",
+  listExplorers: "GET /api/v1/explorers",
 };

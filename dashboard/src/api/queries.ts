@@ -9,8 +9,9 @@ import {
   queryOptions,
   useMutation,
   useQuery,
+  useQueryClient,
 } from "@tanstack/react-query";
-import { useRef } from "react";
+import { type ReactNode, useRef } from "react";
 import { type AnswerOf, call, type InputOf, type OperationId } from "./call.ts";
 import { connection } from "./connection.ts";
 import { ApiError, ConnectionError, isPassing, StepUpCancelled } from "./errors.ts";
@@ -66,8 +67,8 @@ export function showError(error: Error): void {
   notifications.show({ color: "red", title: "That did not work", message: `${error.message}${id}`, autoClose: 10_000 });
 }
 
-export function showDone(message: string): void {
-  notifications.show({ color: "green", message });
+export function showDone(message: ReactNode): void {
+  notifications.show({ color: "green", message, autoClose: typeof message === "string" ? 4_000 : 12_000 });
 }
 
 export function reading<K extends OperationId>(operation: K, input: InputOf<K>) {
@@ -77,17 +78,22 @@ export function reading<K extends OperationId>(operation: K, input: InputOf<K>) 
   });
 }
 
-/** While the next page or filter is read, the rows of the last one stay. `everyMs`: how often it is read again while it is shown. */
-export function useList<K extends OperationId>(operation: K, input: InputOf<K>, everyMs?: number) {
+/** How long until what was read is read again while it is shown; false where live updates are enough. */
+type ReadAgain<K extends OperationId> = (read: AnswerOf<K> | undefined) => number | false;
+
+/** While the next page or filter is read, the rows of the last one stay. */
+export function useList<K extends OperationId>(operation: K, input: InputOf<K>, readAgain?: ReadAgain<K>) {
   return useQuery({
     ...reading(operation, input),
     placeholderData: keepPreviousData,
-    refetchInterval: everyMs ?? false,
+    refetchInterval: readAgain === undefined ? false : ({ state }) => readAgain(state.data),
   });
 }
 
 interface ChangeOptions<K extends OperationId> {
   readonly onSuccess?: (answer: AnswerOf<K>) => void;
+  /** Leaves the page of what the change has deleted: it would be read again, and not be found. */
+  readonly leave?: () => Promise<void>;
   /** Where the component itself shows the error: at fields, or beside the form. */
   readonly isShownInPlace?: boolean;
   /** False where a repeated call is refused: codes work once. */
@@ -99,12 +105,17 @@ interface ChangeOptions<K extends OperationId> {
  * after a failure uses the same key, and other input or a success ends it.
  */
 export function useChange<K extends OperationId>(operation: K, options: ChangeOptions<K> = {}) {
-  const { onSuccess, isShownInPlace = false, isRepeatable = true } = options;
+  const { onSuccess, leave, isShownInPlace = false, isRepeatable = true } = options;
+  const client = useQueryClient();
   const intent = useRef<Intent | undefined>(undefined);
   return useMutation({
-    mutationFn: (input: InputOf<K>) => {
+    mutationFn: async (input: InputOf<K>) => {
       intent.current = intentOf(intent.current, JSON.stringify(input));
-      return call(operation, input, { idempotencyKey: intent.current.key });
+      const answer = await call(operation, input, { idempotencyKey: intent.current.key });
+      // A list that was read before would show for a moment what is deleted.
+      if (operation.startsWith("delete")) client.removeQueries({ type: "inactive" });
+      await leave?.();
+      return answer;
     },
     meta: { isShownInPlace },
     retry: (failures, error) => isRepeatable && isPassing(error) && failures < TRIES,

@@ -25,7 +25,7 @@ export function DisableWalletPage() {
             <>
               <Text>If you did not expect this change, disable the wallet: then no new invoice uses it.</Text>
               <Button
-                color="red"
+                color="red.9"
                 loading={disable.isPending}
                 onClick={() => disable.mutate({ body: { token: mailedToken ?? "" } })}
               >

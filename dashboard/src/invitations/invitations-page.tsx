@@ -1,18 +1,25 @@
-// What an invitation's mail links to, with its token in the fragment; without one, the invitations that wait for the signed-in user.
-import { Button, Card, Group, Stack, Text } from "@mantine/core";
+// The invitations that wait for the signed-in user. An invitation's mail links here, with its token in the fragment.
+import { Button, Card, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Me } from "../api/operations.ts";
 import { reading, showDone, useChange } from "../api/queries.ts";
 import { Loading, Problem } from "../shell/problem.tsx";
+import { Time } from "../shell/time.tsx";
 import { Entrance } from "../sign-in/entrance.tsx";
 import { Gate } from "../sign-in/gate.tsx";
 import { mailedToken } from "../sign-in/mailed-token.ts";
+import { ROLE_WORDS } from "../team/roles.ts";
 
 export function InvitationsPage() {
   return (
     <Entrance title="Invitation to a team">
-      <Gate here="/invitations">{(me) => <Invitations me={me} />}</Gate>
+      <Gate
+        here="/invitations"
+        intro="Sign in with the address that the invitation was mailed to, and see who invites you to what. You need no password."
+      >
+        {(me) => <Invitations me={me} />}
+      </Gate>
     </Entrance>
   );
 }
@@ -23,20 +30,13 @@ function Invitations({ me }: { readonly me: Me }) {
     showDone("You are now a member of the team.");
     void navigate({ to: "/console" });
   };
-  const accept = useChange("acceptInvitation", { onSuccess: joined });
   const signOut = useChange("signOut");
   return (
     <Stack>
       <Text>
         Signed in as <strong>{me.email}</strong>.
       </Text>
-      {mailedToken === null ? (
-        <Waiting onJoined={joined} />
-      ) : (
-        <Button loading={accept.isPending} onClick={() => accept.mutate({ body: { token: mailedToken ?? "" } })}>
-          Accept the invitation
-        </Button>
-      )}
+      <Waiting onJoined={joined} />
       <Button variant="subtle" onClick={() => signOut.mutate({})}>
         Use another account
       </Button>
@@ -49,22 +49,39 @@ function Waiting({ onJoined }: { readonly onJoined: () => void }) {
   const accept = useChange("acceptInvitationById", { onSuccess: onJoined });
   if (waiting.isPending) return <Loading />;
   if (waiting.isError) return <Problem error={waiting.error} retry={() => void waiting.refetch()} />;
-  if (waiting.data.data.length === 0) return <Text c="dimmed">No invitation is waiting for you.</Text>;
-  return waiting.data.data.map(({ id, merchantName, role }) => (
-    <Card key={id} padding="sm">
-      <Group justify="space-between">
+  if (waiting.data.data.length === 0) return <OfAnother onJoined={onJoined} />;
+  return waiting.data.data.map(({ id, merchantName, inviterEmail, role, expiresAt }) => (
+    <Card key={id} padding="md">
+      <Stack gap="sm">
         <Text>
-          {merchantName}, as {role.toLowerCase()}
+          <bdi>{inviterEmail}</bdi> invites you to work for{" "}
+          <strong>
+            <bdi>{merchantName}</bdi>
+          </strong>
+          , as {ROLE_WORDS[role].name.toLowerCase()}.
+        </Text>
+        <Text size="sm" c="dimmed">
+          {ROLE_WORDS[role].about} Nothing happens unless you accept. The invitation ends <Time value={expiresAt} />.
         </Text>
         <Button
-          size="xs"
           loading={accept.isPending}
           onClick={() => accept.mutate({ params: { invitationId: id } })}
           aria-label={`Accept the invitation of ${merchantName}`}
         >
           Accept
         </Button>
-      </Group>
+      </Stack>
     </Card>
   ));
+}
+
+/** Nothing waits for this account: the link is of another one, or over, which only its token can tell. */
+function OfAnother({ onJoined }: { readonly onJoined: () => void }) {
+  const accept = useChange("acceptInvitation", { onSuccess: onJoined });
+  if (mailedToken === null) return <Text c="dimmed">No invitation is waiting for you.</Text>;
+  return (
+    <Button loading={accept.isPending} onClick={() => accept.mutate({ body: { token: mailedToken ?? "" } })}>
+      Accept the invitation
+    </Button>
+  );
 }

@@ -1,30 +1,40 @@
-import { Group, Text } from "@mantine/core";
+import { Accordion, Group, Text } from "@mantine/core";
+import { useState } from "react";
 import type { Invoice } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
 import { Read } from "../shell/read.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
-
-const READ_AGAIN_MS = 5_000;
+import { EventDeliveries } from "./event-deliveries.tsx";
 
 export function EventsSection({ invoice }: { readonly invoice: Invoice }) {
   const { merchantId, id: invoiceId } = invoice;
-  const events = useList("listEvents", { merchantId, query: { invoiceId, limit: 100 } }, READ_AGAIN_MS);
+  const [opened, open] = useState<string | null>(null);
+  const events = useList("listEvents", { merchantId, query: { invoiceId, limit: 100 } });
   return (
-    <Section title="Events" about="What your server is told about this invoice.">
+    <Section title="Events" about="What your server is told about this invoice, and what became of each delivery.">
       <Read query={events}>
-        {({ data }) =>
-          data.map((event) => (
-            <Group key={event.id} justify="space-between" gap="xs">
-              <Text size="sm" className="mono">
-                {event.type}
-              </Text>
-              <Text size="sm" c="dimmed" component="div">
-                <Time value={event.timestamp} />
-              </Text>
-            </Group>
-          ))
-        }
+        {({ data }) => (
+          <Accordion order={3} chevronPosition="left" value={opened} onChange={open}>
+            {data.map((event) => (
+              <Accordion.Item key={event.id} value={event.id}>
+                <Accordion.Control>
+                  <Group justify="space-between" gap="xs">
+                    <Text size="sm" className="mono">
+                      {event.type}
+                    </Text>
+                    <Text size="sm" c="dimmed" component="div">
+                      <Time value={event.timestamp} />
+                    </Text>
+                  </Group>
+                </Accordion.Control>
+                <Accordion.Panel>
+                  {opened === event.id && <EventDeliveries merchantId={merchantId} eventId={event.id} />}
+                </Accordion.Panel>
+              </Accordion.Item>
+            ))}
+          </Accordion>
+        )}
       </Read>
     </Section>
   );

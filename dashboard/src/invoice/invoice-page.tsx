@@ -1,13 +1,17 @@
 import { Alert, Anchor, Button, CopyButton, Group, SimpleGrid, Stack } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import { Link, useParams } from "@tanstack/react-router";
 import type { Invoice } from "../api/operations.ts";
 import { showDone, useChange, useList } from "../api/queries.ts";
 import { InvoiceState } from "../invoices/status.tsx";
 import { ConfirmButton } from "../shell/confirm.tsx";
+import { hasTestChain } from "../shell/deployment.ts";
 import { Icon } from "../shell/icons.tsx";
 import { useMay } from "../shell/merchants.ts";
 import { PageHeader } from "../shell/page-header.tsx";
 import { Read } from "../shell/read.tsx";
+import { PayAsCustomer } from "../test-chain/pay-as-customer.tsx";
+import { EditInvoice } from "./edit-invoice.tsx";
 import { EventsSection } from "./events-section.tsx";
 import { MethodsSection } from "./methods-section.tsx";
 import { PaymentsSection } from "./payments-section.tsx";
@@ -15,13 +19,15 @@ import { ResolveInvoice } from "./resolve-invoice.tsx";
 import { SummarySection } from "./summary-section.tsx";
 import { TimelineSection } from "./timeline-section.tsx";
 
-/** Confirmations come every few seconds on quick networks. */
-const READ_AGAIN_MS = 5_000;
+/** Confirmations come every few seconds on quick networks, and are no news: they are read while they are counted. */
+const CONFIRMATIONS_MS = 5_000;
 
 export function InvoicePage() {
   const params = useParams({ from: "/frame/merchant/console/$merchantId/invoices/$invoiceId" });
   const { merchantId, invoiceId } = params;
-  const invoice = useList("getInvoice", { merchantId, params: { invoiceId } }, READ_AGAIN_MS);
+  const invoice = useList("getInvoice", { merchantId, params: { invoiceId } }, (read) =>
+    isCounting(read) ? CONFIRMATIONS_MS : false,
+  );
   return (
     <Stack gap={0}>
       <Anchor component={Link} to={`/console/${merchantId}/invoices`} size="sm" mb="xs">
@@ -30,6 +36,10 @@ export function InvoicePage() {
       <Read query={invoice}>{(data) => <TheInvoice invoice={data} />}</Read>
     </Stack>
   );
+}
+
+function isCounting(invoice: Invoice | undefined): boolean {
+  return invoice?.payments.some(({ status }) => status === "DETECTED") === true;
 }
 
 function TheInvoice({ invoice }: { readonly invoice: Invoice }) {
@@ -48,6 +58,7 @@ function TheInvoice({ invoice }: { readonly invoice: Invoice }) {
             No wallet is in use for this invoice. Register or enable one, and its page offers it.
           </Alert>
         )}
+        {hasTestChain && <PayAsCustomer invoice={invoice} />}
         <ResolveInvoice invoice={invoice} />
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
           <SummarySection invoice={invoice} />
@@ -63,6 +74,8 @@ function TheInvoice({ invoice }: { readonly invoice: Invoice }) {
 
 function Actions({ invoice }: { readonly invoice: Invoice }) {
   const mayCancel = useMay("invoice:cancel");
+  const mayUpdate = useMay("invoice:update");
+  const [isEditing, editing] = useDisclosure();
   const cancel = useChange("cancelInvoice", { onSuccess: () => showDone("The invoice was cancelled.") });
   const { merchantId, id, status, checkoutUrl } = invoice;
   return (
@@ -77,6 +90,12 @@ function Actions({ invoice }: { readonly invoice: Invoice }) {
       <Button component="a" href={checkoutUrl} target="_blank" rel="noreferrer" variant="default">
         Open its page
       </Button>
+      {mayUpdate && status === "AWAITING_PAYMENT" && (
+        <Button variant="default" onClick={editing.open}>
+          Edit
+        </Button>
+      )}
+      <EditInvoice invoice={invoice} isOpen={isEditing} onClose={editing.close} />
       {mayCancel && status === "AWAITING_PAYMENT" && (
         <ConfirmButton
           action="Cancel the invoice"

@@ -1,6 +1,8 @@
 import { Badge, Group, Stack, Text } from "@mantine/core";
+import { errorText } from "../api/error-texts.ts";
 import type { Invoice, PaymentMethod } from "../api/operations.ts";
-import { CopyText } from "../shell/copy-text.tsx";
+import { coinName } from "../shell/coin-name.ts";
+import { ChainAddress } from "../shell/on-chain.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
@@ -25,18 +27,17 @@ export function MethodsSection({ invoice }: { readonly invoice: Invoice }) {
 function Method({ method, currency }: { readonly method: PaymentMethod; readonly currency: string }) {
   const { coins, money } = useFormats();
   const { cryptocurrency, network, status, address, amount, amountDue, rate, rateAt } = method;
+  const isPartlyPaid = amountDue !== null && amountDue !== amount && Number(amountDue) > 0;
   return (
     <Stack gap={4}>
       <Group justify="space-between">
-        <Text fw={600}>
-          {cryptocurrency} on {network}
-        </Text>
+        <Text fw={600}>{coinName(cryptocurrency, network)}</Text>
         <Badge color={STATES[status].color}>{STATES[status].name}</Badge>
       </Group>
       {amount !== null && (
         <Text size="sm" className="numbers">
           {coins(amount)} {cryptocurrency}
-          {amountDue !== null && amountDue !== amount && `, ${coins(amountDue)} still due`}
+          {isPartlyPaid && `, ${coins(amountDue)} still due`}
           {rate !== null && ` at ${money(rate, currency)} a coin`}
           {rateAt !== null && (
             <>
@@ -46,14 +47,24 @@ function Method({ method, currency }: { readonly method: PaymentMethod; readonly
           )}
         </Text>
       )}
+      {status === "ACTIVE" && (
+        <Text size="sm" c="dimmed" component="div">
+          Counts after {method.requiredConfirmations} confirmations
+          {method.quotedAt !== null && (
+            <>
+              . Quoted <Time value={method.quotedAt} />
+            </>
+          )}
+        </Text>
+      )}
       {address !== null && (
         <Text size="sm" component="div">
-          <CopyText value={address} name={`the ${cryptocurrency} address`} />
+          <ChainAddress network={network} address={address} name={`the ${cryptocurrency} address`} />
         </Text>
       )}
       {method.reason !== null && (
         <Text size="sm" c="dimmed">
-          {method.reason}
+          {errorText(method.reason, method.reason)}
         </Text>
       )}
     </Stack>

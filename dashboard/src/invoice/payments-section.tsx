@@ -1,19 +1,13 @@
-import { Badge, Card, Group, Progress, Stack, Text } from "@mantine/core";
+import { Anchor, Card, Group, Progress, Stack, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import type { Invoice, Payment } from "../api/operations.ts";
-import { CopyText } from "../shell/copy-text.tsx";
+import { PaymentState } from "../payments/status.tsx";
+import { useMay } from "../shell/merchants.ts";
+import { ChainAddress, TransactionHash } from "../shell/on-chain.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 import { evidence } from "./evidence.ts";
-
-const STATES: Readonly<Record<Payment["status"], { readonly name: string; readonly color: string }>> = {
-  DETECTED: { name: "Seen", color: "blue" },
-  CONFIRMED: { name: "Confirmed", color: "green" },
-  DROPPED: { name: "Dropped", color: "red" },
-  REORGED: { name: "Reorganised away", color: "red" },
-  UNMATCHED: { name: "Unmatched", color: "orange" },
-  IGNORED: { name: "Ignored", color: "gray" },
-};
 
 export function PaymentsSection({ invoice }: { readonly invoice: Invoice }) {
   return (
@@ -31,7 +25,7 @@ export function PaymentsSection({ invoice }: { readonly invoice: Invoice }) {
 
 function PaymentCard({ payment, currency }: { readonly payment: Payment; readonly currency: string }) {
   const { coins, money } = useFormats();
-  const { name, color } = STATES[payment.status];
+  const maySeePayments = useMay("payment:view");
   const { confirmations, requiredConfirmations: required } = payment;
   return (
     <Card padding="md" radius="md">
@@ -44,10 +38,7 @@ function PaymentCard({ payment, currency }: { readonly payment: Payment; readonl
             <Text c="dimmed">on {payment.network}</Text>
             {payment.fiatAmount !== null && <Text c="dimmed">{money(payment.fiatAmount, currency)}</Text>}
           </Group>
-          <Group gap="xs">
-            {payment.isLate && <Badge color="yellow">Late</Badge>}
-            <Badge color={color}>{name}</Badge>
-          </Group>
+          <PaymentState payment={payment} />
         </Group>
         {payment.status === "DETECTED" && (
           <Stack gap={4}>
@@ -60,13 +51,28 @@ function PaymentCard({ payment, currency }: { readonly payment: Payment; readonl
             </Text>
           </Stack>
         )}
+        {payment.status === "CONFIRMED" && (
+          <Text size="sm" c="dimmed">
+            {confirmations} confirmations, {required} were asked for
+          </Text>
+        )}
         <Text size="sm">{evidence(payment.matchedBy)}</Text>
         <Text size="sm" c="dimmed" component="div">
           Seen <Time value={payment.receivedTxAt} />
         </Text>
         <Text size="sm" component="div">
-          <CopyText value={payment.txHash} name="the transaction hash" />
+          <TransactionHash network={payment.network} hash={payment.txHash} />
         </Text>
+        {payment.fromAddress !== null && (
+          <Text size="sm" component="div">
+            from <ChainAddress network={payment.network} address={payment.fromAddress} name="the sender's address" />
+          </Text>
+        )}
+        {maySeePayments && (
+          <Anchor component={Link} to={`/console/${payment.merchantId}/payments/${payment.id}`} size="sm">
+            All about this payment
+          </Anchor>
+        )}
       </Stack>
     </Card>
   );

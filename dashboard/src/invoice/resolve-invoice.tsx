@@ -20,14 +20,16 @@ const ACTIONS: Readonly<Record<Action, { readonly name: string; readonly consequ
 
 const LONGEST_REASON = 500;
 const LONGEST_HASH = 100;
-/** States in which the API takes ACCEPT without a review. */
+/** States in which ACCEPT is offered, with or without a review: an invoice that was paid in full has nothing to accept. */
 const ACCEPTABLE: readonly Invoice["status"][] = ["UNDERPAID", "EXPIRED", "CANCELLED"];
+/** And those in which it is part of a review. */
+const ACCEPTABLE_IN_REVIEW: readonly Invoice["status"][] = [...ACCEPTABLE, "AWAITING_PAYMENT", "PENDING_CONFIRMATION"];
 
 export function ResolveInvoice({ invoice }: { readonly invoice: Invoice }) {
   const mayResolve = useMay("payment:resolve");
   const [isOpen, { open, close }] = useDisclosure();
   const { needsReview, status } = invoice;
-  if (!needsReview && !ACCEPTABLE.includes(status)) return null;
+  if (!needsReview && (!mayResolve || !ACCEPTABLE.includes(status))) return null;
   return (
     <>
       <Alert
@@ -54,9 +56,15 @@ export function ResolveInvoice({ invoice }: { readonly invoice: Invoice }) {
   );
 }
 
+function actionsFor({ needsReview, status }: Invoice): readonly Action[] {
+  if (!needsReview) return ["ACCEPT"];
+  return ACCEPTABLE_IN_REVIEW.includes(status) ? ["ACCEPT", "DISMISS", "RETURNED"] : ["DISMISS", "RETURNED"];
+}
+
 function ResolveForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onDone: () => void }) {
+  const actions = actionsFor(invoice);
   const form = useForm<{ readonly action: Action; readonly reason: string; readonly txHash: string }>({
-    initialValues: { action: "ACCEPT", reason: "", txHash: "" },
+    initialValues: { action: actions[0] ?? "DISMISS", reason: "", txHash: "" },
     validate: { reason: (reason) => (reason.trim() === "" ? "Say why: it is kept with the invoice" : null) },
   });
   const resolve = useChange("resolveInvoice", {
@@ -67,7 +75,6 @@ function ResolveForm({ invoice, onDone }: { readonly invoice: Invoice; readonly 
     },
   });
   const { action } = form.values;
-  const actions: readonly Action[] = invoice.needsReview ? ["ACCEPT", "DISMISS", "RETURNED"] : ["ACCEPT"];
   const send = form.onSubmit(({ reason, txHash }) =>
     resolve.mutate(
       {
@@ -84,7 +91,7 @@ function ResolveForm({ invoice, onDone }: { readonly invoice: Invoice; readonly 
     ),
   );
   return (
-    <form onSubmit={send}>
+    <form onSubmit={send} noValidate>
       <Stack>
         {actions.length > 1 && (
           <SegmentedControl

@@ -1,7 +1,9 @@
-import { Group, Stack } from "@mantine/core";
+import { Anchor, Group, Stack } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import type { Invoice } from "../api/operations.ts";
 import { isOpen } from "../invoices/columns.tsx";
 import { CopyText } from "../shell/copy-text.tsx";
+import { useMay } from "../shell/merchants.ts";
 import { QrCode } from "../shell/qr-code.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
@@ -10,7 +12,9 @@ import { Fact } from "./fact.tsx";
 
 export function SummarySection({ invoice }: { readonly invoice: Invoice }) {
   const { money } = useFormats();
-  const { rawAmount, currency, amountReceived, amountConfirmed, customer } = invoice;
+  const maySeeCustomers = useMay("customer:view");
+  const maySeeProducts = useMay("product:view");
+  const { rawAmount, currency, amountReceived, amountConfirmed, customer, product } = invoice;
   return (
     <Section title="Summary">
       <Stack component="dl" m={0} gap="xs">
@@ -23,9 +27,25 @@ export function SummarySection({ invoice }: { readonly invoice: Invoice }) {
         <Fact name="Expires">
           <Time value={invoice.expiresAt} />
         </Fact>
-        {customer !== null && <Fact name="Customer">{customer.email ?? customer.name ?? customer.id}</Fact>}
+        {customer !== null && (
+          <Fact name="Customer">
+            <LinkIf to={maySeeCustomers && `/console/${invoice.merchantId}/customers/${customer.id}`}>
+              {customer.email ?? customer.name ?? customer.id}
+            </LinkIf>
+          </Fact>
+        )}
         {invoice.externalId !== null && <Fact name="Order number">{invoice.externalId}</Fact>}
-        {invoice.product !== null && <Fact name="Product">{invoice.product.name}</Fact>}
+        {product !== null && (
+          <Fact name="Product">
+            <LinkIf
+              to={
+                maySeeProducts && product.deletedAt === null && `/console/${invoice.merchantId}/products/${product.id}`
+              }
+            >
+              {product.name}
+            </LinkIf>
+          </Fact>
+        )}
         {Object.entries(invoice.metadata ?? {}).map(([name, value]) => (
           <Fact key={name} name={name}>
             {value}
@@ -41,5 +61,20 @@ export function SummarySection({ invoice }: { readonly invoice: Invoice }) {
         </Group>
       )}
     </Section>
+  );
+}
+
+interface LinkIfProps {
+  /** False: the text alone. */
+  readonly to: string | false;
+  readonly children: string;
+}
+
+function LinkIf({ to, children }: LinkIfProps) {
+  if (to === false) return children;
+  return (
+    <Anchor component={Link} to={to} inherit>
+      {children}
+    </Anchor>
   );
 }

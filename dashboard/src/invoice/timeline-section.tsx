@@ -1,11 +1,20 @@
 import { Text, Timeline } from "@mantine/core";
 import type { Invoice } from "../api/operations.ts";
 import { INVOICE_STATES } from "../invoices/status.tsx";
+import { useDeciders } from "../shell/authors.ts";
+import { CopyText } from "../shell/copy-text.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 
+const DECISIONS: Readonly<Record<string, string>> = {
+  ACCEPT: "Accepted by hand",
+  DISMISS: "Dismissed by hand",
+  RETURNED: "Money returned",
+};
+
 export function TimelineSection({ invoice }: { readonly invoice: Invoice }) {
   const { invoiceTimeline: items, resolution } = invoice;
+  const deciderOf = useDeciders();
   return (
     <Section title="Timeline">
       <Timeline active={items.length} bulletSize={16} lineWidth={2}>
@@ -21,11 +30,15 @@ export function TimelineSection({ invoice }: { readonly invoice: Invoice }) {
           </Timeline.Item>
         ))}
         {resolution !== null && (
-          <Timeline.Item title={`Decided by hand: ${resolution.action.toLowerCase()}`}>
+          <Timeline.Item title={DECISIONS[resolution.action] ?? resolution.action}>
             <Text size="sm">{resolution.reason}</Text>
-            {resolution.txHash !== null && <Text className="mono">{resolution.txHash}</Text>}
+            {resolution.txHash !== null && (
+              <Text size="sm" component="div">
+                Sent back with <CopyText value={resolution.txHash} name="the hash of the transaction" />
+              </Text>
+            )}
             <Text size="sm" c="dimmed" component="div">
-              {resolution.actor}, <Time value={resolution.at} />
+              {deciderOf(resolution.actor)}, <Time value={resolution.at} />
             </Text>
           </Timeline.Item>
         )}

@@ -1,3 +1,4 @@
+import { Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Invoice } from "../api/operations.ts";
 import type { useFormats } from "../shell/reader.tsx";
@@ -33,10 +34,10 @@ export const COLUMNS = {
   customer: {
     name: "Customer",
     isFirstShown: true,
-    show: ({ customer }) => customer?.email ?? customer?.name ?? "",
+    show: ({ customer }) => short(customer?.email ?? customer?.name),
   },
-  externalId: { name: "Order number", show: ({ externalId }) => externalId ?? "" },
-  product: { name: "Product", show: ({ product }) => product?.name ?? "" },
+  externalId: { name: "Order number", show: ({ externalId }) => short(externalId) },
+  product: { name: "Product", show: ({ product }) => short(product?.name) },
   origin: { name: "Made by", show: ({ origin }) => ORIGINS[origin] },
   created: { name: "Created", isFirstShown: true, show: ({ createdAt }) => <Time value={createdAt} /> },
   expires: { name: "Expires", show: ({ expiresAt }) => <Time value={expiresAt} /> },
@@ -50,6 +51,15 @@ export const FIRST_COLUMNS: readonly ColumnId[] = COLUMN_IDS.filter((id) => colu
 
 function isColumnId(id: string): id is ColumnId {
   return Object.hasOwn(COLUMNS, id);
+}
+
+/** A text of any length, in one line. */
+function short(text: string | null | undefined): ReactNode {
+  return (
+    <Text inherit truncate maw="9rem" title={text ?? undefined}>
+      {text}
+    </Text>
+  );
 }
 
 /** An invoice over 0 asks for any amount. */

@@ -1,32 +1,37 @@
-import { Button, Card, Checkbox, Group, Menu, Select, Stack, Table, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback, useDisclosure, useLocalStorage, useMediaQuery } from "@mantine/hooks";
+import { Button, Checkbox, Group, Menu, Select, Stack, Text } from "@mantine/core";
+import { useDisclosure, useLocalStorage } from "@mantine/hooks";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Invoice } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
+import { EmptyList } from "../shell/empty-list.tsx";
 import { Icon } from "../shell/icons.tsx";
+import { ListPages } from "../shell/list-pages.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
 import { PageHeader } from "../shell/page-header.tsx";
 import { Read } from "../shell/read.tsx";
 import { useFormats } from "../shell/reader.tsx";
+import { type Column, Rows } from "../shell/rows.tsx";
+import { SearchField } from "../shell/search-field.tsx";
 import { COLUMN_IDS, type ColumnId, columnsOf, FIRST_COLUMNS } from "./columns.tsx";
+import { FoundOnChain, useFoundOnChain } from "./found-on-chain.tsx";
+import { InvoiceDialogs, InvoiceMenu, type Opened } from "./invoice-menu.tsx";
 import { NewInvoice } from "./new-invoice.tsx";
 import type { InvoicesSearch } from "./search.ts";
 import { INVOICE_STATES } from "./status.tsx";
 
 const AT_ONCE = 25;
-const READ_AGAIN_MS = 15_000;
-const SEARCH_AFTER_MS = 300;
-const LONGEST_SEARCH = 320;
 
 export function InvoicesPage() {
   const merchant = useMerchant();
   const search = useSearch({ from: "/frame/merchant/console/$merchantId/invoices" });
   const mayCreate = useMay("invoice:create");
+  const navigate = useNavigate({ from: "/console/$merchantId/invoices" });
+  const found = useFoundOnChain(search.search ?? "");
   const [isCreating, creating] = useDisclosure();
   const { needsReview, ...filters } = search;
   const query = { ...filters, limit: AT_ONCE, ...(needsReview === undefined ? {} : { needsReview }) };
-  const invoices = useList("listInvoices", { merchantId: merchant.id, query }, READ_AGAIN_MS);
+  const invoices = useList("listInvoices", { merchantId: merchant.id, query });
   return (
     <>
       <PageHeader
@@ -42,19 +47,25 @@ export function InvoicesPage() {
       />
       <Stack>
         <Filters search={search} />
+        {found !== undefined && <FoundOnChain found={found} />}
         <Read query={invoices}>
           {({ data, nextCursor }) => (
             <>
-              {data.length === 0 ? (
+              {data.length > 0 && <InvoiceRows invoices={data} isStale={invoices.isPlaceholderData} />}
+              {data.length === 0 && found === undefined && (
                 <NoInvoices
                   isFiltered={Object.keys(search).length > 0}
                   mayCreate={mayCreate}
                   onCreate={creating.open}
                 />
-              ) : (
-                <InvoiceRows invoices={data} isStale={invoices.isPlaceholderData} />
               )}
-              <Pages search={search} nextCursor={nextCursor} />
+              <ListPages
+                cursor={search.cursor}
+                nextCursor={nextCursor}
+                onGo={(cursor) =>
+                  navigate({ search: { ...search, ...(cursor === undefined ? { cursor: undefined } : { cursor }) } })
+                }
+              />
             </>
           )}
         </Read>
@@ -75,24 +86,13 @@ const STATE_OPTIONS = Object.entries(INVOICE_STATES).map(([value, { name }]) => 
 
 function Filters({ search }: { readonly search: InvoicesSearch }) {
   const filter = useFilter();
-  const [text, setText] = useState(search.search ?? "");
-  const find = useDebouncedCallback(
-    (words: string) => filter({ search: words === "" ? undefined : words }),
-    SEARCH_AFTER_MS,
-  );
   return (
     <Group gap="sm" role="search" aria-label="Filter the invoices">
-      <TextInput
-        aria-label="Search invoices"
-        placeholder="Name, id, order number or email"
-        leftSection={<Icon name="search" size={16} />}
-        style={{ flex: "1 1 15rem" }}
-        maxLength={LONGEST_SEARCH}
-        value={text}
-        onChange={({ currentTarget }) => {
-          setText(currentTarget.value);
-          find(currentTarget.value.trim());
-        }}
+      <SearchField
+        name="Search invoices"
+        hint="Name, id, order number, email, transaction or address"
+        asked={search.search}
+        onSearch={(words) => filter({ search: words })}
       />
       <Select
         aria-label="State"
@@ -111,6 +111,11 @@ function Filters({ search }: { readonly search: InvoicesSearch }) {
         checked={search.needsReview === true}
         onChange={({ currentTarget }) => filter({ needsReview: currentTarget.checked ? true : undefined })}
       />
+      {search.customerId !== undefined && (
+        <Button variant="light" onClick={() => filter({ customerId: undefined })}>
+          Of one customer: show all
+        </Button>
+      )}
       <ColumnChoice />
     </Group>
   );
@@ -156,76 +161,46 @@ function ColumnChoice() {
 }
 
 function InvoiceRows({ invoices, isStale }: { readonly invoices: readonly Invoice[]; readonly isStale: boolean }) {
-  const isNarrow = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
-  const style = { opacity: isStale ? 0.6 : 1 };
-  if (isNarrow) {
-    return (
-      <Stack gap="xs" style={style}>
-        {invoices.map((invoice) => (
-          <InvoiceCard key={invoice.id} invoice={invoice} />
-        ))}
-      </Stack>
-    );
-  }
-  return (
-    <Card padding={0} style={style}>
-      <InvoiceTable invoices={invoices} />
-    </Card>
-  );
-}
-
-function InvoiceTable({ invoices }: { readonly invoices: readonly Invoice[] }) {
-  const [columns] = useColumns();
+  const [chosen] = useColumns();
   const formats = useFormats();
+  const [opened, open] = useState<Opened>();
+  const menuOf = (invoice: Invoice) => <InvoiceMenu invoice={invoice} onOpen={open} />;
+  const columns: readonly Column<Invoice>[] = [
+    { name: "Invoice", maxWidth: 240, show: (invoice) => <InvoiceLink invoice={invoice} /> },
+    ...chosen.map((id) => ({
+      ...columnsOf[id],
+      show: (invoice: Invoice) => <div style={{ whiteSpace: "nowrap" }}>{columnsOf[id].show(invoice, formats)}</div>,
+    })),
+    { name: "Actions", isAction: true, show: menuOf },
+  ];
   return (
-    <Table.ScrollContainer minWidth={600} type="native">
-      <Table highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Invoice</Table.Th>
-            {columns.map((id) => (
-              <Table.Th key={id} ta={columnsOf[id].isNumeric ? "right" : "left"}>
-                {columnsOf[id].name}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {invoices.map((invoice) => (
-            <Table.Tr key={invoice.id}>
-              <Table.Td maw={280}>
-                <InvoiceLink invoice={invoice} />
-              </Table.Td>
-              {columns.map((id) => (
-                <Table.Td key={id} ta={columnsOf[id].isNumeric ? "right" : "left"} className="numbers">
-                  {columnsOf[id].show(invoice, formats)}
-                </Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  );
-}
-
-function InvoiceCard({ invoice }: { readonly invoice: Invoice }) {
-  const formats = useFormats();
-  return (
-    <Card padding="md" className="row-card">
-      <Group justify="space-between" wrap="nowrap" align="flex-start">
-        <InvoiceLink invoice={invoice} />
-        <Text className="numbers" fw={600}>
-          {columnsOf.amount.show(invoice, formats)}
-        </Text>
-      </Group>
-      <Group justify="space-between" mt="xs" gap="xs">
-        {columnsOf.state.show(invoice, formats)}
-        <Text size="sm" c="dimmed" component="div">
-          {columnsOf.created.show(invoice, formats)}
-        </Text>
-      </Group>
-    </Card>
+    <>
+      <Rows
+        rows={invoices}
+        columns={columns}
+        isStale={isStale}
+        card={(invoice) => (
+          <>
+            <Group justify="space-between" wrap="nowrap" align="flex-start">
+              <InvoiceLink invoice={invoice} />
+              <Group gap={4} wrap="nowrap" style={{ flex: "none" }}>
+                <Text className="numbers" fw={600}>
+                  {columnsOf.amount.show(invoice, formats)}
+                </Text>
+                {menuOf(invoice)}
+              </Group>
+            </Group>
+            <Group justify="space-between" mt="xs" gap="xs">
+              {columnsOf.state.show(invoice, formats)}
+              <Text size="sm" c="dimmed" component="div">
+                {columnsOf.created.show(invoice, formats)}
+              </Text>
+            </Group>
+          </>
+        )}
+      />
+      <InvoiceDialogs opened={opened} onClose={() => open(undefined)} />
+    </>
   );
 }
 
@@ -251,45 +226,26 @@ interface NoInvoicesProps {
 
 function NoInvoices({ isFiltered, mayCreate, onCreate }: NoInvoicesProps) {
   const navigate = useNavigate({ from: "/console/$merchantId/invoices" });
+  if (!isFiltered) {
+    return (
+      <EmptyList
+        title="No invoice yet"
+        action={mayCreate && <Button onClick={onCreate}>Create the first invoice</Button>}
+      >
+        An invoice has a page where your customer chooses a coin and pays straight into your wallet.
+      </EmptyList>
+    );
+  }
   return (
-    <Card padding="xl">
-      <Stack align="center" gap="sm" py="lg">
-        <Text fw={650}>{isFiltered ? "No invoice matches" : "No invoice yet"}</Text>
-        <Text c="dimmed" ta="center" maw={420}>
-          {isFiltered
-            ? "Search by the beginning of a name, or by an exact id, order number or email address."
-            : "An invoice has a page where your customer chooses a coin and pays straight into your wallet."}
-        </Text>
-        {isFiltered && (
-          <Button variant="default" onClick={() => navigate({ search: {} })}>
-            Show all invoices
-          </Button>
-        )}
-        {!isFiltered && mayCreate && <Button onClick={onCreate}>Create the first invoice</Button>}
-      </Stack>
-    </Card>
-  );
-}
-
-interface PagesProps {
-  readonly search: InvoicesSearch;
-  readonly nextCursor: string | null;
-}
-
-function Pages({ search, nextCursor }: PagesProps) {
-  const navigate = useNavigate({ from: "/console/$merchantId/invoices" });
-  const { cursor } = search;
-  if (cursor === undefined && nextCursor === null) return null;
-  const go = (to: string | undefined) =>
-    navigate({ search: { ...search, ...(to === undefined ? { cursor: undefined } : { cursor: to }) } });
-  return (
-    <Group component="nav" justify="flex-end" aria-label="Pages of the list">
-      <Button variant="default" disabled={cursor === undefined} onClick={() => go(undefined)}>
-        Newest
-      </Button>
-      <Button variant="default" disabled={nextCursor === null} onClick={() => go(nextCursor ?? undefined)}>
-        Older
-      </Button>
-    </Group>
+    <EmptyList
+      title="No invoice matches"
+      action={
+        <Button variant="default" onClick={() => navigate({ search: {} })}>
+          Show all invoices
+        </Button>
+      }
+    >
+      Search by the beginning of a name, or by an exact id, order number, email address, transaction hash or address.
+    </EmptyList>
   );
 }

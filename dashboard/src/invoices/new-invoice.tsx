@@ -1,42 +1,7 @@
-import { Button, Group, Modal, NumberInput, Select, Stack, Textarea, TextInput } from "@mantine/core";
-import { isEmail, useForm } from "@mantine/form";
-import { useNavigate } from "@tanstack/react-router";
-import { fieldErrors } from "../api/errors.ts";
-import type { CreateInvoiceBody } from "../api/operations.ts";
-import { showDone, showError, useChange } from "../api/queries.ts";
-import { useMerchant } from "../shell/merchants.ts";
-
-/** Those that customers see most; the API knows more, and keeps the one of a product. */
-const CURRENCIES = [
-  "USD",
-  "EUR",
-  "GBP",
-  "CHF",
-  "CAD",
-  "AUD",
-  "JPY",
-  "SGD",
-  "HKD",
-  "PLN",
-  "SEK",
-  "NOK",
-  "DKK",
-  "CZK",
-] as const;
-
-/** As the contract has them (createInvoiceBody). */
-const LONGEST = { name: 200, externalId: 200, description: 1_000 } as const;
-
-interface Values {
-  readonly name: string;
-  readonly rawAmount: string;
-  readonly currency: (typeof CURRENCIES)[number];
-  readonly customerEmail: string;
-  readonly externalId: string;
-  readonly description: string;
-}
-
-const EMPTY: Values = { name: "", rawAmount: "", currency: "USD", customerEmail: "", externalId: "", description: "" };
+import { Alert, Button, Group, Loader, Modal, Stack, Text } from "@mantine/core";
+import { lazy, Suspense, useState } from "react";
+import { useMay, useMerchant } from "../shell/merchants.ts";
+import { useWalletPairs } from "./wallet-pairs.ts";
 
 interface Props {
   readonly isOpen: boolean;
@@ -46,98 +11,53 @@ interface Props {
 export function NewInvoice({ isOpen, onClose }: Props) {
   return (
     <Modal opened={isOpen} onClose={onClose} title="New invoice" size="lg">
-      <NewInvoiceForm />
+      <Suspense fallback={<Loader />}>
+        <WalletFirst />
+      </Suspense>
     </Modal>
   );
 }
 
-function NewInvoiceForm() {
-  const merchant = useMerchant();
-  const navigate = useNavigate();
-  const form = useForm<Values>({
-    initialValues: EMPTY,
-    validate: {
-      name: (name) => (name.trim() === "" ? "Enter what the customer pays for" : null),
-      rawAmount: (amount) => (/^\d{1,9}(\.\d{1,6})?$/.test(amount) ? null : "Enter an amount, or 0 for any amount"),
-      customerEmail: (email) => (email === "" ? null : isEmail("Enter an email address, or none")(email)),
-    },
-  });
-  const create = useChange("createInvoice", {
-    isShownInPlace: true,
-    onSuccess: ({ id }) => {
-      showDone("The invoice was created.");
-      void navigate({
-        to: "/console/$merchantId/invoices/$invoiceId",
-        params: { merchantId: merchant.id, invoiceId: id },
-      });
-    },
-  });
-  const send = (values: Values) =>
-    create.mutate(
-      { merchantId: merchant.id, body: bodyOf(values) },
-      {
-        onError: (error) => {
-          form.setErrors(fieldErrors(error));
-          showError(error);
-        },
-      },
-    );
-  return (
-    <form onSubmit={form.onSubmit(send)} noValidate>
-      <Stack>
-        <TextInput
-          label="Name"
-          description="What the customer sees, such as Order 1001."
-          maxLength={LONGEST.name}
-          required
-          data-autofocus
-          {...form.getInputProps("name")}
-        />
-        <Group grow align="flex-start">
-          <NumberInput
-            label="Amount"
-            required
-            min={0}
-            decimalScale={6}
-            thousandSeparator=" "
-            hideControls
-            value={form.values.rawAmount}
-            error={form.errors.rawAmount}
-            // The text, not the number: a number of JavaScript would round it.
-            onValueChange={({ value }) => form.setFieldValue("rawAmount", value)}
-          />
-          <Select
-            label="Currency"
-            data={[...CURRENCIES]}
-            searchable
-            allowDeselect={false}
-            {...form.getInputProps("currency")}
-          />
-        </Group>
-        <Group grow align="flex-start">
-          <TextInput label="Customer's email" type="email" {...form.getInputProps("customerEmail")} />
-          <TextInput label="Order number" maxLength={LONGEST.externalId} {...form.getInputProps("externalId")} />
-        </Group>
-        <Textarea
-          label="Description"
-          autosize
-          minRows={2}
-          maxLength={LONGEST.description}
-          {...form.getInputProps("description")}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={create.isPending}>
-            Create the invoice
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  );
-}
+// Each is loaded when it is shown: the form has a page's weight, and what registers a wallet knows every network.
+const NewInvoiceForm = lazy(async () => ({ default: (await import("./new-invoice-form.tsx")).NewInvoiceForm }));
+const FirstWallet = lazy(async () => ({ default: (await import("../welcome/first-wallet.tsx")).FirstWallet }));
 
-function bodyOf(values: Values): CreateInvoiceBody {
-  const { name, rawAmount, currency, ...optional } = values;
-  const given = Object.entries(optional).filter(([, text]) => text.trim() !== "");
-  // The contract's one JSON number. The service reads its shortest decimal text, which is the text that was typed.
-  return { name: name.trim(), rawAmount: Number(rawAmount), currency, ...Object.fromEntries(given) };
+/** Without a wallet nothing can be paid, so it is asked for first. */
+function WalletFirst() {
+  const merchant = useMerchant();
+  const { isRead, pairs } = useWalletPairs();
+  const mayAdd = useMay("wallet:create");
+  const [isLater, setLater] = useState(false);
+  // While a wallet is being added it is compared with the wallet software, which the list must not take away.
+  const [isAdding, setAdding] = useState(false);
+  if (!isRead && !isAdding) return <Loader />;
+  if (!isAdding && (pairs.length > 0 || isLater)) return <NewInvoiceForm />;
+  if (!isAdding && mayAdd) setAdding(true);
+  return (
+    <Stack>
+      <Alert color="indigo" title="First a wallet">
+        Customers pay straight into your own wallet. Until you have one, an invoice cannot be paid.
+      </Alert>
+      {mayAdd ? (
+        <FirstWallet
+          merchant={merchant}
+          onDone={() => {
+            setAdding(false);
+            setLater(true);
+          }}
+        />
+      ) : (
+        <>
+          <Text size="sm">
+            Ask an owner or admin of the team to add one. An invoice that waits is payable from then on.
+          </Text>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={() => setLater(true)}>
+              Create an invoice all the same
+            </Button>
+          </Group>
+        </>
+      )}
+    </Stack>
+  );
 }

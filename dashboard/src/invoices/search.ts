@@ -6,17 +6,19 @@ export interface InvoicesSearch {
   /** Only those that a person must decide about. */
   readonly needsReview?: true;
   readonly search?: string;
+  readonly customerId?: string;
   /** The `nextCursor` of the page before. */
   readonly cursor?: string;
 }
 
 /** Ignores what the list does not know. The router reads a search of digits as a number, so it becomes text again. */
 export function invoicesSearch(given: Readonly<Record<string, unknown>>): InvoicesSearch {
-  const { status, needsReview, search, cursor } = given;
+  const { status, needsReview, search, customerId, cursor } = given;
   return {
     ...(isStatus(status) ? { status } : {}),
     ...(needsReview === true ? { needsReview } : {}),
     ...(isText(search) ? { search: String(search) } : {}),
+    ...(isText(customerId) ? { customerId: String(customerId) } : {}),
     ...(isText(cursor) ? { cursor: String(cursor) } : {}),
   };
 }

@@ -14,11 +14,15 @@ export const INVOICE_STATES: Readonly<Record<InvoiceStatus, { readonly name: str
   CANCELLED: { name: "Cancelled", color: "gray" },
 };
 
-export function InvoiceState({ invoice }: { readonly invoice: Pick<Invoice, "status" | "needsReview" | "isLate"> }) {
-  const { name, color } = INVOICE_STATES[invoice.status];
+type Shown = Pick<Invoice, "status" | "needsReview" | "isLate"> & Partial<Pick<Invoice, "amountReceived">>;
+
+export function InvoiceState({ invoice }: { readonly invoice: Shown }) {
+  const { status, amountReceived = "0" } = invoice;
+  const { name, color } = INVOICE_STATES[status];
   return (
-    <Group gap={6} wrap="nowrap">
+    <Group gap={6}>
       <Badge color={color}>{name}</Badge>
+      {status === "AWAITING_PAYMENT" && Number(amountReceived) > 0 && <Badge color="yellow">Partly paid</Badge>}
       {invoice.needsReview && <Badge color="orange">Needs review</Badge>}
       {invoice.isLate && <Badge color="yellow">Late</Badge>}
     </Group>

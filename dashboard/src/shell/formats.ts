@@ -23,6 +23,13 @@ export function money(amount: string, currency: string, { locale }: Reader): str
   );
 }
 
+/** A sum of many amounts, in the currency's own digits; exact where nothing would be left of it. */
+export function sum(amount: string, currency: string, reader: Reader): string {
+  if (!isDecimal(amount) || !ISO_CODE.test(currency) || Math.abs(Number(amount)) < 1)
+    return money(amount, currency, reader);
+  return new Intl.NumberFormat(reader.locale, { style: "currency", currency }).format(amount);
+}
+
 /** An amount of a coin, without its code. */
 export function coins(amount: string, { locale }: Pick<Reader, "locale">): string {
   if (!isDecimal(amount)) return amount;
@@ -36,6 +43,33 @@ export function dateTime(time: string, { locale, timeZone }: Reader): string {
 /** With seconds and the name of the time zone, for tooltips. */
 export function exactTime(time: string, { locale, timeZone }: Reader): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "long", timeZone }).format(new Date(time));
+}
+
+/** A day of the calendar, such as 2026-11-23, without its year. It is the same day in every time zone. */
+export function day(date: string, { locale }: Pick<Reader, "locale">): string {
+  return new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", timeZone: "UTC" }).format(new Date(date));
+}
+
+/** 0.25 is `+25%`. */
+export function percentage(ratio: number, { locale }: Pick<Reader, "locale">): string {
+  const format = { style: "percent", signDisplay: "exceptZero", maximumFractionDigits: 0 } as const;
+  return new Intl.NumberFormat(locale, format).format(ratio);
+}
+
+export function count(number: number, { locale }: Pick<Reader, "locale">): string {
+  return new Intl.NumberFormat(locale).format(number);
+}
+
+/** How long something took, in the largest unit of which there are two or more: `90 sec`, `2 min`, `3 hr`. */
+export function duration(seconds: number, { locale }: Pick<Reader, "locale">): string {
+  const units = [
+    ["day", 86_400],
+    ["hour", 3_600],
+    ["minute", 60],
+  ] as const;
+  const [unit, size] = units.find(([, each]) => seconds >= 2 * each) ?? (["second", 1] as const);
+  const format = new Intl.NumberFormat(locale, { style: "unit", unit, maximumFractionDigits: 0 });
+  return format.format(Math.round(seconds / size));
 }
 
 const STEPS = [
@@ -55,6 +89,11 @@ export function fromNow(time: string, nowMs: number, { locale }: Pick<Reader, "l
     value /= size;
   }
   return format.format(Math.round((value * 5 * 7) / 30), "month");
+}
+
+/** The ends of an address, by which people compare. */
+export function shortened(address: string): string {
+  return address.length <= 16 ? address : `${address.slice(0, 8)}…${address.slice(-6)}`;
 }
 
 function isDecimal(text: string): text is Decimal {

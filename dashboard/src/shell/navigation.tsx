@@ -2,8 +2,8 @@ import { NavLink, type NavLinkProps, Stack } from "@mantine/core";
 import { createLink, useMatchRoute } from "@tanstack/react-router";
 import type { Ref } from "react";
 import { Icon } from "./icons.tsx";
-import { useMerchants, useNavigationMerchant } from "./merchants.ts";
-import { ACCOUNT, merchantPagesFor, WELCOME } from "./pages.ts";
+import { useMe, useMerchants, useNavigationMerchant } from "./merchants.ts";
+import { ACCOUNT, merchantPagesFor, OPERATOR, WELCOME } from "./pages.ts";
 
 const RouterNavLink = createLink((props: NavLinkProps & { readonly ref?: Ref<HTMLAnchorElement> }) => (
   <NavLink component="a" {...props} />
@@ -14,7 +14,8 @@ export function Navigation({ onChosen }: { readonly onChosen: () => void }) {
   const merchants = useMerchants();
   const open = useNavigationMerchant();
   const matches = useMatchRoute();
-  const own = merchants.length === 0 ? [WELCOME, ACCOUNT] : [ACCOUNT];
+  const { isOperator } = useMe();
+  const own = [...(merchants.length === 0 ? [WELCOME] : []), ACCOUNT, ...(isOperator ? [OPERATOR] : [])];
   return (
     <Stack gap={2}>
       {open !== undefined &&
@@ -26,7 +27,9 @@ export function Navigation({ onChosen }: { readonly onChosen: () => void }) {
             label={name}
             leftSection={<Icon name={icon} />}
             onClick={onChosen}
-            active={Boolean(matches({ to, params: { merchantId: open.id }, fuzzy: true }))}
+            // Every page of the merchant is below Home.
+            activeOptions={{ exact: to === "/console/$merchantId" }}
+            active={Boolean(matches({ to, params: { merchantId: open.id }, fuzzy: to !== "/console/$merchantId" }))}
             {...LOOK}
           />
         ))}

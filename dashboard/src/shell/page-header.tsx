@@ -16,7 +16,7 @@ export function PageHeader({ title, subtitle, mark, actions }: Props) {
   }, [title]);
   return (
     <Group justify="space-between" align="flex-start" mb="lg" gap="md">
-      <Stack gap={4} miw={0}>
+      <Stack gap={4} miw={0} flex="1 1 18rem">
         <Group gap="sm">
           <Title order={1} style={{ overflowWrap: "anywhere" }}>
             {title}

@@ -1,9 +1,13 @@
 import { Button, Kbd, Text } from "@mantine/core";
 import { Spotlight, type SpotlightActionData, spotlight } from "@mantine/spotlight";
 import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { Icon } from "./icons.tsx";
-import { useMerchants, useNavigationMerchant } from "./merchants.ts";
-import { ACCOUNT, merchantPagesFor, WELCOME } from "./pages.ts";
+import { useMe, useMerchants, useNavigationMerchant } from "./merchants.ts";
+import { ACCOUNT, merchantPagesFor, OPERATOR, WELCOME } from "./pages.ts";
+import { useFound } from "./use-found.tsx";
+
+const PLACEHOLDER = "Find a page, an invoice or a customer";
 
 export function SearchButton() {
   return (
@@ -17,33 +21,40 @@ export function SearchButton() {
       visibleFrom="xs"
     >
       <Text span size="sm" inherit>
-        Find a page
+        Find anything
       </Text>
     </Button>
   );
 }
 
-/** Ctrl-K: finds pages, and merchants to switch to. */
+/** Ctrl-K: finds pages, merchants to switch to, and what the open merchant has: invoices, customers and payments. */
 export function PageSearch() {
   const navigate = useNavigate();
   const merchants = useMerchants();
   const open = useNavigationMerchant();
+  const { isOperator } = useMe();
+  const [query, setQuery] = useState("");
+  const found = useFound(open, query);
   const pages: SpotlightActionData[] = (open === undefined ? [] : merchantPagesFor(open)).map(
-    ({ name, icon, to, about }) => ({
+    ({ name, icon, to, about, words }) => ({
       id: name,
       label: name,
       description: about,
+      ...keywordsOf(words),
       leftSection: <Icon name={icon} />,
       onClick: () => navigate({ to, params: { merchantId: open?.id ?? "" } }),
     }),
   );
-  const own: SpotlightActionData[] = [WELCOME, ACCOUNT].map(({ name, icon, to, about }) => ({
-    id: name,
-    label: name,
-    description: about,
-    leftSection: <Icon name={icon} />,
-    onClick: () => navigate({ to }),
-  }));
+  const own: SpotlightActionData[] = [WELCOME, ACCOUNT, ...(isOperator ? [OPERATOR] : [])].map(
+    ({ name, icon, to, about, words }) => ({
+      id: name,
+      label: name,
+      description: about,
+      ...keywordsOf(words),
+      leftSection: <Icon name={icon} />,
+      onClick: () => navigate({ to }),
+    }),
+  );
   const switches: SpotlightActionData[] = merchants.map(({ id, name }) => ({
     id,
     label: name,
@@ -54,15 +65,36 @@ export function PageSearch() {
   return (
     <Spotlight
       actions={[
+        ...found.groups,
         { group: "Pages", actions: [...pages, ...own] },
         { group: "Merchants", actions: switches },
       ]}
       shortcut="mod + K"
-      nothingFound="Nothing found"
+      query={query}
+      onQueryChange={setQuery}
+      nothingFound={found.isSearching ? "Searching" : "Nothing found"}
       highlightQuery
       scrollable
       maxHeight={420}
-      searchProps={{ leftSection: <Icon name="search" />, placeholder: "Find a page", "aria-label": "Find a page" }}
+      attributes={{ content: { "aria-label": "Search" } }}
+      searchProps={{
+        leftSection: <Icon name="search" />,
+        placeholder: PLACEHOLDER,
+        "aria-label": PLACEHOLDER,
+        onKeyDown: ({ key, currentTarget }) => {
+          if (key === "Enter") openFirst(currentTarget.closest('[role="dialog"]'));
+        },
+      }}
     />
   );
+}
+
+function keywordsOf(words: readonly string[] | undefined): Pick<SpotlightActionData, "keywords"> {
+  return words === undefined ? {} : { keywords: [...words] };
+}
+
+/** The dialog selects its first row when something is typed, which may be before any was found. */
+function openFirst(dialog: Element | null): void {
+  if (dialog?.querySelector("[data-action][data-selected]") !== null) return;
+  dialog.querySelector<HTMLElement>("[data-action]")?.click();
 }

@@ -8,24 +8,111 @@ interface Page {
   readonly name: string;
   readonly icon: IconName;
   readonly about: string;
+  /** Other words under which Ctrl-K finds it. */
+  readonly words?: readonly string[];
 }
 
 interface MerchantPage extends Page {
-  readonly to: "/console/$merchantId/invoices";
+  readonly to:
+    | "/console/$merchantId"
+    | "/console/$merchantId/invoices"
+    | "/console/$merchantId/payments"
+    | "/console/$merchantId/reports"
+    | "/console/$merchantId/wallets"
+    | "/console/$merchantId/products"
+    | "/console/$merchantId/customers"
+    | "/console/$merchantId/developers"
+    | "/console/$merchantId/team"
+    | "/console/$merchantId/settings"
+    | "/console/$merchantId/audit";
   readonly permission: Permission;
 }
 
 interface OwnPage extends Page {
-  readonly to: "/console/welcome" | "/console/account";
+  readonly to: "/console/welcome" | "/console/account" | "/operator";
 }
 
 export const MERCHANT_PAGES: readonly MerchantPage[] = [
+  {
+    name: "Home",
+    to: "/console/$merchantId",
+    icon: "home",
+    about: "What was received, and what needs you",
+    permission: "merchant:view",
+  },
   {
     name: "Invoices",
     to: "/console/$merchantId/invoices",
     icon: "invoices",
     about: "What customers have to pay, and what they paid",
     permission: "invoice:view",
+  },
+  {
+    name: "Payments to review",
+    to: "/console/$merchantId/payments",
+    icon: "review",
+    about: "Payments that no rule could credit, and invoices that need a decision",
+    permission: "payment:view",
+  },
+  {
+    name: "Wallets",
+    to: "/console/$merchantId/wallets",
+    icon: "wallet",
+    about: "Your own addresses and keys, to which customers pay",
+    permission: "wallet:view",
+  },
+  {
+    name: "Products",
+    to: "/console/$merchantId/products",
+    icon: "product",
+    about: "What you sell, each with a page to share",
+    permission: "product:view",
+  },
+  {
+    name: "Customers",
+    to: "/console/$merchantId/customers",
+    icon: "customers",
+    about: "Who bought from you, and what they paid",
+    words: ["buyers", "erase", "GDPR"],
+    permission: "customer:view",
+  },
+  {
+    name: "Reports",
+    to: "/console/$merchantId/reports",
+    icon: "reports",
+    about: "Totals by day, week, month and coin, and files for your books",
+    words: ["export", "statement", "CSV", "accountant", "bookkeeping", "tax"],
+    permission: "invoice:view",
+  },
+  {
+    name: "Developers",
+    to: "/console/$merchantId/developers",
+    icon: "developers",
+    about: "API keys, webhook endpoints and events",
+    words: ["webhooks", "secret", "deliveries"],
+    permission: "api_key:view",
+  },
+  {
+    name: "Team",
+    to: "/console/$merchantId/team",
+    icon: "team",
+    about: "Members, roles, invitations and the factors that each member must have",
+    words: ["users", "permissions", "invite"],
+    permission: "team:view",
+  },
+  {
+    name: "Settings",
+    to: "/console/$merchantId/settings",
+    icon: "settings",
+    about: "Brand, tolerances, times, mails and the delay of wallet changes",
+    permission: "merchant:view",
+  },
+  {
+    name: "Audit",
+    to: "/console/$merchantId/audit",
+    icon: "audit",
+    about: "Who changed what, and when",
+    permission: "audit:view",
   },
 ];
 
@@ -34,13 +121,23 @@ export const WELCOME: OwnPage = {
   name: "Welcome",
   to: "/console/welcome",
   icon: "welcome",
-  about: "Name your merchant, add its first wallet and product",
+  about: "Name your shop, add its first wallet and product",
 };
 export const ACCOUNT: OwnPage = {
   name: "Account",
   to: "/console/account",
   icon: "account",
   about: "Your name, passkeys, second factors and sessions",
+  words: ["profile", "security", "2FA", "password"],
+};
+
+/** Only for those who run the deployment. */
+export const OPERATOR: OwnPage = {
+  name: "Operator",
+  to: "/operator",
+  icon: "operator",
+  about: "How the deployment is, its networks, merchants and operators",
+  words: ["deployment", "suspend", "pause", "health", "status"],
 };
 
 export function merchantPagesFor(merchant: Merchant): readonly MerchantPage[] {

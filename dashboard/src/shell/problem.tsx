@@ -34,7 +34,14 @@ export function Problem({ error, retry }: { readonly error: Error; readonly retr
 
 /** What a page that threw becomes; the rest of the console stays. */
 export function BrokenPage({ error, reset }: ErrorComponentProps) {
-  if (error instanceof ApiError || error instanceof ConnectionError) return <Problem error={error} retry={reset} />;
+  if (error instanceof ApiError || error instanceof ConnectionError) {
+    return (
+      <Stack>
+        <Title order={1}>No page to show</Title>
+        <Problem error={error} retry={reset} />
+      </Stack>
+    );
+  }
   return (
     <Alert color="red" title="The console made a mistake" role="alert">
       <Stack gap="sm" align="flex-start">

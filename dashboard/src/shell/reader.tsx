@@ -1,10 +1,19 @@
 // How this reader sees amounts and times: the browser's language, and the time zone that they chose on the page Account.
 import { useLocalStorage } from "@mantine/hooks";
-import { coins, dateTime, exactTime, money, type Reader } from "./formats.ts";
+import { coins, count, dateTime, day, duration, exactTime, money, percentage, type Reader, sum } from "./formats.ts";
 
 /** "" is the computer's own time zone. */
 export function useTimeZone() {
   return useLocalStorage({ key: "edgetill-time-zone", defaultValue: "", getInitialValueInEffect: false });
+}
+
+/** The name of the time zone in which this reader's days begin. */
+export function useZoneName(): string {
+  const [timeZone] = useTimeZone();
+  if (timeZone !== "") return timeZone;
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  // A computer without a zone gives its offset, which the API does not take: days of an offset are nobody's.
+  return /^[A-Za-z]/.test(own) && own !== "Etc/Unknown" ? own : "UTC";
 }
 
 export function useFormats() {
@@ -12,7 +21,12 @@ export function useFormats() {
   const reader: Reader = { locale: undefined, timeZone: timeZone === "" ? undefined : timeZone };
   return {
     money: (amount: string, currency: string) => money(amount, currency, reader),
+    sum: (amount: string, currency: string) => sum(amount, currency, reader),
     coins: (amount: string) => coins(amount, reader),
+    count: (number: number) => count(number, reader),
+    day: (date: string) => day(date, reader),
+    duration: (seconds: number) => duration(seconds, reader),
+    percentage: (ratio: number) => percentage(ratio, reader),
     dateTime: (time: string) => dateTime(time, reader),
     exactTime: (time: string) => exactTime(time, reader),
   };

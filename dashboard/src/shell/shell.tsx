@@ -3,6 +3,7 @@ import "@mantine/spotlight/styles.css";
 import { AppShell, Burger, Container, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet } from "@tanstack/react-router";
+import { useLiveUpdates } from "./live-updates.ts";
 import { MerchantSwitcher } from "./merchant-switcher.tsx";
 import { Navigation } from "./navigation.tsx";
 import { PageSearch, SearchButton } from "./page-search.tsx";
@@ -10,6 +11,7 @@ import { ColorSchemeButton, UserMenu } from "./user-menu.tsx";
 
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();
+  useLiveUpdates();
   return (
     <AppShell
       layout="alt"
@@ -39,7 +41,7 @@ export function Shell() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label="Console">
+      <AppShell.Navbar p="sm" aria-label="Console" className={isOpen ? undefined : "closed-menu"}>
         <AppShell.Section mb="md">
           <Group justify="space-between" wrap="nowrap">
             <MerchantSwitcher />

@@ -3,11 +3,14 @@ import { useSyncExternalStore } from "react";
 import { stepUp } from "../api/step-up.ts";
 import { FactorForm } from "../sign-in/factor-form.tsx";
 
+/** Above the dialog whose button asked for it; Mantine's own dialogs are at 200. */
+const ABOVE_DIALOGS = 300;
+
 /** Opens when a call needs a fresh factor. Once it is given, the call goes on by itself. */
 export function StepUpDialog() {
   const isAsked = useSyncExternalStore(stepUp.subscribe, stepUp.isAsked);
   return (
-    <Modal opened={isAsked} onClose={stepUp.cancel} title="Confirm that it is you">
+    <Modal opened={isAsked} onClose={stepUp.cancel} title="Confirm that it is you" zIndex={ABOVE_DIALOGS}>
       <Text size="sm" c="dimmed" mb="md">
         This change is sensitive. After you have confirmed your identity, it goes on by itself, and you are not asked
         again for five minutes.

@@ -8,6 +8,7 @@ import type { AskedFactors } from "../api/operations.ts";
 import { useChange } from "../api/queries.ts";
 import { Icon } from "../shell/icons.tsx";
 import { Loading, Problem } from "../shell/problem.tsx";
+import { MailboxHint } from "./mailbox-hint.tsx";
 import { givePasskey, hasPasskeys } from "./passkey.ts";
 
 type Purpose = "SecondFactor" | "StepUp";
@@ -108,9 +109,12 @@ function CodeForm({ factors, isBusy, isPrimary, send }: CodeProps) {
           Continue
         </Button>
         {factors.includes("email_code") && (
-          <Text size="sm" c="dimmed">
-            A code of 8 digits was mailed to you. It works for 10 minutes.
-          </Text>
+          <>
+            <Text size="sm" c="dimmed">
+              A code of 8 digits was mailed to you. It works for 10 minutes.
+            </Text>
+            <MailboxHint />
+          </>
         )}
       </Stack>
     </form>

@@ -1,4 +1,5 @@
 // Shows its content to a signed-in user, and the way to sign in to others: for pages that mails link to.
+import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { ApiError } from "../api/errors.ts";
@@ -14,17 +15,24 @@ if (proof !== null) history.replaceState(history.state, "", location.pathname + 
 
 interface Props {
   readonly here: string;
+  /** Said above the way to sign in. */
+  readonly intro?: string;
   readonly children: (me: Me) => ReactNode;
 }
 
-export function Gate({ here, children }: Props) {
+export function Gate({ here, intro, children }: Props) {
   const me = useQuery({ ...ME, retry: false });
   if (me.isPending) return <Loading />;
   if (me.isSuccess) return children(me.data);
   const { error } = me;
   if (!(error instanceof ApiError) || !isSignedOut(error))
     return <Problem error={error} retry={() => void me.refetch()} />;
-  return <SignInForm first={firstStep(error)} here={here} onSignedIn={() => void me.refetch()} />;
+  return (
+    <Stack>
+      {intro !== undefined && <Text>{intro}</Text>}
+      <SignInForm first={firstStep(error)} here={here} onSignedIn={() => void me.refetch()} />
+    </Stack>
+  );
 }
 
 function firstStep({ code }: ApiError) {

@@ -8,6 +8,7 @@ import type { SignedIn } from "../api/operations.ts";
 import { reading, useChange } from "../api/queries.ts";
 import { Icon } from "../shell/icons.tsx";
 import { FactorForm } from "./factor-form.tsx";
+import { MailboxHint } from "./mailbox-hint.tsx";
 import { givePasskey, hasPasskeys } from "./passkey.ts";
 
 const PROVIDER_NAMES = { google: "Google", github: "GitHub" } as const;
@@ -132,6 +133,7 @@ function CodeStep({ email, onSignedIn, onBack }: CodeProps) {
         <Text>
           We mailed a code of {CODE_LENGTH} digits to <strong>{email}</strong>.
         </Text>
+        <MailboxHint email={email} />
         <div>
           <Text component="div" id="code-label" fw={500} size="sm" mb={4}>
             The code

@@ -1,14 +1,20 @@
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { reading } from "../api/queries.ts";
 import { Loading } from "../shell/problem.tsx";
 import { Entrance } from "./entrance.tsx";
 import { Gate } from "./gate.tsx";
 
+const OPEN = "The first sign-in makes your account.";
+const INVITED = "New accounts are made by invitation.";
+
 export function SignInPage() {
   const { returnTo = "/console" } = useSearch({ from: "/sign-in" });
+  const { data: methods } = useQuery(reading("listSignInMethods", {}));
   const here = `/sign-in?returnTo=${encodeURIComponent(returnTo)}`;
   return (
-    <Entrance title="Sign in" about="No password needed. The first sign-in makes your account.">
+    <Entrance title="Sign in" about={`No password needed. ${methods?.isSignUpOpen === false ? INVITED : OPEN}`}>
       <Gate here={here}>{() => <Leave to={returnTo} />}</Gate>
     </Entrance>
   );

@@ -13,6 +13,7 @@ const LONGEST_NAME = 200;
 interface Props {
   readonly merchant: Merchant;
   readonly onDone: () => void;
+  readonly onSkip: () => void;
 }
 
 interface Values {
@@ -21,7 +22,7 @@ interface Values {
   readonly currency: (typeof CURRENCIES)[number];
 }
 
-export function FirstProduct({ merchant, onDone }: Props) {
+export function FirstProduct({ merchant, onDone, onSkip }: Props) {
   const [product, setProduct] = useState<Product>();
   const form = useForm<Values>({
     initialValues: { name: "", price: "", currency: "USD" },
@@ -59,7 +60,7 @@ export function FirstProduct({ merchant, onDone }: Props) {
           <Select label="Currency" data={[...CURRENCIES]} allowDeselect={false} {...form.getInputProps("currency")} />
         </Group>
         <Group justify="flex-end">
-          <Button variant="subtle" onClick={onDone}>
+          <Button variant="subtle" onClick={onSkip}>
             Skip
           </Button>
           <Button type="submit" loading={create.isPending}>
@@ -75,7 +76,9 @@ function BuyLink({ product, onDone }: { readonly product: Product; readonly onDo
   const link = `${location.origin}/buy/${product.id}`;
   return (
     <Stack>
-      <Text>{product.name} has a page. Share its link, or show its code.</Text>
+      <Text>
+        <bdi>{product.name}</bdi> has a page. Share its link, or show its code.
+      </Text>
       <Group align="flex-start">
         <QrCode text={link} label={`QR code of the page of ${product.name}`} size={150} />
         <CopyText value={link} name="the link" />

@@ -9,7 +9,7 @@ import { showError, useChange } from "../api/queries.ts";
 import { Icon } from "../shell/icons.tsx";
 import { rememberMerchant } from "../shell/merchants.ts";
 import { PageHeader } from "../shell/page-header.tsx";
-import { FirstProduct } from "./first-product.tsx";
+import { FirstSale } from "./first-sale.tsx";
 import { FirstWallet } from "./first-wallet.tsx";
 
 const LONGEST_NAME = 200;
@@ -31,19 +31,25 @@ export function WelcomePage() {
         subtitle="Three steps to your first payment. You can skip each and come back later."
       />
       <Stack>
-        <StepCard number={1} title="Name your merchant" now={step} step="MERCHANT" result={merchant?.name}>
+        <StepCard number={1} title="Name your shop" now={step} step="MERCHANT" result={merchant?.name}>
           <NameMerchant onMade={made} />
         </StepCard>
         <StepCard number={2} title="Add your first wallet" now={step} step="WALLET">
           {merchant !== undefined && <FirstWallet merchant={merchant} onDone={() => setStep("PRODUCT")} />}
         </StepCard>
         <StepCard number={3} title="Sell something" now={step} step="PRODUCT">
-          {merchant !== undefined && <FirstProduct merchant={merchant} onDone={() => setStep("DONE")} />}
+          {merchant !== undefined && <FirstSale merchant={merchant} onDone={() => setStep("DONE")} />}
         </StepCard>
         {step === "DONE" && merchant !== undefined && (
           <Group justify="flex-end">
-            <Button component={Link} to={`/console/${merchant.id}`} rightSection={<Icon name="next" size={16} />}>
+            <Text size="sm" c="dimmed" mr="auto">
+              Next: create an invoice, and pay it yourself.
+            </Text>
+            <Button component={Link} to={`/console/${merchant.id}/invoices`} variant="default">
               Go to your invoices
+            </Button>
+            <Button component={Link} to={`/console/${merchant.id}`} rightSection={<Icon name="next" size={16} />}>
+              Open Home
             </Button>
           </Group>
         )}

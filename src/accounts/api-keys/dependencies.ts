@@ -1,6 +1,6 @@
 import { newOperationId } from "../../lib/ids.ts";
-import { parseKeyring } from "../../lib/keyring.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
+import { keyringOf } from "../../platform/keys/keyrings.ts";
 import { newApiKey } from "../auth/api-key.ts";
 import type { KeyDependencies } from "./change-api-key.ts";
 
@@ -12,7 +12,7 @@ export function keyDependencies(env: Env, { db, nowMs, sleep }: GivenDependencie
     sleep,
     newOperationId,
     newSecret: ({ kind, merchantId }) => {
-      const macKeys = parseKeyring("API_KEY_MAC_KEY", env.API_KEY_MAC_KEY);
+      const macKeys = keyringOf(env, "API_KEY_MAC_KEY");
       if (!macKeys.ok) throw new Error(macKeys.error);
       const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
       return newApiKey({ kind, merchantId, macKeys: macKeys.value, randomBytes });

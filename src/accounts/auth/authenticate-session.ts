@@ -160,6 +160,7 @@ export function userOf(user: UserRow, links: Links): User {
     email: user.email,
     emailKey: user.emailKey,
     name: user.name,
+    isOperator: user.operatorSinceMs !== null,
     isEmailVerified: user.emailVerifiedAtMs !== null,
     hasTotp: user.totpEnabledAtMs !== null,
     hasEmailOtp: user.emailOtpEnabledAtMs !== null,

@@ -10,7 +10,6 @@ import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { MerchantRow } from "../merchants/store.ts";
 import { permissionsOfKey } from "../teams/permissions.ts";
-import { hashApiKey } from "./api-key.ts";
 import { isIpAllowed } from "./ip-allow-list.ts";
 import type { ApiKeyPrincipal } from "./principal.ts";
 import { type ApiKeyRow, selectCaller, touchApiKey } from "./store.ts";
@@ -26,8 +25,8 @@ export interface Authenticated<R extends Statements> {
 }
 
 export interface Credentials {
-  /** Well-formed: `apiKeyKind` has been called before. */
-  readonly apiKey: string;
+  /** Of a well-formed key: `apiKeyKind` has been called before. */
+  readonly keyHash: string;
   /** The merchant of the path. */
   readonly merchantId: string;
   readonly ip: string | undefined;
@@ -41,8 +40,7 @@ export async function authenticate<const R extends Statements>(
   credentials: Credentials,
   reads: R,
 ): Promise<Result<Authenticated<R>, Failure>> {
-  const { apiKey, nowMs } = credentials;
-  const hash = hashApiKey(apiKey);
+  const { keyHash: hash, nowMs } = credentials;
   const rows = await readWithRetry(credentials.sleep, async () =>
     readTogether(db, [selectCaller(db, { hash, merchantId: credentials.merchantId }), ...reads]),
   );
@@ -60,6 +58,18 @@ export async function authenticate<const R extends Statements>(
     read,
     isTouchDue: (key.lastUsedAtMs ?? 0) <= nowMs - MINUTE_MS,
   });
+}
+
+/** As `authenticate`, for the merchant that the key belongs to. */
+export async function authenticateKey(
+  db: Db,
+  credentials: Omit<Credentials, "merchantId">,
+): Promise<Result<Authenticated<[]>, Failure>> {
+  const { keyHash: hash, sleep } = credentials;
+  const keys = await readWithRetry(sleep, async () => readTogether(db, [selectCaller(db, { hash, merchantId: "" })]));
+  if (!keys.ok) return keys;
+  const [[key]] = keys.value;
+  return authenticate(db, { ...credentials, merchantId: key?.merchantId ?? "" }, []);
 }
 
 /** Updates the time of the key's last use; the update may be lost. */

@@ -5,8 +5,9 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import { batch, type Statement } from "../../platform/db/batch.ts";
 import { batchConflict } from "../../platform/db/conflict.ts";
-import { readRow, readWithRetry, withinLimit } from "../../platform/db/retry.ts";
+import { executeOnce, readRow, readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
+import { readRetiredPeppers } from "../../platform/keys/read-retired-peppers.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
 import type { PasskeyDependencies } from "../passkeys/begin-passkey.ts";
 import { verifyPasskey } from "../passkeys/verify-passkey.ts";
@@ -63,7 +64,7 @@ async function reserve(
 ): Promise<Result<UserRow, Failure>> {
   const { db, nowMs } = deps;
   try {
-    const [, , [user]] = await withinLimit(deps.sleep, batch(db, reserveAttempt(db, { userId, nowMs }, scopes)));
+    const [, , [user]] = await executeOnce(deps.sleep, () => batch(db, reserveAttempt(db, { userId, nowMs }, scopes)));
     if (user === undefined) throw new Error(`a session of the user ${userId}, who is not there`);
     return ok(user);
   } catch (error) {
@@ -97,11 +98,11 @@ async function check(deps: FactorDependencies, of: FactorAttempt, user: UserRow)
 }
 
 async function checkTotp(deps: FactorDependencies, user: UserRow, code: string): Promise<Result<Statements, Failure>> {
-  const { id: userId, totpSecret: sealed, totpLastStep: lastStep } = user;
-  if (sealed === null || user.totpEnabledAtMs === null) return err({ code: "INVALID_CODE" });
+  const { id: userId, totpSecret: sealed, totpEnabledAtMs: enabledAtMs, totpLastStep: lastStep } = user;
+  if (sealed === null || enabledAtMs === null) return err({ code: "INVALID_CODE" });
   const secret = await openTotpSecret(deps.sealKeys, userId, sealed);
   const step = acceptedStep({ secret, code, nowMs: deps.nowMs, lastStep });
-  return step === undefined ? err({ code: "INVALID_CODE" }) : ok(acceptStep(deps.db, { userId, sealed, step }));
+  return step === undefined ? err({ code: "INVALID_CODE" }) : ok(acceptStep(deps.db, { userId, enabledAtMs, step }));
 }
 
 async function checkBackupCode(
@@ -112,7 +113,9 @@ async function checkBackupCode(
   const { db, nowMs } = deps;
   const canonical = canonicalBackupCode(code);
   if (canonical === undefined) return err({ code: "INVALID_CODE" });
-  const macs = macsOfText(deps.pepper, backupCodeMacText(userId, canonical));
+  const retired = await readRetiredPeppers(deps);
+  if (!retired.ok) return retired;
+  const macs = macsOfText([...deps.pepper, ...retired.value], backupCodeMacText(userId, canonical));
   const row = await readRow(deps.sleep, () => selectBackupCode(db, userId, macs), { code: "INVALID_CODE" });
   return row.ok ? ok(spendBackupCode(db, { userId, mac: row.value.mac, nowMs })) : row;
 }

@@ -54,6 +54,9 @@ export const methodsBody = () =>
       providers: z
         .array(provider())
         .meta({ description: "Those of this deployment, for `/api/v1/auth/{provider}/start`." }),
+      isSignUpOpen: z.boolean().meta({
+        description: "Whether the first sign-in of anybody makes an account; otherwise it needs an invitation.",
+      }),
     })
     .meta({ title: "SignInMethods" });
 

@@ -1,11 +1,12 @@
 // Dependencies of sign-in with an external provider, built from the environment once per request.
 
 import { newOperationId } from "../../lib/ids.ts";
-import { parseKeyring } from "../../lib/keyring.ts";
 import { log } from "../../lib/log.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
+import { keyringOf } from "../../platform/keys/keyrings.ts";
 import { signInDependencies } from "../sign-in/dependencies.ts";
+import { signUpOf } from "../sign-in/new-accounts.ts";
 import { sendCode } from "../sign-in/send-code.ts";
 import type { SignInProvider } from "../teams/security-policy.ts";
 import type { AttemptDependencies } from "./begin-attempt.ts";
@@ -22,13 +23,14 @@ export function linkDependencies(_env: Env, { db, nowMs, sleep }: GivenDependenc
 }
 
 export function identityDependencies(env: Env, given: GivenDependencies): AttemptDependencies & SignInDependencies {
-  const keys = parseKeyring("SECRETS_AES_KEY", env.SECRETS_AES_KEY);
+  const keys = keyringOf(env, "SECRETS_AES_KEY");
   if (!keys.ok) throw new Error(keys.error);
   const providers = parseProviders(env.SIGN_IN_PROVIDERS);
   if (!providers.ok) log("error", { problem: providers.error });
   return {
     ...linkDependencies(env, given),
     keys: keys.value,
+    isSignUpOpen: signUpOf(env.SIGN_UP) === "open",
     client: (provider) => clientOf(env, providers.ok ? providers.value : {}, provider),
     sendCode: (of) => sendCode(signInDependencies(env, given), of),
   };

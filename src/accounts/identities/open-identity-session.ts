@@ -1,5 +1,6 @@
 // Signs in with an identity that a provider has confirmed. A linked subject signs its user in; an unknown one creates an account. If its verified
-// email already belongs to an account, a code is mailed to that address first, so that an email alone gives no access to an account.
+// email already belongs to an account, a code is mailed to that address first, so that an email alone gives no access to an account. Where sign-up is
+// closed every unknown identity gets that code, so that the answer does not say whether its address has an account (verify-sign-in.ts decides).
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import { emailKeyOf } from "../../lib/email.ts";
@@ -26,6 +27,8 @@ import { identityTarget, type ProvedIdentity } from "./identity.ts";
 import { assertIdentityOf, insertIdentity, noteIdentityUse } from "./store.ts";
 
 export interface SignInDependencies extends CommitDependencies {
+  /** Whether an unknown identity makes an account. Otherwise it is asked for a mailed code like one whose address has an account. */
+  readonly isSignUpOpen: boolean;
   /** Mails a code that proves access to the mailbox. */
   readonly sendCode: (of: CodeToSend) => Promise<Result<unknown, Failure>>;
 }
@@ -58,7 +61,8 @@ export async function openIdentitySession(
   const { identity, browserHash, ip, knownBrowser } = of;
   const subject = { name: "a sign-in", read: () => read(deps, of) };
   return change<Found, IdentitySession>(deps, subject, async (found, { operationId }) => {
-    if (found.linked !== undefined || !found.isEmailKnown) return ok(signIn(deps, of, found, operationId));
+    if (found.linked !== undefined || (deps.isSignUpOpen && !found.isEmailKnown))
+      return ok(signIn(deps, of, found, operationId));
     const { email } = identity;
     const sent = await deps.sendCode({ purpose: "SIGN_IN", email, boundTo: browserHash, ip, identity, knownBrowser });
     return sent.ok ? ok({ value: { kind: "PROOF_REQUIRED", email } }) : sent;

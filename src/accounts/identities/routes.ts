@@ -6,6 +6,7 @@ import { emptyReply, jsonReply, type Reply } from "../../platform/http/reply.ts"
 import type { OpenCall } from "../pipeline/call.ts";
 import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
 import { signedInReply } from "../pipeline/session-reply.ts";
+import { signUpOf } from "../sign-in/new-accounts.ts";
 import { ATTEMPT_LIFETIME_MS, proofPath } from "./attempt.ts";
 import { beginAttempt } from "./begin-attempt.ts";
 import { beginQuery, callbackBody, callbackQuery, identityListBody, linkStartBody, methodsBody } from "./contract.ts";
@@ -24,7 +25,10 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: iden
     summary: "List the ways to sign in that depend on the deployment",
     description: "Mailed codes and passkeys are always offered.",
     answers: [{ status: 200, description: "The providers", schema: methodsBody }],
-    answer: async (call) => ok(jsonReply(200, { providers: [...configuredProviders(call.env.SIGN_IN_PROVIDERS)] })),
+    answer: async ({ env }) => {
+      const providers = [...configuredProviders(env.SIGN_IN_PROVIDERS)];
+      return ok(jsonReply(200, { providers, isSignUpOpen: signUpOf(env.SIGN_UP) === "open" }));
+    },
   })
   .get(`${AUTH}/start`, {
     operationId: "startProviderSignIn",
@@ -49,7 +53,7 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: iden
     operationId: "finishProviderSignIn",
     summary: "The redirect URI to which the provider sends the browser back",
     description:
-      "A linked identity signs its user in, an unknown one creates an account. If its verified email already belongs to an account, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting.",
+      "A linked identity signs its user in, an unknown one creates an account where `SIGN_UP` lets everybody in. If its verified email already belongs to an account, or sign-up is closed, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting.",
     query: callbackQuery,
     answers: [
       { status: 200, description: "Signed in, linked, or a mailed code is needed", schema: callbackBody },

@@ -66,6 +66,20 @@ export function countWaiting(db: Db, of: { readonly emailKey: string; readonly n
   return countOf(db, invitations, page.page !== undefined, [acceptable(of.emailKey, of.nowMs)]);
 }
 
+/** A row if an invitation waits for the address, so that its holder may have an account where sign-up is closed. */
+export function selectInvited(db: Db, of: { readonly emailKey: string; readonly nowMs: number }) {
+  return db.select({ id: invitations.id }).from(invitations).where(acceptable(of.emailKey, of.nowMs)).limit(1);
+}
+
+/** Aborts the batch if none waits. */
+export function assertInvited(db: Db, { emailKey, nowMs }: { readonly emailKey: string; readonly nowMs: number }) {
+  return db
+    .insert(assertions)
+    .select(
+      sql`select 'the address is invited', 0 where not exists (select 1 from invitations where ${acceptable(emailKey, nowMs)})`,
+    );
+}
+
 /** One invitation of a merchant. */
 export function selectInvitation(db: Db, merchantId: MerchantId, invitationId: string) {
   return db

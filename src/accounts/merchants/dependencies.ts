@@ -1,4 +1,4 @@
-import { parseChainSources } from "../../chains/chain-sources.ts";
+import { type ChainSettings, parseChainSources } from "../../chains/chain-sources.ts";
 import { newOperationId } from "../../lib/ids.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
@@ -17,7 +17,7 @@ export function merchantDependencies(
   SettingsContext & { readonly mailer: Mailer; readonly configured: ReadonlySet<SignInProvider> } {
   const { db, nowMs, sleep } = given;
   const configured = configuredProviders(env.SIGN_IN_PROVIDERS);
-  const hasSecondSources = hasSecondEverywhere(env.CHAIN_SOURCES);
+  const hasSecondSources = hasSecondEverywhere(env);
   return {
     db,
     nowMs,
@@ -30,8 +30,8 @@ export function merchantDependencies(
   };
 }
 
-function hasSecondEverywhere(text: string): boolean {
-  const sources = parseChainSources(text);
+function hasSecondEverywhere(settings: ChainSettings): boolean {
+  const sources = parseChainSources(settings);
   const lists = sources.ok ? [...sources.value.values()] : [];
   return lists.length > 0 && lists.every(({ length }) => length > 1);
 }

@@ -52,35 +52,52 @@ export function assertMayMakeMore(db: Db, userId: UserId, nowMs: number) {
     .select(sql`select 'the user may make more', 0 where (${made(userId, nowMs)}) >= ${most}`);
 }
 
-/** The number and the limit of a merchant's active invoices from its own server; at most one row. */
+/** Whether the merchant is suspended, and the number and the limit of its server's active invoices; at most one row. */
 export const selectServerRoom = prepared(
   (id: MerchantId) => ({ id }),
   (db, of) =>
     db
-      .select({ activeInvoices: merchants.activeInvoices, maxActiveInvoices: merchants.maxActiveInvoices })
+      .select({
+        activeInvoices: merchants.activeInvoices,
+        maxActiveInvoices: merchants.maxActiveInvoices,
+        suspendedAtMs: merchants.suspendedAtMs,
+      })
       .from(merchants)
       .where(eq(merchants.id, of.id)),
 );
 
 /**
- * Aborts the batch if it makes the active invoices of the merchant's server more than their limit; triggers keep the count in a column. After the
- * invoices in the batch.
+ * Aborts the batch if the merchant is suspended, or if the batch makes the active invoices of its server more than their limit; triggers keep the
+ * count in a column. After the invoices in the batch.
  */
 export const assertServerRoom = preparedForEach(
   (id: MerchantId) => ({ id }),
   (db, of) =>
     db.insert(assertions).select(
       sql`select 'room for an invoice of the server', 0 from merchants where id in (select value ->> '$.id' from json_each(${of.items}))
-      and active_invoices > max_active_invoices`,
+      and (active_invoices > max_active_invoices or suspended_at_ms is not null)`,
     ),
 );
 
-export function selectLiveMerchant(db: Db, id: MerchantId) {
-  return db
-    .select()
-    .from(merchants)
-    .where(and(eq(merchants.id, id), isNull(merchants.deletedAtMs)));
-}
+/** Aborts the batch if the merchant is suspended. */
+export const assertNotSuspended = preparedForEach(
+  (id: MerchantId) => ({ id }),
+  (db, of) =>
+    db.insert(assertions).select(
+      sql`select 'the merchant is not suspended', 0 from merchants where id in (select value ->> '$.id' from json_each(${of.items}))
+      and suspended_at_ms is not null`,
+    ),
+);
+
+/** At most one row. The id may come unchecked. */
+export const selectLiveMerchant = prepared(
+  (id: string) => ({ id }),
+  (db, of) =>
+    db
+      .select()
+      .from(merchants)
+      .where(and(eq(merchants.id, of.id), isNull(merchants.deletedAtMs))),
+);
 
 export function updateMerchant(db: Db, id: MerchantId, columns: Partial<MerchantRow>) {
   return db.update(merchants).set(columns).where(eq(merchants.id, id));

@@ -1,18 +1,18 @@
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
-import { faultKind, withinLimit } from "../../platform/db/retry.ts";
+import { executeOnce, faultKind } from "../../platform/db/retry.ts";
 import { countNotice, isMailedNow, type Notice } from "./store.ts";
 
 /**
  * Whether its mail is sent now; otherwise it is counted, and the cron mails it together with the others. If the storage fails the mail is sent: one
- * mail too many is better than none. Not retried, because each execution counts.
+ * mail too many is better than none. Each execution counts.
  */
 export async function recordNotice(
   deps: { readonly db: Db; readonly sleep: Sleep; readonly nowMs: number },
   notice: Notice,
 ): Promise<boolean> {
   try {
-    return isMailedNow(await withinLimit(deps.sleep, countNotice(deps.db, notice, deps.nowMs).execute()));
+    return isMailedNow(await executeOnce(deps.sleep, async () => countNotice(deps.db, notice, deps.nowMs)));
   } catch (error) {
     if (faultKind(error) === "other") throw error;
     return true;

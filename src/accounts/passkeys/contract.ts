@@ -33,7 +33,7 @@ export const assertionBody = () =>
     .meta({ description: "The `toJSON()` of what `navigator.credentials.get` returned." });
 
 /** The result of `navigator.credentials.create`. */
-const attestationBody = () =>
+export const attestationBody = () =>
   z
     .object({
       ...identity(),

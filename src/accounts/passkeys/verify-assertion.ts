@@ -6,6 +6,7 @@ import type { AuthenticationResponseJSON } from "@simplewebauthn/server";
 import type { ClientData } from "./client-data.ts";
 import { type Assertion, ES256, type RelyingParty } from "./credential.ts";
 import { ecdsaSignatureOf } from "./ecdsa-signature.ts";
+import { webAuthn } from "./use-web-authn.ts";
 
 /** What the authenticator reported, after its signature was verified. */
 export interface ProvedUse {
@@ -13,14 +14,13 @@ export interface ProvedUse {
   readonly isBackedUp: boolean;
 }
 
-/** `publicKey` is base64url, as stored. Undefined if any check fails. The library is loaded on first use. */
+/** `publicKey` is base64url, as stored. Undefined if any check fails. */
 export async function provedUseOf(
   { id, rawId, type, response }: Assertion,
   client: ClientData,
   of: { readonly relyingParty: RelyingParty; readonly publicKey: string },
 ): Promise<ProvedUse | undefined> {
-  const { verifyAuthenticationResponse } = await import("@simplewebauthn/server");
-  const { cose, decodeCredentialPublicKey } = await import("@simplewebauthn/server/helpers");
+  const { cose, decodeCredentialPublicKey, verifyAuthenticationResponse } = await webAuthn();
   const { clientDataJSON, authenticatorData, signature } = response;
   const json: AuthenticationResponseJSON = {
     ...{ id, rawId, type, clientExtensionResults: {} },

@@ -6,6 +6,7 @@ import type { RegistrationResponseJSON } from "@simplewebauthn/server";
 import { bytesToHex } from "../../lib/bytes.ts";
 import type { ClientData } from "./client-data.ts";
 import { ALGORITHMS, type Attestation, type RelyingParty } from "./credential.ts";
+import { webAuthn } from "./use-web-authn.ts";
 
 export interface MadeCredential {
   /** Both base64url. */
@@ -20,13 +21,13 @@ const MAX_CREDENTIAL_ID = 1_023;
 /** Offset of the key after an empty credential id (6.1, 6.5.1): RP id hash, flags, counter, AAGUID, length of the id. */
 const KEY_AT = 32 + 1 + 4 + 16 + 2;
 
-/** Undefined if any check fails, or if there is an attestation statement. The library is loaded on first use. */
+/** Undefined if any check fails, or if there is an attestation statement. */
 export async function madeCredentialOf(
   { id, rawId, type, response }: Attestation,
   client: ClientData,
   relyingParty: RelyingParty,
 ): Promise<MadeCredential | undefined> {
-  const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
+  const { verifyRegistrationResponse } = await webAuthn();
   const { clientDataJSON, attestationObject } = response;
   const json: RegistrationResponseJSON = {
     ...{ id, rawId, type, clientExtensionResults: {} },
@@ -61,7 +62,7 @@ export async function madeCredentialOf(
 
 /** The authenticator data of an attestation object in canonical CBOR without a statement, else undefined; throws if it is unreadable. */
 async function authDataOf(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array | undefined> {
-  const { isoCBOR } = await import("@simplewebauthn/server/helpers");
+  const { isoCBOR } = await webAuthn();
   const object: Parameters<typeof isoCBOR.encode>[0] = isoCBOR.decodeFirst(bytes);
   if (!isSame(isoCBOR.encode(object), bytes) || !(object instanceof Map)) return undefined;
   const [statement, authData] = [object.get("attStmt"), object.get("authData")];

@@ -1,15 +1,22 @@
 // Runs the work of a route at most once, with the request's Idempotency-Key, the merchant's Durable Object and the stored response (decisions 6).
 
 import { newOperationId } from "../../lib/ids.ts";
-import { parseKeyring } from "../../lib/keyring.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { seal, unseal } from "../../lib/seal.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Reply } from "../../platform/http/reply.ts";
 import { fingerprint, keyHash, parseIdempotencyKey } from "../../platform/idempotency/idempotency-key.ts";
 import type { Keys } from "../../platform/idempotency/key-reservations.ts";
-import { type OnceDependencies, runOnce, type ScopeId, type Work } from "../../platform/idempotency/run-once.ts";
+import {
+  type OnceDependencies,
+  type OnceRequest,
+  runOnce,
+  type ScopeId,
+  type Work,
+} from "../../platform/idempotency/run-once.ts";
+import { type KeySettings, keyringOf } from "../../platform/keys/keyrings.ts";
 import type { MerchantPrincipal, UserPrincipal } from "../auth/principal.ts";
 import type { OpenCall } from "./call.ts";
 
@@ -21,6 +28,11 @@ interface ProvedCall extends OpenCall<unknown, unknown> {
 export interface OnceOptions {
   /** Whether the response holds a secret; then it is stored encrypted. */
   readonly isSecret?: true;
+  /**
+   * Asked before the key is reserved, with what names the operation (undefined without a key); a refusal leaves no trace. Not asked if the key is
+   * known: the request that reserved it has passed, and a key pays for one operation.
+   */
+  readonly admit?: ((operation: string | undefined) => Promise<Failure | undefined>) | undefined;
 }
 
 /** Runs `work` with the request's Idempotency-Key, or without protection if there is none. */
@@ -48,10 +60,24 @@ export async function answerOnce(
     newOperationId,
     ...(options.isSecret ? sealing(call.env, scopeId) : {}),
   };
+  const refused = await admission(deps, key, options.admit);
+  if (refused !== undefined) return err(refused);
   const answer = await runOnce(deps, { merchantId: scopeId, key }, work);
   if (answer.kind === "refused") return err(answer.failure);
   const { status, body, isReplay } = answer;
   return ok({ status, body, headers: isReplay ? { "idempotent-replayed": "true" } : {} });
+}
+
+async function admission(
+  { keys, sleep, nowMs }: Pick<OnceDependencies, "keys" | "sleep" | "nowMs">,
+  key: OnceRequest["key"],
+  admit: OnceOptions["admit"],
+): Promise<Failure | undefined> {
+  if (admit === undefined) return undefined;
+  if (key === undefined) return admit(undefined);
+  const known = await readWithRetry(sleep, async () => (await keys.knows?.(key.hash, nowMs())) ?? false);
+  if (!known.ok) return known.error;
+  return known.value ? undefined : admit(key.hash + key.fingerprint);
 }
 
 /** The owner of the key: the merchant, or the user if the route has no merchant. Public keys have their own key space (decisions 6). */
@@ -61,8 +87,8 @@ function scopeOf(principal: MerchantPrincipal | UserPrincipal) {
   return { scopeId, keySpace: isPublic ? "public" : "secret" } as const;
 }
 
-function sealing(env: Pick<Env, "SECRETS_AES_KEY">, scopeId: ScopeId): Pick<OnceDependencies, "seal" | "open"> {
-  const keys = parseKeyring("SECRETS_AES_KEY", env.SECRETS_AES_KEY);
+function sealing(env: KeySettings<"SECRETS_AES_KEY">, scopeId: ScopeId): Pick<OnceDependencies, "seal" | "open"> {
+  const keys = keyringOf(env, "SECRETS_AES_KEY");
   if (!keys.ok) throw new Error(keys.error);
   const context = `operation:${scopeId}`;
   return {
@@ -83,5 +109,6 @@ export function keysOf(env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT">, scop
     reserve: (hash, print, nowMs) => stub().reserve(hash, print, nowMs),
     takeOver: (hash, operationId, nowMs) => stub().takeOver(hash, operationId, nowMs),
     endLease: (hash, operationId, attempt) => stub().endLease(hash, operationId, attempt),
+    knows: async (hash, nowMs) => (await stub().knows?.(hash, nowMs)) ?? false,
   };
 }

@@ -10,7 +10,7 @@ import type { CookieName } from "../../platform/http/cookies.ts";
 import type { MerchantContext } from "../../platform/http/merchant-context.ts";
 import type { RouteSpec } from "../../platform/http/route.ts";
 import type { Statements } from "../auth/authenticate.ts";
-import type { MerchantPrincipal, UserPrincipal } from "../auth/principal.ts";
+import type { ApiKeyPrincipal, MerchantPrincipal, UserPrincipal } from "../auth/principal.ts";
 import type { MerchantRow } from "../merchants/store.ts";
 
 export type CallerKind = RouteSpec["callers"];
@@ -27,8 +27,14 @@ export interface OpenCall<Body, Query, Deps = unknown> extends GivenDependencies
   /** The body before defaults, for the idempotency fingerprint. */
   readonly json: Json | undefined;
   readonly idempotencyKey: string | undefined;
+  /** The Turnstile token in a header, as it was sent. */
+  readonly challengeToken: string | undefined;
+  /** The Origin header: of the page that sends the request. */
+  readonly origin: string | undefined;
   /** The Accept header, for a route with several response formats. */
   readonly accept: string | undefined;
+  /** A header by its name in lower case, for a protocol that has headers of its own. */
+  readonly header: (name: string) => string | undefined;
   /** The value of one of our cookies; undefined when it is absent or empty. */
   readonly cookie: (name: CookieName) => string | undefined;
   /** Set inside the object of the merchant. */
@@ -62,6 +68,7 @@ export interface Callers<R extends Statements> {
   readonly USER: KnownUser<R>;
   readonly MEMBER: KnownForMerchant<R>;
   readonly MEMBER_OR_KEY: KnownForMerchant<R>;
+  readonly KEY: KnownForMerchant<R> & { readonly principal: ApiKeyPrincipal };
 }
 
 /** The input of a route's handler. */
@@ -96,4 +103,5 @@ export interface ReadKeys {
   };
   readonly MEMBER: MerchantKeys;
   readonly MEMBER_OR_KEY: MerchantKeys;
+  readonly KEY: object;
 }

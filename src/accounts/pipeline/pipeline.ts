@@ -2,19 +2,18 @@
 // 403, 429 or 400 is never stored under an Idempotency-Key. `strategies.ts` has the steps for each kind of caller.
 import { containsSecret, type SecretForms } from "../../chains/secret-material.ts";
 import { lazily } from "../../lib/lazily.ts";
-import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Json } from "../../lib/typed-json.ts";
-import { faultKind } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { NO_BODY, type ParsedBody, readBody, readForm } from "../../platform/http/body.ts";
-import type { AppContext, GivenDependencies, MakeDependencies } from "../../platform/http/context.ts";
+import { type AppContext, type GivenDependencies, type MakeDependencies, refuse } from "../../platform/http/context.ts";
 import { type CookieName, readCookie } from "../../platform/http/cookies.ts";
-import { failureResponse } from "../../platform/http/errors.ts";
-import { type HandedBack, type HandedOver, handOver, type MerchantObjectRpc } from "../../platform/http/handed-over.ts";
+import type { CountedAs } from "../../platform/http/counted-callers.ts";
+import { answerInMerchantObject, type HandedBack, type HandedOver, handOver } from "../../platform/http/handed-over.ts";
 import { givenDependencies, type Incoming, incomingOf } from "../../platform/http/incoming.ts";
+import { limitByIp, limitCaller } from "../../platform/http/rate-check.ts";
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
-import { isCrossOrigin, type RouteSpec } from "../../platform/http/route.ts";
+import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec } from "../../platform/http/route.ts";
 import { FOR_ANY_ORIGIN } from "../../platform/http/security-headers.ts";
 import { validate, validateBody, validateQuery } from "../../platform/http/validate.ts";
 import type { Statements } from "../auth/authenticate.ts";
@@ -24,6 +23,8 @@ import { type Access, type Entry, STRATEGIES } from "./strategies.ts";
 /** A route for the pipeline. Only its declaration has the types of its body, query and reads (`routes-of.ts`). */
 export interface PipelineRoute<C extends CallerKind, Deps, Answer> extends Access {
   readonly callers: C;
+  /** Whether requests of the route run in the object of their merchant. */
+  readonly runsInMerchantObject: boolean;
   /** The forms of private keys to search for in the body, names of members included, before any schema sees it. */
   readonly secrets: SecretForms;
   readonly dependencies: MakeDependencies<Deps>;
@@ -41,7 +42,7 @@ export async function respond<C extends CallerKind, Deps>(
 ): Promise<Response> {
   const headers: Record<string, string> = { ...(isCrossOrigin(route.spec) ? FOR_ANY_ORIGIN : {}) };
   const outcome = await runPipeline(c, route, headers, enterMerchantObject);
-  if (!outcome.ok) return failureResponse(outcome.error, c.get("requestId"), headers);
+  if (!outcome.ok) return refuse(c, outcome.error, headers);
   return replyResponse(c, outcome.value, headers);
 }
 
@@ -79,11 +80,14 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   const { json, bytes } = parsed.ok ? parsed.value : NO_BODY;
   const incoming = incomingOf(c);
   const { operationId } = route.spec;
-  return runSteps(incoming, route, {
+  c.set("operationId", operationId);
+  const result = await runSteps(incoming, route, {
     ...{ json, headers },
     request: lazily(() => requestOf(c, route, parsed)),
     enter: enter && ((entry) => enter(incoming, entry, { operationId, query: c.req.query(), json, bytes }, headers)),
   });
+  if (!result.ok) c.set("refusal", result.error.code);
+  return result;
 }
 
 interface Steps<Answer> {
@@ -106,24 +110,32 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
   if (!presented.ok) return presented;
   const given = givenDependencies(incoming);
   const deps = lazily(() => route.dependencies(incoming.env, given));
-  const { keys, admitted, prove } = presented.value;
+  const { keys, admitted, hash, prove } = presented.value;
   // An invalid request is refused here.
   const enterObject = route.runsInMerchantObject && (await request()).ok ? enter : undefined;
-  if (enterObject !== undefined && admitted !== undefined) return enterObject(admitted);
+  const entryByCredential = enterObject && admitted();
+  if (enterObject !== undefined && entryByCredential !== undefined) return enterObject(entryByCredential);
+  const count = countBeside(incoming, spec.operationId, hash);
   // The object reads for itself.
   const reads = enterObject === undefined ? await readsOf(incoming, route, { given, deps, keys, request }) : [];
   const proved = await prove(given, reads);
-  if (!proved.ok) return proved;
+  if (!proved.ok) {
+    count.forget();
+    return proved;
+  }
   const { caller, noteUse } = proved.value;
   const forbidden = strategy.permit(route, caller, given.nowMs);
-  if (forbidden !== undefined) return err(forbidden);
+  if (forbidden !== undefined) {
+    count.forget();
+    return err(forbidden);
+  }
   if (enterObject !== undefined) {
     const entry = strategy.admit(caller);
     if (entry === undefined) throw new Error(`the callers of ${spec.operationId} have no merchant`);
     // The object counts the request, and authenticates it again.
     return enterObject(entry);
   }
-  const limited = await strategy.limit(incoming, caller, headers);
+  const limited = await count.as(strategy.countedAs(caller), headers);
   if (limited !== undefined) return err(limited);
   if (noteUse !== undefined) given.background(noteUse());
   const valid = await request();
@@ -135,24 +147,39 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
   return route.answer({ ...call, ...caller });
 }
 
+/** Counts a request. Starts now, in the object of the merchant, if the caller is known from before. */
+function countBeside(incoming: Incoming, operationId: string, hash: () => string) {
+  const known = incoming.merchantContext?.countedCallers;
+  const expected = known?.find(operationId, hash());
+  const early: Record<string, string> = {};
+  const counted = expected && limitCaller(incoming, expected, early);
+  return {
+    /** For a request that is refused before it counts. */
+    forget: () => known?.forget(operationId, hash()),
+    /** The refusal, if the caller has sent too many. */
+    as: async (caller: CountedAs | undefined, headers: Record<string, string>): Promise<Failure | undefined> => {
+      // The sender of a form is counted at the edge, where the page that the form belongs to was read.
+      if (caller === undefined) return known === undefined ? limitByIp(incoming, headers) : undefined;
+      if (caller.name !== expected?.name) {
+        known?.remember(operationId, hash(), caller);
+        return limitCaller(incoming, caller, headers);
+      }
+      const refused = await counted;
+      Object.assign(headers, early);
+      return refused;
+    },
+  };
+}
+
 /** Runs the request in the object of its merchant. */
 const enterMerchantObject: Enter<Reply> = async (incoming, { merchantId, isPublic }, of, headers) => {
-  const { env } = incoming;
   const handed = handOver(incoming, { ...of, isPublic });
-  // A second request of the same key is safe; without a key, the first one may have created something.
-  const tries = incoming.header("idempotency-key") ? 2 : 1;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const object: MerchantObjectRpc = objectOf(env, env.MERCHANT_OBJECT, merchantId);
-      const { result, headers: added } = await object.answer(handed);
-      Object.assign(headers, added);
-      return result;
-    } catch (error) {
-      const kind = faultKind(error);
-      if (kind === "other") throw error;
-      if (kind === "overloaded" || attempt === tries) return err({ code: "STORAGE_UNAVAILABLE" });
-    }
-  }
+  const isRepeatable = Boolean(incoming.header("idempotency-key"));
+  const answered = await answerInMerchantObject(incoming.env, merchantId, { handed, isRepeatable });
+  const { result, headers: added, cost } = answered;
+  if (cost !== undefined) incoming.meter.add(cost);
+  Object.assign(headers, added);
+  return result;
 };
 
 /** Reads the body first, because the route's reads use it. A problem with it is only reported after the caller has passed the earlier steps. */
@@ -218,9 +245,11 @@ function callOf(
   const { env, params, path, ip = null, requestId, merchantContext, header } = incoming;
   return {
     ...given,
-    ...{ env, params, path, ip, requestId, merchantContext },
+    ...{ env, params, path, ip, requestId, merchantContext, header },
     method: spec.method,
     idempotencyKey: header("idempotency-key"),
+    challengeToken: header(CHALLENGE_TOKEN),
+    origin: header("origin"),
     accept: header("accept"),
     cookie: (name: CookieName) => readCookie(env, header("cookie"), name) || undefined,
     userAgent: header("user-agent")?.slice(0, LONGEST_USER_AGENT) ?? null,

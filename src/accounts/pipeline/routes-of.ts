@@ -27,7 +27,17 @@ export type NoQuery = ReturnType<typeof noQuery>;
 
 /** What a group can declare for all of its routes, and a route for itself. */
 export type Common = Partial<
-  Pick<RouteSpec, "needsStepUp" | "isOwnerOnly" | "isForPublicKeys" | "isForAnyOrigin" | "isIdempotent" | "refusals">
+  Pick<
+    RouteSpec,
+    | "needsStepUp"
+    | "isOwnerOnly"
+    | "isOperatorOnly"
+    | "isForPublicKeys"
+    | "isForAnyOrigin"
+    | "isIdempotent"
+    | "isChallenged"
+    | "refusals"
+  >
 > & {
   /** The forms of private keys to search for in the body; by default those of free text. */
   readonly secrets?: SecretForms;
@@ -62,6 +72,7 @@ interface Own {
   };
   readonly MEMBER: OfMerchant;
   readonly MEMBER_OR_KEY: OfMerchant;
+  readonly KEY: { readonly reads?: never };
 }
 
 /** A declaration. Without a body, query or reads, their types are those of the defaults. */

@@ -1,18 +1,19 @@
 // Authentication, permission checks and rate limits for each kind of caller. The order of these steps is in `pipeline.ts`.
+
 import { sha256Hex } from "../../lib/bytes.ts";
-import { parseKeyring } from "../../lib/keyring.ts";
-import { LIMITS } from "../../lib/limits.ts";
+import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { readCookie } from "../../platform/http/cookies.ts";
+import type { CountedAs } from "../../platform/http/counted-callers.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import type { Incoming } from "../../platform/http/incoming.ts";
-import { checkRate, checkRateOfIp, limitByIp, requestsPerMinute } from "../../platform/http/rate-check.ts";
 import type { RouteSpec } from "../../platform/http/route.ts";
-import { apiKeyKind, apiKeyStanding } from "../auth/api-key.ts";
-import { authenticate, noteKeyUse, type Statements } from "../auth/authenticate.ts";
+import { type KeySettings, keyringOf } from "../../platform/keys/keyrings.ts";
+import { apiKeyKind, apiKeyStanding, hashApiKey } from "../auth/api-key.ts";
+import { authenticate, authenticateKey, noteKeyUse, type Statements } from "../auth/authenticate.ts";
 import { authenticateMember, authenticateUser, noteSessionUse } from "../auth/authenticate-session.ts";
 import { actorOf, isPublicKey, type MerchantPrincipal, stepUpRefusal, type UserPrincipal } from "../auth/principal.ts";
 import { configuredProviders } from "../identities/providers.ts";
@@ -26,8 +27,6 @@ export interface Access {
   readonly permission: Needed | undefined;
   /** Whether a session that still needs its second factor may call: only for routes that complete or end the session. */
   readonly mayOweFactor: boolean;
-  /** Whether requests of the route run in the object of their merchant. */
-  readonly runsInMerchantObject: boolean;
 }
 
 /** `Keys` is the input of the route's reads, `Caller` what is known after authentication. */
@@ -37,8 +36,8 @@ export interface Strategy<Keys, Caller> {
   readonly permit: (access: Access, caller: Caller, nowMs: number) => Failure | undefined;
   /** The object in which the caller's requests may run; undefined for a caller without a merchant. */
   readonly admit: (caller: Caller) => Entry | undefined;
-  /** Adds rate-limit headers to `headers`. */
-  readonly limit: (incoming: Incoming, caller: Caller, headers: Record<string, string>) => Promise<Failure | undefined>;
+  /** As whom the caller's requests are counted; undefined: by IP address, as strangers. */
+  readonly countedAs: (caller: Caller) => CountedAs | undefined;
 }
 
 /** The object of a merchant, for one request. */
@@ -50,8 +49,10 @@ export interface Entry {
 
 interface Presented<Keys, Caller> {
   readonly keys: Keys;
-  /** Set if the credential itself shows that it was made for the merchant, before anything is read. It may have been revoked since. */
-  readonly admitted: Entry | undefined;
+  /** Defined if the credential itself shows that it was made for the merchant, before anything is read. It may have been revoked since. */
+  readonly admitted: () => Entry | undefined;
+  /** The credential's hash; empty without one. */
+  readonly hash: () => string;
   /** Authenticates the caller in one storage call, together with the route's reads. */
   readonly prove: (given: GivenDependencies, reads: Statements) => Promise<Result<Proved<Caller>, Failure>>;
 }
@@ -62,21 +63,23 @@ interface Proved<Caller> {
   readonly noteUse: (() => Promise<void>) | undefined;
 }
 
+const NOT_ADMITTED = { admitted: () => undefined };
+
 type StrategyOf<C extends CallerKind> = Strategy<ReadKeys[C], Callers<Statements>[C]>;
 
 /** A merchant's API key or a member of its team, with the same table of permissions. */
 const forMerchant: StrategyOf<"MEMBER_OR_KEY"> = {
-  present: (incoming, { spec, runsInMerchantObject }) => {
+  present: (incoming, { spec }) => {
     const credential = credentialOf(incoming, spec);
     if (!credential.ok) return credential;
     const presented = credential.value;
     const merchantId = incoming.params.merchantId ?? "";
     const isPublicKeyClaimed = presented.kind === "API_KEY" && apiKeyKind(presented.apiKey) === "PUBLIC";
-    const isGenuine =
-      runsInMerchantObject && presented.kind === "API_KEY" && isGenuineKey(incoming.env, presented.apiKey, merchantId);
+    const isGenuine = () => presented.kind === "API_KEY" && isGenuineKey(incoming.env, presented.apiKey, merchantId);
     return ok({
       keys: { merchantId, isPublicKeyClaimed },
-      admitted: isGenuine ? { merchantId, isPublic: isPublicKeyClaimed } : undefined,
+      admitted: () => (isGenuine() ? { merchantId, isPublic: isPublicKeyClaimed } : undefined),
+      hash: presented.hash,
       prove: (given, reads) => proveForMerchant(incoming, { given, credential: presented, merchantId }, reads),
     });
   },
@@ -85,7 +88,7 @@ const forMerchant: StrategyOf<"MEMBER_OR_KEY"> = {
     merchantId: principal.merchantId,
     isPublic: principal.kind === "API_KEY" && isPublicKey(principal),
   }),
-  limit: (incoming, { principal }, headers) => limitPrincipal(incoming, principal, headers),
+  countedAs: ({ principal }) => countedAs(principal),
 };
 
 /** A user, independent of teams. No security policy applies to these routes, because here users add missing factors. */
@@ -95,14 +98,31 @@ const user: StrategyOf<"USER"> = {
     if (!credential.ok) return credential;
     const presented = credential.value;
     return ok({
-      keys: { tokenHash: presented.kind === "SESSION" ? sha256Hex(presented.token) : "" },
-      admitted: undefined,
+      keys: { tokenHash: presented.kind === "SESSION" ? presented.hash() : "" },
+      ...NOT_ADMITTED,
+      hash: presented.hash,
       prove: (given, reads) => proveUser(incoming, { given, credential: presented, mayOweFactor }, reads),
     });
   },
-  permit: ({ spec }, { principal }, nowMs) => (spec.needsStepUp ? stepUpRefusal(principal, nowMs) : undefined),
+  permit: ({ spec }, { principal }, nowMs) => {
+    if (spec.isOperatorOnly && !principal.user.isOperator) return { code: "OPERATOR_REQUIRED" };
+    return spec.needsStepUp ? stepUpRefusal(principal, nowMs) : undefined;
+  },
   admit: () => undefined,
-  limit: (incoming, { principal }, headers) => limitPrincipal(incoming, principal, headers),
+  countedAs: ({ principal }) => countedAs(principal),
+};
+
+/** A secret key where the path names no merchant. No cookie is read, so a page of ours has no more rights here than another program. */
+const key: StrategyOf<"KEY"> = {
+  present: (incoming) => {
+    const apiKey = keyOf(incoming);
+    if (!apiKey.ok) return apiKey;
+    const hash = lazily(() => hashApiKey(apiKey.value));
+    return ok({ keys: {}, ...NOT_ADMITTED, hash, prove: (given) => proveKey(incoming, given, hash()) });
+  },
+  permit: (_access, { principal }) => (isPublicKey(principal) ? { code: "PUBLIC_KEY_FORBIDDEN" } : undefined),
+  admit: () => undefined,
+  countedAs: ({ principal }) => countedAs(principal),
 };
 
 /** Callers who are not authenticated here: sign-in, links in mails, checkouts. Each route checks what it needs. */
@@ -113,11 +133,11 @@ const anybody: StrategyOf<"ANYBODY"> = {
     const origin = incoming.header("origin");
     if (isOursOnly && origin !== undefined && origin !== publicUrl(incoming.env))
       return err({ code: "ORIGIN_NOT_ALLOWED" });
-    return ok({ keys: {}, admitted: undefined, prove: async () => ok({ caller: {}, noteUse: undefined }) });
+    return ok({ keys: {}, ...NOT_ADMITTED, hash: () => "", prove: async () => ok({ caller: {}, noteUse: undefined }) });
   },
   permit: () => undefined,
   admit: () => undefined,
-  limit: (incoming, _, headers) => limitByIp(incoming, headers),
+  countedAs: () => undefined,
 };
 
 export const STRATEGIES: { readonly [C in CallerKind]: StrategyOf<C> } = {
@@ -125,15 +145,18 @@ export const STRATEGIES: { readonly [C in CallerKind]: StrategyOf<C> } = {
   USER: user,
   MEMBER: forMerchant,
   MEMBER_OR_KEY: forMerchant,
+  KEY: key,
 };
 
-type Credential =
+/** `hash`: how storage knows it. */
+type Credential = { readonly hash: () => string } & (
   | { readonly kind: "API_KEY"; readonly apiKey: string }
-  | { readonly kind: "SESSION"; readonly token: string };
+  | { readonly kind: "SESSION"; readonly token: string }
+);
 
 /** Whether the key shows by itself that it was made for the merchant. False where no secret for that is configured. */
-function isGenuineKey(env: Pick<Env, "API_KEY_MAC_KEY">, apiKey: string, merchantId: string): boolean {
-  const macKeys = parseKeyring("API_KEY_MAC_KEY", env.API_KEY_MAC_KEY);
+function isGenuineKey(env: KeySettings<"API_KEY_MAC_KEY">, apiKey: string, merchantId: string): boolean {
+  const macKeys = keyringOf(env, "API_KEY_MAC_KEY");
   return macKeys.ok && apiKeyStanding({ macKeys: macKeys.value, apiKey, merchantId }) === "GENUINE";
 }
 
@@ -141,13 +164,43 @@ function isGenuineKey(env: Pick<Env, "API_KEY_MAC_KEY">, apiKey: string, merchan
 function credentialOf(incoming: Incoming, spec: RouteSpec): Result<Credential, Failure> {
   const apiKey = incoming.header("x-api-key");
   if (apiKey !== undefined) {
-    return apiKeyKind(apiKey) === undefined ? err({ code: "UNAUTHORIZED" }) : ok({ kind: "API_KEY", apiKey });
+    if (apiKeyKind(apiKey) === undefined) return err({ code: "UNAUTHORIZED" });
+    return ok({ kind: "API_KEY", apiKey, hash: lazily(() => hashApiKey(apiKey)) });
   }
   const token = readCookie(incoming.env, incoming.header("cookie"), "session");
   if (token === undefined || token === "") return err({ code: "UNAUTHORIZED" });
   if (spec.method !== "GET" && incoming.header("origin") !== publicUrl(incoming.env))
     return err({ code: "ORIGIN_NOT_ALLOWED" });
-  return ok({ kind: "SESSION", token });
+  return ok({ kind: "SESSION", token, hash: lazily(() => sha256Hex(token)) });
+}
+
+/** The key of either header; both may name it, but no two keys. */
+function keyOf(incoming: Incoming): Result<string, Failure> {
+  const origin = incoming.header("origin");
+  if (origin !== undefined && origin !== publicUrl(incoming.env)) return err({ code: "ORIGIN_NOT_ALLOWED" });
+  const named = incoming.header("x-api-key");
+  const authorization = incoming.header("authorization");
+  const borne = authorization === undefined ? undefined : /^bearer +(\S+)$/i.exec(authorization)?.[1];
+  if (authorization !== undefined && borne === undefined) return err({ code: "UNAUTHORIZED" });
+  if (named !== undefined && borne !== undefined && named !== borne) {
+    const details = [{ path: "authorization", message: "Must be the same key as x-api-key, or absent" }];
+    return err({ code: "VALIDATION_FAILED", details });
+  }
+  const apiKey = named ?? borne;
+  return apiKey === undefined || apiKeyKind(apiKey) === undefined ? err({ code: "UNAUTHORIZED" }) : ok(apiKey);
+}
+
+async function proveKey(
+  incoming: Incoming,
+  given: GivenDependencies,
+  keyHash: string,
+): Promise<Result<Proved<Callers<Statements>["KEY"]>, Failure>> {
+  const { db, nowMs, sleep } = given;
+  const known = await authenticateKey(db, { keyHash, ip: incoming.ip, nowMs, sleep });
+  if (!known.ok) return known;
+  const { principal, merchant, read, isTouchDue } = known.value;
+  const caller = { principal, merchant, read, trail: trailOf(incoming, principal) };
+  return ok({ caller, noteUse: isTouchDue ? () => noteUse(given, principal) : undefined });
 }
 
 async function proveForMerchant(
@@ -159,7 +212,7 @@ async function proveForMerchant(
   const request = { merchantId: of.merchantId, nowMs, sleep };
   const known =
     of.credential.kind === "API_KEY"
-      ? await authenticate(db, { ...request, apiKey: of.credential.apiKey, ip: incoming.ip }, reads)
+      ? await authenticate(db, { ...request, keyHash: of.credential.hash(), ip: incoming.ip }, reads)
       : await authenticateMember(
           db,
           { ...request, token: of.credential.token, configured: configuredProviders(incoming.env.SIGN_IN_PROVIDERS) },
@@ -180,8 +233,8 @@ async function proveUser(
   const { db, nowMs, sleep } = of.given;
   if (credential.kind === "API_KEY") {
     // Authenticates the key first, so that an invalid key gets the same refusal as on every route. There is no merchant to compare.
-    const { apiKey } = credential;
-    const known = await authenticate(db, { apiKey, merchantId: "", ip: incoming.ip, nowMs, sleep }, []);
+    const keyHash = credential.hash();
+    const known = await authenticate(db, { keyHash, merchantId: "", ip: incoming.ip, nowMs, sleep }, []);
     if (!known.ok && known.error.code !== "MERCHANT_MISMATCH") return known;
     return err({ code: "SESSION_REQUIRED" });
   }
@@ -221,23 +274,9 @@ function permitForMerchant(
   return spec.needsStepUp ? stepUpRefusal(principal, nowMs) : undefined;
 }
 
-/**
- * Applies the limit of the key or user. A public key is public, so the limit of the caller's IP address comes first: one address that sends too
- * much must not use up the key's limit for all others.
- */
-async function limitPrincipal(
-  incoming: Incoming,
-  principal: MerchantPrincipal | UserPrincipal,
-  headers: Record<string, string>,
-): Promise<Failure | undefined> {
-  const perMinute = requestsPerMinute(incoming.env);
-  if (perMinute === 0) return undefined;
-  const { ip } = incoming;
-  if (principal.kind === "API_KEY" && principal.keyKind === "PUBLIC" && ip !== undefined) {
-    const byIp = { act: `pk:${principal.keyId}`, ip, perMinute: LIMITS.publicKeyRequestsPerIpAndMinute };
-    const refused = await checkRateOfIp(incoming, byIp, headers);
-    if (refused !== undefined) return refused;
-  }
-  const name = principal.kind === "API_KEY" ? `key:${principal.keyId}` : `usr:${principal.user.id}`;
-  return checkRate(incoming, { name, perMinute, isShown: true }, headers);
+/** As whom the key or user is counted. */
+function countedAs(principal: MerchantPrincipal | UserPrincipal): CountedAs {
+  if (principal.kind === "USER") return { name: `usr:${principal.user.id}`, act: undefined };
+  const { keyId } = principal;
+  return { name: `key:${keyId}`, act: isPublicKey(principal) ? `pk:${keyId}` : undefined };
 }

@@ -1,8 +1,9 @@
 import { sha256Hex } from "../../lib/bytes.ts";
-import { ok } from "../../lib/result.ts";
+import { err, ok } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { setCookie } from "../../platform/http/cookies.ts";
 import { jsonReply } from "../../platform/http/reply.ts";
+import { isMailOffered } from "../../platform/mail/dependencies.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
 import { signedInReply } from "../pipeline/session-reply.ts";
 import { newToken } from "../sessions/open-session.ts";
@@ -17,12 +18,13 @@ export const signInRoutes = routesOf({ tag: "Sign-in", callers: "ANYBODY", depen
     operationId: "startEmailSignIn",
     summary: "Start a sign-in: mail a code",
     description:
-      "The response is the same with and without an account; the first sign-in creates one. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour.",
+      "The response is the same with and without an account; the first sign-in creates one, where `SIGN_UP` of the deployment lets everybody in or an invitation waits for the address. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour.",
     body: startBody,
     answers: [{ status: 202, description: "A code was mailed", schema: sentBody }],
-    refusals: ["VALIDATION_FAILED", "STORAGE_UNAVAILABLE", "CONTENTION"],
+    refusals: ["PROVIDER_NOT_CONFIGURED", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE", "CONTENTION"],
     answer: async (call) => {
       const { email } = call.body;
+      if (!isMailOffered(call.env)) return err({ code: "PROVIDER_NOT_CONFIGURED", provider: "mail" });
       const nonce = newToken();
       const old = call.cookie("signin");
       const replacedBoundTo = old === undefined ? undefined : sha256Hex(old);
@@ -43,7 +45,14 @@ export const signInRoutes = routesOf({ tag: "Sign-in", callers: "ANYBODY", depen
       "Needs the `signin` cookie from the start, and sets the cookie of the session. A code works once, and after 5 wrong tries not at all. In the state `pending_2fa` the session can only call `/api/v1/auth/second-factor/*` until a second factor was given.",
     body: verifyBody,
     answers: [{ status: 200, description: "Signed in", schema: signedInBody }],
-    refusals: ["INVALID_CODE", "IDENTITY_TAKEN", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE", "CONTENTION"],
+    refusals: [
+      "INVALID_CODE",
+      "SIGN_UP_CLOSED",
+      "IDENTITY_TAKEN",
+      "VALIDATION_FAILED",
+      "STORAGE_UNAVAILABLE",
+      "CONTENTION",
+    ],
     answer: async (call) => {
       const signedIn = await verifySignIn(call.deps, {
         ...call.body,

@@ -31,6 +31,8 @@ import {
 } from "./store.ts";
 
 export interface SendDependencies extends CommitDependencies {
+  /** Whether an address without an account makes one; otherwise only one with an invitation does. */
+  readonly isSignUpOpen: boolean;
   readonly pepper: Keyring;
   readonly mailer: Mailer;
   /** Whether mails for this caller are counted; not on the developer's own machine. */

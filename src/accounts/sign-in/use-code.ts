@@ -6,7 +6,7 @@ import { isMacOf, type Keyring } from "../../lib/keyring.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
-import { withinLimit } from "../../platform/db/retry.ts";
+import { executeOnce } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type CodePurpose, codeMacText, type PendingIdentity, pendingIdentityIn } from "./email-code.ts";
 import { consumeEmailCode, countTry } from "./store.ts";
@@ -30,7 +30,7 @@ export interface UsedCode {
 
 /**
  * INVALID_CODE, always the same, for a code that is wrong, used, expired, replaced or of another browser, after five tries, and if no code was
- * mailed. A storage fault throws and is not retried, because each execution counts as a try.
+ * mailed. A storage fault throws: each execution counts as a try.
  */
 export async function useCode(
   deps: { readonly db: Db; readonly nowMs: number; readonly sleep: Sleep; readonly pepper: Keyring },
@@ -38,9 +38,8 @@ export async function useCode(
 ): Promise<Result<UsedCode, Failure>> {
   const emailKey = emailKeyOf(of.email);
   const { purpose, boundTo, code } = of;
-  const [row] = await withinLimit(
-    deps.sleep,
-    countTry(deps.db, { purpose, emailKey, boundTo, nowMs: deps.nowMs }).execute(),
+  const [row] = await executeOnce(deps.sleep, async () =>
+    countTry(deps.db, { purpose, emailKey, boundTo, nowMs: deps.nowMs }),
   );
   if (row === undefined) return err({ code: "INVALID_CODE" });
   const { id, email } = row;

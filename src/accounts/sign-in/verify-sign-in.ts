@@ -14,6 +14,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { userOf } from "../auth/authenticate-session.ts";
 import { identityTarget } from "../identities/identity.ts";
 import { insertIdentity, selectIdentityOwner } from "../identities/store.ts";
+import { assertInvited, selectInvited } from "../invitations/store.ts";
 import { type Browser, openSession, type SignedIn } from "../sessions/open-session.ts";
 import { type Session, stepUpFactorsOf } from "../sessions/session.ts";
 import { selectSessionByToken } from "../sessions/store.ts";
@@ -38,7 +39,10 @@ export interface SignInAttempt extends Browser {
   readonly oldToken: string | undefined;
 }
 
-/** INVALID_CODE as `useCode`; IDENTITY_TAKEN if the identity to link belongs to another account. */
+/**
+ * INVALID_CODE as `useCode`; IDENTITY_TAKEN if the identity to link belongs to another account; SIGN_UP_CLOSED if there is no account with the
+ * address and none may be made. Only the right code gets that far, so only the mailbox's holder learns it.
+ */
 export async function verifySignIn(deps: SendDependencies, of: SignInAttempt): Promise<Result<SignedIn, Failure>> {
   if (of.nonce === undefined) return err({ code: "INVALID_CODE" });
   const { email, code } = of;
@@ -63,11 +67,13 @@ async function read(deps: SendDependencies, of: SignInAttempt, used: UsedCode): 
       selectSessionByToken(db, sha256Hex(of.oldToken ?? "")),
       selectEmailCode(db, used.id),
       selectIdentityOwner(db, used.identity ?? { provider: "google", subject: "" }),
+      selectInvited(db, { emailKey: emailKeyOf(used.email), nowMs: deps.nowMs }),
     ]),
   );
   if (!rows.ok) return rows;
-  const [[known], [oldSession], [code], [identity]] = rows.value;
+  const [[known], [oldSession], [code], [identity], [invited]] = rows.value;
   if (code === undefined || code.consumedAtMs !== null) return err({ code: "INVALID_CODE" });
+  if (known === undefined && invited === undefined && !deps.isSignUpOpen) return err({ code: "SIGN_UP_CLOSED" });
   if (identity !== undefined && identity.userId !== known?.user.id) return err({ code: "IDENTITY_TAKEN" });
   return ok({ known, oldSession, isIdentityLinked: identity !== undefined });
 }
@@ -89,6 +95,7 @@ function signIn(deps: SendDependencies, of: SignInAttempt, used: UsedCode, found
   const opened = openSession(deps, { user, ...given, browser: of, replaced: found.oldSession }, operationId);
   const statements: Statement[] = [...used.statements];
   if (known === undefined) {
+    if (!deps.isSignUpOpen) statements.push(assertInvited(db, { emailKey: userRow.emailKey, nowMs }));
     statements.push(insertUser(db, userRow), entry(1, "user.created", userRow.id, { email, emailVerified: true }));
   } else {
     statements.push(assertFactorsAsRead(db, userRow));

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
 import { ROLES } from "./roles.ts";
+import { MISSING_FACTORS } from "./security-policy.ts";
 
 export const roleField = () => z.enum(ROLES);
 
@@ -33,7 +34,18 @@ export const memberFields = () => ({
 
 export const memberBody = () => z.object(memberFields()).meta({ title: "Member" });
 
-export const memberListBody = () => listBody(memberBody()).meta({ title: "MemberList" });
+const listedMemberBody = () =>
+  z
+    .object({
+      ...memberFields(),
+      missing: z.array(z.enum(MISSING_FACTORS)).meta({
+        description:
+          "Security settings that the team requires and the member does not have. Until they are added, the member cannot access the merchant.",
+      }),
+    })
+    .meta({ title: "ListedMember" });
+
+export const memberListBody = () => listBody(listedMemberBody()).meta({ title: "MemberList" });
 
 export const transferredBody = () =>
   z.object({ owner: memberBody(), previousOwner: memberBody() }).meta({ title: "TransferredOwnership" });

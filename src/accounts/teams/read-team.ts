@@ -1,11 +1,33 @@
 import { type ListQuery, pageToRead } from "../../lib/pagination.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Factors } from "../users/user.ts";
+import { memberBodyOf } from "./member.ts";
+import { missingFactors, type SecurityPolicy, type SignInProvider } from "./security-policy.ts";
 import { countMembers, selectMemberPage, selectTeam } from "./store.ts";
 
-/** Reads the page and, if the response has page numbers, the count. */
+/** Reads the page and, if the response has page numbers, the count; and what the team requires. */
 export function memberPageReads(db: Db, merchantId: string, query: ListQuery | undefined) {
   const page = pageToRead(query);
-  return [selectMemberPage(db, merchantId, page), countMembers(db, merchantId, page)] as const;
+  return [
+    selectMemberPage(db, merchantId, page),
+    countMembers(db, merchantId, page),
+    selectTeam(db, merchantId),
+  ] as const;
+}
+
+type ListedRow = Awaited<ReturnType<typeof selectMemberPage>>[number];
+
+/** A member with what the team requires of them and their account lacks, in the words of a refusal (Interface 5.7). */
+export function listedMemberOf(row: ListedRow, policy: SecurityPolicy, configured: ReadonlySet<SignInProvider>) {
+  const factors: Factors = {
+    isEmailVerified: row.emailVerifiedAtMs !== null,
+    hasTotp: row.totpEnabledAtMs !== null,
+    hasEmailOtp: row.emailOtpEnabledAtMs !== null,
+    hasPasskey: row.passkey,
+    hasGoogle: row.google,
+    hasGithub: row.github,
+  };
+  return { ...memberBodyOf(row), missing: missingFactors(policy, factors, configured) };
 }
 
 export function policyReads(db: Db, merchantId: string) {

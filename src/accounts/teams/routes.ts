@@ -15,7 +15,7 @@ import {
 } from "./contract.ts";
 import { teamDependencies } from "./dependencies.ts";
 import { memberBodyOf } from "./member.ts";
-import { memberPageReads, policyReads } from "./read-team.ts";
+import { listedMemberOf, memberPageReads, policyReads } from "./read-team.ts";
 import { leaveTeam, removeMember } from "./remove-member.ts";
 import { changedPolicy } from "./security-policy.ts";
 import { transferOwnership } from "./transfer-ownership.ts";
@@ -32,8 +32,10 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
     query: membersQuery,
     answers: [{ status: 200, description: "One page", schema: memberListBody }],
     reads: ({ db, merchantId, request }) => memberPageReads(db, merchantId, request?.query),
-    answer: async ({ read: [rows, counts], query }) => {
-      const page = pageBody({ rows, total: counts[0]?.total ?? 0 }, query, memberBodyOf);
+    answer: async ({ read: [rows, counts, [team]], query, merchant, deps }) => {
+      if (team === undefined) throw new Error(`the merchant ${merchant.id} has no team`);
+      const bodyOf = (row: (typeof rows)[number]) => listedMemberOf(row, team, deps.configured);
+      const page = pageBody({ rows, total: counts[0]?.total ?? 0 }, query, bodyOf);
       return page.ok ? ok(jsonReply(200, page.value)) : page;
     },
   })

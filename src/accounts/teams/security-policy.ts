@@ -1,7 +1,7 @@
 // The security settings that a team requires of its members, and what a member is missing (Interface 5.6, 5.7; decisions 9). They apply to users,
 // the owner included, never to API keys.
 import type { Failure } from "../../platform/failures.ts";
-import type { User } from "../users/user.ts";
+import type { Factors, User } from "../users/user.ts";
 
 /** The sign-in providers that a deployment can configure. */
 export type SignInProvider = "google" | "github";
@@ -17,10 +17,10 @@ export interface SecurityPolicy {
 export const MISSING_FACTORS = ["tfa", "passkey", "google_login", "github_login", "email_verified"] as const;
 export type MissingFactor = (typeof MISSING_FACTORS)[number];
 
-/** What `user` is missing, in the order of `MISSING_FACTORS`. A provider that is not, or no longer, configured is not required. */
+/** What an account is missing, in the order of `MISSING_FACTORS`. A provider that is not, or no longer, configured is not required. */
 export function missingFactors(
   policy: SecurityPolicy,
-  user: User,
+  user: Factors,
   configured: ReadonlySet<SignInProvider>,
 ): readonly MissingFactor[] {
   const lacks: Readonly<Record<MissingFactor, boolean>> = {

@@ -10,6 +10,7 @@ import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { members, teams } from "../../platform/db/schema/teams.ts";
 import { users } from "../../platform/db/schema/users.ts";
+import { linkColumns } from "../users/store.ts";
 import type { Member } from "./member.ts";
 import { ROLES, type Role } from "./roles.ts";
 import type { SecurityPolicy } from "./security-policy.ts";
@@ -25,6 +26,14 @@ const memberColumns = {
   createdAtMs: members.createdAtMs,
   email: users.email,
   name: users.name,
+};
+
+/** What of the account its factors are read from. */
+const factorColumns = {
+  emailVerifiedAtMs: users.emailVerifiedAtMs,
+  totpEnabledAtMs: users.totpEnabledAtMs,
+  emailOtpEnabledAtMs: users.emailOtpEnabledAtMs,
+  ...linkColumns,
 };
 
 /** SQL for a number that increases with the role's rank. Works because no role's name is part of another one. */
@@ -48,10 +57,10 @@ export function selectMembers(db: Db, merchantId: MerchantId, memberIds: readonl
     );
 }
 
-/** One page, newest first. `merchantId` may come from the path, unauthenticated. */
+/** One page with the factors of each, newest first. `merchantId` may come from the path, unauthenticated. */
 export function selectMemberPage(db: Db, merchantId: string, page: PageRequest) {
   return db
-    .select(memberColumns)
+    .select({ ...memberColumns, ...factorColumns })
     .from(members)
     .innerJoin(users, eq(users.id, members.userId))
     .where(and(sql`${members.merchantId} = ${merchantId}`, olderThan(members, page.after)))

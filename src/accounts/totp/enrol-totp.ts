@@ -10,6 +10,7 @@ import type { Failure } from "../../platform/failures.ts";
 import type { User } from "../users/user.ts";
 import { assertTotpEnabled, keepTotpSecret, selectTotp } from "./store.ts";
 import { otpauthUri, TOTP_SECRET_BYTES, totpSecretOf } from "./totp.ts";
+import { totpContext } from "./totp-rows.ts";
 
 export interface TotpDependencies extends CommitDependencies {
   readonly pepper: Keyring;
@@ -30,7 +31,7 @@ export async function enrolTotp(
 ): Promise<Result<{ readonly secret: string; readonly otpauthUri: string }, Failure>> {
   const { db, nowMs } = deps;
   const secret = totpSecretOf(crypto.getRandomValues(new Uint8Array(TOTP_SECRET_BYTES)));
-  const sealed = await seal(deps.sealKeys, sealContext(user.id), secret);
+  const sealed = await seal(deps.sealKeys, totpContext(user.id), secret);
   return changeOnce(
     deps,
     { name: "enrolling an authenticator app", refusal: { code: "TOTP_ALREADY_ENABLED" } },
@@ -44,11 +45,7 @@ export async function enrolTotp(
 
 /** Decrypts the secret. Throws if its key is missing, or if the row was altered or belongs to another user. */
 export async function openTotpSecret(sealKeys: Keyring, userId: UserId, sealed: string): Promise<string> {
-  const secret = await unseal(sealKeys, sealContext(userId), sealed);
+  const secret = await unseal(sealKeys, totpContext(userId), sealed);
   if (secret === undefined) throw new Error(`the TOTP secret of ${userId} cannot be decrypted`);
   return secret;
-}
-
-function sealContext(userId: UserId): string {
-  return `totp:${userId}`;
 }

@@ -47,13 +47,19 @@ export function enableTotp(
   ] as const;
 }
 
-/** Uses up a step. Aborts the batch if it or a later one was already accepted, or if the secret has changed. */
-export function acceptStep(db: Db, of: { readonly userId: UserId; readonly sealed: string; readonly step: number }) {
-  const { userId, sealed, step } = of;
+/**
+ * Uses up a step. Aborts the batch if it or a later one was already accepted, or if the app is another one than the one that was switched on then:
+ * the sealed text may have changed, because the same secret is sealed again under another key.
+ */
+export function acceptStep(
+  db: Db,
+  of: { readonly userId: UserId; readonly enabledAtMs: number; readonly step: number },
+) {
+  const { userId, enabledAtMs, step } = of;
   return [
     db.insert(assertions).select(
       sql`select 'step is unused', 0 where not exists (select 1 from users where id = ${userId}
-        and totp_secret = ${sealed} and totp_enabled_at_ms is not null
+        and totp_enabled_at_ms = ${enabledAtMs}
         and (totp_last_step is null or totp_last_step < ${step}))`,
     ),
     db.update(users).set({ totpLastStep: step }).where(eq(users.id, userId)),

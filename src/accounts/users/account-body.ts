@@ -23,6 +23,7 @@ export function accountBodyOf(user: User, session: Session, account: Account, no
     email: user.email,
     name: user.name,
     emailVerified: user.isEmailVerified,
+    isOperator: user.isOperator,
     factors: {
       totp: user.hasTotp,
       emailOtp: user.hasEmailOtp,

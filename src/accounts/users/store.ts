@@ -11,20 +11,19 @@ export type UserRow = typeof users.$inferSelect;
 /** Column names include the table name, which drizzle omits in fragments of a one-table select. */
 const flag = (text: string, name: string) =>
   sql<boolean>`exists (${sql.raw(text)})`.mapWith((value) => value === 1).as(name);
-const userColumns = {
-  user: getTableColumns(users),
-  links: {
-    passkey: flag("select 1 from passkeys where passkeys.user_id = users.id", "has_passkey"),
-    google: flag(
-      "select 1 from identities where identities.user_id = users.id and identities.provider = 'google'",
-      "has_google",
-    ),
-    github: flag(
-      "select 1 from identities where identities.user_id = users.id and identities.provider = 'github'",
-      "has_github",
-    ),
-  },
+/** For a query that selects from `users`. */
+export const linkColumns = {
+  passkey: flag("select 1 from passkeys where passkeys.user_id = users.id", "has_passkey"),
+  google: flag(
+    "select 1 from identities where identities.user_id = users.id and identities.provider = 'google'",
+    "has_google",
+  ),
+  github: flag(
+    "select 1 from identities where identities.user_id = users.id and identities.provider = 'github'",
+    "has_github",
+  ),
 };
+const userColumns = { user: getTableColumns(users), links: linkColumns };
 
 /** The account with this email (in lower case), with its factors. */
 export function selectUserByEmail(db: Db, emailKey: string) {
@@ -62,6 +61,7 @@ export function newUserRow(of: {
     totpEnabledAtMs: null,
     totpLastStep: null,
     emailOtpEnabledAtMs: null,
+    operatorSinceMs: null,
     factorFailures: 0,
     factorWindowStartMs: 0,
     createdAtMs: nowMs,
@@ -75,6 +75,14 @@ export function verifyEmail(db: Db, id: UserId, nowMs: number) {
     .update(users)
     .set({ emailVerifiedAtMs: nowMs, updatedAtMs: nowMs })
     .where(and(eq(users.id, id), isNull(users.emailVerifiedAtMs)));
+}
+
+/** Names a user who has no name yet. */
+export function nameUser(db: Db, id: UserId, name: string, nowMs: number) {
+  return db
+    .update(users)
+    .set({ name, updatedAtMs: nowMs })
+    .where(and(eq(users.id, id), isNull(users.name)));
 }
 
 export function renameUser(db: Db, id: UserId, name: string, nowMs: number) {

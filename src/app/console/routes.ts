@@ -3,12 +3,16 @@
 import { base64urlnopad } from "@scure/base";
 import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
 import type { AppContext } from "../../platform/http/context.ts";
+import { isDevelopment } from "../../platform/http/deployment.ts";
 import { failureResponse } from "../../platform/http/errors.ts";
 import { specOf } from "../../platform/http/route.ts";
+import { hasControlPort } from "../test-chain/dependencies.ts";
 import { CONSOLE_PAGES } from "./paths.ts";
 
 /** The word in the page that stands for the nonce (dashboard/vite.config.ts). */
 const NONCE_WORD = "CSP_NONCE";
+/** What stands in the page for what the console must know of the deployment before it asks (dashboard/src/shell/deployment.ts). */
+const DEPLOYMENT_WORDS = "DEPLOYMENT_WORDS";
 
 export const consoleRoutes: readonly MountedRoute[] = [
   mount("frontPage", "/", {
@@ -20,7 +24,7 @@ export const consoleRoutes: readonly MountedRoute[] = [
     mount(`${name}Page`, path, {
       summary,
       answers: [{ status: 200, description: "The page of the console", alsoAs: "text/html" }],
-      answer: consolePage,
+      answer: (c) => consolePage(c),
     }),
   ),
 ];
@@ -45,17 +49,27 @@ function mount(operationId: string, path: string, { summary, answers, answer }: 
   };
 }
 
-function isNavigation(c: AppContext): boolean {
+/** Whether a browser asks for a page to show. */
+export function isNavigation(c: AppContext): boolean {
   return /\btext\/html\b/i.test(c.req.header("accept") ?? "");
 }
 
-async function consolePage(c: AppContext): Promise<Response> {
+/** The console's page. `words`: what it is told besides what the deployment offers. */
+export async function consolePage(
+  c: AppContext,
+  { status = 200, words = "" }: { readonly status?: 200 | 503; readonly words?: string } = {},
+): Promise<Response> {
   // The assets binding ignores the host.
   const file = await c.env.ASSETS.fetch("https://assets.local/console/page.html");
   if (!file.ok) throw new Error(`static/console/page.html: ${file.status}`);
   const nonce = base64urlnopad.encode(crypto.getRandomValues(new Uint8Array(18)));
-  const text = (await file.text()).replaceAll(NONCE_WORD, nonce);
-  return c.html(text, 200, { "content-security-policy": policyOf(nonce) });
+  const page = await file.text();
+  const text = page.replaceAll(NONCE_WORD, nonce).replace(DEPLOYMENT_WORDS, `${offeredWords(c.env)} ${words}`.trim());
+  return c.html(text, status, { "content-security-policy": policyOf(nonce) });
+}
+
+function offeredWords(env: Env): string {
+  return [...(isDevelopment(env) ? ["mailbox"] : []), ...(hasControlPort(env) ? ["test-chain"] : [])].join(" ");
 }
 
 /** Scripts are files of our own; the nonce is for the style elements that the components write. */

@@ -18,6 +18,8 @@ export function Document(of: {
   readonly keep?: Readonly<Record<string, string>>;
   /** The value of `<meta http-equiv="refresh">` for browsers without scripts: `30`, or `8;url=/pay/...`. */
   readonly refresh?: string | undefined;
+  /** Further elements of the head. */
+  readonly head?: Child;
   /** The small print below the page. */
   readonly small?: Child;
   readonly children?: Child;
@@ -42,6 +44,7 @@ export function Document(of: {
               <meta http-equiv="refresh" content={refresh} />
             </noscript>
           )}
+          {of.head}
         </head>
         <body>
           {shop === null ? null : <ShopHeader shop={shop} />}

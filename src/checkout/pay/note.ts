@@ -29,6 +29,7 @@ const NOTES_OF: Partial<Record<Failure["code"], Note>> = {
   CONTENTION: "taken",
   NETWORK_NOT_WATCHED: "network",
   INVOICE_NOT_PAYABLE: "closed",
+  MERCHANT_SUSPENDED: "closed",
   NO_ENABLED_WALLET: "closed",
   UNSUPPORTED_PAIR: "closed",
   ANY_AMOUNT_NEEDS_OWN_ADDRESS: "closed",

@@ -3,15 +3,20 @@
 import { base64urlnopad } from "@scure/base";
 import type * as z from "zod";
 import type { OpenCall } from "../../accounts/pipeline/call.ts";
-import { type PipelineRoute, runPipeline } from "../../accounts/pipeline/pipeline.ts";
+import { type PipelineRoute, respondInObject, runPipeline } from "../../accounts/pipeline/pipeline.ts";
 import type { MountedRoute, NoBody, NoQuery, Said } from "../../accounts/pipeline/routes-of.ts";
 import { FREE_TEXT } from "../../chains/secret-material.ts";
 import { sha256Hex } from "../../lib/bytes.ts";
 import { type GeoLocation, geoLocationOf } from "../../lib/geo-location.ts";
 import type { Result } from "../../lib/result.ts";
+import type { Json } from "../../lib/typed-json.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type AppContext, errorResponse, type MakeDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
+import { answerInMerchantObject, type HandedReply, handOver } from "../../platform/http/handed-over.ts";
+import { incomingOf } from "../../platform/http/incoming.ts";
+import type { MerchantContext } from "../../platform/http/merchant-context.ts";
+import type { Reply } from "../../platform/http/reply.ts";
 import { type RouteSpec, specOf } from "../../platform/http/route.ts";
 import { answerHeaders } from "../../platform/http/security-headers.ts";
 import { isLanguage, negotiateLanguage } from "../../platform/texts/languages.ts";
@@ -29,6 +34,21 @@ export interface PageCall<Body, Query, Deps> extends OpenCall<Body, Query, Deps>
   readonly chrome: Chrome;
   /** The caller's location, as estimated by the edge; undefined if unknown. */
   readonly location: GeoLocation | undefined;
+  /** Has `answerInObject` answer in the object of a merchant. The form must be valid and its sender counted, because it takes a place there. */
+  readonly handToObject: (of: Handing) => Promise<Result<HandedReply, Failure>>;
+}
+
+interface Handing {
+  readonly merchantId: string;
+  /** The fields of the form, for the page's own schema. */
+  readonly form: { readonly [field: string]: Json };
+  /** Whether the same form again changes nothing. */
+  readonly isRepeatable: boolean;
+}
+
+/** A form inside the object of its merchant. */
+export interface FormCall<Body, Query, Deps> extends OpenCall<Body, Query, Deps> {
+  readonly merchantContext: MerchantContext;
 }
 
 export type PageReply =
@@ -38,6 +58,8 @@ export type PageReply =
       readonly html: Html;
       /** Origins that may frame the page. */
       readonly frameAncestors: readonly string[];
+      /** The origin of the challenge that the page shows: its script and its frame may load from there. */
+      readonly challengeOrigin?: string | undefined;
       /** For a part of a page: all input of its rendering, so that a copy that is still valid is recognised without rendering. */
       readonly drawnFrom?: string;
       readonly headers?: Readonly<Record<string, string>>;
@@ -51,10 +73,13 @@ type Answer = Result<PageReply, Failure>;
 interface PageSaid<B extends z.ZodType, Q extends z.ZodType, Deps> extends Said<B, Q> {
   /** A refusal becomes a page in the payer's language. */
   readonly answer: (call: PageCall<z.output<B>, z.output<Q>, Deps>) => Promise<Answer>;
+  /** Called by `handToObject`: answers `answer`, not the payer. */
+  readonly answerInObject?: (call: FormCall<z.output<B>, z.output<Q>, Deps>) => Promise<Result<Reply, Failure>>;
 }
 
 interface UntypedPage<Deps> extends Said<z.ZodType, z.ZodType> {
   readonly answer: (call: PageCall<unknown, unknown, Deps>) => Promise<Answer>;
+  readonly answerInObject?: (call: FormCall<unknown, unknown, Deps>) => Promise<Result<Reply, Failure>>;
 }
 
 function untyped<B extends z.ZodType, Q extends z.ZodType, Deps>(page: PageSaid<B, Q, Deps>): UntypedPage<Deps>;
@@ -92,7 +117,7 @@ export function pagesOf<Deps>(dependencies: MakeDependencies<Deps>): Pages<Deps>
 
 function mount<Deps>(
   dependencies: MakeDependencies<Deps>,
-  { answer, secrets = FREE_TEXT, ...said }: UntypedPage<Deps> & Pick<RouteSpec, "method" | "path">,
+  { answer, answerInObject, secrets = FREE_TEXT, ...said }: UntypedPage<Deps> & Pick<RouteSpec, "method" | "path">,
 ): MountedRoute {
   const spec = specOf({ ...said, tag: "Pages", callers: "ANYBODY", isPage: true });
   const access = {
@@ -101,17 +126,42 @@ function mount<Deps>(
     permission: undefined,
     mayOweFactor: false,
     runsInMerchantObject: false,
-    secrets,
+    ...{ secrets, dependencies },
   } as const;
   const handle = (c: AppContext) => {
     const chrome = chromeOf(c);
     const isHead = c.req.method === "HEAD";
     return respond(c, chrome, {
-      ...{ ...access, dependencies },
-      answer: (call) => answer({ ...call, chrome, isHead, location: geoLocationOf(c.req.raw.cf) }),
+      ...access,
+      answer: (call) =>
+        answer({
+          ...{ ...call, chrome, isHead, location: geoLocationOf(c.req.raw.cf) },
+          handToObject: (of) => handToObject(c, spec, of),
+        }),
     });
   };
-  return { spec, handle };
+  if (answerInObject === undefined) return { spec, handle };
+  const inObject = {
+    ...access,
+    answer: (call: OpenCall<unknown, unknown, Deps>) => {
+      const { merchantContext } = call;
+      if (merchantContext === undefined) throw new Error(`${spec.operationId} is not in the object of a merchant`);
+      return answerInObject({ ...call, merchantContext });
+    },
+  };
+  return { spec, handle, handleInObject: (incoming, handed) => respondInObject(incoming, inObject, handed) };
+}
+
+async function handToObject(
+  c: AppContext,
+  { operationId }: RouteSpec,
+  { merchantId, form, isRepeatable }: Handing,
+): Promise<Result<HandedReply, Failure>> {
+  const bytes = JSON.stringify(form).length;
+  const handed = handOver(incomingOf(c), { operationId, query: c.req.query(), json: form, isPublic: true, bytes });
+  const { result, cost } = await answerInMerchantObject(c.env, merchantId, { handed, isRepeatable });
+  if (cost !== undefined) c.get("meter").add(cost);
+  return result;
 }
 
 async function respond<Deps>(
@@ -168,7 +218,12 @@ async function page(
   const frames = of.frameAncestors.length === 0 ? "'none'" : of.frameAncestors.join(" ");
   const headers = answerHeaders(c.get("requestId"), {
     "content-type": "text/html; charset=utf-8",
-    "content-security-policy": policyOf(nonce, frames, publicUrl(c.env)),
+    "content-security-policy": policyOf({
+      nonce,
+      frames,
+      origin: publicUrl(c.env),
+      challengeOrigin: of.challengeOrigin,
+    }),
     // The language depends on the browser's request, and no shared cache may store a page.
     vary: "accept-language",
     ...of.headers,
@@ -183,8 +238,18 @@ async function page(
   return new Response(await of.html.toString(), { status: of.status, headers });
 }
 
-/** Some browsers do not count a WebSocket of the same origin as 'self'. */
-function policyOf(nonce: string, frames: string, origin: string): string {
-  const own = `script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src 'self' data:; connect-src 'self' ${origin.replace(/^http/, "ws")}`;
+interface Policy {
+  readonly nonce: string;
+  readonly frames: string;
+  readonly origin: string;
+  readonly challengeOrigin: string | undefined;
+}
+
+function policyOf({ nonce, frames, origin, challengeOrigin }: Policy): string {
+  const [scripts, framed] =
+    challengeOrigin === undefined ? ["", ""] : [` ${challengeOrigin}`, `; frame-src ${challengeOrigin}`];
+  // Some browsers do not count a WebSocket of the same origin as 'self'.
+  const connect = `connect-src 'self' ${origin.replace(/^http/, "ws")}`;
+  const own = `script-src 'nonce-${nonce}'${scripts}; style-src 'nonce-${nonce}'; img-src 'self' data:; ${connect}${framed}`;
   return `default-src 'none'; ${own}; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`;
 }

@@ -8,6 +8,7 @@ const TEXTS: Partial<Record<Failure["code"], { readonly status: number; readonly
   INVOICE_NOT_FOUND: { status: 404, text: "problemNotFound" },
   PRODUCT_NOT_FOUND: { status: 404, text: "problemNotFound" },
   PRODUCT_NOT_AVAILABLE: { status: 410, text: "buyGone" },
+  MERCHANT_SUSPENDED: { status: 403, text: "buyGone" },
   RATE_UNAVAILABLE: { status: 503, text: "problemRate" },
   NETWORK_NOT_WATCHED: { status: 503, text: "problemNetwork" },
   AMOUNTS_EXHAUSTED: { status: 409, text: "problemTaken" },
@@ -24,6 +25,7 @@ const TEXTS: Partial<Record<Failure["code"], { readonly status: number; readonly
   PRIVATE_KEY_REFUSED: { status: 400, text: "fieldInvalid" },
   BODY_TOO_LARGE: { status: 413, text: "fieldInvalid" },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, text: "fieldInvalid" },
+  INTERNAL_ERROR: { status: 500, text: "problemOther" },
 };
 
 export function problemStatus(failure: Failure): number {

@@ -1,7 +1,17 @@
 import { logAlert } from "../../lib/log.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
+import { type KeySettings, keyringOf } from "../../platform/keys/keyrings.ts";
+import type { PublicKeyDependencies } from "./read-public-keys.ts";
 import type { ReturnDependencies } from "./sign-return.ts";
-import { parseSigningKeys } from "./signing-key.ts";
+import { signingKeysOf } from "./signing-key.ts";
 
-export function returnDependencies(env: Pick<Env, "SIGNING_KEY">): ReturnDependencies {
-  return { signingKeys: parseSigningKeys(env.SIGNING_KEY), report: logAlert };
+export function returnDependencies(env: KeySettings<"SIGNING_KEY">): ReturnDependencies {
+  return { signingKeys: signingKeysOf(env), report: logAlert };
+}
+
+export function publicKeyDependencies(
+  env: KeySettings<"SIGNING_KEY" | "ROW_MAC_KEY">,
+  { db, nowMs, sleep }: GivenDependencies,
+): PublicKeyDependencies {
+  return { db, nowMs, sleep, signingKeys: signingKeysOf(env), macKeys: keyringOf(env, "ROW_MAC_KEY") };
 }

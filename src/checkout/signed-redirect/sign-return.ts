@@ -46,15 +46,24 @@ async function signReturn(deps: ReturnDependencies, of: Return): Promise<ReturnS
   return { keyId: newest.id, signature: base64urlnopad.encode(new Uint8Array(signature)) };
 }
 
-/** The public keys, newest first; empty without a valid SIGNING_KEY. */
+/** The public keys of the keyring, newest first; empty without a valid SIGNING_KEY. */
 export async function listPublicKeys(deps: Pick<ReturnDependencies, "signingKeys">): Promise<readonly PublicKey[]> {
   return Promise.all((deps.signingKeys.ok ? deps.signingKeys.value : []).map(publicKey));
 }
 
 async function publicKey(key: SecretKey): Promise<PublicKey> {
+  return publicKeyBody(key.id, await publicHalf(key));
+}
+
+export function publicKeyBody(kid: string, x: string): PublicKey {
+  return { kty: "OKP", crv: "Ed25519", kid, x, use: "sig", alg: "EdDSA" };
+}
+
+/** The public half of a key, base64url without padding. */
+export async function publicHalf(key: SecretKey): Promise<string> {
   const exported = await crypto.subtle.exportKey("jwk", await privateKey(key, true));
   if (!("x" in exported) || exported.x === undefined) throw new Error("an Ed25519 key without its public half");
-  return { kty: "OKP", crv: "Ed25519", kid: key.id, x: exported.x, use: "sig", alg: "EdDSA" };
+  return exported.x;
 }
 
 function privateKey(key: SecretKey, isExtractable: boolean): Promise<CryptoKey> {

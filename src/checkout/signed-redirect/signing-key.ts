@@ -1,13 +1,14 @@
-// The setting SIGNING_KEY, which signs the return of a customer who has paid. Like other secrets `<key id>:<base64 of a 32-byte Ed25519 seed>`,
+// The keyring SIGNING_KEY, which signs the return of a customer who has paid. Like other secrets `<key id>:<base64 of a 32-byte Ed25519 seed>`,
 // newest first: the first key signs, the public keys of all are published.
-import { type Keyring, parseKeyring } from "../../lib/keyring.ts";
+import type { Keyring } from "../../lib/keyring.ts";
 import { err, type Result } from "../../lib/result.ts";
+import { type KeySettings, keyringOf } from "../../platform/keys/keyrings.ts";
 
 const SEED_BYTES = 32;
 
 /** The error never repeats the value. */
-export function parseSigningKeys(text: string | undefined): Result<Keyring, string> {
-  const keys = parseKeyring("SIGNING_KEY", text);
+export function signingKeysOf(settings: KeySettings<"SIGNING_KEY">): Result<Keyring, string> {
+  const keys = keyringOf(settings, "SIGNING_KEY");
   if (!keys.ok) return keys;
   if (keys.value.some(({ secret }) => secret.length !== SEED_BYTES))
     return err(`SIGNING_KEY must be <key id>:<base64 of ${SEED_BYTES} bytes>`);

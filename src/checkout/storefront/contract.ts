@@ -3,7 +3,16 @@ import * as z from "zod";
 import { createInvoiceBody } from "../../commerce/invoices/contract.ts";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import { type Asking, askedFields, type FieldName, type Order, type Problem, type Problems } from "./order.ts";
+import {
+  type Asking,
+  askedFields,
+  type FieldName,
+  type Form,
+  type Order,
+  type Problem,
+  type Problems,
+  typedFields,
+} from "./order.ts";
 import { typedAmount } from "./typed-amount.ts";
 
 const field = () => z.string().optional();
@@ -21,14 +30,10 @@ export const buyForm = () =>
     amount: field().meta({
       description: "For a product with price 0: decimal text in its currency. If empty, any amount may be paid.",
     }),
+    "cf-turnstile-response": field().meta({
+      description: "The token of the page's Turnstile widget, where the deployment has one.",
+    }),
   });
-export type BuyForm = z.output<ReturnType<typeof buyForm>>;
-
-/** The trimmed input of the fields that the product asks for; ignores other fields. */
-export function typedFields(product: Asking, form: BuyForm): Readonly<Partial<Record<FieldName, string>>> {
-  const filled = askedFields(product).map(({ name }) => [name, (form[name] ?? "").trim()] as const);
-  return Object.fromEntries(filled.filter(([, text]) => text !== ""));
-}
 
 const NAMES = {
   customerEmail: "email",
@@ -41,7 +46,7 @@ const NAMES = {
 const orderBody = lazily(createInvoiceBody);
 
 /** The order that a form makes, or what is wrong with which field. */
-export function orderOf(product: Asking, form: BuyForm): Result<Order, Problems> {
+export function orderOf(product: Asking, form: Form): Result<Order, Problems> {
   const typed = typedFields(product, form);
   const problems: Partial<Record<FieldName, Problem>> = {};
   for (const { name, isRequired } of askedFields(product)) {

@@ -1,23 +1,41 @@
-import { keysOf } from "../../accounts/pipeline/answer-once.ts";
 import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
+import { newOperationId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
+import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
+import { challengeOf } from "../../platform/challenge/dependencies.ts";
+import { hostnameOf } from "../../platform/challenge/turnstile.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
-import { countedCallers, waitOfIp } from "../../platform/http/rate-check.ts";
+import { publicUrl } from "../../platform/http/deployment.ts";
+import { waitOfIp } from "../../platform/http/rate-check.ts";
+import type { FormCall } from "../pay/pages-of.tsx";
+import type { BuyDependencies } from "./buy-product.ts";
+import { orderOf } from "./contract.ts";
 
-/** Dependencies of the storefront, built from the environment once per request. */
-export function storefrontDependencies(env: Env, given: GivenDependencies) {
+/** Dependencies of the storefront at the edge, built from the environment once per request. */
+export function storefrontDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies) {
   return {
-    ...invoiceDependencies(env, given),
-    clock: () => Date.now(),
-    keysOf: (merchantId: string) => keysOf(env, merchantId),
-    background: given.background,
-    callersOf: (ip: string | null) => countedCallers(env, ip),
+    ...{ db, sleep },
+    challenge: challengeOf(env),
+    /** Where the page's widget is. */
+    hostname: hostnameOf(publicUrl(env)),
     newToken: () => crypto.randomUUID(),
     /** Counts a form. Returns the seconds to wait if there were too many, otherwise 0. */
     waitOfIp: (ip: string | null) =>
       waitOfIp(env, ip, {
         act: "buy",
-        take: (limiter, times) => limiter.take(LIMITS.productFormsPerIpAndMinute * times, given.nowMs),
+        take: (limiter, times) => limiter.take(LIMITS.productFormsPerIpAndMinute * times, nowMs),
       }),
+  };
+}
+
+/** Dependencies of a purchase, in the object of the merchant. */
+export function buyDependencies(call: FormCall<unknown, unknown, unknown>): BuyDependencies {
+  const { db, sleep, background, requestId, merchantContext } = call;
+  return {
+    ...invoiceDependencies(call.env, call),
+    orderOf,
+    // As with a payer's choice of a payment method, the merchant's audit log names neither the buyer nor their IP address.
+    trail: { ...SYSTEM_TRAIL, requestId },
+    once: { db, sleep, background, newOperationId, keys: merchantContext.keys, nowMs: () => Date.now() },
   };
 }

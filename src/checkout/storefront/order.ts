@@ -5,6 +5,9 @@ export type FieldName = "amount" | "name" | "email" | "address" | "phone";
 export type Problem = "required" | "email" | "amount" | "long";
 export type Problems = Readonly<Partial<Record<FieldName, Problem>>>;
 
+/** What was sent, whatever the product asks for. */
+export type Form = { readonly [Name in FieldName | "token"]?: string | undefined };
+
 /** The payer's data for the invoice. */
 export interface Order {
   readonly customerEmail?: string | undefined;
@@ -27,4 +30,15 @@ export function askedFields(product: Asking): readonly { readonly name: FieldNam
     { name: "phone", isAsked: product.askForPhoneNumber, isRequired: true },
   ] as const;
   return all.filter(({ isAsked }) => isAsked);
+}
+
+/** The form's token; undefined if it is not one of ours. */
+export function tokenOf({ token }: Form): string | undefined {
+  return token !== undefined && /^[0-9a-f-]{36}$/.test(token) ? token : undefined;
+}
+
+/** The trimmed input of the fields that the product asks for; ignores other fields. */
+export function typedFields(product: Asking, form: Form): Readonly<Partial<Record<FieldName, string>>> {
+  const filled = askedFields(product).map(({ name }) => [name, (form[name] ?? "").trim()] as const);
+  return Object.fromEntries(filled.filter(([, text]) => text !== ""));
 }

@@ -1,5 +1,6 @@
 // A product page with the form that creates an invoice. Needs no script.
 
+import { raw } from "hono/html";
 import { imageUrl } from "../../accounts/images/image.ts";
 import type { Product } from "../../commerce/products/product.ts";
 import { plainText } from "../../lib/plain-text.ts";
@@ -10,8 +11,7 @@ import { Document } from "../pay/document.tsx";
 import { OrderSummary } from "../pay/order-summary.tsx";
 import { Field } from "../pay/parts.tsx";
 import type { Shop } from "../pay/view.ts";
-import type { BuyForm } from "./contract.ts";
-import { askedFields, type FieldName, type Problem, type Problems } from "./order.ts";
+import { askedFields, type FieldName, type Form, type Problem, type Problems } from "./order.ts";
 
 interface Of {
   readonly chrome: Chrome;
@@ -19,8 +19,17 @@ interface Of {
   readonly shop: Shop;
   readonly token: string;
   /** The earlier input and its problems. */
-  readonly form: BuyForm;
+  readonly form: Form;
   readonly problems: Problems;
+  /** Undefined where nobody is challenged. */
+  readonly challenge: Widget | undefined;
+}
+
+interface Widget {
+  readonly siteKey: string;
+  readonly origin: string;
+  /** Whether the form came without a token that passed. */
+  readonly hasFailed: boolean;
 }
 
 interface Asked {
@@ -54,7 +63,7 @@ const PROBLEMS = {
 const SENT = { sent: "1" };
 
 export function productPage(of: Of) {
-  const { chrome, product, shop, token, form, problems } = of;
+  const { chrome, product, shop, token, form, problems, challenge } = of;
   const { texts } = chrome;
   const asked = askedFields(product);
   const first = asked.find(({ name }) => problems[name] !== undefined)?.name;
@@ -65,7 +74,12 @@ export function productPage(of: Of) {
     total: { micros: product.priceMicros, currency: product.currency },
   };
   return (
-    <Document chrome={chrome} title={`${view.title} · ${shop.name}`} shop={shop}>
+    <Document
+      chrome={chrome}
+      title={`${view.title} · ${shop.name}`}
+      shop={shop}
+      head={challengeHead(chrome, challenge)}
+    >
       <main data-stage="buy">
         <OrderSummary chrome={chrome} view={view} />
         <form class="card" method="post" action={linkTo(chrome, `/buy/${product.id}`, SENT)}>
@@ -88,9 +102,47 @@ export function productPage(of: Of) {
               />
             );
           })}
+          {challenge === undefined ? null : <Challenge chrome={chrome} widget={challenge} />}
           <button type="submit">{texts.buyGo}</button>
         </form>
       </main>
     </Document>
+  );
+}
+
+/** The card hides what is empty, as the widget's place is at first. */
+const WIDGET_STYLE = ".card>div.cf-turnstile:empty{display:block}.cf-turnstile{min-height:65px}";
+
+/** The widget of Turnstile puts its token into the form. It has no height of its own until its script runs, and nothing may move then. */
+function challengeHead({ nonce }: Chrome, widget: Widget | undefined) {
+  if (widget === undefined) return null;
+  return (
+    <>
+      <style nonce={nonce}>{raw(WIDGET_STYLE)}</style>
+      <script src={`${widget.origin}/turnstile/v0/api.js`} nonce={nonce} async defer />
+    </>
+  );
+}
+
+function Challenge({ chrome, widget }: { readonly chrome: Chrome; readonly widget: Widget }) {
+  const { language, texts } = chrome;
+  return (
+    <>
+      {widget.hasFailed ? (
+        <p class="note" role="alert">
+          {texts.buyChallenge}
+        </p>
+      ) : null}
+      <noscript>
+        <p class="note">{texts.buyNeedsScript}</p>
+      </noscript>
+      <div
+        class="cf-turnstile"
+        data-sitekey={widget.siteKey}
+        data-action="buy"
+        data-language={language}
+        data-size="flexible"
+      />
+    </>
   );
 }

@@ -12,7 +12,7 @@ export interface ForSale {
   readonly merchant: MerchantRow;
 }
 
-/** Refuses with PRODUCT_NOT_FOUND (also for a deleted product or merchant), PRODUCT_NOT_AVAILABLE, or a storage failure. */
+/** Refuses what `forSale` refuses, or a storage failure. */
 export async function readProductForSale(
   deps: { readonly db: Db; readonly sleep: Sleep },
   productId: string,
@@ -20,6 +20,11 @@ export async function readProductForSale(
   const rows = await readWithRetry(deps.sleep, async () => selectWithItsMerchant(deps.db, productId));
   if (!rows.ok) return rows;
   const [{ product, merchant } = { product: null, merchant: null }] = rows.value;
-  if (product === null || merchant === null) return err({ code: "PRODUCT_NOT_FOUND" });
+  return forSale(product, merchant);
+}
+
+/** Refuses with PRODUCT_NOT_FOUND (also for a deleted product or merchant) or PRODUCT_NOT_AVAILABLE. `merchant`: null unless it is live. */
+export function forSale(product: Product | null, merchant: MerchantRow | null): Result<ForSale, Failure> {
+  if (product === null || product.deletedAtMs !== null || merchant === null) return err({ code: "PRODUCT_NOT_FOUND" });
   return product.isActive ? ok({ product, merchant }) : err({ code: "PRODUCT_NOT_AVAILABLE" });
 }

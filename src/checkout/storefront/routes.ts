@@ -1,14 +1,20 @@
+import type * as z from "zod";
 import { settingsOf } from "../../accounts/merchants/settings.ts";
 import { err, ok } from "../../lib/result.ts";
-import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
+import { parseJson } from "../../lib/typed-json.ts";
+import { passChallenge } from "../../platform/challenge/pass-challenge.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { countedCallers } from "../../platform/http/rate-check.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import { fingerprint } from "../../platform/idempotency/idempotency-key.ts";
 import { type Chrome, linkTo } from "../pay/chrome.ts";
 import { languageQuery } from "../pay/contract.ts";
 import { type PageReply, pagesOf } from "../pay/pages-of.tsx";
 import { shopOf } from "../pay/view.ts";
-import { buyProduct } from "./buy-product.ts";
-import { type BuyForm, buyForm, orderOf, typedFields } from "./contract.ts";
-import { storefrontDependencies } from "./dependencies.ts";
-import type { Problems } from "./order.ts";
+import { type Bought, buyProduct } from "./buy-product.ts";
+import { buyForm, orderOf } from "./contract.ts";
+import { buyDependencies, storefrontDependencies } from "./dependencies.ts";
+import { type Form, type Problems, tokenOf, typedFields } from "./order.ts";
 import { productPage } from "./product-page.tsx";
 import { type ForSale, readProductForSale } from "./read-product-for-sale.ts";
 
@@ -20,11 +26,13 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
     operationId: "showProduct",
     summary: "Show the page of a product",
     description:
-      "Share the URL or link to it. Reading the page creates nothing, so link previews create no invoices. Answers 410 while the product is not active.",
+      "Share the URL or link to it. Reading the page creates nothing, so link previews create no invoices. Answers 410 while the product is not active or its merchant is suspended.",
     query: languageQuery,
     answers: [{ status: 200, description: "The product with its order form", alsoAs: "text/html" }],
     answer: async (call) => {
       const found = await readProductForSale(call.deps, call.params.productId ?? "");
+      // Only the page: a form that was answered before is answered again.
+      if (found.ok && found.value.merchant.suspendedAtMs !== null) return err({ code: "PRODUCT_NOT_AVAILABLE" });
       return found.ok ? ok(formPage(call, found.value, { form: {}, problems: {}, status: 200 })) : found;
     },
   })
@@ -44,54 +52,85 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
         description: "The form again, with an error message beside each wrong field",
         alsoAs: "text/html",
       },
+      { status: 403, description: "The form again: the deployment asks for a Turnstile token", alsoAs: "text/html" },
       { status: 410, description: "The product is no longer for sale", alsoAs: "text/html" },
+      { status: 503, description: "The form again: its Turnstile token could not be verified", alsoAs: "text/html" },
     ],
     answer: async (call) => {
-      const { deps, body: form, chrome, ip, requestId } = call;
+      const { deps, body: form, chrome, ip } = call;
       const waitSeconds = await deps.waitOfIp(ip);
       if (waitSeconds > 0) return err({ code: "RATE_LIMITED", retryAfterSeconds: waitSeconds });
+      const unproved = await challengeRefusal(call);
       const found = await readProductForSale(deps, call.params.productId ?? "");
       if (!found.ok) return found;
+      if (unproved !== undefined) {
+        const status = unproved.code === "CHALLENGE_UNAVAILABLE" ? 503 : 403;
+        return ok(formPage(call, found.value, { form, problems: {}, status }));
+      }
+      const { product, merchant } = found.value;
       const again = (problems: Problems) => ok(formPage(call, found.value, { form, problems, status: 400 }));
-      const order = orderOf(found.value.product, form);
+      const order = orderOf(product, form);
       if (!order.ok) return again(order.error);
-      const bought = await buyProduct(
-        // As with a payer's choice of a payment method, the merchant's audit log names neither the buyer nor their IP address.
-        { ...deps, trail: { ...SYSTEM_TRAIL, requestId } },
-        {
-          ...found.value,
-          order: order.value,
-          token: isToken(form.token) ? form.token : undefined,
-          typed: typedFields(found.value.product, form),
-          callers: deps.callersOf(ip),
-        },
-      );
-      if (bought.ok) return ok({ kind: "redirect", location: linkTo(chrome, `/pay/${bought.value}`) });
-      return bought.error.code === "ANY_AMOUNT_NEEDS_OWN_ADDRESS" ? again({ amount: "required" }) : bought;
+      const token = tokenOf(form);
+      const handed = await call.handToObject({
+        merchantId: merchant.id,
+        form: { ...typedFields(product, form), ...(token === undefined ? {} : { token }) },
+        isRepeatable: token !== undefined,
+      });
+      if (!handed.ok) return handed;
+      const bought = parseJson<Bought>(handed.value.body ?? "");
+      if ("problems" in bought) return again(bought.problems);
+      return ok({ kind: "redirect", location: linkTo(chrome, `/pay/${bought.invoiceId}`) });
+    },
+    // Decides again on what it reads itself: the product may have changed since.
+    answerInObject: async (call) => {
+      const { env, ip, params, body: form, merchantContext } = call;
+      const bought = await buyProduct(buyDependencies(call), {
+        ...{ merchantId: merchantContext.merchantId, productId: params.productId ?? "", form },
+        callers: countedCallers(env, ip),
+      });
+      return bought.ok ? ok(jsonReply(200, bought.value)) : bought;
     },
   });
+
+/** A form that is sent again is the same operation, so it passes with the same token; with other fields it needs another. */
+async function challengeRefusal(call: {
+  readonly deps: ReturnType<typeof storefrontDependencies>;
+  readonly body: z.output<ReturnType<typeof buyForm>>;
+  readonly path: string;
+  readonly ip: string | null;
+}): Promise<Failure | undefined> {
+  const { challenge, hostname } = call.deps;
+  if (challenge === undefined) return undefined;
+  const { "cf-turnstile-response": token, ...form } = call.body;
+  const operation = tokenOf(form) && fingerprint({ method: "POST", path: call.path, body: typedText(form) });
+  return passChallenge(challenge, { action: "buy", hostname, token, ip: call.ip, operation });
+}
+
+/** The fields that were sent. */
+function typedText(form: Form): { readonly [field: string]: string } {
+  return Object.fromEntries(Object.entries(form).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])));
+}
 
 function formPage(
   { chrome, deps }: { readonly chrome: Chrome; readonly deps: ReturnType<typeof storefrontDependencies> },
   { product, merchant }: ForSale,
-  of: { readonly form: BuyForm; readonly problems: Problems; readonly status: number },
+  of: { readonly form: Form; readonly problems: Problems; readonly status: number },
 ): PageReply {
   const settings = settingsOf(merchant);
   const { form, problems, status } = of;
-  const token = isToken(form.token) ? form.token : deps.newToken();
+  const token = tokenOf(form) ?? deps.newToken();
   const shop = shopOf({ ...merchant, settings }, "");
+  const { challenge } = deps;
+  const widget = challenge && { ...challenge, hasFailed: status === 403 || status === 503 };
   return {
     kind: "page",
     status,
-    html: productPage({ chrome, product, shop, token, form, problems }),
+    html: productPage({ chrome, product, shop, token, form, problems, challenge: widget }),
+    challengeOrigin: challenge?.origin,
     frameAncestors: settings.frameAncestors,
     // Lets "back" show the sent form with its token. A page that may not be cached would be rendered again with a new token and create another
     // invoice.
     ...(status === 200 ? { headers: { "cache-control": "private, no-cache" } } : {}),
   };
-}
-
-/** Whether the text has the form of our tokens. */
-function isToken(text: string | undefined): text is string {
-  return text !== undefined && /^[0-9a-f-]{36}$/.test(text);
 }

@@ -1,9 +1,11 @@
 // Which invoice has which amount of an asset at a shared address (decisions 4, "Amount for a direct wallet"; 12, "Shared addresses and keys"). The
 // table belongs to the address, not to a merchant, so amounts are distinct over all merchants. An amount stays with its invoice until the end
 // that was promised when it was given, whether or not the invoice was stored: a database that is put back to an earlier copy gives none away.
+// A storage without any amount may be that of an address that was used before, in a database that was brought here from another deployment
+// (docs/operations/export.md). So it first takes over what the tables know (`begin`).
 // Every method is synchronous: no other call can run between its statements.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
-import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
 import type { Rank } from "../../platform/column-values.ts";
 import { type AmountGrain, candidateUnits, saltCapacity, saltedUnits } from "../invoices/direct-amount.ts";
 import {
@@ -19,12 +21,11 @@ import {
 import { pairOf } from "../invoices/payment-method.ts";
 import { isShared, UNPROVEN } from "../ranks/rank.ts";
 import type { AmountPlace } from "./amount-place.ts";
-import type { AmountAnswer, AmountRequest, InvoiceAmount, OverdueAmount } from "./amount-request.ts";
-import { createAmountTables, padded, rankIn, unitsIn } from "./amount-tables.ts";
+import type { AmountAnswer, AmountRequest, InvoiceAmount, OverdueAmount, StandingAmount } from "./amount-request.ts";
+import { CHECK_AFTER_MS, createAmountTables, padded, rankIn, unitsIn } from "./amount-tables.ts";
 import { PriceSalts } from "./price-salts.ts";
+import { isNewPlace, takeOver } from "./standing-amounts.ts";
 
-/** How long after its end an amount without a release is looked up in D1. Longer than any batch that gives it a row is under way. */
-const CHECK_AFTER_MS = HOUR_MS;
 /**
  * When an amount that a limit counts is looked up for the first time. By then the batch of the call that asked for it has committed or never will: the
  * lease of an operation is 30 s, its five tries and a stall of D1 take less than three minutes, and whoever takes over asks again. A batch that is
@@ -70,6 +71,16 @@ export class AmountAllocations {
     this.#place = place;
     this.#prices = new PriceSalts(storage, place);
     createAmountTables(storage);
+  }
+
+  /** Whether nothing was given here, and `begin` was not called. */
+  isNew(): boolean {
+    return isNewPlace(this.#storage);
+  }
+
+  /** Takes over amounts that invoices ask for already, as their rows say. Leaves alone what was given here. */
+  begin(standing: readonly StandingAmount[]): void {
+    this.#storage.transactionSync(() => takeOver(this.#storage, this.#place, standing));
   }
 
   /**

@@ -6,6 +6,7 @@ import { type AmountPlace, placeNamed } from "./amount-place.ts";
 import type { AmountAnswer, AmountRequest, InvoiceAmount } from "./amount-request.ts";
 import { checkAmounts } from "./check-amounts.ts";
 import { checkDependencies } from "./dependencies.ts";
+import { readStanding } from "./read-standing.ts";
 
 /** The least time between two checks, where the first left some amounts or failed. */
 const PAUSE_MS = 5 * MINUTE_MS;
@@ -32,6 +33,10 @@ export class AmountAllocator extends DurableObject<Env> {
   }
 
   async allocate(requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]> {
+    // Once in the life of an address. Nothing is given while the database does not answer.
+    if (this.#allocations.isNew()) {
+      this.#allocations.begin(await readStanding(checkDependencies(this.env), this.#place));
+    }
     const answers = this.#allocations.allocate(requests);
     // Nothing is awaited in between, so that the alarm is stored together with the amounts.
     const wantedMs = this.#nextAlarmMs();

@@ -42,6 +42,15 @@ export interface OverdueAmount extends InvoiceAmount {
   readonly checkAfterMs: number;
 }
 
+/** An amount with a row that is not released, for an allocator that has none. */
+export interface StandingAmount extends InvoiceAmount {
+  readonly merchantId: string;
+  readonly priceUnits: bigint;
+  readonly rank: Rank;
+  readonly isPublic: boolean;
+  readonly untilMs: number;
+}
+
 /** The allocator's interface for operations: the object's stub, or in the simulator `AmountAllocations`. */
 export interface AmountAllocatorRpc {
   allocate(requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]>;

@@ -1,7 +1,11 @@
 // The tables of an address's amounts, in its allocator's storage, and how its values are written there.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
+import { HOUR_MS } from "../../lib/time.ts";
 import type { Rank } from "../../platform/column-values.ts";
 import { RANKS } from "../ranks/rank.ts";
+
+/** How long after its end an amount without a release is looked up in D1. Longer than any batch that gives it a row is under way. */
+export const CHECK_AFTER_MS = HOUR_MS;
 
 export function createAmountTables(storage: Pick<ObjectStorage, "sql">): void {
   // Units are padded to one length, so that texts sort as numbers do. Two ranks may hold one amount, two invoices of one rank never. The limits do not
@@ -28,6 +32,8 @@ export function createAmountTables(storage: Pick<ObjectStorage, "sql">): void {
     ) WITHOUT ROWID`,
   );
   storage.sql.exec("CREATE INDEX IF NOT EXISTS prices_salt ON prices (price_units, salt)");
+  // A row once it is known what was asked for at the address before there was this storage.
+  storage.sql.exec("CREATE TABLE IF NOT EXISTS beginning (began INTEGER NOT NULL)");
 }
 
 /** The digits of the largest amount of any asset, 2^256 - 1. */

@@ -1,6 +1,6 @@
 // The amounts that invoices asked for at shared addresses, as matching reads them. Which amount an invoice gets, its allocator decides
 // (amount-allocations.ts).
-import { eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { NETWORKS } from "../../chains/networks.ts";
 import type { EventId, InvoiceId, MerchantId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
@@ -15,7 +15,7 @@ export type MethodAmount = typeof methodAmounts.$inferSelect;
 
 // An invoice may be given an amount again: at another price, or to a later end. One that was released meanwhile begins anew, because another
 // invoice may have had it in between.
-const AGAIN = ` on conflict (network, cryptocurrency, address, units, invoice_id) do update set price_units = excluded.price_units,
+const AGAIN = ` on conflict (network, cryptocurrency, address, invoice_id, units) do update set price_units = excluded.price_units,
   created_at_ms = iif(released_at_ms is null, created_at_ms, excluded.created_at_ms), open_until_ms = max(open_until_ms, excluded.open_until_ms),
   held_until_ms = max(held_until_ms, excluded.held_until_ms), release_after_ms = max(release_after_ms, excluded.release_after_ms),
   released_at_ms = null`;
@@ -40,17 +40,22 @@ export function warnOfAmounts(
   return [db.insert(events).values(event).onConflictDoNothing(), fanOut(db, [id])] as const;
 }
 
+const KEY = ["network", "cryptocurrency", "address", "invoice_id", "units"] as const;
+const key = sql.raw(`(${KEY.join()})`);
+const keyOf = (name: string) => sql.raw(KEY.map((column) => `${name}.${column}`).join());
+
 /** Moves the end of monitoring: a cancelled invoice is watched for a shorter time. Its amounts are not free any earlier. */
 export function shortenAmounts(db: Db, invoiceId: InvoiceId, heldUntilMs: number) {
   return db
     .update(methodAmounts)
     .set({ heldUntilMs: sql`min(held_until_ms, ${heldUntilMs})` })
-    .where(eq(methodAmounts.invoiceId, invoiceId));
+    .where(
+      // Each is at the address of one of the invoice's methods, which never gets another one.
+      sql`${key} in (select ${keyOf("held")} from payment_methods method cross join method_amounts held on held.network = method.network
+        and held.cryptocurrency = method.cryptocurrency and held.address = method.address and held.invoice_id = method.invoice_id
+        where method.invoice_id = ${invoiceId})`,
+    );
 }
-
-const key = sql`(network, cryptocurrency, address, units, invoice_id)`;
-const keyOf = (name: string) =>
-  sql.raw(["network", "cryptocurrency", "address", "units", "invoice_id"].map((column) => `${name}.${column}`).join());
 
 const place = (name: string) =>
   sql`${sql.raw(name)}.network = ${sql.placeholder("network")} and ${sql.raw(name)}.cryptocurrency = ${sql.placeholder("cryptocurrency")}
@@ -73,6 +78,35 @@ export const selectStanding = prepared(
         and held.invoice_id = item.value ->> '$.invoiceId' and held.released_at_ms is null`,
       ),
 );
+
+/** The amounts of a place that are not released, after that one, at most `limit`. */
+export function selectStandingAt(
+  db: Db,
+  { network, cryptocurrency, address }: AmountPlace,
+  { after, limit }: { readonly after: InvoiceAmount; readonly limit: number },
+) {
+  const held = methodAmounts;
+  return db
+    .select({
+      units: held.units,
+      invoiceId: held.invoiceId,
+      merchantId: held.merchantId,
+      priceUnits: held.priceUnits,
+      rank: held.rank,
+      isPublic:
+        sql`exists (select 1 from invoices invoice where invoice.id = ${held.invoiceId} and invoice.origin <> 'API')`
+          .mapWith(Boolean)
+          .as("is_public"),
+      untilMs: sql<number>`max(${held.heldUntilMs}, ${held.releaseAfterMs})`.as("until_ms"),
+    })
+    .from(held)
+    .where(
+      sql`${held.network} = ${network} and ${held.cryptocurrency} = ${cryptocurrency} and ${held.address} = ${address}
+        and (${held.invoiceId}, ${held.units}) > (${after.invoiceId}, ${after.units.toString()}) and ${held.releasedAtMs} is null`,
+    )
+    .orderBy(held.invoiceId, held.units)
+    .limit(limit);
+}
 
 /** An amount that may be released. */
 export type DueAmount = Pick<

@@ -22,6 +22,8 @@ export interface NetworkCursor {
   readonly lastOutage: string | null;
   /** JSON of `WatchProgress`. */
   readonly progress: string;
+  /** Since when an operator keeps the network from being read. */
+  readonly pausedAtMs: number | null;
   /**
    * If read with an invoice: up to which time its separately read addresses have been read, those that a source refuses or that are flooded.
    * Null or absent if all are read with the network.
@@ -35,10 +37,16 @@ export const NOT_CONFIGURED = "NOT_CONFIGURED";
 /** A network whose source has failed or stopped for this long is not offered to payers. */
 const LAGS_AFTER_MS = 5 * MINUTE_MS;
 
-/** Whether the network is not being read, so that it should not be offered (decisions 4). A resting network restarts when it is picked. */
-export function isLagging(cursor: Pick<NetworkCursor, "isResting" | "degradedSinceMs">, nowMs: number): boolean {
-  const { isResting, degradedSinceMs } = cursor;
-  return !isResting && degradedSinceMs !== null && nowMs - degradedSinceMs >= LAGS_AFTER_MS;
+/**
+ * Whether the network is not being read, so that it should not be offered (decisions 4): its source fails, or an operator has paused it. A resting
+ * network restarts when it is picked.
+ */
+export function isLagging(
+  cursor: Pick<NetworkCursor, "isResting" | "degradedSinceMs" | "pausedAtMs">,
+  nowMs: number,
+): boolean {
+  const { isResting, degradedSinceMs, pausedAtMs } = cursor;
+  return pausedAtMs !== null || (!isResting && degradedSinceMs !== null && nowMs - degradedSinceMs >= LAGS_AFTER_MS);
 }
 
 /** The watches of an invoice's networks, for closing it. For a network without a source the clock alone decides (decisions 4). */
@@ -46,13 +54,14 @@ export function watchesOf(
   networks: Iterable<string>,
   cursors: readonly Pick<
     NetworkCursor,
-    "network" | "isResting" | "passedMs" | "lastMovedAtMs" | "tickedAtMs" | "stuckPassedMs"
+    "network" | "isResting" | "passedMs" | "lastMovedAtMs" | "tickedAtMs" | "stuckPassedMs" | "pausedAtMs"
   >[],
 ): readonly NetworkWatch[] {
   return [...new Set(networks)].map((network) => {
     const cursor = cursors.find((each) => each.network === network && !each.isResting);
     if (cursor === undefined) return { kind: "none", network };
-    const { passedMs, lastMovedAtMs, tickedAtMs, stuckPassedMs = null } = cursor;
-    return { kind: "cursor", network, passedMs, lastMovedAtMs, tickedAtMs, stuckPassedMs };
+    const { passedMs, lastMovedAtMs, tickedAtMs, stuckPassedMs = null, pausedAtMs } = cursor;
+    const isPaused = pausedAtMs !== null;
+    return { kind: "cursor", network, passedMs, lastMovedAtMs, tickedAtMs, stuckPassedMs, isPaused };
   });
 }

@@ -16,7 +16,7 @@ export const beginWatch = preparedForEach(
       .insert(networkCursors)
       .select(
         sql`select value ->> '$.network', 0, value ->> '$.nowMs', null, null, '[]', value ->> '$.nowMs', value ->> '$.nowMs',
-        null, null, null, null, null, null, '{}' from json_each(${of.items}) where true`,
+        null, null, null, null, null, null, '{}', null from json_each(${of.items}) where true`,
       )
       .onConflictDoUpdate({
         target: networkCursors.network,
@@ -42,6 +42,30 @@ export const selectCursor = prepared(
   (name: string) => ({ network: name }),
   (db, of) => db.select().from(networkCursors).where(sql`network = ${of.network}`),
 );
+
+/** Pauses a network; one that is paused keeps the time. A row that is new, because the network was never watched, rests. */
+export function pauseWatch(db: Db, network: string, nowMs: number) {
+  const times = { sinceMs: nowMs, passedMs: nowMs, lastMovedAtMs: nowMs };
+  return db
+    .insert(networkCursors)
+    .values({ network, isResting: true, checkpoints: "[]", ...times, pausedAtMs: nowMs })
+    .onConflictDoUpdate({
+      target: networkCursors.network,
+      set: { pausedAtMs: nowMs },
+      setWhere: sql`network_cursors.paused_at_ms is null`,
+    });
+}
+
+/** Ends a pause. The time in it is no sign of a dead source, so the cursor counts as if it had moved now, and its watcher as asleep. */
+export function resumeWatch(db: Db, network: string, nowMs: number) {
+  return db
+    .update(networkCursors)
+    .set({ pausedAtMs: null, lastMovedAtMs: nowMs, tickedAtMs: null, degradedSinceMs: null, lastOutage: keptOutage })
+    .where(sql`network = ${network} and paused_at_ms is not null`);
+}
+
+/** That the network has no source decides whether its watch continues at the old position (`watchAgain`). */
+const keptOutage = sql`iif(last_outage = ${NOT_CONFIGURED}, last_outage, null)`;
 
 /** The rows of all networks that were ever watched. */
 export function selectCursors(db: Db) {

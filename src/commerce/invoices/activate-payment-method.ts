@@ -38,6 +38,8 @@ export interface PayableWallet extends Wallet, Sharing {
   readonly isKeyShared: boolean;
   /** For a shared key: how many of the merchant's addresses of it received money. */
   readonly paidAddresses: number;
+  /** Whether an operator has paused the wallet's network. */
+  readonly isPaused: boolean;
 }
 
 export interface ActivationDependencies {

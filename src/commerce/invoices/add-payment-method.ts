@@ -1,6 +1,7 @@
 // Adds a payment method to an existing invoice, for the API and for the checkout. Idempotent per (invoice, pair): an ACTIVE method is
 // returned as it is. The change goes through `runOnce`, so that a retry with the same key gets the same bytes.
 
+import { assertNotSuspended, selectServerRoom } from "../../accounts/merchants/store.ts";
 import { derivedId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { err, type Result } from "../../lib/result.ts";
@@ -87,10 +88,12 @@ async function activateOn(
 ): Promise<Result<Activation, Failure>> {
   const { invoice } = file;
   const { network } = request.pair;
-  const [[found], [cursor]] = await batch(deps.db, [
+  const [[found], [cursor], [merchant]] = await batch(deps.db, [
     selectPayableWallets(deps.db, invoice.merchantId),
     selectCursor(deps.db, network),
+    selectServerRoom(deps.db, invoice.merchantId),
   ]);
+  if (merchant !== undefined && merchant.suspendedAtMs !== null) return err({ code: "MERCHANT_SUSPENDED" });
   if (cursor !== undefined && isLagging(cursor, deps.nowMs)) return err({ code: "NETWORK_NOT_WATCHED", network });
   const wallet = found?.payable.find((each) => isSamePair(each, request.pair));
   if (wallet === undefined) {
@@ -126,7 +129,7 @@ function prepare(
       methods: [method],
       events: [{ type: "payment.created", method }],
       audit: { action: "invoice.payment_method_activated", after: methodFacts(method) },
-      statements: activation.statements,
+      statements: [assertNotSuspended(deps.db, file.invoice.merchantId), ...activation.statements],
     },
     operationId,
   );

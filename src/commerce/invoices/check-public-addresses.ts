@@ -3,7 +3,7 @@
 import type { InvoiceId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
-import type { Statement } from "../../platform/db/batch.ts";
+import { readFurther, type Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { markFromPublicKey, selectHold, takeHold } from "../public-holds/store.ts";
 import { LANDED_MS, type PublicHold } from "../wallets/public-hold.ts";
@@ -35,7 +35,8 @@ export async function readPublicHold(
   const { merchantId, keyHash } = wallet;
   if (keyHash === null) return null;
   const networks = publicNetworks(macKeys, merchantId, callers);
-  const [found] = await selectHold(db, { merchantId, invoiceId, keyHash, sinceMs: nowMs - LANDED_MS }, networks);
+  const holder = { merchantId, invoiceId, keyHash, sinceMs: nowMs - LANDED_MS };
+  const [found] = await readFurther(db, selectHold(db, holder, networks));
   if (found === undefined) throw new Error("the read of public holds must return one row");
   const { lastPaidIndex, landed, held } = found;
   return {

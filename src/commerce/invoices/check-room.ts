@@ -4,7 +4,7 @@ import { assertServerRoom, type MerchantRow } from "../../accounts/merchants/sto
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { InvoiceOrigin } from "../../platform/column-values.ts";
-import type { Statement } from "../../platform/db/batch.ts";
+import { readFurther, type Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { assertBudget, selectRoom, takeHold } from "../public-holds/store.ts";
@@ -37,7 +37,7 @@ export async function roomRefusal(
 ): Promise<Failure | undefined> {
   if (!isPublicOrigin(origin)) return undefined;
   const networks = publicNetworks(macKeys, merchantId, callers);
-  const [found] = await selectRoom(db, { merchantId, invoiceId }, networks);
+  const [found] = await readFurther(db, selectRoom(db, { merchantId, invoiceId }, networks));
   if (found === undefined) return { code: "MERCHANT_NOT_FOUND" };
   for (const [n, { times }] of networks.entries()) {
     const limit = maxFor(times);

@@ -31,6 +31,8 @@ export type NetworkWatch =
        * read. Null or absent if there are no such addresses. However long that takes, the clock does not close the invoice.
        */
       readonly stuckPassedMs?: number | null;
+      /** Whether an operator keeps the network from being read: then an invoice waits, however long that takes. */
+      readonly isPaused?: boolean;
     };
 
 export interface Closing {
@@ -53,8 +55,9 @@ export function isAsleep(tickedAtMs: number | null, nowMs: number): boolean {
 }
 
 /** Whether invoices no longer wait for this cursor, because it has not moved for long although its watcher is awake. */
-function isStalled({ lastMovedAtMs, tickedAtMs }: Extract<NetworkWatch, { kind: "cursor" }>, nowMs: number): boolean {
-  return nowMs - lastMovedAtMs >= STALLED_AFTER_MS && !isAsleep(tickedAtMs, nowMs);
+function isStalled(watch: Extract<NetworkWatch, { kind: "cursor" }>, nowMs: number): boolean {
+  const { lastMovedAtMs, tickedAtMs, isPaused = false } = watch;
+  return !isPaused && nowMs - lastMovedAtMs >= STALLED_AFTER_MS && !isAsleep(tickedAtMs, nowMs);
 }
 
 /** A cursor exactly at `expiresAt` has not passed it, because money of that millisecond is on time. */

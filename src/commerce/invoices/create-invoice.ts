@@ -142,6 +142,8 @@ interface Plan {
 function planInvoice(deps: CreateDependencies, request: CreateRequest, operationId: string): Plan | Failure {
   const { merchant, facts, invoice: wanted } = request;
   const id = makeId("inv", operationId);
+  // Asserted in the batch as well, so none is made after the suspension, however old the reads.
+  if (merchant.suspendedAtMs !== null) return { code: "MERCHANT_SUSPENDED" };
   const full = serverRoomRefusal(merchant, request.origin);
   if (full !== undefined) return full;
   // Our own earlier batch may have committed: then this one aborts on its operation id, and the stored response is returned.

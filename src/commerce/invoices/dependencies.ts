@@ -7,6 +7,7 @@ import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
+import { keyringOf } from "../../platform/keys/keyrings.ts";
 import type { RateTable } from "../../rates/quote.ts";
 import { rateCacheOf } from "../../rates/rate-cache.ts";
 import { parseRateSource } from "../../rates/rate-setting.ts";
@@ -15,7 +16,6 @@ import { type AmountPlace, placeName } from "../amounts/amount-place.ts";
 import type { AmountAllocatorRpc, AmountRequest } from "../amounts/amount-request.ts";
 import type { ReleaseDependencies } from "../amounts/release-amounts.ts";
 import type { AllocatorRpc } from "../wallets/allocations.ts";
-import { parseMacKeys } from "../wallets/row-mac.ts";
 import type { RefreshDependencies } from "./refresh-invoice.ts";
 
 export function invoiceDependencies(
@@ -30,7 +30,7 @@ export function invoiceDependencies(
 ): RefreshDependencies & ReleaseDependencies {
   const { db, nowMs, sleep } = given;
   const isOpen = isDevelopment(env);
-  const macKeys = parseMacKeys(env.ROW_MAC_KEY);
+  const macKeys = keyringOf(env, "ROW_MAC_KEY");
   if (!macKeys.ok) throw new Error(macKeys.error);
   const setting = parseRateSource(env.RATE_SOURCE, isOpen);
   const rates = rateSourceOf({
@@ -44,7 +44,7 @@ export function invoiceDependencies(
   let asked: Promise<RateTable> | undefined;
   let watched: ReadonlySet<string> | undefined;
   const hasSource = (network: string): boolean => {
-    watched ??= watchedNetworks(env.CHAIN_SOURCES);
+    watched ??= watchedNetworks(env);
     return watched.has(network);
   };
   return {

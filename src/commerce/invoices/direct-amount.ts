@@ -48,6 +48,25 @@ export function saltedUnits(priceUnits: bigint, asset: AmountGrain, salt: number
   throw new Error(`salt ${salt} is out of range for the price ${priceUnits}`);
 }
 
+/** The number that `units` has among the candidates of a price; undefined if it is none of them. Constant time. */
+export function saltOf(priceUnits: bigint, asset: AmountGrain, units: bigint): number | undefined {
+  const limitUnits = mostGrains(priceUnits, asset) * asset.grainUnits;
+  const lessUnits = priceUnits - units;
+  if (lessUnits < 0n || lessUnits > limitUnits) return undefined;
+  if (lessUnits === 0n) return 0;
+  let before = 0n;
+  let coarser: bigint | undefined;
+  for (const grain of [...asset.coarseGrainUnits, asset.grainUnits]) {
+    const skipEvery = coarser === undefined ? undefined : stepsBetween(coarser, grain);
+    const countTo = (multiple: bigint) =>
+      skipEvery === undefined ? multiple : multiple - floorDiv(multiple, skipEvery);
+    if (lessUnits % grain === 0n) return Number(before + countTo(lessUnits / grain));
+    before += countTo(floorDiv(limitUnits, grain));
+    coarser = grain;
+  }
+  return undefined;
+}
+
 /** The candidates numbered `from` to `to - 1`. */
 export function candidateUnits(
   priceUnits: bigint,

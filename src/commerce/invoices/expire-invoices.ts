@@ -32,6 +32,12 @@ const NEWEST_A_RUN = 40;
 const HELD_A_RUN = 10;
 /** Invoices in one batch. Each may have up to a megabyte. */
 const SETTLED_AT_ONCE = 25;
+/**
+ * Between two batches a run leaves the database to others for as long as the last batch took: on a busy one that is longer. Without a pause, a run
+ * that shares a process with creates lets none of them in before its end.
+ */
+const LEAST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 100;
 
 export interface Swept {
   readonly settled: number;
@@ -44,18 +50,26 @@ export interface Swept {
 type Due = Pick<InvoiceRow, "id" | "merchantId">;
 
 /** The sweep acts for no user, so it takes no trail. */
-type SweepDependencies = Omit<ChangeDependencies, "trail">;
+interface SweepDependencies extends Omit<ChangeDependencies, "trail"> {
+  /** The time now, for how long a batch took. */
+  readonly clock?: () => number;
+}
 
 /** Settles invoices whose time is over. An invoice that cannot be read or settled is reported and skipped, without stopping the others. */
 export async function expireInvoices(deps: SweepDependencies): Promise<Swept> {
   const { due, after, isCut } = await selectDue(deps);
   const left: Unsettled[] = [];
   const settled: InvoiceId[] = [];
+  const clock = deps.clock ?? (() => deps.nowMs);
+  let tookMs = 0;
   for (const chunk of chunksOf(due, SETTLED_AT_ONCE)) {
+    await deps.sleep(Math.min(Math.max(tookMs, LEAST_PAUSE_MS), LONGEST_PAUSE_MS));
+    const beganMs = clock();
     for (const [invoiceId, reason] of await settleAll(deps, chunk)) {
       if (reason === undefined) settled.push(invoiceId);
       else left.push({ invoiceId, reason });
     }
+    tookMs = clock() - beganMs;
   }
   await batch(deps.db, [
     forgetSettled(deps.db, settled),

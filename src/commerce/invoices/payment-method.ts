@@ -59,21 +59,25 @@ export interface PayableContext {
   readonly nowMs: number;
 }
 
+/** A wallet, and whether its network is paused where that was read with it. */
+type MaybePaused = Wallet & { readonly isPaused?: boolean };
+
 /** Why an invoice cannot use a live wallet now; undefined if it can. */
-export function walletRefusal(wallet: Wallet, context: PayableContext): Failure | undefined {
+export function walletRefusal(wallet: MaybePaused, context: PayableContext): Failure | undefined {
   if (!isWalletOpen(wallet, context.nowMs))
     return { code: "NO_ENABLED_WALLET", cryptocurrency: wallet.cryptocurrency, network: wallet.network };
   if (!isWalletIntact(context.macKeys, wallet)) return { code: "WALLET_FROZEN" };
   if (context.amountMicros === 0n && wallet.walletType === "DIRECT_WALLET")
     return { code: "ANY_AMOUNT_NEEDS_OWN_ADDRESS" };
-  return context.isWatched(wallet.network) ? undefined : { code: "NETWORK_NOT_WATCHED", network: wallet.network };
+  const isRead = context.isWatched(wallet.network) && wallet.isPaused !== true;
+  return isRead ? undefined : { code: "NETWORK_NOT_WATCHED", network: wallet.network };
 }
 
 /**
  * The wallets to activate when an invoice is created: those of the named pairs, in that order, or the only available one. The invoice is refused
  * (422) if a named pair has no enabled wallet, or one whose delay is not over. An enabled wallet that cannot be used now is returned UNAVAILABLE.
  */
-export function walletsToActivate<W extends Wallet>(
+export function walletsToActivate<W extends MaybePaused>(
   wallets: readonly W[],
   named: readonly Pair[] | undefined,
   context: PayableContext,

@@ -1,9 +1,12 @@
 import { isPublicKey } from "../../accounts/auth/principal.ts";
-import { answerOnce } from "../../accounts/pipeline/answer-once.ts";
+import { answerOnce, type OnceOptions } from "../../accounts/pipeline/answer-once.ts";
 import type { MerchantCall } from "../../accounts/pipeline/call.ts";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { WALLET_FIELDS } from "../../chains/secret-material.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import { challengeOf } from "../../platform/challenge/dependencies.ts";
+import { passChallenge } from "../../platform/challenge/pass-challenge.ts";
+import { hostnameOf } from "../../platform/challenge/turnstile.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { countedCallers } from "../../platform/http/rate-check.ts";
 import type { Reply } from "../../platform/http/reply.ts";
@@ -46,6 +49,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     permission: "invoice:create",
     isForPublicKeys: true,
     isIdempotent: true,
+    isChallenged: true,
     runsInMerchantObject: true,
     body: createInvoiceBody,
     answers: [{ status: 201, description: "The invoice", schema: invoiceForAnyKey }],
@@ -56,6 +60,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
       "PRICE_IS_FIXED",
       "NO_ENABLED_WALLET",
       "UNSUPPORTED_PAIR",
+      "MERCHANT_SUSPENDED",
       "TOO_MANY_ACTIVE_INVOICES",
       "LIMIT_REACHED",
       "PRIVATE_KEY_REFUSED",
@@ -71,7 +76,8 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
       const invoice: NewInvoice = { ...rest, pairs: paymentMethods === undefined ? undefined : pairs.value };
       const facts = createFacts(read);
       const callers = countedCallers(call.env, call.trail.ip);
-      return answerOnce(call, createInvoice(acting(call), { merchant, origin, callers, invoice, facts }));
+      const admit = origin === "PUBLIC_KEY" ? challengeOfBrowser(call) : undefined;
+      return answerOnce(call, createInvoice(acting(call), { merchant, origin, callers, invoice, facts }), { admit });
     },
   })
   .get(BASE, {
@@ -190,6 +196,14 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
 /** Dependencies of an invoice change, with its author. */
 function acting(call: MerchantCall<RefreshDependencies>): PickDependencies {
   return { ...call.deps, trail: call.trail };
+}
+
+/** What a browser's create has to pass; undefined where nobody is asked. The page is the shop's, so its host is the one that it says. */
+function challengeOfBrowser({ env, ip, origin, challengeToken: token }: MerchantCall<unknown>): OnceOptions["admit"] {
+  const challenge = challengeOf(env);
+  if (challenge === undefined) return undefined;
+  const hostname = hostnameOf(origin);
+  return (operation) => passChallenge(challenge, { action: "invoice", hostname, token, ip, operation });
 }
 
 /** The invoice that was read, settled and with fresh quotes. */

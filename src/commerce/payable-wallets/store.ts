@@ -21,6 +21,8 @@ export type PayableRow = WalletRow & {
   readonly isKeyShared: boolean;
   /** For a shared key: how many of the merchant's addresses of it received money. */
   readonly paidAddresses: number;
+  /** Whether an operator has paused the wallet's network. */
+  readonly isPaused: boolean;
 };
 
 // Fragments are built when a statement is compiled.
@@ -52,7 +54,8 @@ export function payableWallets() {
         join payment_methods method on method.wallet_id = own.id and method.address_index is not null
         where own.merchant_id = wallet.merchant_id and own.key_hash = wallet.key_hash and exists (
           select 1 from payments paid where paid.invoice_id = method.invoice_id and paid.network = method.network
-          and paid.to_address = method.address and paid.status in ('DETECTED', 'CONFIRMED'))) else 0 end))
+          and paid.to_address = method.address and paid.status in ('DETECTED', 'CONFIRMED'))) else 0 end,
+      'isPaused', exists (select 1 from network_cursors indexed by network_cursors_paused where network = wallet.network and paused_at_ms is not null)))
     from (select own.*, ${rank()} as rank from wallets own where own.merchant_id = ${sql.placeholder("merchantId")} and own.deleted_at_ms is null
       order by own.created_at_ms, own.id) wallet)`
     .mapWith(payableIn)
@@ -62,11 +65,12 @@ export function payableWallets() {
 const decodeColumns = columnsDecoder(wallets);
 
 function payableIn(text: string): readonly PayableRow[] {
-  type Flags = { readonly hasOthers: number; readonly isKeyShared: number };
+  type Flags = { readonly hasOthers: number; readonly isKeyShared: number; readonly isPaused: number };
   return parseJson<readonly (Omit<PayableRow, keyof Flags> & Flags)[]>(text).map((row) => ({
     ...decodeColumns(row),
     hasOthers: row.hasOthers === 1,
     isKeyShared: row.isKeyShared === 1,
+    isPaused: row.isPaused === 1,
   }));
 }
 

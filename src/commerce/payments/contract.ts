@@ -4,7 +4,14 @@ import { networkNamed } from "../../chains/networks.ts";
 import { textField as text, time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
 import { paymentBody } from "../invoices/contract.ts";
-import { CANDIDATE_REASONS, MATCH_RULES, MOST_BY_RULES, PAYMENT_STATUSES, WEIGHED_BY } from "./payment.ts";
+import {
+  CANDIDATE_REASONS,
+  MATCH_RULES,
+  MOST_BY_RULES,
+  PAYMENT_STATUSES,
+  RESOLUTION_ACTIONS,
+  WEIGHED_BY,
+} from "./payment.ts";
 
 const REASONS = `Why the invoice was not credited: another invoice matches too (AMBIGUOUS), the amount does not match (AMOUNT_DIFFERS), the payment's time is outside the invoice's (OUTSIDE_WINDOW), or the invoice already has ${MOST_BY_RULES} payments, so that a user must decide about more (TOO_MANY_PAYMENTS).`;
 
@@ -28,17 +35,17 @@ export const listPaymentsQuery = () =>
 export const resolvePaymentBody = () =>
   z
     .strictObject({
-      action: z.enum(["ASSIGN", "IGNORE"]),
+      action: z.enum(RESOLUTION_ACTIONS),
       invoiceId: z
         .string()
         .max(40)
         .optional()
-        .meta({ description: "The invoice to credit; required with ASSIGN and not allowed with IGNORE." }),
+        .meta({ description: "The invoice to credit; required with ASSIGN and not allowed with the others." }),
       reason: text(500),
     })
     .refine(({ action, invoiceId }) => (action === "ASSIGN") === (invoiceId !== undefined), {
       path: ["invoiceId"],
-      message: "is required with ASSIGN and not allowed with IGNORE",
+      message: "is required with ASSIGN and not allowed with the others",
     });
 
 /** `transactionHash` checks the hash's format for that network. */
@@ -99,7 +106,7 @@ export const paymentDetailsBody = () =>
         claims: z.array(z.object({ id: z.string(), invoiceId: z.string(), outcome: z.string(), createdAt: time() })),
       }),
       resolution: z
-        .object({ action: z.enum(["ASSIGN", "IGNORE"]), reason: z.string(), actor: z.string(), at: time() })
+        .object({ action: z.enum(RESOLUTION_ACTIONS), reason: z.string(), actor: z.string(), at: time() })
         .nullable(),
     })
     .meta({ title: "PaymentDetails" });

@@ -105,8 +105,11 @@ export const MOST_EVER_BY_RULES = LIMITS.paymentsEverPerInvoice;
 /** The limit in total, including payments assigned by hand: with the longest reasons 4.3 KB each, and a D1 value may have 2 MB. */
 export const MOST_PAYMENTS = LIMITS.paymentsByHandPerInvoice;
 
+export const RESOLUTION_ACTIONS = ["ASSIGN", "IGNORE", "REOPEN"] as const;
+export type ResolutionAction = (typeof RESOLUTION_ACTIONS)[number];
+
 export interface PaymentResolution {
-  readonly action: "ASSIGN" | "IGNORE";
+  readonly action: ResolutionAction;
   readonly reason: string;
   /** Id of the API key or user. */
   readonly actor: string;

@@ -1,30 +1,42 @@
-// A manual decision about a payment that no rule credited (decisions 5): assign it to an invoice, or ignore it.
+// A manual decision about a payment that no rule credited (decisions 5): assign it to an invoice, ignore it, or take the ignoring back.
 import type { Network } from "../../chains/networks.ts";
 import type { InvoiceId } from "../../lib/ids.ts";
-import { printJson } from "../../lib/typed-json.ts";
+import { parseJson, printJson } from "../../lib/typed-json.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { paymentAfter } from "./chain-observation.ts";
-import { isSeen, type Payment, type PaymentResolution } from "./payment.ts";
+import { isSeen, type Payment, type PaymentResolution, type ResolutionAction } from "./payment.ts";
 
 /**
- * An UNMATCHED payment can be assigned or ignored, an IGNORED one can still be assigned. A payment of an invoice that had no price can be
- * assigned to that same invoice, which values it at the current rate.
+ * An UNMATCHED payment can be assigned or ignored, an IGNORED one can still be assigned. One that a user ignored can be reopened; dust, which
+ * a rule ignored, cannot. A payment of an invoice that had no price can be assigned to that same invoice, which values it at the current rate.
  */
 export function resolutionRefusal(
-  payment: Pick<Payment, "invoiceId" | "status" | "weighedBy">,
-  action: PaymentResolution["action"],
+  payment: Pick<Payment, "invoiceId" | "status" | "weighedBy" | "resolution">,
+  action: ResolutionAction,
   to?: InvoiceId,
 ): Failure | undefined {
   const { invoiceId, status, weighedBy } = payment;
-  const isOpen = status === "UNMATCHED" || (status === "IGNORED" && action === "ASSIGN");
-  if (isOpen && invoiceId === null) return undefined;
+  if (invoiceId === null && isOpenTo(payment, action)) return undefined;
   const isUnpriced = weighedBy === "NO_RATE" && action === "ASSIGN" && invoiceId === to && isSeen(payment);
   return isUnpriced ? undefined : { code: "PAYMENT_NOT_RESOLVABLE", status };
+}
+
+function isOpenTo({ status, resolution }: Pick<Payment, "status" | "resolution">, action: ResolutionAction): boolean {
+  if (action === "REOPEN") {
+    const last = resolution === null ? undefined : parseJson(resolution);
+    return status === "IGNORED" && last?.action === "IGNORE";
+  }
+  return status === "UNMATCHED" || (status === "IGNORED" && action === "ASSIGN");
 }
 
 /** The row once it is ignored; its transaction is still watched. */
 export function ignored(payment: Payment, resolution: PaymentResolution, nowMs: number): Payment {
   return { ...payment, status: "IGNORED", resolution: printJson(resolution), updatedAtMs: nowMs };
+}
+
+/** The row once it waits for a decision again. */
+export function reopened(payment: Payment, resolution: PaymentResolution, nowMs: number): Payment {
+  return { ...payment, status: "UNMATCHED", resolution: printJson(resolution), updatedAtMs: nowMs };
 }
 
 export interface Assignment {

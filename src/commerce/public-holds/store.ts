@@ -92,13 +92,13 @@ const insertHold: (db: Db, row: Required<typeof publicHolds.$inferInsert>) => St
   publicHolds.network,
 ]);
 
-/** Aborts the batch if it makes the merchant's public invoices more than their limit. After the invoices in the batch. */
+/** Aborts the batch if the merchant is suspended, or if the batch makes its public invoices more than their limit. After the invoices in the batch. */
 export const assertBudget = preparedForEach(
   (merchantId: MerchantId) => ({ merchantId }),
   (db, of) =>
     db.insert(assertions).select(
       sql`select 'room for a public invoice', 0 from merchants where id in (select value ->> '$.merchantId' from json_each(${of.items}))
-      and public_invoices > max_public_invoices`,
+      and (public_invoices > max_public_invoices or suspended_at_ms is not null)`,
     ),
 );
 

@@ -1,27 +1,39 @@
 import { DurableObject } from "cloudflare:workers";
 import { type AllocateAnswer, type AllocateRequest, Allocations } from "./allocations.ts";
+import { floorDependencies } from "./dependencies.ts";
+import { readFloor } from "./read-floor.ts";
 
 /** One object per extended key and network, named by the key's hash. Only it hands out that key's addresses. The logic is in `Allocations`. */
 export class AddressAllocator extends DurableObject<Env> {
+  readonly #keyHash: string;
   readonly #allocations: Allocations;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const keyHash = ctx.id.name;
     if (keyHash === undefined) throw new Error("an allocator must be addressed by its key's hash, never by a bare id");
+    this.#keyHash = keyHash;
     this.#allocations = new Allocations(ctx.storage, keyHash);
   }
 
-  allocate(request: AllocateRequest): AllocateAnswer {
+  async allocate(request: AllocateRequest): Promise<AllocateAnswer> {
+    if (this.#allocations.isNew()) await this.#begin();
     return this.#allocations.allocate(request);
   }
 
   /** The answers in order; a refusal of one changes no other. */
-  allocateEach(requests: readonly AllocateRequest[]): AllocateAnswer[] {
+  async allocateEach(requests: readonly AllocateRequest[]): Promise<AllocateAnswer[]> {
+    if (this.#allocations.isNew()) await this.#begin();
     return requests.map((request) => this.#allocations.allocate(request));
   }
 
-  nextIndex(): { nextIndex: number } {
+  async nextIndex(): Promise<{ nextIndex: number }> {
+    if (this.#allocations.isNew()) await this.#begin();
     return { nextIndex: this.#allocations.nextIndex() };
+  }
+
+  /** Once in the life of a key, when its first wallet is registered. Nothing is given while the database does not answer. */
+  async #begin(): Promise<void> {
+    this.#allocations.begin(await readFloor(floorDependencies(this.env), this.#keyHash));
   }
 }

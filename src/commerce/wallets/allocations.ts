@@ -1,5 +1,7 @@
 // Which invoice has which address of one extended key. The table belongs to the key, not to a wallet or a merchant, and nothing is ever
 // deleted from it. So no address is handed out twice, no matter who registers the key or how often (decisions 3).
+// A storage without any allocation may be that of a key that was used before, in a database that was brought here from another deployment
+// (docs/operations/export.md). So it begins behind what the tables know (`begin`).
 // Every method is synchronous: no other call can run between its statements, so an index and its address never diverge.
 import { networkNamed } from "../../chains/networks.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -51,6 +53,8 @@ interface ParsedKey {
 export class Allocations {
   readonly #storage: ObjectStorage;
   readonly #keyHash: string;
+  /** No index below it is given; undefined before `begin`. */
+  #floor: number | undefined;
   #parsed: ParsedKey | undefined;
 
   /** `keyHash` identifies the key of these allocations. */
@@ -69,10 +73,25 @@ export class Allocations {
         address_index INTEGER PRIMARY KEY, invoice_id TEXT NOT NULL, merchant_id TEXT NOT NULL, given_at_ms INTEGER NOT NULL, networks TEXT NOT NULL
       )`,
     );
+    storage.sql.exec("CREATE TABLE IF NOT EXISTS beginning (next_index INTEGER NOT NULL)");
+    const [beginning] = this.#rows("SELECT next_index FROM beginning", []);
+    this.#floor = beginning === undefined ? undefined : Number(beginning.next_index);
+  }
+
+  /** Whether nothing was ever given here, and `begin` was not called. */
+  isNew(): boolean {
+    return this.#floor === undefined && this.nextIndex() === 0;
+  }
+
+  /** Where a new storage begins. Does nothing if it is not new any more. */
+  begin(nextIndex: number): void {
+    if (!this.isNew()) return;
+    this.#rows("INSERT INTO beginning (next_index) VALUES (?)", [nextIndex]);
+    this.#floor = nextIndex;
   }
 
   /**
-   * The next index and its address, from 0. The same invoice always gets the same one, even if its cap would now refuse it. A refusal
+   * The next index and its address, from the beginning. The same invoice always gets the same one, even if its cap would now refuse it. A refusal
    * uses no index.
    */
   allocate(request: AllocateRequest): AllocateAnswer {
@@ -139,7 +158,7 @@ export class Allocations {
   nextIndex(): number {
     const [last] = this.#rows("SELECT max(address_index) AS last_index FROM allocations", []);
     const lastIndex = last?.last_index ?? null;
-    return lastIndex === null ? 0 : Number(lastIndex) + 1;
+    return Math.max(lastIndex === null ? 0 : Number(lastIndex) + 1, this.#floor ?? 0);
   }
 
   /** Parses the key once; another spelling of it is parsed again, and must be the same key. */

@@ -2,8 +2,11 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { changeWallet, type WalletDependencies } from "./change-wallet.ts";
-import { assertWalletLive, assertWalletNotTied, selectActiveTie, updateLiveWallet } from "./store.ts";
+import { assertWalletLive, assertWalletNotTied, selectTiedInvoices, updateLiveWallet } from "./store.ts";
 import type { Wallet } from "./wallet.ts";
+
+/** So many of the invoices that block the deletion are named in the refusal. */
+const MOST_NAMED = 10;
 
 /**
  * Soft delete, unless an active invoice is tied to the wallet (Interface 4.3). Returns the wallet as it was. If an invoice activates the
@@ -15,9 +18,10 @@ export async function deleteWallet(
   of: Parameters<typeof changeWallet>[1],
 ): Promise<Result<Wallet, Failure>> {
   return changeWallet(deps, of, async (read) => {
-    const tie = await readWithRetry(deps.sleep, async () => selectActiveTie(deps.db, read));
-    if (!tie.ok) return tie;
-    if (tie.value[0]?.isTied === 1) return err({ code: "WALLET_HAS_ACTIVE_PAYMENTS" });
+    const tied = await readWithRetry(deps.sleep, async () => selectTiedInvoices(deps.db, read, MOST_NAMED));
+    if (!tied.ok) return tied;
+    const invoiceIds = [...new Set(tied.value.map(({ id }) => id))];
+    if (invoiceIds.length > 0) return err({ code: "WALLET_HAS_ACTIVE_PAYMENTS", invoiceIds });
     const { id: walletId, merchantId } = read;
     const columns = { deletedAtMs: deps.nowMs, updatedAtMs: deps.nowMs };
     return ok({

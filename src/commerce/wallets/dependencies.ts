@@ -3,25 +3,29 @@
 import { watchedNetworks } from "../../chains/chain-sources.ts";
 import { newOperationId } from "../../lib/ids.ts";
 import { objectOf } from "../../lib/object-of.ts";
+import { sleep } from "../../lib/sleep.ts";
+import { openDb } from "../../platform/db/client.ts";
+import { databaseWithoutMerchant } from "../../platform/db/databases.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
+import { keyringOf } from "../../platform/keys/keyrings.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
+import type { FloorDependencies } from "./read-floor.ts";
 import type { RegisterDependencies } from "./register-wallet.ts";
-import { parseMacKeys } from "./row-mac.ts";
 
 /** The route adds the caller and the recipients of the mails. */
 export function walletDependencies(
   env: Env,
   given: GivenDependencies,
 ): Omit<RegisterDependencies, "trail" | "audience"> {
-  const { db, nowMs, sleep } = given;
-  const watched = watchedNetworks(env.CHAIN_SOURCES);
-  const macKeys = parseMacKeys(env.ROW_MAC_KEY);
+  const { db, nowMs } = given;
+  const watched = watchedNetworks(env);
+  const macKeys = keyringOf(env, "ROW_MAC_KEY");
   if (!macKeys.ok) throw new Error(macKeys.error);
   return {
     db,
     nowMs,
-    sleep,
+    sleep: given.sleep,
     newOperationId,
     body: { macKeys: macKeys.value, watchedNetworks: watched, nowMs },
     mailer: mailerOf(env, given),
@@ -29,4 +33,9 @@ export function walletDependencies(
     nextIndex: async (keyHash) => await objectOf(env, env.ADDRESS_ALLOCATOR, keyHash).nextIndex(),
     hasRegtest: (network) => isDevelopment(env) || watched.has(network),
   };
+}
+
+/** For an allocator that is new, which only reads. */
+export function floorDependencies(env: Env): FloorDependencies {
+  return { db: openDb(databaseWithoutMerchant(env, "ADDRESSES")), sleep };
 }

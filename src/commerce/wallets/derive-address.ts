@@ -30,6 +30,11 @@ export function addressAt(chain: ReceiveChain, index: number): string {
   return addressOf(chain, child.pubKeyHash);
 }
 
+/** Path of the `index`-th receiving address below an account's key. */
+export function receivePath(key: Pick<ExtendedKey, "derivationPath">, index: number): string {
+  return `${key.derivationPath}/0/${index}`;
+}
+
 /**
  * Uses the hash that the library computed with the key. Its functions that take the key check the point again, which costs a fifth of a
  * derivation.

@@ -8,12 +8,13 @@ import { isoTime } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
+import { receivePath } from "./derive-address.ts";
 import { receiveDescriptor } from "./descriptor.ts";
 import type { ExtendedKey } from "./extended-key.ts";
 import { gapLimitFor, type RecoveredAddress, type RecoverySummary } from "./recovery-file.ts";
 import { isRowIntact, type MacKeys } from "./row-mac.ts";
 import { selectHandedOut, selectLongestRun, selectWalletsOfKey } from "./store.ts";
-import { receivePath, storedKey } from "./stored-key.ts";
+import { storedKey } from "./stored-key.ts";
 import type { Wallet } from "./wallet.ts";
 
 /** 100,000 addresses are 50 queries of the 1,000 that an invocation may make. */

@@ -3,7 +3,7 @@ import { logAlert } from "../../lib/log.ts";
 import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { MacKeys } from "./row-mac.ts";
-import { freezeWallet } from "./store.ts";
+import { freezeWallet, selectWalletsById } from "./store.ts";
 import { isWalletIntact, type Wallet } from "./wallet.ts";
 
 /**
@@ -15,11 +15,20 @@ export function isAltered(macKeys: MacKeys, wallet: Wallet): boolean {
   return wallet.frozenAtMs === null && isKeyKnown && !isWalletIntact(macKeys, wallet);
 }
 
+interface FreezeDependencies {
+  readonly db: Db;
+  readonly macKeys: MacKeys;
+  readonly nowMs: number;
+  newOperationId(): string;
+}
+
+/** Reads the wallets again and freezes those that were altered. */
+export async function freezeWallets(deps: FreezeDependencies, ids: readonly string[]): Promise<void> {
+  await freezeAltered(deps, await selectWalletsById(deps.db, ids));
+}
+
 /** Permanently freezes the wallets that were altered in the database. May fail without harm: the next read finds them again. */
-export async function freezeAltered(
-  deps: { readonly db: Db; readonly macKeys: MacKeys; readonly nowMs: number; newOperationId(): string },
-  wallets: readonly Wallet[],
-): Promise<void> {
+export async function freezeAltered(deps: FreezeDependencies, wallets: readonly Wallet[]): Promise<void> {
   for (const wallet of wallets) {
     if (!isAltered(deps.macKeys, wallet)) continue;
     logAlert("a wallet was altered in the database and is now frozen", { walletId: wallet.id });

@@ -1,6 +1,8 @@
 // The recovery export as text, in chunks, so that a hundred thousand addresses are never in memory at once (decisions 3). In CSV
 // (RFC 4180) every record has the same eight fields: the first record describes the wallet, each later one an address.
 
+import { csvRecord } from "../../lib/csv.ts";
+
 export type RecoveryFormat = "json" | "csv";
 
 export interface RecoverySummary {
@@ -21,7 +23,6 @@ export interface RecoveredAddress {
 /** The gap limit that wallet software uses by default (BIP44 "Address gap limit"). */
 const USUAL_GAP_LIMIT = 20;
 const COLUMNS = ["index", "address", "path", "invoiceId", "createdAt", "descriptor", "nextIndex", "gapLimit"] as const;
-const LINE_END = "\r\n";
 
 /** The gap limit that finds every address. `longestRun`: the longest run of indexes without money, including the run that ends at `nextIndex`. */
 export function gapLimitFor(longestRun: number): number {
@@ -50,15 +51,4 @@ export function recoveryRows(format: RecoveryFormat, rows: readonly RecoveredAdd
 
 export function recoveryTail(format: RecoveryFormat): string {
   return format === "json" ? "]}" : "";
-}
-
-/** One record with its line end. An apostrophe in front keeps a spreadsheet from running a text as a formula (OWASP "CSV Injection"). */
-export function csvRecord(fields: readonly (string | number)[]): string {
-  return fields.map(csvField).join(",") + LINE_END;
-}
-
-function csvField(field: string | number): string {
-  if (typeof field === "number") return String(field);
-  const harmless = /^[=+\-@\t\r\n]/.test(field) ? `'${field}` : field;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

@@ -2,10 +2,9 @@
 // cannot swap a payout address unnoticed. It is computed when a row is inserted, and verified before an address is shown or used.
 // Synchronous on purpose.
 import { lengthPrefixed } from "../../lib/bytes.ts";
-import { isMacOf, type KeyedMac, type Keyring, macText, parseKeyring } from "../../lib/keyring.ts";
-import type { Result } from "../../lib/result.ts";
+import { isMacOf, type KeyedMac, type Keyring, macText } from "../../lib/keyring.ts";
 
-/** Newest first. The first key signs and all keys verify, so that a key can be rotated while old rows remain. */
+/** The keyring ROW_MAC_KEY, newest first. The first key signs and all keys verify, so that a key can be rotated while old rows remain. */
 export type MacKeys = Keyring;
 
 /** What the HMAC covers. `target`: the address or the extended key. `row`: the id that the row belongs to. */
@@ -20,13 +19,8 @@ export interface MacSubject {
 
 export type RowMac = KeyedMac;
 
-/** Parses `ROW_MAC_KEY`. */
-export function parseMacKeys(text: string | undefined): Result<MacKeys, string> {
-  return parseKeyring("ROW_MAC_KEY", text);
-}
-
 export function signRow(keys: MacKeys, subject: MacSubject): RowMac {
-  return macText(keys, textOf(subject));
+  return macText(keys, macTextOf(subject));
 }
 
 /** Whether the row is unchanged since Edgetill wrote it. False for a missing HMAC, an unknown key id and another row's HMAC. */
@@ -35,9 +29,10 @@ export function isRowIntact(
   subject: MacSubject,
   row: { mac: string | null; macKeyId: string | null },
 ): boolean {
-  return isMacOf(keys, textOf(subject), row);
+  return isMacOf(keys, macTextOf(subject), row);
 }
 
-function textOf(of: MacSubject): string {
+/** The text under the HMAC. */
+export function macTextOf(of: MacSubject): string {
   return lengthPrefixed(["v1", of.kind, of.row, of.merchantId, of.network, of.cryptocurrency, of.target]);
 }

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, isNotNull, isNull, sql } from "drizzle-orm";
-import type { AuditId, EventId, MerchantId, WalletId } from "../../lib/ids.ts";
+import type { AuditId, EventId, InvoiceId, MerchantId, WalletId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { prepared, preparedForEach } from "../../platform/db/prepared-statement.ts";
 import { auditEvents } from "../../platform/db/schema/audit-events.ts";
@@ -29,6 +29,14 @@ export const selectLiveWallet = prepared(
       .where(and(eq(wallets.id, of.walletId), live))
       .limit(1),
 );
+
+/** Wallets of any merchant, also deleted ones. */
+export function selectWalletsById(db: Db, ids: readonly string[]) {
+  return db
+    .select()
+    .from(wallets)
+    .where(sql`${wallets.id} in (select value from json_each(${JSON.stringify(ids)}))`);
+}
 
 /** The id of the live wallet of a pair, in canonical spelling. */
 export function selectWalletOfPair(
@@ -190,24 +198,21 @@ export const assertWalletUsable = preparedForEach(
  * pays to the wallet's address, on whatever network (direct), or is of the wallet's pair (xpub).
  */
 export function assertWalletNotTied(db: Db, wallet: Wallet) {
-  return db.insert(assertions).select(sql`select 'wallet is not tied', 0 where exists (${activeTie(wallet)})`);
+  return db.insert(assertions).select(sql`select 'wallet is not tied', 0 where exists (select 1 from ${tied(wallet)})`);
 }
 
-/** Whether the wallet is tied, for the check before the batch. */
-export function selectActiveTie(db: Db, wallet: Wallet) {
-  return db
-    .select({ isTied: sql<number>`exists (${activeTie(wallet)})` })
-    .from(wallets)
-    .where(eq(wallets.id, wallet.id));
+/** The invoices that the wallet is tied to, once for each of their methods, at most `limit`; for the check before the batch. */
+export function selectTiedInvoices(db: Db, wallet: Wallet, limit: number) {
+  return db.select({ id: sql<InvoiceId>`active.id` }).from(tied(wallet)).limit(limit);
 }
 
 /** Reads only the merchant's own active invoices, so that other users of the same address cost nothing. */
-function activeTie(wallet: Wallet) {
+function tied(wallet: Wallet) {
   const destination =
     wallet.walletType === "DIRECT_WALLET"
       ? sql`method.address = ${wallet.address}`
       : sql`method.network = ${wallet.network} and method.cryptocurrency = ${wallet.cryptocurrency}`;
-  return sql`select 1 from invoices active join payment_methods method on method.invoice_id = active.id
+  return sql`invoices active join payment_methods method on method.invoice_id = active.id
     where active.merchant_id = ${wallet.merchantId} and active.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')
     and method.status = 'ACTIVE' and ${destination}`;
 }
@@ -275,4 +280,17 @@ export function selectLongestRun(
     .select({ longestRun: longest.as("longest_run") })
     .from(wallets)
     .where(eq(wallets.id, of.walletId));
+}
+
+/** The lowest index of an extended key that no wallet has passed and no payment method has, over all merchants and deleted wallets. */
+export function selectFloor(db: Db, keyHash: string) {
+  const ofKey = sql`select wallet.id from wallets wallet where wallet.key_hash = ${keyHash}`;
+  return db
+    .select({
+      floor:
+        sql<number>`max(coalesce((select max(wallet.next_index) from wallets wallet where wallet.key_hash = ${keyHash}), 0),
+        coalesce((select max(method.address_index) + 1 from payment_methods method where method.wallet_id in (${ofKey})
+          and method.address_index is not null), 0))`.as("key_floor"),
+    })
+    .from(sql`(select 1)`);
 }

@@ -2,7 +2,7 @@
 import { type Network, networkNamed } from "../../chains/networks.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { addressAt, receiveChain } from "./derive-address.ts";
+import { addressAt, receiveChain, receivePath } from "./derive-address.ts";
 import { type ExtendedKey, parseExtendedKey } from "./extended-key.ts";
 import type { MacKeys } from "./row-mac.ts";
 import { isWalletIntact, type Wallet } from "./wallet.ts";
@@ -52,9 +52,4 @@ export function previewAddresses(
       return { index, address: addressAt(chain, index), path: receivePath(key, index) };
     }),
   );
-}
-
-/** Path of the `index`-th receiving address below an account's key. */
-export function receivePath(key: Pick<ExtendedKey, "derivationPath">, index: number): string {
-  return `${key.derivationPath}/0/${index}`;
 }

@@ -20,7 +20,7 @@ export function claimDependencies(env: Env, { db, nowMs, sleep }: GivenDependenc
     sleep,
     newOperationId,
     look: async (network, txHash) => {
-      if (!watchedNetworks(env.CHAIN_SOURCES).has(network)) return "UNAVAILABLE";
+      if (!watchedNetworks(env).has(network)) return "UNAVAILABLE";
       try {
         return await withinLimit(sleep, objectOf(env, env.NETWORK_WATCHER, network).look(txHash), LOOK_LIMIT_MS);
       } catch {

@@ -21,6 +21,7 @@ import { evidenceOf } from "../../commerce/payments/match.ts";
 import { isSeen, type Payment, type StoredPayment } from "../../commerce/payments/payment.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import { SECOND_MS } from "../../lib/time.ts";
 import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { isConflictOn } from "../../platform/db/conflict.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -29,7 +30,15 @@ import type { Place } from "./placement.ts";
 import { dropStatements } from "./record-unmatched.ts";
 import { assertTransfersNew, recountGap } from "./store.ts";
 
-export type CreditDependencies = Omit<ChangeDependencies, "trail"> & AmountDependencies;
+export type CreditDependencies = Omit<ChangeDependencies, "trail"> &
+  AmountDependencies & {
+    /** Called when a change has made an invoice PAID. `seconds`: since the block of its last payment. */
+    readonly notePaid?: (paid: {
+      readonly merchantId: string;
+      readonly network: string;
+      readonly seconds: number;
+    }) => void;
+  };
 
 /** A transfer that a rule credits. */
 export interface Credit {
@@ -65,15 +74,26 @@ export async function creditInvoice(
 ): Promise<Result<boolean, Failure>> {
   const { merchantId, id } = file.invoice;
   let isChanged = false;
+  let wasPaid = false;
   const clock = { ...deps, trail: SYSTEM_TRAIL };
   const done = await changeInvoice(clock, { merchantId, id, read: file }, async (read, conflict, operationId) => {
     if (conflict?.kind === "assertion" || isConflictOn(conflict, "payments")) return err({ code: "CONTENTION" });
     const change = changeOf(deps, read, findings, operationId);
+    wasPaid = read.invoice.status === "PAID";
     isChanged = change !== undefined;
     if (change === undefined) return ok(undefined);
     return ok(await withRemainders(deps, read, change));
   });
-  return done.ok ? ok(isChanged) : done;
+  if (!done.ok) return done;
+  if (isChanged && !wasPaid) notePaid(deps, done.value, findings.network.name);
+  return ok(isChanged);
+}
+
+function notePaid(deps: CreditDependencies, { invoice, payments }: InvoiceFile, network: string): void {
+  if (invoice.status !== "PAID") return;
+  const lastMs = Math.max(...payments.flatMap(({ blockTimeMs }) => blockTimeMs ?? []));
+  if (Number.isFinite(lastMs))
+    deps.notePaid?.({ merchantId: invoice.merchantId, network, seconds: Math.max(0, deps.nowMs - lastMs) / SECOND_MS });
 }
 
 function changeOf(

@@ -16,7 +16,7 @@ export function lookUpDependencies(env: Env, { db, nowMs, sleep }: GivenDependen
   return {
     db,
     sleep,
-    hasSource: (network) => watchedNetworks(env.CHAIN_SOURCES).has(network),
+    hasSource: (network) => watchedNetworks(env).has(network),
     look: async (network, named) => {
       try {
         return await withinLimit(sleep, objectOf(env, env.NETWORK_WATCHER, network).lookUp(named), LOOK_LIMIT_MS);

@@ -10,10 +10,15 @@ import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
 import { MAX_VALUE_MICROS, weighingOf } from "../../commerce/invoices/value.ts";
 import { pricedOf, weighed } from "../../commerce/invoices/weighing.ts";
 import { paymentEvents } from "../../commerce/payments/chain-observation.ts";
-import { MOST_PAYMENTS, type Payment, type PaymentResolution } from "../../commerce/payments/payment.ts";
+import {
+  MOST_PAYMENTS,
+  type Payment,
+  type PaymentResolution,
+  type ResolutionAction,
+} from "../../commerce/payments/payment.ts";
 import type { PaymentFile } from "../../commerce/payments/payment-body.ts";
 import { needsSecondSource } from "../../commerce/payments/quorum.ts";
-import { assigned, ignored, resolutionRefusal } from "../../commerce/payments/resolution.ts";
+import { assigned, ignored, reopened, resolutionRefusal } from "../../commerce/payments/resolution.ts";
 import { assertPaymentAsRead, putPayment, selectPaymentFile } from "../../commerce/payments/store.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { formatMicros, minBig } from "../../lib/money.ts";
@@ -116,17 +121,20 @@ async function assignment(
   });
 }
 
-/** Marks the payment as ignored: it belongs to no invoice, and no event reports it. */
-export function ignorePayment(
+/**
+ * IGNORE marks the payment as ignored: it belongs to no invoice. REOPEN takes that back: it waits for a decision again. No event reports
+ * either.
+ */
+export function setAside(
   deps: ResolveDependencies,
   read: PaymentFile,
-  reason: string,
+  { action, reason }: Pick<PaymentResolution, "reason"> & { readonly action: "IGNORE" | "REOPEN" },
 ): Promise<Result<PaymentFile, Failure>> {
-  const subject = { name: "ignoring a payment", read: (tries: number) => currentPayment(deps, read, tries) };
+  const subject = { name: "setting a payment aside", read: (tries: number) => currentPayment(deps, read, tries) };
   return change(deps, subject, (seen, { auditId }) => {
-    const refusal = resolutionRefusal(seen, "IGNORE");
+    const refusal = resolutionRefusal(seen, action);
     if (refusal !== undefined) return err(refusal);
-    const after = ignored(seen, resolutionBy(deps, "IGNORE", reason), deps.nowMs);
+    const after = (action === "IGNORE" ? ignored : reopened)(seen, resolutionBy(deps, action, reason), deps.nowMs);
     return ok({
       value: { ...seen, ...after },
       statements: [assertPaymentAsRead(deps.db, seen), putPayment(deps.db, after), auditOf(deps, seen, after, auditId)],
@@ -183,11 +191,7 @@ function confirmationsFor({ methods }: InvoiceFile, payment: Payment): number {
   return method?.requiredConfirmations ?? payment.requiredConfirmations;
 }
 
-function resolutionBy(
-  deps: ResolveDependencies,
-  action: PaymentResolution["action"],
-  reason: string,
-): PaymentResolution {
+function resolutionBy(deps: ResolveDependencies, action: ResolutionAction, reason: string): PaymentResolution {
   return { action, reason, actor: deps.trail.actor.id ?? "", at: isoTime(deps.nowMs) };
 }
 

@@ -18,7 +18,7 @@ import { err, ok } from "../../lib/result.ts";
 import { jsonReply } from "../../platform/http/reply.ts";
 import { lookUpDependencies } from "./dependencies.ts";
 import { lookUpPayment } from "./look-up-payment.ts";
-import { assignPayment, ignorePayment } from "./resolve-payment.ts";
+import { assignPayment, setAside } from "./resolve-payment.ts";
 
 const MERCHANT = "/api/v1/merchants/merchant/:merchantId";
 const BASE = `${MERCHANT}/payments`;
@@ -79,7 +79,7 @@ const resolve = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependenci
     operationId: "resolvePayment",
     summary: "Decide about a payment that no rule credited",
     description:
-      "ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice. If several merchants use the address, each decides for itself.",
+      "ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice; REOPEN takes that back. If several merchants use the address, each decides for itself.",
     permission: "payment:resolve",
     body: resolvePaymentBody,
     answers: [{ status: 200, description: "The payment", schema: paymentDetailsBody }],
@@ -102,9 +102,9 @@ const resolve = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependenci
       const { quorumAboveMicros } = call.merchant;
       const file = row === undefined ? undefined : fileOf(row);
       const resolved =
-        action === "IGNORE"
-          ? await ignorePayment(deps, payment, reason)
-          : await assignPayment(deps, payment, { file, reason, quorumAboveMicros });
+        action === "ASSIGN"
+          ? await assignPayment(deps, payment, { file, reason, quorumAboveMicros })
+          : await setAside(deps, payment, { action, reason });
       return resolved.ok ? ok(jsonReply(200, paymentDetailsOf(resolved.value))) : resolved;
     },
   },

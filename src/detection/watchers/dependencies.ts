@@ -5,32 +5,45 @@ import type { Network } from "../../chains/networks.ts";
 import { openChainClient } from "../../chains/open-chain-client.ts";
 import { parsePollSeconds } from "../../chains/poll-setting.ts";
 import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
+import { writePoint } from "../../lib/data-point.ts";
 import { log } from "../../lib/log.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { type Db, openWakingDb } from "../../platform/db/client.ts";
 import { databaseWithoutMerchant } from "../../platform/db/databases.ts";
+import { Meter } from "../../platform/db/meter.ts";
+import { withOriginOrThrow } from "../../platform/deployment/read-deployment.ts";
 import { applyTransfers } from "../matching/apply-transfers.ts";
+import type { CreditDependencies } from "../matching/credit-invoice.ts";
 import type { WakeDependencies } from "./wake-watchers.ts";
 import type { WatchDependencies } from "./watch-pass.ts";
 
 /** With a client for each configured source of the network, in the order of the setting; none if the setting has none or is invalid. */
 export function watchDependencies(env: Env, network: Network): WatchDependencies {
   // The object finishes background work; the cron retries what fails.
-  const db = openWakingDb(databaseWithoutMerchant(env, "CURSORS"), env, (work) => void work.catch(() => undefined));
+  const meter = new Meter();
+  const background = (work: Promise<unknown>) => void work.catch(() => undefined);
+  const db = openWakingDb(databaseWithoutMerchant(env, "CURSORS"), env, background, meter);
   const report = (line: string) => log("warn", { alert: line });
-  const sources = parseChainSources(env.CHAIN_SOURCES);
+  const sources = parseChainSources(env);
   const own = sources.ok ? (sources.value.get(network.name) ?? []) : [];
   // Calls the global `fetch` each time: a stored reference would lose its receiver.
   const edge = { fetch: (url: string, init: RequestInit) => fetch(url, init), nowMs: () => Date.now() };
   const clients = own.map((source) => openChainClient(source, network, edge));
   return {
     db,
+    meter,
     sleep,
     nowMs: () => Date.now(),
     report,
     pool: new ChainPool({ network: network.name, clients, random: Math.random, nowMs: edge.nowMs, report }),
-    apply: (findings) => applyTransfers(invoiceDependencies(env, { db, nowMs: Date.now(), sleep }), findings),
+    apply: async (findings) => {
+      const nowMs = Date.now();
+      const known = await withOriginOrThrow(env, { nowMs, sleep });
+      const notePaid: CreditDependencies["notePaid"] = ({ network: subject, merchantId, seconds: value }) =>
+        writePoint(env, { kind: "paid", subject, merchantId, value });
+      return applyTransfers({ ...invoiceDependencies(known, { db, nowMs, sleep }), notePaid }, findings);
+    },
   };
 }
 
@@ -44,7 +57,7 @@ export function wakeDependencies(
   env: Env,
   { db, nowMs }: { readonly db: Db; readonly nowMs: number },
 ): WakeDependencies {
-  const sources = parseChainSources(env.CHAIN_SOURCES);
+  const sources = parseChainSources(env);
   return {
     db,
     nowMs,

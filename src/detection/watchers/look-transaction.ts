@@ -1,8 +1,10 @@
 // Looks up one transaction at once because a payer claims that it pays (decisions 5). It only finds sooner what the next passes would find.
 import type { ChainClient, Lookup, LookupRequest } from "../../chains/chain-client.ts";
 import type { Network } from "../../chains/networks.ts";
+import { selectCursor } from "../../commerce/cursors/store.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { ok, type Result } from "../../lib/result.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
 import { refreshRecipients } from "./refresh-recipients.ts";
 import type { WatchDependencies, WatchMemory } from "./watch-pass.ts";
 
@@ -18,6 +20,7 @@ export async function lookTransaction(
   memory: WatchMemory,
   txHash: string,
 ): Promise<LookOutcome> {
+  if (await isPaused(deps, network)) return "UNAVAILABLE";
   const book = await refreshRecipients(deps, network.name, memory);
   if (!book.ok) return "UNAVAILABLE";
   const recipients = book.value.addresses;
@@ -31,6 +34,12 @@ export async function lookTransaction(
   const heights = { tipHeight: below, finalizedHeight: null };
   const applied = await deps.apply({ network, heights, hasSecond: deps.pool.hasSecond(), transfers: shown, seen: [] });
   return applied.ok ? "FOUND" : "UNAVAILABLE";
+}
+
+/** Whether an operator keeps the network from being read; true also if storage does not say. */
+export async function isPaused(deps: Pick<WatchDependencies, "db" | "sleep">, { name }: Network): Promise<boolean> {
+  const read = await readWithRetry(deps.sleep, async () => selectCursor(deps.db, name));
+  return !read.ok || read.value.some(({ pausedAtMs }) => pausedAtMs !== null);
 }
 
 /** The answer of the first source that does not refuse the transaction; undefined if no source answers. */

@@ -7,7 +7,7 @@ import type { Outage } from "../../lib/fetch-text.ts";
 import type { MerchantId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
-import { MAY_BE_THE_TRANSACTION } from "./look-transaction.ts";
+import { isPaused, MAY_BE_THE_TRANSACTION } from "./look-transaction.ts";
 import { selectOwnAddresses } from "./store.ts";
 import type { WatchDependencies } from "./watch-pass.ts";
 
@@ -31,6 +31,7 @@ export async function lookUpTransaction(
   network: Network,
   { merchantId, txHash }: NamedTransaction,
 ): Promise<LookUpOutcome> {
+  if (await isPaused(deps, network)) return "UNAVAILABLE";
   const of = { network: network.name, merchantId, limit: MOST_ADDRESSES };
   const own = await readWithRetry(deps.sleep, async () => selectOwnAddresses(deps.db, of));
   if (!own.ok) return "NOT_STORED";

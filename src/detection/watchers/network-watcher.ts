@@ -3,6 +3,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Network, networkNamed } from "../../chains/networks.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
+import { logWork, NO_COST } from "../../lib/work-log.ts";
 import { pauseMs } from "./cursor-plan.ts";
 import { pollSecondsOf, watchDependencies } from "./dependencies.ts";
 import { type LookOutcome, lookTransaction } from "./look-transaction.ts";
@@ -66,9 +67,10 @@ export class NetworkWatcher extends DurableObject<Env> {
     this.#isWoken = false;
     await storage.setAlarm(Date.now() + pauseMs(this.#network, this.#pollSeconds, false));
     const outcome = await this.#pass();
-    if (outcome.kind === "resting" && !this.#isWoken) await storage.deleteAlarm();
-    else if (outcome.kind === "read" && outcome.isBehind)
-      await storage.setAlarm(Date.now() + pauseMs(this.#network, this.#pollSeconds, true));
+    const isBusy = (outcome.kind === "read" && outcome.isBehind) || (outcome.kind === "resting" && outcome.isRereading);
+    if (!isBusy && (outcome.kind === "resting" || outcome.kind === "paused") && !this.#isWoken)
+      await storage.deleteAlarm();
+    else if (isBusy) await storage.setAlarm(Date.now() + pauseMs(this.#network, this.#pollSeconds, true));
   }
 
   /** Runs at most one pass at a time; a second caller waits for the same pass. Never throws. */
@@ -78,6 +80,17 @@ export class NetworkWatcher extends DurableObject<Env> {
   }
 
   async #runPass(): Promise<PassOutcome> {
+    const { meter } = this.#deps;
+    const [beganMs, before] = [Date.now(), meter?.cost ?? NO_COST];
+    const outcome = await this.#outcome();
+    const facts = { network: this.#network.name, outcome: outcome.kind };
+    const cost = meter?.since(before) ?? NO_COST;
+    const isFault = outcome.kind === "interrupted";
+    logWork({ work: "pass", ms: Date.now() - beganMs, cost, isFault, facts }, this.env, Math.random());
+    return outcome;
+  }
+
+  async #outcome(): Promise<PassOutcome> {
     try {
       return await runPass(this.#deps, this.#network, this.#memory);
     } catch (error) {

@@ -133,7 +133,7 @@ interface Chunk {
 }
 
 /** Cuts the chunk after the block with the 1,000th transfer: thousands of worthless transfers make a pass shorter, not longer. */
-function bounded(chunk: Chunk, cursor: PlacedCursor): Chunk {
+export function bounded(chunk: Chunk, cursor: Pick<PlacedCursor, "height">): Chunk {
   const blocks = chunk.transfers
     .flatMap(({ block }) => (block === null || block.height <= cursor.height ? [] : [block]))
     .toSorted((a, b) => a.height - b.height);

@@ -12,7 +12,7 @@ import { fanOut } from "../../platform/events/store.ts";
  * No method is watched longer than this after its activation: 30 days of an invoice, 7 of monitoring (decisions 4), and a week for an outage.
  * Limits how far back rows of finished invoices are read.
  */
-const LONGEST_WATCH_MS = 44 * DAY_MS;
+export const LONGEST_WATCH_MS = 44 * DAY_MS;
 
 // Columns are written out: in a one-table statement drizzle drops the table name from a column inside a fragment.
 const network = sql.placeholder("network");
@@ -35,7 +35,7 @@ export const restIfIdle = prepared(
       .update(networkCursors)
       .set({ isResting: true, degradedSinceMs: null, lastOutage: null })
       .where(
-        sql`network = ${network} and is_resting = 0
+        sql`network = ${network} and is_resting = 0 and paused_at_ms is null
         and (select 1 from ${methodOfInvoice} where ${isWatched} order by method.activated_at_ms desc limit 1) is null
         and not exists (select 1 from payments where network = ${network} and final_at_ms is null)`,
       ),
@@ -75,7 +75,7 @@ const set = (names: readonly Column[]) =>
 const valuesOf = <K extends Column>(names: readonly K[], row: Pick<NetworkCursor, K>) =>
   Object.fromEntries(names.map((name) => [name, row[name]]));
 
-/** Moves the cursor if it is still as it was read; returns a row if it moved. */
+/** Moves the cursor if it is still as it was read and the network is not paused; returns a row if it moved. */
 export const moveCursor = prepared(
   (read: NetworkCursor, to: NetworkCursor) => {
     const { sinceMs, height: heightRead, hash: hashRead, passedMs: passedRead } = read;
@@ -87,7 +87,7 @@ export const moveCursor = prepared(
       .update(networkCursors)
       .set(set([...MOVED, ...TIP, ...PROGRESS]))
       .where(
-        sql`network = ${network} and is_resting = 0 and since_ms = ${of.sinceMs}
+        sql`network = ${network} and is_resting = 0 and paused_at_ms is null and since_ms = ${of.sinceMs}
         and height is ${of.heightRead} and hash is ${of.hashRead}
         and passed_ms = ${of.passedRead}`,
       )

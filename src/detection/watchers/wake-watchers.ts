@@ -3,7 +3,10 @@ import type { ChainSources } from "../../chains/chain-sources.ts";
 import { networkNamed } from "../../chains/networks.ts";
 import { NOT_CONFIGURED } from "../../commerce/cursors/cursor.ts";
 import { selectCursors } from "../../commerce/cursors/store.ts";
+import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import { isUnderWay } from "../rereads/reread.ts";
+import { selectRereads } from "../rereads/store.ts";
 import { isTickStale, pauseMs } from "./cursor-plan.ts";
 import { restUnconfigured, watchAgain } from "./store.ts";
 
@@ -20,7 +23,10 @@ export async function wakeWatchers(deps: WakeDependencies): Promise<void> {
   const { db, nowMs, sources } = deps;
   if (sources === undefined) return;
   const woken: Promise<void>[] = [];
-  for (const cursor of await selectCursors(db)) {
+  const [cursors, rereads] = await batch(db, [selectCursors(db), selectRereads(db)]);
+  for (const cursor of cursors) {
+    // An operator resumes it. Until then it must not be put to rest either: by the clock alone its invoices would expire.
+    if (cursor.pausedAtMs !== null) continue;
     const network = networkNamed(cursor.network);
     const isConfigured = network !== undefined && sources.has(network.name);
     if (!isConfigured) {
@@ -30,7 +36,9 @@ export async function wakeWatchers(deps: WakeDependencies): Promise<void> {
     const isBack = cursor.isResting && cursor.lastOutage === NOT_CONFIGURED;
     if (isBack) await watchAgain(db, cursor.network, nowMs);
     const isStale = !cursor.isResting && isTickStale(cursor, pauseMs(network, deps.pollSeconds, false), nowMs);
-    if (isBack || isStale) woken.push(deps.watcher(network.name).wake());
+    // The step that a range waits for may have been lost with its wake-up, also of a network that rests.
+    const isRereading = rereads.some((each) => each.network === cursor.network && isUnderWay(each));
+    if (isBack || isStale || isRereading) woken.push(deps.watcher(network.name).wake());
   }
   await Promise.all(woken);
 }

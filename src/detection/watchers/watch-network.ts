@@ -9,6 +9,9 @@ import type { Outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { batch } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
+import { rereadStep } from "../rereads/read-range.ts";
+import type { Reread } from "../rereads/reread.ts";
+import { selectReread } from "../rereads/store.ts";
 import { lowerStuckAhead } from "./by-address/store.ts";
 import { isTipOld } from "./cursor-plan.ts";
 import { hasLaggedLong, isOvertaken } from "./find-overtaken.ts";
@@ -31,7 +34,9 @@ import {
 
 export type PassOutcome =
   /** Nothing is watched: no pass is needed until an activation. */
-  | { readonly kind: "resting" }
+  | { readonly kind: "resting"; readonly isRereading?: true }
+  /** An operator has paused the network: no pass is needed until it is resumed. */
+  | { readonly kind: "paused" }
   | { readonly kind: "read"; readonly isBehind: boolean }
   /** No source could be read. */
   | { readonly kind: "failed"; readonly outage: string | null }
@@ -42,21 +47,56 @@ export type PassOutcome =
 export async function runPass(deps: WatchDependencies, network: Network, memory: WatchMemory): Promise<PassOutcome> {
   const begunMs = deps.nowMs();
   const opened = await readWithRetry(deps.sleep, async () =>
-    batch(deps.db, [restIfIdle(deps.db, network.name, begunMs), selectCursor(deps.db, network.name)]),
+    batch(deps.db, [
+      restIfIdle(deps.db, network.name, begunMs),
+      selectCursor(deps.db, network.name),
+      selectReread(deps.db, network.name),
+    ]),
   );
   if (!opened.ok) return { kind: "interrupted" };
-  const [, [cursor]] = opened.value;
+  const [, [cursor], [reread]] = opened.value;
+  if (cursor !== undefined && cursor.pausedAtMs !== null) {
+    memory.forget();
+    return { kind: "paused" };
+  }
+  const outcome = await scanPass(deps, { network, memory, begunMs, cursor });
+  if (reread === undefined) {
+    memory.reread = undefined;
+    return outcome;
+  }
+  return rereadBeside(deps, { network, memory, outcome }, reread);
+}
+
+/** Reads on from the cursor, unless the network rests. */
+async function scanPass(deps: WatchDependencies, of: Omit<Attempt, "progress">): Promise<PassOutcome> {
+  const { cursor, memory } = of;
   if (cursor === undefined || cursor.isResting) {
     memory.forget();
     return { kind: "resting" };
   }
   try {
-    return await passFrom(deps, { network, memory, begunMs, cursor, progress: progressOf(deps, cursor) });
+    return await passFrom(deps, { ...of, cursor, progress: progressOf(deps, cursor) });
   } catch (error) {
     // The progress of a pass that threw cannot be trusted: uses the stored one.
     await broken(deps, cursor, progressOf(deps, cursor));
     throw error;
   }
+}
+
+/** A step of the range that is read again, after a scan that did not fail. */
+async function rereadBeside(
+  deps: WatchDependencies,
+  of: { readonly network: Network; readonly memory: WatchMemory; readonly outcome: PassOutcome },
+  reread: Reread,
+): Promise<PassOutcome> {
+  const { network, memory, outcome } = of;
+  if (outcome.kind !== "read" && outcome.kind !== "resting") return outcome;
+  const rows = await readWithRetry(deps.sleep, async () => selectCursor(deps.db, network.name));
+  if (!rows.ok) return outcome;
+  const [cursor] = rows.value;
+  const hasMore = await rereadStep(deps, { network, memory, cursor }, reread);
+  if (!hasMore) return outcome;
+  return outcome.kind === "read" ? { kind: "read", isBehind: true } : { kind: "resting", isRereading: true };
 }
 
 async function passFrom(

@@ -8,6 +8,7 @@ import type { Outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Meter } from "../../platform/db/meter.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Applied, Findings } from "../matching/apply-transfers.ts";
@@ -17,6 +18,8 @@ import { moveCursor } from "./store.ts";
 
 export interface WatchDependencies {
   readonly db: Db;
+  /** Counts what `db` is asked, for the log. */
+  readonly meter?: Meter;
   readonly sleep: Sleep;
   nowMs(): number;
   readonly pool: Pick<
@@ -32,6 +35,8 @@ export interface WatchDependencies {
 /** What an object keeps in memory between passes. A cache: an object that is idle for ten seconds loses it. */
 export class WatchMemory {
   book: RecipientBook | undefined;
+  /** Those of the range that is read again. */
+  reread: { readonly requestedAtMs: number; readonly book: RecipientBook } | undefined;
 
   forget(): void {
     this.book = undefined;

@@ -44,7 +44,10 @@ export interface WalletWarning {
 export interface WalletFacts {
   /** Live ones. */
   readonly wallets: readonly Wallet[];
-  readonly cursors: readonly Pick<NetworkCursor, "network" | "isResting" | "degradedSinceMs" | "lastOutage">[];
+  readonly cursors: readonly Pick<
+    NetworkCursor,
+    "network" | "isResting" | "degradedSinceMs" | "lastOutage" | "pausedAtMs"
+  >[];
   /** Newest first within a type; the newest of each type only. */
   readonly warnings: readonly WalletWarning[];
 }
@@ -181,11 +184,16 @@ export function walletAttention(facts: WalletFacts, context: { readonly macKeys:
 /** The networks of enabled wallets that cannot be read, so that no payment to them is seen. */
 function laggingNetworks({ wallets, cursors }: WalletFacts, nowMs: number) {
   const lagging = cursors.filter((cursor) => isLagging(cursor, nowMs));
-  return lagging.flatMap(({ network, degradedSinceMs, lastOutage }) => {
+  return lagging.flatMap(({ network, degradedSinceMs, lastOutage, pausedAtMs }) => {
     const used = wallets.filter((wallet) => wallet.isEnabled && wallet.network === network);
     if (used.length === 0) return [];
     return [
-      { network, reason: lastOutage, walletIds: used.map(({ id }) => id), since: isoTimeOrNull(degradedSinceMs) },
+      {
+        network,
+        reason: pausedAtMs === null ? lastOutage : "PAUSED",
+        walletIds: used.map(({ id }) => id),
+        since: isoTimeOrNull(pausedAtMs ?? degradedSinceMs),
+      },
     ];
   });
 }

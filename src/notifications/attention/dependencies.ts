@@ -1,5 +1,6 @@
-import { type MacKeys, parseMacKeys } from "../../commerce/wallets/row-mac.ts";
+import type { MacKeys } from "../../commerce/wallets/row-mac.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
+import { type KeySettings, keyringOf } from "../../platform/keys/keyrings.ts";
 
 export interface AttentionDependencies {
   readonly macKeys: MacKeys;
@@ -7,10 +8,10 @@ export interface AttentionDependencies {
 }
 
 export function attentionDependencies(
-  env: Pick<Env, "ROW_MAC_KEY">,
+  env: KeySettings<"ROW_MAC_KEY">,
   { nowMs }: GivenDependencies,
 ): AttentionDependencies {
-  const macKeys = parseMacKeys(env.ROW_MAC_KEY);
+  const macKeys = keyringOf(env, "ROW_MAC_KEY");
   if (!macKeys.ok) throw new Error(macKeys.error);
   return { macKeys: macKeys.value, nowMs };
 }

@@ -112,7 +112,8 @@ export const selectDegradedNetworks = prepared(
       .select({
         ...{ network: networkCursors.network, isResting: networkCursors.isResting },
         ...{ degradedSinceMs: networkCursors.degradedSinceMs, lastOutage: networkCursors.lastOutage },
+        pausedAtMs: networkCursors.pausedAtMs,
       })
       .from(networkCursors)
-      .where(sql`degraded_since_ms is not null and last_outage is not ${of.removed}`),
+      .where(sql`paused_at_ms is not null or degraded_since_ms is not null and last_outage is not ${of.removed}`),
 );

@@ -6,8 +6,9 @@ import { SECOND_MS } from "../../lib/time.ts";
 import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
+import { judge } from "../webhooks/retry-schedule.ts";
 import { liveSecrets, type WebhookSecret } from "../webhooks/webhook.ts";
-import { type PostDependencies, postRound } from "./post-round.ts";
+import { type PostDependencies, type Posted, postRound } from "./post-round.ts";
 import { type RecordDependencies, recordRound } from "./record-round.ts";
 import { endsRound, ROUNDS_AN_INVOCATION, type Round } from "./round.ts";
 import { claimBatch, selectNextDue, selectWaiting } from "./store.ts";
@@ -17,6 +18,18 @@ export interface DeliverDependencies extends PostDependencies, RecordDependencie
   readonly sleep: Sleep;
   /** Throws if one cannot be decrypted. */
   readonly open: (secrets: readonly WebhookSecret[]) => Promise<readonly string[]>;
+  /** Called after each round, for the log. */
+  readonly noteRound?: (round: RoundNote) => void;
+}
+
+/** What became of a round. */
+export interface RoundNote {
+  readonly webhookId: string;
+  readonly merchantId: string;
+  readonly ms: number;
+  readonly posted: number;
+  readonly failed: number;
+  readonly untried: number;
 }
 
 /** How long an endpoint pauses after a round that was cut short. */
@@ -35,9 +48,16 @@ export async function deliverTo(deps: DeliverDependencies, webhookId: string): P
     if (secrets === undefined) return;
     const posted = await postRound(deps, round, secrets);
     await recordRound(deps, round.webhook, posted);
+    deps.noteRound?.(roundNote(round, posted, deps.nowMs()));
     if (posted.untried.length > 0 || posted.attempts.some(endsRound)) return rest(deps, webhookId);
   }
   await wakeForNext(deps, webhookId);
+}
+
+function roundNote({ webhook, claimedAtMs }: Round, { attempts, untried }: Posted, nowMs: number): RoundNote {
+  const failed = attempts.filter(({ answer }) => judge(answer) !== "SUCCESS").length;
+  const { id: webhookId, merchantId } = webhook;
+  return { webhookId, merchantId, ms: nowMs - claimedAtMs, posted: attempts.length, failed, untried: untried.length };
 }
 
 /** Deliveries due within this time get a queue message; the cron finds later ones. */

@@ -1,12 +1,14 @@
 // Dependencies of deliveries, built from the environment once per invocation of the queue or the cron.
 
 import { newOperationId, parseId } from "../../lib/ids.ts";
-import { parseKeyring } from "../../lib/keyring.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { sleep } from "../../lib/sleep.ts";
+import { logWork, NO_COST } from "../../lib/work-log.ts";
 import { openWakingDb, wakeEndpoints } from "../../platform/db/client.ts";
 import { databaseWithoutMerchant } from "../../platform/db/databases.ts";
+import { Meter } from "../../platform/db/meter.ts";
 import { isDevelopment } from "../../platform/http/deployment.ts";
+import { keyringOf } from "../../platform/keys/keyrings.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
 import { resolveHost } from "../../platform/resolver/host-resolver-client.ts";
 import { endpointRules } from "../webhooks/dependencies.ts";
@@ -26,8 +28,7 @@ export async function deliverMessages(
   env: Env,
   background: Background,
 ): Promise<void> {
-  const deps = deliverDependencies(env, background);
-  await Promise.all(messages.map(({ body }) => deliverMessage(deps, body)));
+  await Promise.all(messages.map(({ body }) => deliverMessage(deliverDependencies(env, background), body)));
 }
 
 async function deliverMessage(deps: DeliverDependencies, body: unknown): Promise<void> {
@@ -46,10 +47,12 @@ function webhookIdIn(body: unknown): string | undefined {
 }
 
 export function deliverDependencies(env: Env, background: Background): DeliverDependencies {
-  const db = openWakingDb(databaseWithoutMerchant(env, "DELIVERIES"), env, background);
+  const meter = new Meter();
+  const db = openWakingDb(databaseWithoutMerchant(env, "DELIVERIES"), env, background, meter);
+  let counted = NO_COST;
   const nowMs = () => Date.now();
   const schedule = parseSchedule(env.WEBHOOK_SCHEDULE_SECONDS, isDevelopment(env));
-  const keys = parseKeyring("SECRETS_AES_KEY", env.SECRETS_AES_KEY);
+  const keys = keyringOf(env, "SECRETS_AES_KEY");
   const fetcher = (url: string, init: RequestInit) => fetch(url, init);
   return {
     db,
@@ -68,5 +71,10 @@ export function deliverDependencies(env: Env, background: Background): DeliverDe
     wake: (webhookId, delaySeconds) => wakeEndpoints(env, [webhookId], delaySeconds),
     mailer: mailerOf(env, { nowMs: Date.now(), background }),
     report: logAlert,
+    noteRound: ({ ms, ...facts }) => {
+      const cost = meter.since(counted);
+      counted = meter.cost;
+      logWork({ work: "deliveries", ms, cost, isFault: false, facts }, env, Math.random());
+    },
   };
 }

@@ -68,6 +68,8 @@ export const deliveryBody = () =>
 export const deliveryListBody = () =>
   z.object({ data: z.array(deliveryBody()), nextCursor: z.string().nullable() }).meta({ title: "DeliveryList" });
 
+export const eventDeliveriesBody = () => z.object({ data: z.array(deliveryBody()) }).meta({ title: "EventDeliveries" });
+
 export const deliveryDetailsBody = () =>
   deliveryBody()
     .extend({ attemptLog: z.array(attemptBody()).meta({ description: "Newest first, at most 50." }) })

@@ -1,10 +1,11 @@
 import { CURSOR_REFUSAL, type ListQuery, pageOf, pageRequest, pageToRead } from "../../lib/pagination.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Db } from "../../platform/db/client.ts";
+import { eventReads } from "../../platform/events/list-events.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { selectWebhook } from "../webhooks/store.ts";
 import { type Delivery, type DeliveryStatus, deliveryBodyOf } from "./delivery-body.ts";
-import { type DeliveriesOf, selectDelivery, selectDeliveryPage } from "./store.ts";
+import { type DeliveriesOf, selectDelivery, selectDeliveryPage, selectEventDeliveries } from "./store.ts";
 
 export interface DeliveriesQuery extends Omit<ListQuery, "page"> {
   readonly status?: DeliveryStatus | undefined;
@@ -17,6 +18,11 @@ export function deliveryPageReads(db: Db, of: DeliveriesOf, query: DeliveriesQue
     selectWebhook(db, of),
     selectDeliveryPage(db, of, { status: query?.status, before: after?.id, limit }),
   ] as const;
+}
+
+/** The event (without it there is no list) and its deliveries. */
+export function eventDeliveryReads(db: Db, of: { readonly merchantId: string; readonly eventId: string }) {
+  return [...eventReads(db, of.merchantId, of.eventId), selectEventDeliveries(db, of)] as const;
 }
 
 /** The endpoint and one of its deliveries. */

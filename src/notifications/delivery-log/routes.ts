@@ -6,10 +6,17 @@ import { jsonReply } from "../../platform/http/reply.ts";
 import { webhookDependencies } from "../webhooks/dependencies.ts";
 import { webhookReads } from "../webhooks/read-webhook.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
-import { deliveryDetailsBody, deliveryListBody, listDeliveriesQuery, replayAnswer, replayBody } from "./contract.ts";
-import { deliveryDetailsOf } from "./delivery-body.ts";
+import {
+  deliveryDetailsBody,
+  deliveryListBody,
+  eventDeliveriesBody,
+  listDeliveriesQuery,
+  replayAnswer,
+  replayBody,
+} from "./contract.ts";
+import { deliveryBodyOf, deliveryDetailsOf } from "./delivery-body.ts";
 import { replayDependencies } from "./dependencies.ts";
-import { deliveryPageReads, deliveryReads, listDeliveries } from "./list-deliveries.ts";
+import { deliveryPageReads, deliveryReads, eventDeliveryReads, listDeliveries } from "./list-deliveries.ts";
 import { replayEvents } from "./replay-events.ts";
 import { resendDelivery } from "./resend-delivery.ts";
 
@@ -65,6 +72,21 @@ const deliveries = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", depende
     },
   });
 
+const ofEvent = routesOf({ tag: "Events", callers: "MEMBER_OR_KEY" }).get(
+  "/api/v1/merchants/merchant/:merchantId/events/:eventId/deliveries",
+  {
+    operationId: "listEventDeliveries",
+    summary: "List the deliveries of an event",
+    description: "At most one to each endpoint, including those that were not yet tried.",
+    permission: "webhook:view",
+    answers: [{ status: 200, description: "The deliveries", schema: eventDeliveriesBody }],
+    refusals: ["EVENT_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => eventDeliveryReads(db, { merchantId, eventId: params.eventId ?? "" }),
+    answer: async ({ read: [[event], rows] }) =>
+      event === undefined ? err({ code: "EVENT_NOT_FOUND" }) : ok(jsonReply(200, { data: rows.map(deliveryBodyOf) })),
+  },
+);
+
 const replay = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencies: replayDependencies }).post(
   `${HOOK}/replay`,
   {
@@ -86,7 +108,7 @@ const replay = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencie
   },
 );
 
-export const deliveryLogRoutes: readonly MountedRoute[] = [...deliveries, ...replay];
+export const deliveryLogRoutes: readonly MountedRoute[] = [...deliveries, ...ofEvent, ...replay];
 
 function pathOf(merchantId: string, { webhookId = "", deliveryId = "" }: Readonly<Record<string, string>>) {
   return { merchantId, webhookId, deliveryId };

@@ -53,6 +53,19 @@ export function selectDeliveryPage(
     .limit(page.limit);
 }
 
+/** An event's deliveries, by endpoint: at most one to each. The ids may come unchecked from a path. */
+export function selectEventDeliveries(
+  db: Db,
+  { merchantId, eventId }: { readonly merchantId: string; readonly eventId: string },
+) {
+  return db
+    .select(columns)
+    .from(deliveries)
+    .where(sql`id in (select ${deliveryId} from events event cross join webhooks hook on hook.merchant_id = event.merchant_id
+      where event.id = ${eventId} and event.merchant_id = ${merchantId})`)
+    .orderBy(deliveries.webhookId);
+}
+
 /** One delivery with its attempts. The ids may come unchecked from a path. */
 export function selectDelivery(db: Db, of: DeliveriesOf & { readonly deliveryId: string }) {
   return db

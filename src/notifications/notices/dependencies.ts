@@ -1,10 +1,10 @@
 // Dependencies of the cron's notices: the writers of each kind of mail.
 
 import { readWalletMails } from "../../commerce/wallet-alerts/read-wallet-mails.ts";
-import { parseMacKeys } from "../../commerce/wallets/row-mac.ts";
 import { sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
+import { keyringOf } from "../../platform/keys/keyrings.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
 import { readEndpointMails } from "../deliveries/read-endpoint-mails.ts";
 import type { NoticeDependencies } from "./send-notices.ts";
@@ -14,7 +14,7 @@ export function noticeDependencies(
   given: { readonly db: Db; readonly nowMs: number; readonly background: (work: Promise<unknown>) => void },
 ): NoticeDependencies {
   const { db, nowMs } = given;
-  const macKeys = parseMacKeys(env.ROW_MAC_KEY);
+  const macKeys = keyringOf(env, "ROW_MAC_KEY");
   const deps = { db, nowMs, sleep, publicUrl: publicUrl(env), macKeys: macKeys.ok ? macKeys.value : undefined };
   return {
     ...{ db, nowMs, sleep },

@@ -1,10 +1,10 @@
 // Dependencies of endpoint operations, and the rules for endpoint URLs.
 
 import { newOperationId } from "../../lib/ids.ts";
-import { parseKeyring } from "../../lib/keyring.ts";
 import { seal } from "../../lib/seal.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
+import { keyringOf } from "../../platform/keys/keyrings.ts";
 import type { WebhookDependencies } from "./change-webhook.ts";
 import type { EndpointRules } from "./endpoint-url.ts";
 
@@ -18,7 +18,7 @@ export function webhookDependencies(env: Env, { db, nowMs, sleep }: GivenDepende
     urlRules: endpointRules(env),
     randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
     seal: async (context, text) => {
-      const keys = parseKeyring("SECRETS_AES_KEY", env.SECRETS_AES_KEY);
+      const keys = keyringOf(env, "SECRETS_AES_KEY");
       if (!keys.ok) throw new Error(keys.error);
       return seal(keys.value, context, text);
     },

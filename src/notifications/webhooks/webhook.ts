@@ -57,7 +57,7 @@ export type WebhookSettings = Pick<Webhook, "url" | "events" | "description" | "
 const SETTINGS = ["url", "events", "description", "isActive", "retryCount", "timeoutMs"] as const;
 
 /** The context with which a secret is encrypted: moved to another row it cannot be decrypted. */
-export function secretContext(id: WebhookSecretId): string {
+export function secretContext(id: string): string {
   return `webhook_secret:${id}`;
 }
 

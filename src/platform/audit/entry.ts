@@ -6,6 +6,8 @@ export const AUDIT_ACTIONS = [
   "merchant.created",
   "merchant.updated",
   "merchant.deleted",
+  "merchant.suspended",
+  "merchant.resumed",
   "settings.updated",
   "team.security_updated",
   "team.member_joined",
@@ -61,6 +63,15 @@ export const AUDIT_ACTIONS = [
   "email_otp.disabled",
   "identity.linked",
   "identity.unlinked",
+  // the deployment
+  "deployment.set_up",
+  "setup_link.created",
+  "operator.added",
+  "operator.removed",
+  "network.paused",
+  "network.resumed",
+  "network.reread_requested",
+  "network.reread_ended",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -13,6 +13,7 @@ export async function batch(db: Db, statements: readonly Statement[]): Promise<r
   const d1 = db.$client;
   const compiled = statements.map(compiledOf);
   const answers = await d1.batch(compiled.map(({ query: { sql, params } }) => d1.prepare(sql).bind(...params)));
+  db.meter?.count(answers);
   const results = answers.map((answer, at) => compiled[at]?.decode(answer));
   publish(statements, results, db.listeners);
   return results;
@@ -22,6 +23,17 @@ export async function batch(db: Db, statements: readonly Statement[]): Promise<r
 export function readTogether<const S extends readonly Statement[]>(db: Db, statements: S): Promise<ResultsOf<S>>;
 export function readTogether(db: Db, statements: readonly Statement[]): Promise<readonly unknown[]> {
   return db.group === undefined ? batch(db, statements) : db.group.read(statements);
+}
+
+/**
+ * The same for one statement that a request reads later on. It waits for no request that only begins, and is never refused for having waited:
+ * something is reserved by then.
+ */
+export async function readFurther<S extends Statement>(db: Db, statement: S): Promise<Awaited<S>> {
+  const { group } = db;
+  if (group !== undefined) return group.ask("further reads", statement, (statements) => batch(db, statements));
+  const [result] = await batch(db, [statement]);
+  return result;
 }
 
 function compiledOf(statement: Statement): { readonly query: Query; decode(answer: D1Result): unknown } {

@@ -3,21 +3,32 @@
 import { drizzle } from "drizzle-orm/d1";
 import { chunksOf } from "../../lib/chunks.ts";
 import { objectOf } from "../../lib/object-of.ts";
+import { type Meter, metered } from "./meter.ts";
 import type { RequestGroup } from "./request-group.ts";
 
 export type Db = ReturnType<typeof openDb>;
 
 /**
  * The database client; after a commit, `batch` (batch.ts) calls the listeners with the news of its statements. `group`: the request takes part in
- * groups, in which `readTogether` and `sendChange` send its statements.
+ * groups, in which `readTogether` and `sendChange` send its statements. `meter`: counts every call.
  */
-export function openDb(d1: D1Database, listeners: Listeners = {}, group?: RequestGroup) {
-  return Object.assign(drizzle(d1), { listeners, group });
+export function openDb(d1: D1Database, listeners: Listeners = {}, group?: RequestGroup, meter?: Meter) {
+  return Object.assign(drizzle(meter === undefined ? d1 : metered(d1, meter)), {
+    $client: d1,
+    listeners,
+    group,
+    meter,
+  });
 }
 
-/** The same client for a request that takes part in a group. */
-export function withGroup(db: Db, group: RequestGroup): Db {
-  return Object.assign(Object.create(db), { group });
+/** The same client for a request that takes part in a group. `meter` counts what it sends outside the group in batches. */
+export function withGroup(db: Db, group: RequestGroup, meter?: Meter): Db {
+  return Object.assign(Object.create(db), { group, meter });
+}
+
+/** The same client, whose batches `meter` counts. */
+export function withMeter(db: Db, meter: Meter): Db {
+  return Object.assign(Object.create(db), { meter });
 }
 
 /** A queue message: this endpoint has deliveries due. */
@@ -32,12 +43,13 @@ export function openWakingDb(
   d1: D1Database,
   env: Pick<Env, "WEBHOOK_QUEUE" | "CHECKOUT_ROOM" | "LOCATION_HINT">,
   background: (work: Promise<unknown>) => void,
+  meter?: Meter,
 ): Db {
   const listeners = {
     wake: (webhookIds: readonly string[]) => background(wakeEndpoints(env, webhookIds)),
     tell: (invoices: readonly string[]) => background(tellRooms(env, invoices)),
   };
-  return openDb(d1, listeners);
+  return openDb(d1, listeners, undefined, meter);
 }
 
 /** Sends one queue message per endpoint. */

@@ -2,17 +2,30 @@
 // is a change of this file, of the ids (`lib/ids.ts`), and of the statements that are listed there.
 
 /** The database that holds the rows of a merchant. `id`: the merchant's, or that of any row of theirs; both carry its number. It may be malformed. */
-export function databaseOf(env: Pick<Env, "DB">, _id: string): D1Database {
+export function databaseOf(env: WithDatabases, _id: string): D1Database {
   return env.DB;
 }
 
 /**
  * Why a caller names no merchant. ACCOUNTS and CURSORS: their rows belong to none. DELIVERIES: a message of the queue names an endpoint, whose id
- * carries the number. HEALTH and JOBS: they are about every database there is. AMOUNTS: those at an address may be of several merchants.
+ * carries the number. HEALTH and JOBS: they are about every database there is. AMOUNTS and ADDRESSES: those at an address, and those of a key, may be of
+ * several merchants.
+ * DEPLOYMENT: its one row.
  */
-export type NoMerchant = "ACCOUNTS" | "AMOUNTS" | "CURSORS" | "DELIVERIES" | "HEALTH" | "JOBS";
+export type NoMerchant =
+  | "ACCOUNTS"
+  | "ADDRESSES"
+  | "AMOUNTS"
+  | "CURSORS"
+  | "DELIVERIES"
+  | "DEPLOYMENT"
+  | "HEALTH"
+  | "JOBS";
+
+/** An environment with its databases. */
+export type WithDatabases = Pick<Env, "DB">;
 
 /** The database for a caller without a merchant. */
-export function databaseWithoutMerchant(env: Pick<Env, "DB">, _why: NoMerchant): D1Database {
+export function databaseWithoutMerchant(env: WithDatabases, _why: NoMerchant): D1Database {
   return env.DB;
 }

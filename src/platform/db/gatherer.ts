@@ -7,6 +7,10 @@ import { Cancellation, type Sleep } from "../../lib/sleep.ts";
 
 /** Calls under way at once: the one that stalls, and one more. */
 const MOST_CALLS = 2;
+/** After so many turns in which nobody arrived, those who were on their way are there. */
+const QUIET_TURNS = 2;
+/** Beyond it nobody waits for those who arrive late: neither for a stream of them that never ends, nor where something else fills each turn. */
+const LONGEST_GATHERING_MS = 5;
 
 export interface Gathering<I, O> {
   /**
@@ -22,7 +26,14 @@ export interface Gathering<I, O> {
   isHeldUp?(): boolean;
   /** Called when a call no longer holds up the next one. */
   onFree?(): void;
+  readonly turns?: Turns;
   readonly sleep: Sleep;
+}
+
+/** Turns of the event loop, in which callers arrive who are on their way. */
+export interface Turns {
+  next(): Promise<void>;
+  nowMs(): number;
 }
 
 interface Waiting<I, O> {
@@ -36,6 +47,8 @@ export class Gatherer<I, O> {
   #waiting: Waiting<I, O>[] = [];
   /** Whether the next call waits for callers who are running now. */
   #isLettingOthersRun = false;
+  /** How many items the last call had. */
+  #lastSize = 0;
   /** Calls that hold up the next one, and all calls under way. */
   #holding = 0;
   #underWay = 0;
@@ -47,6 +60,11 @@ export class Gatherer<I, O> {
   /** Whether nothing waits and no call is under way. */
   get isIdle(): boolean {
     return this.#waiting.length === 0 && this.#underWay === 0;
+  }
+
+  /** Whether the next call waits for callers who are on their way. */
+  get isGathering(): boolean {
+    return this.#isLettingOthersRun;
   }
 
   /** Whether a call that has not stalled is under way. */
@@ -66,10 +84,29 @@ export class Gatherer<I, O> {
   goOn(): void {
     if (this.#isLettingOthersRun || !this.#maySend()) return;
     this.#isLettingOthersRun = true;
-    othersHaveRun().then(() => {
+    this.#letOthersRun().then(() => {
       this.#isLettingOthersRun = false;
       if (this.#maySend()) this.#sendNext();
     });
+  }
+
+  /**
+   * Callers who were answered together come back together, but spread over the next turns of the event loop: it goes on as long as more of them
+   * arrive. A lone caller, whose requests come one after the other, waits for nobody.
+   */
+  async #letOthersRun(): Promise<void> {
+    const { turns } = this.#gathering;
+    if (turns !== undefined && this.#lastSize > 1) await this.#untilQuiet(turns);
+    await othersHaveRun();
+  }
+
+  async #untilQuiet(turns: Turns): Promise<void> {
+    const untilMs = turns.nowMs() + LONGEST_GATHERING_MS;
+    for (let quiet = 0; quiet < QUIET_TURNS && turns.nowMs() < untilMs; ) {
+      const before = this.#waiting.length;
+      await turns.next();
+      quiet = this.#waiting.length > before ? 0 : quiet + 1;
+    }
   }
 
   #maySend(): boolean {
@@ -82,6 +119,7 @@ export class Gatherer<I, O> {
     const group = this.#waiting.filter(({ item }) => chosen.has(item));
     if (group.length === 0) throw new Error("a gatherer must choose at least one item");
     this.#waiting = this.#waiting.filter(({ item }) => !chosen.has(item));
+    this.#lastSize = group.length;
     this.#send(group);
   }
 

@@ -5,12 +5,13 @@
 import type { Sleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { batch } from "./batch.ts";
-import type { Db } from "./client.ts";
+import { type Db, withMeter } from "./client.ts";
 import { sendBatch } from "./commit-batch.ts";
 import { Gatherer } from "./gatherer.ts";
 import { joinReads, joinStatements } from "./joined-statements.ts";
+import { Meter } from "./meter.ts";
 import { PreparedStatement } from "./prepared-statement.ts";
-import type { GroupedChange, RequestGroup, Sent } from "./request-group.ts";
+import type { AskedWhen, GroupedChange, RequestGroup, Sent } from "./request-group.ts";
 import { faultKind, OverloadedError, withinLimit } from "./retry.ts";
 import type { Statement } from "./statement.ts";
 
@@ -25,6 +26,8 @@ const LONGEST_WAIT_MS = 2 * SECOND_MS;
 const MOST_CONFLICTS = 4;
 /** How long a call may hold up the next one: less than a read may wait, so that one that hangs fails no others. */
 const STALLED_MS = SECOND_MS;
+/** The same for what is asked of another object, which is near and only counts or allocates: a slow one holds up its own askers only. */
+const STALLED_ASKING_MS = 50;
 /** Of how many subjects the last change is remembered. */
 const REMEMBERED_SUBJECTS = 4_096;
 
@@ -38,10 +41,12 @@ interface Reading extends Waiting {
   readonly sinceMs: number;
   /** Called when the batch is sent. */
   readonly onSend: () => void;
+  readonly meter: Meter | undefined;
 }
 
 interface Writing extends Waiting, GroupedChange {
   readonly bytes: number;
+  readonly meter: Meter | undefined;
   /** Whether a subject has changed since the request's last read. */
   readonly isStale: () => boolean;
 }
@@ -55,6 +60,11 @@ export interface GroupDependencies {
   nowMs(): number;
 }
 
+interface Questions {
+  readonly asked: Gatherer<Question, ReadOutcome>;
+  readonly when: AskedWhen;
+}
+
 interface Question {
   readonly item: unknown;
   readonly send: (items: readonly unknown[]) => Promise<readonly unknown[]>;
@@ -65,8 +75,8 @@ export class Groups {
   readonly #deps: GroupDependencies;
   readonly #reads: Gatherer<Reading, ReadOutcome>;
   readonly #writes: Gatherer<Writing, WriteOutcome>;
-  /** By name: what is asked of other objects. */
-  readonly #questions = new Map<string, Gatherer<Question, ReadOutcome>>();
+  /** By name: what is asked of other objects, and whether reads wait for it. */
+  readonly #questions = new Map<string, Questions>();
   /** How many groups of changes have ended, and the number of the last one that changed a subject. */
   #ended = 0;
   readonly #changedBy = new Map<string, number>();
@@ -78,18 +88,24 @@ export class Groups {
       ...{ sleep, stalledMs: STALLED_MS },
       choose: chooseReads,
       send: (items) => this.#read(items),
-      // Whoever arrives during a write could be answered no sooner than the next write. So one read serves all of them.
-      isHeldUp: () => this.#writes.isCalling,
+      // Whoever arrives while others are on their way to a write, or during it, could be answered no sooner than the next write. So one read
+      // serves all of them.
+      isHeldUp: () => this.#writes.isCalling || this.#isAsking(),
+      turns: { next: () => sleep(0), nowMs: () => deps.nowMs() },
     });
     this.#writes = new Gatherer({
       ...{ sleep, stalledMs: STALLED_MS },
       choose: chooseChanges,
       send: (items, settle) => this.#write(items, settle),
-      onFree: () => this.#reads.goOn(),
+      onFree: () => {
+        this.#reads.goOn();
+        this.#askBesideRead();
+      },
     });
   }
 
-  request(isPublic: boolean): RequestGroup {
+  /** `meter`: counts the request's share of the calls that it takes part in. */
+  request(isPublic: boolean, meter?: Meter): RequestGroup {
     let readAfter = this.#ended;
     const onSend = () => {
       readAfter = this.#ended;
@@ -98,25 +114,26 @@ export class Groups {
       subjects.some((subject) => (this.#changedBy.get(subject) ?? 0) > readAfter);
     return {
       read: async (statements) => {
-        const outcome = await this.#reads.add({ statements, isPublic, sinceMs: this.#deps.nowMs(), onSend });
+        const outcome = await this.#reads.add({ statements, isPublic, sinceMs: this.#deps.nowMs(), onSend, meter });
         if ("error" in outcome) throw outcome.error;
         return outcome.results;
       },
       write: async ({ statements, subjects }) => {
         const bytes = bytesOf(statements);
-        const change = { statements, subjects, isPublic, bytes, isStale: () => isStale(subjects) };
+        const change = { statements, subjects, isPublic, bytes, meter, isStale: () => isStale(subjects) };
         const outcome = await this.#writes.add(change);
         if (outcome.kind === "failed") throw outcome.error;
         return outcome;
       },
-      ask: (name: string, item, send) => this.#ask(name, item, send),
+      ask: (name: string, item, send, when) => this.#ask(name, item, send, when),
     };
   }
 
-  #ask<I, O>(name: string, item: I, send: (items: readonly I[]) => Promise<readonly O[]>): Promise<O>;
-  async #ask(name: string, item: unknown, send: Question["send"]): Promise<unknown> {
-    const asked = this.#questions.get(name) ?? this.#newQuestions();
-    this.#questions.set(name, asked);
+  #ask<I, O>(name: string, item: I, send: (items: readonly I[]) => Promise<readonly O[]>, when?: AskedWhen): Promise<O>;
+  async #ask(name: string, item: unknown, send: Question["send"], when: AskedWhen = "AFTER_READ"): Promise<unknown> {
+    const questions = this.#questions.get(name) ?? { asked: this.#newQuestions(when), when };
+    this.#questions.set(name, questions);
+    const { asked } = questions;
     const outcome = await asked.add({ item, send });
     // There are as many names as addresses that callers come from.
     if (asked.isIdle) this.#questions.delete(name);
@@ -124,19 +141,34 @@ export class Groups {
     return outcome.results[0];
   }
 
-  #newQuestions(): Gatherer<Question, ReadOutcome> {
+  #newQuestions(when: AskedWhen): Gatherer<Question, ReadOutcome> {
     const { sleep } = this.#deps;
-    const send = (questions: readonly Question[]) => askAll(sleep, questions);
-    return new Gatherer({ sleep, stalledMs: STALLED_MS, choose: firstGroup, send });
+    return new Gatherer({
+      ...{ sleep, stalledMs: STALLED_ASKING_MS },
+      choose: firstGroup,
+      send: (questions: readonly Question[]) => askAll(sleep, questions),
+      onFree: () => this.#reads.goOn(),
+      // Those who read together ask together.
+      isHeldUp: () => when === "BESIDE_READ" && (this.#reads.isGathering || this.#writes.isCalling),
+    });
+  }
+
+  #askBesideRead(): void {
+    for (const { asked, when } of this.#questions.values()) if (when === "BESIDE_READ") asked.goOn();
+  }
+
+  /** Whether a request that has read asks another object, and the answer is not late. */
+  #isAsking(): boolean {
+    return [...this.#questions.values()].some(({ asked, when }) => when === "AFTER_READ" && asked.isCalling);
   }
 
   async #read(items: readonly Reading[]): Promise<readonly ReadOutcome[]> {
+    this.#askBesideRead();
     const earliestMs = this.#deps.nowMs() - LONGEST_WAIT_MS;
     const due = items.filter(({ sinceMs }) => sinceMs >= earliestMs);
     for (const { onSend } of due) onSend();
     const found = await this.#readAll(due);
-    const late: ReadOutcome = { error: new OverloadedError("a read has waited too long") };
-    return items.map((item) => found.get(item) ?? late);
+    return items.map((item) => found.get(item) ?? { error: new OverloadedError("a read has waited too long") });
   }
 
   /** One batch. If it fails for a reason that may be one of the reads, each is read alone. */
@@ -144,8 +176,10 @@ export class Groups {
     const { db, sleep } = this.#deps;
     if (items.length === 0) return new Map();
     const { statements, resultsOf } = joinReads(items.map((item) => item.statements));
+    const meter = new Meter();
     try {
-      const results = resultsOf(await withinLimit(sleep, batch(db, statements)));
+      const results = resultsOf(await withinLimit(sleep, batch(withMeter(db, meter), statements)));
+      share(meter, items);
       return new Map(items.map((item, n) => [item, { results: results[n] ?? [] }]));
     } catch (error) {
       if (items.length === 1 || faultKind(error) !== "other") return new Map(items.map((item) => [item, { error }]));
@@ -198,7 +232,7 @@ interface Sending<I> {
  * committed: a change that has committed then violates its own key. Where many have a conflict, a fact that most relied on is no longer true: the
  * rest is decided again, instead of a batch for each.
  */
-async function sendGroup<I extends GroupedChange>(
+async function sendGroup<I extends Measured>(
   deps: GroupDependencies,
   items: readonly I[],
   sending: Sending<I>,
@@ -221,12 +255,23 @@ async function sendGroup<I extends GroupedChange>(
   for (const item of items) sending.settle(item, outcome);
 }
 
-async function sendOnce(deps: GroupDependencies, items: readonly GroupedChange[]): Promise<WriteOutcome> {
+async function sendOnce(deps: GroupDependencies, items: readonly Measured[]): Promise<WriteOutcome> {
+  const meter = new Meter();
   try {
-    return await sendBatch(deps, joinStatements(items.map(({ statements }) => statements)));
+    const own = { ...deps, db: withMeter(deps.db, meter) };
+    return await sendBatch(own, joinStatements(items.map(({ statements }) => statements)));
   } catch (error) {
     return { kind: "failed", error };
+  } finally {
+    share(meter, items);
   }
+}
+
+type Measured = GroupedChange & Pick<Writing, "meter">;
+
+/** Each took part in the calls, and bears its share of their rows. */
+function share({ cost }: Meter, items: readonly Pick<Writing, "meter">[]): void {
+  for (const { meter } of items) meter?.add(cost, items.length);
 }
 
 /** `mayCommit`: whether a batch of the whole group, of which this is a part, may still commit. */

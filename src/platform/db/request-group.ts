@@ -20,6 +20,8 @@ export interface GroupedChange {
   readonly subjects: readonly string[];
 }
 
+export type AskedWhen = "AFTER_READ" | "BESIDE_READ";
+
 /** The storage of one request that takes part in groups. */
 export interface RequestGroup {
   /** Like `batch`, for statements that only read; rejects as `batch` does. */
@@ -28,7 +30,8 @@ export interface RequestGroup {
   write(change: GroupedChange): Promise<Sent>;
   /**
    * Asks an object for `item`, in one call with what other requests ask of it meanwhile. `send` answers in order, and may be repeated. `name` names
-   * the object and the question: all that is asked under one name is of one type, and any of its `send` may send it.
+   * the object and the question: all that is asked under one name is of one type, and any of its `send` may send it. Reads of other requests wait
+   * for the answer, so that they share the next group of those who ask; not for what is asked `BESIDE_READ`.
    */
-  ask<I, O>(name: string, item: I, send: (items: readonly I[]) => Promise<readonly O[]>): Promise<O>;
+  ask<I, O>(name: string, item: I, send: (items: readonly I[]) => Promise<readonly O[]>, when?: AskedWhen): Promise<O>;
 }

@@ -8,6 +8,8 @@ import { d1Messages } from "./conflict.ts";
 
 export const ATTEMPT_LIMIT_MS = 3_000;
 export const MAX_REPEATS = 2;
+/** For work that is not repeated: what the attempts of a repeated read have together. */
+export const UNREPEATED_LIMIT_MS = (1 + MAX_REPEATS) * ATTEMPT_LIMIT_MS;
 const FIRST_PAUSE_MS = 50;
 
 /** Thrown by `withinLimit`; it is unknown whether the work was done. */
@@ -24,10 +26,13 @@ export class OverloadedError extends Error {
 /** `transient` may be repeated. `overloaded` was rejected and must not be repeated. `other` is a bug or a violated key. */
 export type FaultKind = "transient" | "overloaded" | "other";
 
-const OVERLOADED = /overloaded|too many requests queued|queued for too long/i;
-/** The last pattern occurs only on a development server, while another program writes to the same file. Such a batch wrote nothing. */
+/** A full database answers every write so (docs/operations/incidents.md): nothing was written, and asking again at once is of no use. */
+const OVERLOADED =
+  /overloaded|too many requests queued|queued for too long|exceeded maximum db size|database or disk is full/i;
 const TRANSIENT =
-  /network connection lost|object to be reset|because its code was updated|transient issue|internal error|storage operation exceeded timeout|client disconnected|cannot resolve d1 db|database is locked: SQLITE_BUSY/i;
+  /network connection lost|object to be reset|because its code was updated|transient issue|internal error|storage operation exceeded timeout|client disconnected|cannot resolve d1 db/i;
+/** Occurs only on a development server, while another program writes to the same file. Such a batch wrote nothing. */
+const LOCKED = /database is locked: SQLITE_BUSY/i;
 
 /** Classifies an error of D1 or of a Durable Object stub. */
 export function faultKind(error: unknown): FaultKind {
@@ -35,7 +40,11 @@ export function faultKind(error: unknown): FaultKind {
   const messages = d1Messages(error);
   if (hasFlag(error, "overloaded") || messages.some((message) => OVERLOADED.test(message))) return "overloaded";
   if (hasFlag(error, "retryable") || messages.some((message) => TRANSIENT.test(message))) return "transient";
-  return "other";
+  return isLocked(error) ? "transient" : "other";
+}
+
+function isLocked(error: unknown): boolean {
+  return d1Messages(error).some((message) => LOCKED.test(message));
 }
 
 function hasFlag(error: unknown, flag: "overloaded" | "retryable"): boolean {
@@ -83,6 +92,18 @@ export async function readWithRetry<T>(sleep: Sleep, read: () => Promise<T>): Pr
       const kind = faultKind(error);
       if (kind === "other") throw error;
       if (kind === "overloaded" || repeat === MAX_REPEATS) return err({ code: "STORAGE_UNAVAILABLE" });
+      await sleep(pauseMs(repeat));
+    }
+  }
+}
+
+/** Runs work that counts each time it is executed: repeated only where it was certainly not begun. Throws every other fault. */
+export async function executeOnce<T>(sleep: Sleep, work: () => Promise<T>): Promise<T> {
+  for (let repeat = 0; ; repeat++) {
+    try {
+      return await withinLimit(sleep, work(), UNREPEATED_LIMIT_MS);
+    } catch (error) {
+      if (!isLocked(error) || repeat === MAX_REPEATS) throw error;
       await sleep(pauseMs(repeat));
     }
   }

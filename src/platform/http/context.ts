@@ -1,18 +1,30 @@
 // The context of every request (its id and start time), the headers of every response (request id, security headers), the responses to thrown
 // errors.
 import type { Context, MiddlewareHandler } from "hono";
-import { makeId, newUlid, type RequestId } from "../../lib/ids.ts";
+import { writePoint } from "../../lib/data-point.ts";
+import { makeId, newUlid, parseId, type RequestId } from "../../lib/ids.ts";
 import { log, safeError } from "../../lib/log.ts";
 import type { Sleep } from "../../lib/sleep.ts";
+import { logWork } from "../../lib/work-log.ts";
 import type { Db } from "../db/client.ts";
+import { Meter } from "../db/meter.ts";
 import { faultKind } from "../db/retry.ts";
-import type { Failure } from "../failures.ts";
+import type { Failure, FailureCode } from "../failures.ts";
 import { failureResponse } from "./errors.ts";
 import { answerHeaders } from "./security-headers.ts";
 
 export interface AppEnv {
   Bindings: Env;
-  Variables: { requestId: RequestId; nowMs: number };
+  Variables: {
+    requestId: RequestId;
+    nowMs: number;
+    /** Counts what the request asks of D1. */
+    meter: Meter;
+    /** The operation of the route. */
+    operationId: string | undefined;
+    /** The code of the refusal that is answered. */
+    refusal: FailureCode | undefined;
+  };
 }
 
 export type AppContext = Context<AppEnv>;
@@ -21,7 +33,9 @@ export const requestContext: MiddlewareHandler<AppEnv> = async (c, next) => {
   const nowMs = Date.now();
   c.set("nowMs", nowMs);
   c.set("requestId", newRequestId(nowMs));
+  c.set("meter", new Meter());
   await next();
+  noteRequest(c);
   // Responses of routes and refusals already have these headers; pages and documents get them here.
   if (c.res.headers.has("x-request-id")) return;
   for (const [name, value] of Object.entries(answerHeaders(c.get("requestId"), {}))) {
@@ -33,10 +47,44 @@ function newRequestId(nowMs: number): RequestId {
   return makeId("req", newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16))));
 }
 
+const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"];
+
+/** Writes the request's line. A path that no route has, and a method that is none, are the caller's own text and left out. */
+function noteRequest(c: AppContext): void {
+  const { routePath, method } = c.req;
+  const { status } = c.res;
+  const path = routePath === "*" || routePath === "/*" ? "none" : routePath;
+  const facts = {
+    requestId: c.get("requestId"),
+    route: `${METHODS.includes(method) ? method : "OTHER"} ${path}`,
+    merchantId: parseId("mer", c.req.param("merchantId") ?? "") ?? null,
+    status,
+    code: c.get("refusal") ?? null,
+  };
+  const done = { ms: Date.now() - c.get("nowMs"), cost: c.get("meter").cost };
+  logWork({ work: "request", ...done, isFault: status >= 500, facts }, c.env, Math.random());
+  const { code, merchantId } = facts;
+  const isCreate = CREATES.includes(c.get("operationId") ?? "") && status < 400;
+  if (isCreate && !c.res.headers.has("idempotent-replayed"))
+    writePoint(c.env, { kind: "create", subject: "", merchantId, value: 1, ...done });
+  // Of our routes: what strangers try elsewhere says nothing.
+  if (code !== null && c.get("operationId") !== undefined)
+    writePoint(c.env, { kind: "refusal", subject: code, merchantId, value: 1, ...done });
+}
+
+/** The operations that create an invoice. */
+const CREATES: readonly string[] = ["createInvoice", "buyProduct"];
+
 /** The response to a thrown error. */
 export function errorResponse(error: unknown, c: AppContext): Response {
   const requestId = c.get("requestId");
-  return failureResponse(failureOf(error, { requestId, route: c.req.routePath }), requestId);
+  return refuse(c, failureOf(error, { requestId, route: c.req.routePath }));
+}
+
+/** The response to a failure, whose code the request's line has. */
+export function refuse(c: AppContext, failure: Failure, own: Readonly<Record<string, string>> = {}): Response {
+  c.set("refusal", failure.code);
+  return failureResponse(failure, c.get("requestId"), own);
 }
 
 /**

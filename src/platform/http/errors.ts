@@ -108,6 +108,37 @@ const ANSWERS: Answers<Failure> = {
     status: 403,
     message: "A change from a browser must come from this service's own origin; send that origin in the Origin header",
   }),
+  OPERATOR_REQUIRED: () => ({ status: 403, message: "Only an operator of this deployment can do this" }),
+  NOT_SET_UP: () => ({
+    status: 503,
+    message:
+      "This deployment is not set up yet: its operator makes a set-up link with `npm run setup-link` and opens it",
+    headers: { "retry-after": "60" },
+  }),
+  SETUP_LINK_INVALID: () => ({
+    status: 404,
+    message: "The set-up link is unknown, expired or already used; make a new one with `npm run setup-link`",
+  }),
+  SIGN_UP_CLOSED: () => ({
+    status: 403,
+    message: "There is no account with this email address, and new accounts are made by invitation only",
+  }),
+  USER_NOT_FOUND: () => ({ status: 404, message: "No user has this email address; they must sign in once first" }),
+  OPERATOR_NOT_FOUND: () => ({ status: 404, message: "Operator not found" }),
+  LAST_OPERATOR: () => ({
+    status: 409,
+    message: "This is the last operator; make another user an operator first",
+  }),
+  NETWORK_NOT_FOUND: () => ({ status: 404, message: "There is no network of this name" }),
+  REREAD_IN_PROGRESS: (failure) => ({
+    status: 409,
+    message: `Blocks ${failure.fromHeight} to ${failure.toHeight} of this network are being read again; wait until that has ended, or end it`,
+  }),
+  REREAD_NOT_FOUND: () => ({ status: 404, message: "No blocks of this network are being read again" }),
+  MERCHANT_SUSPENDED: () => ({
+    status: 403,
+    message: "This merchant is suspended by the operator of this service and takes no new payments; ask the operator",
+  }),
   OWNER_REQUIRED: () => ({ status: 403, message: "Only the owner can do this" }),
   SECURITY_REQUIREMENT_NOT_MET: (failure) => ({
     status: 403,
@@ -193,6 +224,21 @@ const ANSWERS: Answers<Failure> = {
     status: 403,
     message: `Your role or this kind of key does not allow these permissions: ${failure.permissions.join(", ")}`,
     facts: { permissions: failure.permissions },
+  }),
+  CHALLENGE_REQUIRED: ({ siteKey, action }) => ({
+    status: 403,
+    message: "This deployment asks browsers for a Turnstile token: send it in the header cf-turnstile-response",
+    facts: { siteKey, action },
+  }),
+  CHALLENGE_FAILED: ({ siteKey, action }) => ({
+    status: 403,
+    message: "The Turnstile token is wrong, expired or already used; let the widget make a new one",
+    facts: { siteKey, action },
+  }),
+  CHALLENGE_UNAVAILABLE: () => ({
+    status: 503,
+    message: "The Turnstile token could not be verified; try again",
+    headers: RETRY_SOON,
   }),
   RATE_LIMITED: (failure) => ({
     status: 429,

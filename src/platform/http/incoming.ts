@@ -3,6 +3,7 @@ import type { RequestId } from "../../lib/ids.ts";
 import { requestSleep } from "../../lib/sleep.ts";
 import { openWakingDb } from "../db/client.ts";
 import { databaseOf, databaseWithoutMerchant } from "../db/databases.ts";
+import type { Meter } from "../db/meter.ts";
 import { type AppContext, callerIp, type GivenDependencies } from "./context.ts";
 import type { MerchantContext } from "./merchant-context.ts";
 
@@ -20,6 +21,8 @@ export interface Incoming {
   readonly header: (name: string) => string | undefined;
   /** Runs work after the response; the work may be lost. */
   readonly background: (work: Promise<unknown>) => void;
+  /** Counts what the request asks of D1. */
+  readonly meter: Meter;
   /** Set inside the object of the merchant. */
   readonly merchantContext: MerchantContext | undefined;
 }
@@ -35,14 +38,16 @@ export function incomingOf(c: AppContext): Incoming {
     params: c.req.param() satisfies Readonly<Record<string, string>>,
     header: (name) => c.req.header(name),
     background: (work) => c.executionCtx.waitUntil(work.catch(() => undefined)),
+    meter: c.get("meter"),
     merchantContext: undefined,
   };
 }
 
 export function givenDependencies(incoming: Incoming): GivenDependencies {
-  const { env, nowMs, background, merchantContext } = incoming;
+  const { env, nowMs, background, meter, merchantContext } = incoming;
   if (merchantContext !== undefined) return { ...merchantContext.storage, nowMs, background };
-  return { db: openWakingDb(databaseOfPath(incoming), env, background), nowMs, sleep: requestSleep(), background };
+  const db = openWakingDb(databaseOfPath(incoming), env, background, meter);
+  return { db, nowMs, sleep: requestSleep(), background };
 }
 
 /** The database of the merchant that the path names, or of the merchant's invoice or product; else that of accounts. */

@@ -5,7 +5,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** The schemas under `#/components/schemas`; `jsonSchema` adds to it. */
 export type NamedSchemas = Record<string, JsonSchema>;
 
-const NAMED = "#/components/schemas/";
+/** The prefix of references to them. */
+export const NAMED_SCHEMAS = "#/components/schemas/";
 
 /** `input`: a request; `output`: a response. Adds every schema with a title, the outermost included, to `named`. */
 export function jsonSchema(schema: z.ZodType, io: "input" | "output", named: NamedSchemas): JsonSchema {
@@ -28,5 +29,5 @@ function withReferences(node: unknown, named: NamedSchemas): unknown {
   // A property with the name `title` is a schema, not a text.
   if (typeof whole.title !== "string") return whole;
   named[whole.title] = whole;
-  return { $ref: `${NAMED}${whole.title}` };
+  return { $ref: `${NAMED_SCHEMAS}${whole.title}` };
 }

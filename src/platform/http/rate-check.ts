@@ -4,6 +4,7 @@ import { type CallerNetwork, callersOf, isLoopback } from "../../lib/ip-network.
 import { LIMITS } from "../../lib/limits.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import type { Failure } from "../failures.ts";
+import type { CountedAs } from "./counted-callers.ts";
 import { isDevelopment } from "./deployment.ts";
 import type { Incoming } from "./incoming.ts";
 import { type RateLimiterRpc, type RateVerdict, rateLimitHeaders } from "./rate-limit.ts";
@@ -38,6 +39,26 @@ export async function checkRateOfIp(
     if (refused !== undefined) return refused;
   }
   return undefined;
+}
+
+/**
+ * Counts one request of an authenticated caller. Where anyone can see the key, the limit of the caller's IP address comes first: one address that
+ * sends too much must not use up the key's limit for all others.
+ */
+export async function limitCaller(
+  incoming: Incoming,
+  { name, act }: CountedAs,
+  headers: Record<string, string>,
+): Promise<Failure | undefined> {
+  const perMinute = requestsPerMinute(incoming.env);
+  if (perMinute === 0) return undefined;
+  const { ip } = incoming;
+  if (act !== undefined && ip !== undefined) {
+    const byIp = { act, ip, perMinute: LIMITS.publicKeyRequestsPerIpAndMinute };
+    const refused = await checkRateOfIp(incoming, byIp, headers);
+    if (refused !== undefined) return refused;
+  }
+  return checkRate(incoming, { name, perMinute, isShown: true }, headers);
 }
 
 /** Counts one request of an unauthenticated caller by IP address (decisions 8); not counted where the edge reports no address. */
@@ -98,7 +119,8 @@ async function take(incoming: Incoming, name: string, perMinute: number): Promis
   const group = merchantContext?.storage.db.group;
   try {
     if (group === undefined) return await limiter().take(perMinute, nowMs);
-    return await group.ask(`take ${name}`, nowMs, (times) => limiter().takeEach(perMinute, times));
+    const takeEach = (times: readonly number[]) => limiter().takeEach(perMinute, times);
+    return await group.ask(`take ${name}`, nowMs, takeEach, "BESIDE_READ");
   } catch {
     return undefined;
   }

@@ -35,24 +35,31 @@ const IDEMPOTENT: readonly FailureCode[] = [
   "OPERATION_IN_PROGRESS",
 ];
 
+/** Codes of a route whose public keys may be asked for a Turnstile token. */
+const CHALLENGED: readonly FailureCode[] = ["CHALLENGE_REQUIRED", "CHALLENGE_FAILED", "CHALLENGE_UNAVAILABLE"];
+
 /** Every error code of a route, each once, its own first. Empty for a page, which shows no codes. */
 export function refusalsOf(spec: RouteSpec): readonly FailureCode[] {
   if (spec.isPage) return [];
   const isGuarded = spec.callers !== "ANYBODY";
   const isMerchants = spec.callers === "MEMBER" || spec.callers === "MEMBER_OR_KEY";
+  const isForKeys = spec.callers === "MEMBER_OR_KEY" || spec.callers === "KEY";
   const isChanging = spec.method !== "GET";
   return [
     ...new Set([
       ...spec.refusals,
       ...(spec.isIdempotent ? IDEMPOTENT : []),
+      ...(spec.isChallenged ? CHALLENGED : []),
       ...(isChanging ? CHANGING : []).filter((code) => !(spec.isForAnyOrigin && code === "ORIGIN_NOT_ALLOWED")),
       ...(isChanging && isGuarded ? (["CONTENTION"] as const) : []),
       ...(spec.needsStepUp ? (["STEP_UP_REQUIRED"] as const) : []),
       ...(spec.isOwnerOnly ? (["OWNER_REQUIRED"] as const) : []),
-      ...(spec.callers === "MEMBER_OR_KEY" ? (["PUBLIC_KEY_FORBIDDEN"] as const) : []),
-      ...(isGuarded && spec.callers !== "MEMBER_OR_KEY" ? (["SESSION_REQUIRED"] as const) : []),
+      ...(spec.isOperatorOnly ? (["OPERATOR_REQUIRED"] as const) : []),
+      ...(isForKeys ? (["PUBLIC_KEY_FORBIDDEN"] as const) : []),
+      ...(isGuarded && !isForKeys ? (["SESSION_REQUIRED"] as const) : []),
       ...(isMerchants ? MERCHANT : []),
-      ...(isGuarded ? GUARDED : []),
+      ...(spec.callers === "KEY" ? (["MERCHANT_NOT_FOUND"] as const) : []),
+      ...(isGuarded ? GUARDED : []).filter((code) => !(spec.callers === "KEY" && code === "SECOND_FACTOR_REQUIRED")),
       ...ANY,
     ]),
   ];
@@ -80,6 +87,17 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   SESSION_REQUIRED: { code: "SESSION_REQUIRED" },
   ORIGIN_NOT_ALLOWED: { code: "ORIGIN_NOT_ALLOWED" },
   OWNER_REQUIRED: { code: "OWNER_REQUIRED" },
+  OPERATOR_REQUIRED: { code: "OPERATOR_REQUIRED" },
+  NOT_SET_UP: { code: "NOT_SET_UP" },
+  SETUP_LINK_INVALID: { code: "SETUP_LINK_INVALID" },
+  SIGN_UP_CLOSED: { code: "SIGN_UP_CLOSED" },
+  USER_NOT_FOUND: { code: "USER_NOT_FOUND" },
+  OPERATOR_NOT_FOUND: { code: "OPERATOR_NOT_FOUND" },
+  LAST_OPERATOR: { code: "LAST_OPERATOR" },
+  NETWORK_NOT_FOUND: { code: "NETWORK_NOT_FOUND" },
+  REREAD_IN_PROGRESS: { code: "REREAD_IN_PROGRESS", fromHeight: 100, toHeight: 200 },
+  REREAD_NOT_FOUND: { code: "REREAD_NOT_FOUND" },
+  MERCHANT_SUSPENDED: { code: "MERCHANT_SUSPENDED" },
   SECURITY_REQUIREMENT_NOT_MET: { code: "SECURITY_REQUIREMENT_NOT_MET", missing: ["tfa"] },
   SECOND_FACTOR_REQUIRED: { code: "SECOND_FACTOR_REQUIRED", factors: ["totp"] },
   STEP_UP_REQUIRED: { code: "STEP_UP_REQUIRED", factors: ["totp"] },
@@ -118,6 +136,9 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   IMAGE_REFUSED: { code: "IMAGE_REFUSED", reason: "it is larger than 32 KB" },
   IMAGE_NOT_FOUND: { code: "IMAGE_NOT_FOUND" },
   LINK_INVALID: { code: "LINK_INVALID" },
+  CHALLENGE_REQUIRED: { code: "CHALLENGE_REQUIRED", siteKey: "0x4AAA", action: "invoice" },
+  CHALLENGE_FAILED: { code: "CHALLENGE_FAILED", siteKey: "0x4AAA", action: "invoice" },
+  CHALLENGE_UNAVAILABLE: { code: "CHALLENGE_UNAVAILABLE" },
   RATE_LIMITED: { code: "RATE_LIMITED", retryAfterSeconds: 60 },
   IDEMPOTENCY_KEY_INVALID: { code: "IDEMPOTENCY_KEY_INVALID" },
   IDEMPOTENCY_KEY_REUSED: { code: "IDEMPOTENCY_KEY_REUSED" },
@@ -129,7 +150,7 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   XPUB_NOT_SUPPORTED: { code: "XPUB_NOT_SUPPORTED", network: "ETH" },
   PRIVATE_KEY_REFUSED: { code: "PRIVATE_KEY_REFUSED" },
   WALLET_EXISTS: { code: "WALLET_EXISTS", walletId: undefined },
-  WALLET_HAS_ACTIVE_PAYMENTS: { code: "WALLET_HAS_ACTIVE_PAYMENTS" },
+  WALLET_HAS_ACTIVE_PAYMENTS: { code: "WALLET_HAS_ACTIVE_PAYMENTS", invoiceIds: ["inv_1"] },
   WALLET_NOT_FOUND: { code: "WALLET_NOT_FOUND" },
   WALLET_FROZEN: { code: "WALLET_FROZEN" },
   WALLET_IS_NOT_XPUB: { code: "WALLET_IS_NOT_XPUB" },

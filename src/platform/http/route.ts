@@ -15,7 +15,7 @@ export const TAGS = {
     "Endpoints on a merchant's server that receive events as POST requests, signed as in Standard Webhooks 1.0.",
   Products: "What a merchant sells repeatedly, with a page where customers can buy it.",
   Customers: "The customers of a merchant's invoices.",
-  Reports: "Totals over all invoices and payments of a merchant.",
+  Reports: "Totals over all invoices and payments of a merchant, and exports of them.",
   Search: "One field for ids, order numbers, emails, transactions and addresses.",
   Merchants: "The businesses of a user, their settings and images.",
   "API keys": "How a merchant's servers (sk_) and browsers (pk_) authenticate.",
@@ -24,6 +24,7 @@ export const TAGS = {
   Audit: "Who changed what, and when.",
   "Sign-in": "Sign-in without passwords. It gives the user's browser a session.",
   "My account": "A user's own factors, sessions and linked accounts.",
+  Deployment: "The set-up of the deployment, its operators and its keys.",
   Service: "Health, API references and files.",
   Pages: "HTML pages for customers and users; all other routes return JSON.",
 } as const;
@@ -35,6 +36,8 @@ export interface RouteAnswer {
   readonly description: string;
   /** Absent for a response without a JSON body. Built only for the documents: at module scope it would slow the Worker's start. */
   readonly schema?: () => z.ZodType;
+  /** Of each line, where the response is JSON lines. */
+  readonly lineSchema?: () => z.ZodType;
   /** Another media type that the route may respond with. */
   readonly alsoAs?: string;
 }
@@ -47,12 +50,17 @@ export interface RouteSpec {
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** Who may call: ANYBODY; USER: a user with a session; MEMBER: a user of the merchant's team; MEMBER_OR_KEY: also its API keys. */
-  readonly callers: "ANYBODY" | "USER" | "MEMBER" | "MEMBER_OR_KEY";
+  /**
+   * Who may call: ANYBODY; USER: a user with a session; MEMBER: a user of the merchant's team; MEMBER_OR_KEY: also its API keys; KEY: a secret API
+   * key, of the merchant that it belongs to.
+   */
+  readonly callers: "ANYBODY" | "USER" | "MEMBER" | "MEMBER_OR_KEY" | "KEY";
   /** The permission that a member or a key needs, "a or b" where each is enough; null where `callers` is enough. */
   readonly permission: string | null;
   /** A role check, not a permission (decisions 7). */
   readonly isOwnerOnly?: true;
+  /** Whether a user must be an operator of the deployment (security.md 5). */
+  readonly isOperatorOnly?: true;
   /** Whether a user must have given a factor in the last 5 minutes. */
   readonly needsStepUp?: true;
   /** Whether a `pk_` key may call it (decisions 7). */
@@ -63,6 +71,8 @@ export interface RouteSpec {
   readonly isPage?: true;
   /** Whether it creates something, so that Idempotency-Key applies (decisions 6). */
   readonly isIdempotent: boolean;
+  /** Whether a public key has to send a Turnstile token where the operator asks for one. */
+  readonly isChallenged?: true;
   /** Built when the first request or a document needs it, as is `query`: at module scope, schemas took most of the Worker's start. */
   readonly body: () => z.ZodType;
   readonly query: () => z.ZodType;
@@ -70,6 +80,9 @@ export interface RouteSpec {
   /** The route's own refusals; those of every route of its kind are added (refusals.ts). */
   readonly refusals: readonly FailureCode[];
 }
+
+/** The header and the form field of a Turnstile token. */
+export const CHALLENGE_TOKEN = "cf-turnstile-response";
 
 /** The body of a route without a body: absent, or an empty object. */
 export const noBody = () => z.strictObject({}).optional();
@@ -105,7 +118,9 @@ export function accessText(spec: RouteSpec): string {
       if (spec.isPage) return "Needs no key. The body is a form, and errors are HTML pages.";
       return `Needs no key.${spec.isForAnyOrigin ? " Pages of any origin may call it." : ""}`;
     case "USER":
-      return `Needs a session.${stepUp}`;
+      return `Needs ${spec.isOperatorOnly ? "the session of an operator; not for API keys" : "a session"}.${stepUp}`;
+    case "KEY":
+      return "Needs a secret API key, as `x-api-key` or as a bearer token. The merchant is the key's.";
     case "MEMBER": {
       const who = spec.isOwnerOnly ? "the owner" : `a member with the permission ${spec.permission}`;
       return `Needs the session of ${who}; not for API keys.${stepUp}`;

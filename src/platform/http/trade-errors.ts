@@ -53,7 +53,11 @@ export const TRADE_ANSWERS: Answers<TradeFailure> = {
     message: "A wallet for this cryptocurrency and network already exists; delete it before you register another",
     ...(failure.walletId === undefined ? {} : { facts: { walletId: failure.walletId } }),
   }),
-  WALLET_HAS_ACTIVE_PAYMENTS: () => ({ status: 409, message: "Cannot delete a wallet with active payments" }),
+  WALLET_HAS_ACTIVE_PAYMENTS: (failure) => ({
+    status: 409,
+    message: "Cannot delete a wallet with active payments",
+    facts: { invoiceIds: failure.invoiceIds },
+  }),
   WALLET_NOT_FOUND: () => ({ status: 404, message: "Wallet not found" }),
   WALLET_FROZEN: () => ({
     status: 409,
@@ -112,7 +116,7 @@ export const TRADE_ANSWERS: Answers<TradeFailure> = {
   }),
   NETWORK_NOT_WATCHED: (failure) => ({
     status: 503,
-    message: `No chain source is configured for ${failure.network}`,
+    message: `${failure.network} is not being read at the moment, so a payment would not be seen; choose another payment method, or try again later`,
     headers: { "retry-after": "60" },
   }),
   INVOICE_NOT_RESOLVABLE: (failure) => ({

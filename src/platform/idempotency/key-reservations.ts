@@ -25,6 +25,8 @@ export interface Keys {
   reserve(keyHash: string, fingerprint: string, nowMs: number): Promise<KeyReservation>;
   takeOver(keyHash: string, operationId: string, nowMs: number): Promise<TakeOver>;
   endLease(keyHash: string, operationId: string, attempt: number): Promise<void>;
+  /** Whether the key is reserved. Absent where nothing is decided before a reservation. */
+  knows?(keyHash: string, nowMs: number): Promise<boolean>;
   /** Runs an operation of this key, known to `ended`. Absent where other requests of the key may run elsewhere. */
   run?<T>(keyHash: string, work: () => Promise<T>): Promise<T>;
   /** Resolves once no operation of this key runs here. */
@@ -69,6 +71,11 @@ export class KeyReservations {
     if (known === undefined) throw new Error("an idempotency key was neither inserted nor found");
     if (known.fingerprint !== fingerprint) return { kind: "conflict" };
     return { kind: "known", operationId: String(known.operation_id), leaseUntilMs: Number(known.lease_until_ms) };
+  }
+
+  /** Whether the key is reserved; writes nothing. */
+  knows(keyHash: string, nowMs: number): boolean {
+    return this.#rows("SELECT 1 FROM claims WHERE key_hash = ? AND expires_at_ms > ?", [keyHash, nowMs]).length > 0;
   }
 
   /**

@@ -6,6 +6,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { isoTime } from "../../lib/time.ts";
 import { isDevelopment } from "../http/deployment.ts";
+import { isSet } from "../keys/keyrings.ts";
 import { cloudflareMailClient } from "./cloudflare-client.ts";
 import type { KeptMail } from "./dev-mailbox.ts";
 import type { MailClient, Mailer } from "./mail.ts";
@@ -31,6 +32,11 @@ export function mailerOf(
   if (!client.ok) return losing(client.error);
   const deps = { sleep, random: Math.random, report: logAlert };
   return { post: async (mail) => given.background(sendMail(deps, client.value, mail, crypto.randomUUID())) };
+}
+
+/** Whether the operator has set how mail is sent, well or badly. Without it a mailed code would never come. */
+export function isMailOffered(env: Pick<Env, "ENVIRONMENT" | "MAIL_PROVIDER">): boolean {
+  return isDevelopment(env) || isSet(env.MAIL_PROVIDER);
 }
 
 /** For callers that record which mails were sent. With an invalid variable every mail fails. */

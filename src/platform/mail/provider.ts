@@ -27,12 +27,17 @@ const provider = lazily(() =>
 /** `mailbox` keeps mails for `/dev/mail`; `cloudflare` uses the binding SEND_EMAIL; `resend` uses an HTTP service. */
 export type MailProvider = z.output<ReturnType<typeof provider>>;
 
-/** Parses MAIL_PROVIDER. The error never repeats the value, which may hold an API key. */
+/** Parses MAIL_PROVIDER; unset it is the mailbox in development, and no mail in production. The error never repeats the value, which may hold an API key. */
 export function parseMailProvider(text: string | undefined, isDevelopment: boolean): Result<MailProvider, string> {
+  if (text === undefined || text.trim() === "") {
+    return isDevelopment
+      ? ok({ kind: "mailbox" })
+      : err("MAIL_PROVIDER is not set: no mail is sent, so nobody can sign in by a mailed code");
+  }
   const problem = err('MAIL_PROVIDER must be JSON: {"kind":"cloudflare"} or {"kind":"resend","apiKey":"..."}');
   let value: unknown;
   try {
-    value = JSON.parse(text ?? "");
+    value = JSON.parse(text);
   } catch {
     return problem;
   }

@@ -132,6 +132,9 @@ export const en = {
   buyEmailInvalid: "Write it like name@example.com.",
   buyAmountInvalid: "Write a number from 0 to 1,000,000, such as 12.50.",
   buyTooLong: "This is too long. Please shorten it.",
+  buyChallenge: "Wait until the check below has finished, then continue.",
+  buyNeedsScript:
+    "Your browser has to run a check that you are not a program. Switch JavaScript on and load this page again.",
   // problems
   problemTitle: "This did not work",
   problemNotFound: "There is no such page. Check the link, or ask the shop for a new one.",

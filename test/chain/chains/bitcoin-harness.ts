@@ -38,7 +38,7 @@ export const newAddress = () => node.wallet("shop")<string>("getnewaddress");
 
 export function settingsOf(name: NetworkName, kind: "core-rpc" | "esplora", url: string): ChainClientSettings {
   const network = networkNamed(name);
-  const parsed = parseChainSources(JSON.stringify({ [name]: [{ kind, url }] }));
+  const parsed = parseChainSources({ CHAIN_SOURCES: JSON.stringify({ [name]: [{ kind, url }] }) });
   const source = parsed.ok ? parsed.value.get(name)?.[0] : undefined;
   if (network === undefined || source === undefined) throw new Error("no such source");
   return { ...source, network, fetch: (to, init) => fetch(to, init), timeoutMs: 8_000, nowMs: Date.now };

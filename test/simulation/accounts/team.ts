@@ -32,7 +32,14 @@ export interface Player extends Seat {
 const player = (n: number, name: string, role: Role | undefined): Player => {
   const id: UserId = makeId("usr", numbered(n));
   const email = `${name}@example.com`;
-  const factors = { hasTotp: false, hasEmailOtp: false, hasPasskey: false, hasGoogle: false, hasGithub: false };
+  const factors = {
+    isOperator: false,
+    hasTotp: false,
+    hasEmailOtp: false,
+    hasPasskey: false,
+    hasGoogle: false,
+    hasGithub: false,
+  };
   return {
     merchantId: MERCHANT,
     memberId: makeId("mem", numbered(n)) satisfies MemberId,

@@ -4,6 +4,7 @@ import { CAMPAIGN_LIMIT_MS, FEWEST_HITS, printReport, runCampaign, schedulesOf }
 import { Lab } from "../engine/lab.ts";
 import { activateMethodScenario, createInvoiceScenario, deleteWalletScenario } from "./invoices-scenario.ts";
 import { stockShop } from "./shop.ts";
+import { buyProductScenario, stockStorefront } from "./storefront-scenario.ts";
 
 // Derivation is a pure function of key and index: caching its results only makes schedules faster.
 vi.mock("../../../src/commerce/wallets/derive-address.ts", async (original) => {
@@ -38,11 +39,16 @@ it.each([
   ],
   ["a method picked concurrently is activated once, and every answer is the same", activateMethodScenario],
   ["a deleted wallet has no invoice that still awaits payment to it", deleteWalletScenario],
+  [
+    "a product's form creates one invoice for each rendering, at a price that the product had",
+    buyProductScenario,
+    stockStorefront,
+  ],
 ])(
   `%s: ${count} schedules`,
-  async (_, scenarioOf) => {
+  async (_, scenarioOf, stock = stockShop) => {
     const lab = new Lab();
-    await stockShop(lab);
+    await stock(lab);
     const scenario = scenarioOf(lab);
     const report = await runCampaign(scenario, { count, keepsSeeds: true });
     printReport(scenario, report);

@@ -11,7 +11,7 @@ import type { ChainObservation } from "../../../src/commerce/payments/chain-obse
 import { selectPaymentFile } from "../../../src/commerce/payments/store.ts";
 import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { pricePayments } from "../../../src/detection/matching/price-payments.ts";
-import { assignPayment, ignorePayment } from "../../../src/detection/resolutions/resolve-payment.ts";
+import { assignPayment, setAside } from "../../../src/detection/resolutions/resolve-payment.ts";
 import { newUlid } from "../../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/lib/time.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
@@ -234,7 +234,7 @@ export class ReportedShop {
     const [read] = await selectPaymentFile(this.#deps().db, MERCHANT, String(this.#dice.oneOf(rows).id));
     if (read === undefined) throw new Error("no payment");
     if (this.#dice.chance(0.2)) {
-      await ignorePayment(this.#deps(), read, "by hand");
+      await setAside(this.#deps(), read, { action: "IGNORE", reason: "by hand" });
       return;
     }
     await this.#withInvoice(async (file) => {

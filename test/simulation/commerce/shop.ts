@@ -227,7 +227,7 @@ export function send(
   });
 }
 
-function outcomeOf(answer: OnceAnswer): Attempt<Outcome> {
+export function outcomeOf(answer: OnceAnswer): Attempt<Outcome> {
   if (answer.kind === "answer") {
     return { kind: "done", value: { kind: "answer", status: answer.status, body: answer.body } };
   }
@@ -274,7 +274,7 @@ export function ledgerProblem(lab: Lab, mostAllocated: number): Verdict {
   if (allocated > mostAllocated) return `${allocated} addresses handed out to ${mostAllocated} operations`;
   const [facts] = lab.rows(`select
     (select count(*) from assertions) as assertions,
-    (select active_invoices from merchants) as counted,
+    (select active_invoices + public_invoices from merchants) as counted,
     (select count(*) from invoices where status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')) as active,
     (select count(*) from invoices invoice where event_sequence <>
       (select count(*) from events where invoice_id = invoice.id) or event_sequence <>

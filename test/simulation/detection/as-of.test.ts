@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import {
   CAMPAIGN_LIMIT_MS,
-  FIRST_SEED,
+  campaignSeeds,
   keepSeeds,
   pastSeedsOf,
   printWithTest,
@@ -103,7 +103,7 @@ it(`the same facts give the same result whenever they are read: ${HISTORIES} his
   const startMs = performance.now();
   const { problems, schedules, interleavings, tally } = await campaign(new AsOfTill(), [
     ...pastSeedsOf(NAME),
-    ...seedsTo(HISTORIES, FIRST_SEED),
+    ...campaignSeeds(HISTORIES),
   ]);
   const seconds = ((performance.now() - startMs) / 1_000).toFixed(1);
   const lines = [...tally.hits].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, n]) => `  ${name}: ${n}`);

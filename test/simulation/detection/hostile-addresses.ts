@@ -206,6 +206,7 @@ class Story {
           lastMovedAtMs: Number(cursor?.last_moved_at_ms),
           tickedAtMs: Number(cursor?.ticked_at_ms),
           stuckPassedMs: stuck === undefined ? null : Number(stuck.passed_ms),
+          pausedAtMs: null,
         },
       };
       const watches = watchesOf(["BTC"], [row]);

@@ -172,7 +172,7 @@ function closedUnseen(lab: Lab, plan: Plan, found: ReadonlyMap<string, number>, 
     const row = {
       ...{ network: "BTC", isResting: cursor?.is_resting === 1, passedMs: Number(cursor?.passed_ms) },
       ...{ lastMovedAtMs: Number(cursor?.last_moved_at_ms), tickedAtMs: Number(cursor?.ticked_at_ms) },
-      ...{ stuckPassedMs: stuck === undefined ? null : Number(stuck.passed_ms) },
+      ...{ stuckPassedMs: stuck === undefined ? null : Number(stuck.passed_ms), pausedAtMs: null },
     };
     const facts = {
       expiresAtMs: START + endsAt * POLL_MS,

@@ -14,6 +14,8 @@ export interface Scenario {
   readonly lab: Lab;
   readonly faultChance: number;
   readonly maxSteps: number;
+  /** What must have happened in a campaign, by the names that the scenario notes in its worlds. */
+  readonly kinds?: readonly string[];
   /** Starts the clients and returns the check of the stored state once everything has ended. */
   start(world: World): () => Verdict;
 }
@@ -22,6 +24,8 @@ export interface Report {
   readonly schedules: number;
   readonly problems: readonly { readonly seed: number; readonly problem: string }[];
   readonly hits: ReadonlyMap<string, number>;
+  /** How often each of the scenario's kinds happened, and what else it noted. */
+  readonly notes: ReadonlyMap<string, number>;
   readonly interleavings: number;
   readonly seconds: number;
   readonly steps: number;
@@ -35,8 +39,11 @@ export function schedulesOf(count: number, times = 100): number {
   return process.env.DEEP ? count * times : count;
 }
 
-/** The first seed of a deep campaign that is run in parts; broken variants ignore it, because they are caught early. */
-export const FIRST_SEED = Number(process.env.FIRST_SEED ?? 1);
+/** The seeds of a campaign: 1 to `count`, or those of FIRST_SEED to LAST_SEED among them, for a deep campaign that is run in parts. */
+export function campaignSeeds(count: number): readonly number[] {
+  const { FIRST_SEED = "1", LAST_SEED = String(count) } = process.env;
+  return seedsTo(Math.min(count, Number(LAST_SEED)), Number(FIRST_SEED));
+}
 
 export function seedsTo(count: number, first = 1): readonly number[] {
   return Array.from({ length: Math.max(0, count + 1 - first) }, (_, n) => first + n);
@@ -72,6 +79,7 @@ export async function runCampaign(
 ): Promise<Report> {
   const startMs = performance.now();
   const hits = new Map<string, number>();
+  const notes = new Map(scenario.kinds?.map((kind) => [kind, 0]));
   const points = new Set<string>();
   const interleavings = new Set<number>();
   const problems: { seed: number; problem: string }[] = [];
@@ -84,7 +92,8 @@ export async function runCampaign(
     steps += world.steps;
     interleavings.add(world.interleaving);
     for (const point of world.points) points.add(point);
-    for (const [name, n] of world.hits) hits.set(name, (hits.get(name) ?? 0) + n);
+    addCounts(hits, world.hits);
+    addCounts(notes, world.notes);
     if (problem === undefined) continue;
     problems.push({ seed, problem });
     if (options.stopAt === undefined ? problems.length === MOST_PROBLEMS : options.stopAt.test(problem)) break;
@@ -95,7 +104,11 @@ export async function runCampaign(
     for (const fate of FATES) hits.set(`${point}: ${fate}`, hits.get(`${point}: ${fate}`) ?? 0);
   }
   const seconds = (performance.now() - startMs) / 1_000;
-  return { schedules, problems, hits, interleavings: interleavings.size, seconds, steps };
+  return { schedules, problems, hits, notes, interleavings: interleavings.size, seconds, steps };
+}
+
+function addCounts(all: Map<string, number>, more: ReadonlyMap<string, number>): void {
+  for (const [name, n] of more) all.set(name, (all.get(name) ?? 0) + n);
 }
 
 /** Prints what a campaign exercised or found. vitest shows it if the test fails, and in deep campaigns (vitest.config.ts, `silent`). */
@@ -107,7 +120,9 @@ export function printWithTest(text: string): void {
 /** The report as text: one line of sums, then each fault point and how often it was hit. */
 export function printReport(scenario: Scenario, report: Report): void {
   const { schedules, steps, seconds } = report;
-  const lines = [...report.hits].sort(([a], [b]) => a.localeCompare(b)).map(([name, n]) => `  ${name}: ${n}`);
+  const lines = [...report.hits, ...report.notes]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([name, n]) => `  ${name}: ${n}`);
   const sums = [
     `${schedules} schedules`,
     `${report.interleavings} distinct interleavings`,
@@ -123,9 +138,15 @@ export function rareHits(report: Report): string[] {
   return [...report.hits].filter(([, n]) => n < FEWEST_HITS).map(([name, n]) => `${name}: ${n}`);
 }
 
+/** What the scenario has not exercised at all. */
+export function missingKinds({ notes }: Report): string[] {
+  return [...notes].filter(([, n]) => n === 0).map(([name]) => name);
+}
+
 function* seedsOf(scenario: Scenario, options: { count: number; keepsSeeds?: boolean }): Generator<number> {
   if (options.keepsSeeds) yield* pastSeedsOf(scenario.name);
-  yield* seedsTo(options.count, options.keepsSeeds ? FIRST_SEED : 1);
+  // Broken variants are caught early.
+  yield* options.keepsSeeds ? campaignSeeds(options.count) : seedsTo(options.count);
 }
 
 /** Seeds that failed once: they are always run, before all others. */

@@ -2,7 +2,6 @@
 import { DatabaseSync } from "node:sqlite";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
 import { type Db, openDb } from "../../../src/platform/db/client.ts";
-import type { RequestGroup } from "../../../src/platform/db/request-group.ts";
 import { type Effect, migratedDatabase, savepoints, sqliteD1, sqliteStorage, statementCache } from "./sqlite-d1.ts";
 
 import type { World } from "./world.ts";
@@ -18,15 +17,13 @@ export class Lab {
   #world: World | undefined;
 
   /** The drizzle client whose every call is a step of one client. `wake` is called with the webhooks that its batches made deliveries for. */
-  db(effect: Effect, wake?: (webhookIds: readonly string[]) => void, group?: RequestGroup): Db {
-    return openDb(sqliteD1(this.#prepared, this.#transact, effect), wake === undefined ? {} : { wake }, group);
+  db(effect: Effect, wake?: (webhookIds: readonly string[]) => void): Db {
+    return openDb(sqliteD1(this.#prepared, this.#transact, effect), wake === undefined ? {} : { wake });
   }
 
   /** The current rows, outside of the world's time. */
   rows(sql: string, ...params: (string | number)[]): Row[] {
-    const statement = this.#prepared(sql);
-    statement.setReturnArrays(false);
-    return statement.all(...params) as Row[];
+    return this.#prepared(sql).all(...params) as Row[];
   }
 
   /**
@@ -34,11 +31,21 @@ export class Lab {
    * there for all of them.
    */
   object<T>(name: string, make: (storage: ObjectStorage) => T): T {
+    return this.memory(name, () => make(this.storageOf(name)));
+  }
+
+  /** The same for an object without storage. */
+  memory<T>(name: string, make: () => T): T {
     const alive = this.#instances.get(name);
     if (alive !== undefined) return alive as T;
-    const made = make(this.storageOf(name));
+    const made = make();
     this.#instances.set(name, made);
     return made;
+  }
+
+  /** Takes the memory of one object. */
+  evict(name: string): void {
+    this.#instances.delete(name);
   }
 
   /** Takes the memory of every object; their storage stays. */

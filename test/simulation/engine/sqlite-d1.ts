@@ -23,35 +23,75 @@ export function migratedDatabase(): DatabaseSync {
   return sqlite;
 }
 
-export function sqliteD1(prepared: (sql: string) => StatementSync, transact: Transact, effect: Effect): D1Database {
-  const rowsOf = (bound: Bound, shape: "objects" | "arrays"): unknown[] => {
+export function sqliteD1(prepared: Prepare, transact: Transact, effect: Effect): D1Database {
+  const run: Run = (bound, shape) => {
     if (bound.params.length > MAX_PARAMS) throw new Error(`D1_ERROR: too many SQL variables: ${bound.params.length}`);
     const { sql, params } = withLiteralLimit(bound);
-    const statement = prepared(sql);
-    statement.setReturnArrays(shape === "arrays");
-    return statement.all(...params);
+    return prepared(sql, shape).all(...params);
   };
-  const answerOf = (bound: Bound) => ({ success: true, meta: {}, results: rowsOf(bound, "objects") });
-  const pointOf = (statements: readonly Bound[]) =>
-    statements.every(({ sql }) => /^\s*(select|with)\b/i.test(sql)) ? "d1 read" : "d1 write";
-  const statement = (bound: Bound) => ({
-    ...bound,
-    bind: (...params: SQLInputValue[]) => statement({ sql: bound.sql, params }),
-    all: () => effect(pointOf([bound]), () => asD1(() => answerOf(bound))),
-    run: () => effect(pointOf([bound]), () => asD1(() => answerOf(bound))),
-    raw: () => effect(pointOf([bound]), () => asD1(() => rowsOf(bound, "arrays"))),
-  });
-  const batch = (statements: readonly Bound[]) =>
-    effect(pointOf(statements), () => asD1(() => transact(() => statements.map(answerOf))));
-  return { prepare: (sql: string) => statement({ sql, params: [] }), batch } as unknown as D1Database;
+  const answerOf = (bound: Bound) => ({ success: true, meta: {}, results: run(bound, "objects") });
+  const batch = (statements: readonly Bound[]) => {
+    const point = statements.every(({ sql }) => isRead(sql)) ? "d1 read" : "d1 write";
+    const answers = () => statements.map(answerOf);
+    // One statement is a transaction by itself.
+    return effect(point, () => asD1(() => (statements.length === 1 ? answers() : transact(answers))));
+  };
+  return { prepare: (sql: string) => new D1Statement({ run, effect }, sql, []), batch } as unknown as D1Database;
 }
+
+type Run = (bound: Bound, shape: Shape) => unknown[];
+
+class D1Statement implements Bound {
+  readonly #of: { readonly run: Run; readonly effect: Effect };
+  readonly sql: string;
+  readonly params: readonly SQLInputValue[];
+
+  constructor(of: { readonly run: Run; readonly effect: Effect }, sql: string, params: readonly SQLInputValue[]) {
+    this.#of = of;
+    this.sql = sql;
+    this.params = params;
+  }
+
+  bind(...params: SQLInputValue[]) {
+    return new D1Statement(this.#of, this.sql, params);
+  }
+
+  all() {
+    return this.#ask(() => ({ success: true, meta: {}, results: this.#of.run(this, "objects") }));
+  }
+
+  run() {
+    return this.all();
+  }
+
+  raw() {
+    return this.#ask(() => this.#of.run(this, "arrays"));
+  }
+
+  #ask<T>(work: () => T): Promise<T> {
+    return this.#of.effect(isRead(this.sql) ? "d1 read" : "d1 write", () => asD1(work));
+  }
+}
+
+/** The same statements come again and again, so what is found in their text is remembered. */
+function remembered<T>(find: (sql: string) => T): (sql: string) => T {
+  const found = new Map<string, T>();
+  return (sql) => {
+    const known = found.get(sql) ?? find(sql);
+    found.set(sql, known);
+    return known;
+  };
+}
+
+const isRead = remembered((sql) => /^\s*(select|with)\b/i.test(sql));
+const hasBoundLimit = remembered((sql) => / limit \?/i.test(sql));
 
 /**
  * SQLite prepares a statement anew whenever the parameter of a LIMIT is bound, which takes longer than to run it: half of a simulator's time.
  * A limit takes few values, so it is written out.
  */
 function withLiteralLimit({ sql, params }: Bound): Bound {
-  if (!/ limit \?/i.test(sql)) return { sql, params };
+  if (!hasBoundLimit(sql)) return { sql, params };
   const rest = [...params];
   const [first = "", ...parts] = sql.split("?");
   let written = first;
@@ -77,7 +117,7 @@ function asD1<T>(work: () => T): T {
 }
 
 /** The part of a Durable Object's storage that objects use. */
-export function sqliteStorage(prepared: (sql: string) => StatementSync, transact: Transact): ObjectStorage {
+export function sqliteStorage(prepared: Prepare, transact: Transact): ObjectStorage {
   return {
     sql: {
       exec: (sql, ...bindings) => {
@@ -93,27 +133,34 @@ export type Transact = <T>(work: () => T) => T;
 
 /** Savepoints nest, so that a batch can roll back inside a schedule, which is rolled back as a whole. */
 export function savepoints(sqlite: DatabaseSync): Transact {
+  const [begin, release, undo] = ["SAVEPOINT", "RELEASE", "ROLLBACK TO"].map((act) =>
+    sqlite.prepare(`${act} inner_work`),
+  );
   return (work) => {
-    sqlite.exec("SAVEPOINT inner_work");
+    begin?.run();
     try {
-      const result = work();
-      sqlite.exec("RELEASE inner_work");
-      return result;
+      return work();
     } catch (error) {
-      sqlite.exec("ROLLBACK TO inner_work; RELEASE inner_work");
+      undo?.run();
       throw error;
+    } finally {
+      release?.run();
     }
   };
 }
 
-export function statementCache(sqlite: DatabaseSync): (sql: string) => StatementSync {
-  const cache = new Map<string, StatementSync>();
-  return (sql) => {
-    let statement = cache.get(sql);
-    if (statement === undefined) {
-      statement = sqlite.prepare(sql);
-      cache.set(sql, statement);
-    }
+/** How a statement returns its rows. */
+type Shape = "objects" | "arrays";
+export type Prepare = (sql: string, shape?: Shape) => StatementSync;
+
+export function statementCache(sqlite: DatabaseSync): Prepare {
+  const cache = { objects: new Map<string, StatementSync>(), arrays: new Map<string, StatementSync>() };
+  return (sql, shape = "objects") => {
+    const known = cache[shape].get(sql);
+    if (known !== undefined) return known;
+    const statement = sqlite.prepare(sql);
+    statement.setReturnArrays(shape === "arrays");
+    cache[shape].set(sql, statement);
     return statement;
   };
 }

@@ -46,6 +46,8 @@ export class World {
   readonly random: () => number;
   /** How often each point had each outcome, as `point: fate`. */
   readonly hits = new Map<string, number>();
+  /** How often anything else happened that a scenario names. */
+  readonly notes = new Map<string, number>();
   /** Every point that a step reached. */
   readonly points = new Set<string>();
   /** The history in words, kept only when `isTraced`. */
@@ -73,16 +75,19 @@ export class World {
     return (this.#hashA >>> 0) * 2 ** 21 + (this.#hashB & 0x1fffff);
   }
 
+  note(name: string): void {
+    this.notes.set(name, (this.notes.get(name) ?? 0) + 1);
+  }
+
   client(onDeath: () => void): Client {
     this.#clients++;
     return new Client(this.#clients, onDeath);
   }
 
   newUlid(): string {
-    return newUlid(
-      this.nowMs,
-      Uint8Array.from({ length: 16 }, () => Math.floor(this.random() * 256)),
-    );
+    const bytes = new Uint8Array(16);
+    for (let at = 0; at < bytes.length; at++) bytes[at] = Math.floor(this.random() * 256);
+    return newUlid(this.nowMs, bytes);
   }
 
   pick<T>(choices: readonly [T, ...T[]]): T {
@@ -118,12 +123,14 @@ export class World {
 
   /** Takes steps until none is left. */
   async run(maxSteps: number): Promise<Verdict> {
+    // The test runner's own timers and messages have their turn once a schedule.
+    await new Promise((resolve) => setImmediate(resolve));
     for (;;) {
-      // Every continuation of a step is a microtask: when a macrotask comes, all clients have asked for their next steps.
-      await new Promise((resolve) => setImmediate(resolve));
       if (this.#pending.length === 0) return undefined;
       if (++this.steps > maxSteps) return "the world does not come to rest";
       this.#takeStep(this.steps < maxSteps / 2);
+      // Every continuation of a step is a microtask: when node comes to its next tick, all clients have asked for their next steps.
+      await new Promise((resolve) => void process.nextTick(resolve));
     }
   }
 
@@ -136,18 +143,25 @@ export class World {
       this.#hit("objects: evicted");
       this.#onEviction();
     }
-    let due = this.#pending.filter((step) => step.notBeforeMs <= this.nowMs);
-    if (due.length === 0) {
-      this.nowMs = Math.min(...this.#pending.map((step) => step.notBeforeMs));
-      due = this.#pending.filter((step) => step.notBeforeMs <= this.nowMs);
-    }
-    const step = due[Math.floor(this.random() * due.length)];
-    if (step === undefined) throw new Error("nothing is due");
-    this.#drop(step);
+    const step = this.#takeDue();
     const fate = !step.isTimer && mayFail && this.random() < this.#faultChance ? this.pick(FATES) : "happens";
     const lived: Fate = fate === "stalls" && !step.mayStall ? "happens" : fate;
     this.#record(step, lived);
     step.go(lived);
+  }
+
+  /** Any of the steps that are due; the clock goes on to the first one where none is. */
+  #takeDue(): Step {
+    const isDue = (step: Step) => step.notBeforeMs <= this.nowMs;
+    if (!this.#pending.some(isDue))
+      this.nowMs = this.#pending.reduce((first, { notBeforeMs }) => Math.min(first, notBeforeMs), Infinity);
+    let due = 0;
+    for (const step of this.#pending) if (isDue(step)) due++;
+    let nth = Math.floor(this.random() * due);
+    const at = this.#pending.findIndex((step) => isDue(step) && nth-- === 0);
+    const [step] = this.#pending.splice(at, 1);
+    if (step === undefined) throw new Error("nothing is due");
+    return step;
   }
 
   #send<T>(

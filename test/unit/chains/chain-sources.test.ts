@@ -9,19 +9,19 @@ const one = (kind: string, url = "https://node.example/v2/key") => [{ kind, url 
 
 describe("CHAIN_SOURCES", () => {
   it.each([undefined, "", " ", "{}"])("%j means that no network is watched", (text) => {
-    expect(parseChainSources(text)).toEqual({ ok: true, value: new Map() });
+    expect(parseChainSources({ CHAIN_SOURCES: text })).toEqual({ ok: true, value: new Map() });
   });
 
   it("accepts any name of a network in any case, and stores the canonical one", () => {
     for (const { name, aliases, family } of NETWORKS) {
       for (const text of [name, ...aliases].flatMap((each) => [each, each.toLowerCase()])) {
-        expect([...watchedNetworks(JSON.stringify({ [text]: one(KIND[family]) }))]).toEqual([name]);
+        expect([...watchedNetworks({ CHAIN_SOURCES: JSON.stringify({ [text]: one(KIND[family]) }) })]).toEqual([name]);
       }
     }
   });
 
   const parsedOne = (source: object) => {
-    const parsed = parseChainSources(JSON.stringify({ BTC: [source] }));
+    const parsed = parseChainSources({ CHAIN_SOURCES: JSON.stringify({ BTC: [source] }) });
     return parsed.ok ? parsed.value.get("BTC")?.[0] : parsed.error;
   };
 
@@ -30,7 +30,7 @@ describe("CHAIN_SOURCES", () => {
       { kind: "blockbook", url: "https://a.example/key" },
       { kind: "core-rpc", url: "http://127.0.0.1:8332" },
     ];
-    const parsed = parseChainSources(JSON.stringify({ btc: list, LTC: one("esplora") }));
+    const parsed = parseChainSources({ CHAIN_SOURCES: JSON.stringify({ btc: list, LTC: one("esplora") }) });
     const expected = { BTC: list, LTC: one("esplora") };
     expect(parsed).toEqual({
       ok: true,
@@ -113,8 +113,22 @@ describe("CHAIN_SOURCES", () => {
       "authorization is given twice",
     ],
   ])("%s is refused with %j, and no network is watched", (text, message) => {
-    expect(parseChainSources(text)).toMatchObject({ ok: false, error: expect.stringContaining(message) });
-    expect(watchedNetworks(text).size).toBe(0);
+    expect(parseChainSources({ CHAIN_SOURCES: text })).toMatchObject({
+      ok: false,
+      error: expect.stringContaining(message),
+    });
+    expect(watchedNetworks({ CHAIN_SOURCES: text }).size).toBe(0);
+  });
+
+  it("may come in parts, each with its own networks; a network in two of them is refused", () => {
+    const part = (name: string) => JSON.stringify({ [name]: one("evm-rpc") });
+    const parts = { CHAIN_SOURCES: part("ETH"), CHAIN_SOURCES_2: " ", CHAIN_SOURCES_9: part("polygon") };
+    expect([...watchedNetworks(parts)]).toEqual(["ETH", "POL"]);
+    expect([...watchedNetworks({ CHAIN_SOURCES_2: part("ETH") })]).toEqual(["ETH"]);
+    const twice = parseChainSources({ ...parts, CHAIN_SOURCES_3: part("ethereum") });
+    expect(twice).toEqual({ ok: false, error: "CHAIN_SOURCES names ETH twice" });
+    const broken = parseChainSources({ ...parts, CHAIN_SOURCES_3: '"ETH"' });
+    expect(broken).toMatchObject({ ok: false, error: expect.stringMatching(/^CHAIN_SOURCES_3 must be a JSON object/) });
   });
 
   it("no message repeats an address, a key or a password, wherever it was put", () => {
@@ -136,7 +150,7 @@ describe("CHAIN_SOURCES", () => {
       JSON.stringify({ ETH: [{ ...one("evm-rpc", `https://a:${secret}@c`)[0], headers: { authorization: secret } }] }),
     ];
     for (const text of misplaced) {
-      const parsed = parseChainSources(text);
+      const parsed = parseChainSources({ CHAIN_SOURCES: text });
       expect(parsed.ok ? secret : parsed.error).not.toContain(secret);
     }
   });
@@ -150,8 +164,8 @@ describe("CHAIN_SOURCES", () => {
           fc.json().map((json) => `{"ETH":${json}}`),
         ),
         (text) => {
-          const parsed = parseChainSources(text);
-          expect(watchedNetworks(text).size).toBe(parsed.ok ? parsed.value.size : 0);
+          const parsed = parseChainSources({ CHAIN_SOURCES: text });
+          expect(watchedNetworks({ CHAIN_SOURCES: text }).size).toBe(parsed.ok ? parsed.value.size : 0);
         },
       ),
       { numRuns: RUNS },

@@ -28,14 +28,14 @@ describe("openChainClient", () => {
   );
 
   it("sends the setting's authorization and headers, and repeats no address or key in failures", async () => {
-    const setting = parseChainSources(
-      JSON.stringify({
+    const setting = parseChainSources({
+      CHAIN_SOURCES: JSON.stringify({
         TRX: [
           { kind: "tron-rpc", url: "https://anna:hunter2@node.example/jsonrpc/" },
           { kind: "trongrid", url: "https://grid.example", headers: { "TRON-PRO-API-KEY": "hunter3" } },
         ],
       }),
-    );
+    });
     const network = networkNamed("TRX");
     const sources = setting.ok ? setting.value.get("TRX") : undefined;
     if (sources === undefined || network === undefined) throw new Error("the setting was refused");

@@ -41,10 +41,17 @@ const CALLS: Readonly<Record<keyof typeof ROUTES, (client: Edgetill) => PromiseL
   deleteCustomer: ({ customers }) => customers.delete("id1"),
   getCustomerResume: ({ customers }) => customers.resume("id1"),
   getTotals: ({ reports }) => reports.totals({ from: "2026-11-01", to: "2026-11-30" }),
+  exportPayments: ({ reports }) => firstOf(reports.payments()),
+  exportInvoices: ({ reports }) => firstOf(reports.invoices()),
+  exportStatement: ({ reports }) => firstOf(reports.statement({ month: "2026-11" })),
+  exportPaymentsCsv: ({ reports }) => parsed(reports.paymentsCsv()),
+  exportInvoicesCsv: ({ reports }) => parsed(reports.invoicesCsv()),
+  exportStatementCsv: ({ reports }) => parsed(reports.statementCsv({ month: "2026-11" })),
   getAttention: (client) => client.attention(),
   search: (client) => client.search("ORDER-1001"),
   listEvents: ({ events }) => events.list(),
   getEvent: ({ events }) => events.get("id1"),
+  listEventDeliveries: ({ events }) => events.deliveries("id1"),
   createWebhook: ({ webhooks }) => webhooks.create(body),
   listWebhooks: ({ webhooks }) => webhooks.list(),
   getWebhook: ({ webhooks }) => webhooks.get("id1"),
@@ -65,6 +72,15 @@ const CALLS: Readonly<Record<keyof typeof ROUTES, (client: Edgetill) => PromiseL
   getApiKey: ({ apiKeys }) => apiKeys.get("id1"),
   listAuditEvents: ({ auditEvents }) => auditEvents.list(),
 };
+
+async function firstOf(lines: AsyncIterable<unknown>): Promise<unknown> {
+  for await (const line of lines) return line;
+  return undefined;
+}
+
+async function parsed(stream: Promise<ReadableStream<Uint8Array>>): Promise<unknown> {
+  return await new Response(await stream).json();
+}
 
 describe("a method of the client", () => {
   it.each(Object.entries(CALLS))("%s requests its route", async (name, run) => {

@@ -6,13 +6,13 @@ import { EdgetillConnectionError } from "../../../client/errors.ts";
 import { type ReturnRefusal, ReturnVerificationError, verifyReturn } from "../../../client/return.ts";
 import { returnUrl } from "../../../src/checkout/signed-redirect/return-url.ts";
 import { listPublicKeys, returnUrlFor } from "../../../src/checkout/signed-redirect/sign-return.ts";
-import { parseSigningKeys } from "../../../src/checkout/signed-redirect/signing-key.ts";
+import { signingKeysOf } from "../../../src/checkout/signed-redirect/signing-key.ts";
 import { listen } from "../../support/listen.ts";
 import { RUNS } from "../../support/property-runs.ts";
 import { rejection } from "./scripted-api.ts";
 
 const keyring = (...ids: readonly string[]) =>
-  parseSigningKeys(ids.map((id) => `${id}:${Buffer.alloc(32, id).toString("base64")}`).join(","));
+  signingKeysOf({ SIGNING_KEY: ids.map((id) => `${id}:${Buffer.alloc(32, id).toString("base64")}`).join(",") });
 const deps = { signingKeys: keyring("k2", "k1"), report: () => {} };
 const keys = { keys: await listPublicKeys(deps) };
 const nowMs = Date.UTC(2026, 10, 21, 12);

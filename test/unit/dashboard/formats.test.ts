@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { coins, dateTime, fromNow, money } from "../../../dashboard/src/shell/formats.ts";
+import { coins, dateTime, fromNow, money, sum } from "../../../dashboard/src/shell/formats.ts";
 
 const US = { locale: "en-US", timeZone: "UTC" };
 const DE = { locale: "de-DE", timeZone: "Europe/Berlin" };
@@ -44,5 +44,19 @@ describe("a time", () => {
     ["2026-05-23T12:00:00.000Z", "6 months ago"],
   ])("%s is %s at noon of the 23rd", (time, text) => {
     expect(fromNow(time, Date.parse("2026-11-23T12:00:00.000Z"), US)).toBe(text);
+  });
+});
+
+describe("a sum", () => {
+  it.each([
+    ["141.999981", "USD", "$142.00"],
+    ["120.000000", "USD", "$120.00"],
+    ["1234567.895001", "EUR", "€1,234,567.90"],
+    ["1500.400000", "JPY", "¥1,500"],
+    ["0.004200", "USD", "$0.0042"],
+    ["12.345678", "USDT", "12.345678 USDT"],
+    ["n/a", "USD", "n/a USD"],
+  ])("of %s %s is %s", (amount, currency, shown) => {
+    expect(sum(amount, currency, { locale: "en-US", timeZone: "UTC" })).toBe(shown);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { recognise, recognisedText } from "../../../dashboard/src/welcome/recognise.ts";
+import { recognise, recognisedText } from "../../../dashboard/src/wallets/recognise.ts";
 
 const ZPUB =
   "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
@@ -11,9 +11,9 @@ describe("a pasted text", () => {
     ["bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", { kind: "ADDRESS", family: "bitcoin", coin: "BTC" }],
     ["1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", { kind: "ADDRESS", family: "bitcoin", coin: "BTC" }],
     ["LM2WMpR1Rp6j3Sa59cMXMs1SPzj9eXpGc1", { kind: "ADDRESS", family: "bitcoin", coin: "LTC" }],
-    [ZPUB, { kind: "XPUB", coin: "BTC", derivationPath: "m/84h/0h/0h" }],
-    [ZPUB.replace("zpub", "ypub"), { kind: "XPUB", coin: "BTC", derivationPath: "m/49h/0h/0h" }],
-    [ZPUB.replace("zpub", "Mtub"), { kind: "XPUB", coin: "LTC", derivationPath: "m/84h/2h/0h".replace("84", "49") }],
+    [ZPUB, { kind: "XPUB", purpose: 84 }],
+    [ZPUB.replace("zpub", "ypub"), { kind: "XPUB", purpose: 49 }],
+    [ZPUB.replace("zpub", "Mtub"), { kind: "XPUB", purpose: 49, coin: "LTC" }],
     ["hello", { kind: "UNKNOWN" }],
     ["", { kind: "UNKNOWN" }],
   ])("%j is recognised", (text, recognised) => {

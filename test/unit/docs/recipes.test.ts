@@ -42,7 +42,7 @@ describe.each(PAGES)("%s", (page) => {
   });
 
   it("names only npm scripts that exist", () => {
-    const named = [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name = ""]) => name);
+    const named = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = ""]) => name);
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 });
@@ -58,7 +58,7 @@ interface Recipe {
 }
 
 const RECIPES: readonly Recipe[] = [
-  { title: "Add a network", mentions: /\bPOL\b|\bETH_SEPOLIA\b/, besides: ["Add a coin"] },
+  { title: "Add a network", mentions: /\bPOL\b|\bETH_SEPOLIA\b/, only: /\bPOL\b/, besides: ["Add a coin"] },
   { title: "Add a coin", mentions: /\bEURC\b/ },
   { title: "Add an event", mentions: /\bmember_joined\b/ },
   { title: "Add a route", mentions: /\b(getSettings|settings\w*)\b/i, only: /\bgetSettings\b/ },

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { lazily } from "../../../src/lib/lazily.ts";
+import { lazily, remembering } from "../../../src/lib/lazily.ts";
 
 it("a value is computed when it is first asked for, and only once, even when it is undefined", () => {
   const made: string[] = [];
@@ -23,4 +23,19 @@ it("a computation that threw is tried again", () => {
   const value = lazily(() => answers.shift()?.());
   expect(value).toThrow("not yet");
   expect([value(), value()]).toEqual(["a", "a"]);
+});
+
+it("what a text gives is computed once, and again for another text or after it threw", () => {
+  const asked: string[] = [];
+  const upper = remembering((text) => {
+    asked.push(text);
+    if (text === "no") throw new Error("not this");
+    return { text: text.toUpperCase() };
+  });
+  expect(upper("a")).toBe(upper("a"));
+  expect([upper("b").text, upper("a").text]).toEqual(["B", "A"]);
+  expect(() => upper("no")).toThrow("not this");
+  expect(() => upper("no")).toThrow("not this");
+  expect(upper("a").text).toBe("A");
+  expect(asked).toEqual(["a", "b", "a", "no", "no"]);
 });

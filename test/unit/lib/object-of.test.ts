@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { objectOf, parseLocationHint } from "../../../src/lib/object-of.ts";
 
@@ -48,4 +49,10 @@ describe("an object", () => {
     for (const name of ["a", "a", "b"]) objectOf({ LOCATION_HINT: "me" }, { getByName }, name);
     expect(opened.map(([name]) => name)).toEqual(["a", "a", "b"]);
   });
+});
+
+it("no other file of src opens an object, because one that forgot the hint would be made elsewhere for ever", () => {
+  const opens = /\.(getByName|idFromName|idFromString|newUniqueId)\b/;
+  const files = globSync("src/**/*.{ts,tsx}").map((path) => path.replaceAll("\\", "/"));
+  expect(files.filter((path) => opens.test(readFileSync(path, "utf8")))).toEqual(["src/lib/object-of.ts"]);
 });

@@ -32,25 +32,20 @@ function reopen(): Home {
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("the home of a development server", () => {
-  test("has secrets of a key id and 32 random bytes, generated once and kept", () => {
+  test("has one secret, of a key id and 32 random bytes, generated once and kept", () => {
     const first = readFileSync(open().secretsFile, "utf8");
     const secrets = [...first.matchAll(/^(\w+)=([^:]+):(.+)$/gm)].map(([, name, id, key = ""]) => [name, id, key]);
     expect(secrets.map(([name, id, key = ""]) => [name, id, Buffer.from(key, "base64").length])).toEqual([
-      ["ROW_MAC_KEY", "dev1", 32],
-      ["CODE_PEPPER", "dev1", 32],
-      ["SECRETS_AES_KEY", "dev1", 32],
-      ["SIGNING_KEY", "dev1", 32],
-      ["API_KEY_MAC_KEY", "dev1", 32],
+      ["MASTER_KEY", "dev1", 32],
     ]);
-    expect(new Set(secrets.map(([, , key]) => key)).size).toBe(5);
     expect(readFileSync(reopen().secretsFile, "utf8")).toBe(first);
   });
 
-  test("gets secrets that are missing, and keeps those it has", () => {
+  test("from before there was a MASTER_KEY keeps its keyrings, and gets one for those that it lacks", () => {
     const { secretsFile } = open();
     writeFileSync(secretsFile, "OTHER_KEY=x:y\nCODE_PEPPER=mine\n");
     expect(readFileSync(reopen().secretsFile, "utf8")).toMatch(
-      /^OTHER_KEY=x:y\nCODE_PEPPER=mine\nROW_MAC_KEY=dev1:.{44}\nSECRETS_AES_KEY=dev1:.{44}\nSIGNING_KEY=dev1:.{44}\nAPI_KEY_MAC_KEY=dev1:.{44}\n$/,
+      /^OTHER_KEY=x:y\nCODE_PEPPER=mine\nMASTER_KEY=dev1:.{44}\n$/,
     );
   });
 

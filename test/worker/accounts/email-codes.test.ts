@@ -23,7 +23,7 @@ function dependenciesWith(changes: Partial<SendDependencies> = {}): SendDependen
   if (!pepper.ok) throw new Error(pepper.error);
   const mails: Mail[] = [];
   const mailer = { post: async (mail: Mail) => void mails.push(mail) };
-  const common = { db, nowMs: Date.now(), sleep, newOperationId, isCounted: () => false };
+  const common = { db, nowMs: Date.now(), sleep, newOperationId, isSignUpOpen: true, isCounted: () => false };
   return { ...common, pepper: pepper.value, mailer, mails, ...changes };
 }
 

@@ -27,11 +27,11 @@ export function identityOf(changes: Partial<ProvedIdentity> = {}): ProvedIdentit
 }
 
 /** The Worker's own dependencies at `nowMs`, with a fake provider that answers `verdict`; `seen` has what it was asked. */
-export function dependenciesWith(verdict: Verdict, nowMs = Date.now()) {
+export function dependenciesWith(verdict: Verdict, nowMs = Date.now(), changes: Partial<Env> = {}) {
   const seen: { state: string; nonce: string; codeVerifier: string; code: string; iss: string | undefined }[] = [];
   const background = () => undefined;
   const deps = {
-    ...identityDependencies(env, { db, nowMs, sleep, background }),
+    ...identityDependencies({ ...env, ...changes }, { db, nowMs, sleep, background }),
     newOperationId: () => freshUlid(nowMs),
     client: () => ({
       authorizeUrl: async ({ state }: { state: string }) => ok(`https://provider.example/authorize?state=${state}`),
@@ -53,11 +53,13 @@ export interface Walk {
   readonly back?: Partial<Callback>;
   /** How long the browser stays away. */
   readonly awayMs?: number;
+  /** Variables of the deployment. */
+  readonly changes?: Partial<Env>;
 }
 
 /** Goes to the fake provider and comes back to the callback. */
-export async function walk({ verdict, begin = {}, back = {}, awayMs = 0 }: Walk) {
-  const { deps } = dependenciesWith(verdict);
+export async function walk({ verdict, begin = {}, back = {}, awayMs = 0, changes }: Walk) {
+  const { deps } = dependenciesWith(verdict, Date.now(), changes);
   const provider = verdict.ok ? verdict.value.provider : "google";
   const begun = await beginAttempt(deps, { provider, browserToken: undefined, returnTo: "/", linkTo: null, ...begin });
   if (!begun.ok) throw new Error(begun.error.code);

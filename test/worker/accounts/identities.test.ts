@@ -313,8 +313,10 @@ describe("the routes", () => {
 
   it("are listed for the sign-in page, without their secrets", async () => {
     const answer = await sendWith({ SIGN_IN_PROVIDERS: GITHUB }, "/api/v1/auth/methods");
-    expect(answer).toMatchObject({ status: 200, text: '{"providers":["github"]}' });
-    expect((await send("/api/v1/auth/methods")).json).toEqual({ providers: [] });
+    expect(answer).toMatchObject({ status: 200, text: '{"providers":["github"],"isSignUpOpen":true}' });
+    expect((await send("/api/v1/auth/methods")).json).toEqual({ providers: [], isSignUpOpen: true });
+    const invited = await sendWith({ SIGN_UP: "invite" }, "/api/v1/auth/methods");
+    expect(invited.json).toMatchObject({ isSignUpOpen: false });
   });
 
   it("refuse to return to another origin", async () => {

@@ -21,10 +21,26 @@ describe("the list of members", () => {
     const list = await viewer.as.get(`${team.path}/members`);
     expect(list.status).toBe(200);
     expect(list.body).toEqual({
-      data: expect.arrayContaining([bodyOf(viewer, "VIEWER"), bodyOf(owner, "OWNER")]),
+      data: expect.arrayContaining([
+        { ...bodyOf(viewer, "VIEWER"), missing: [] },
+        { ...bodyOf(owner, "OWNER"), missing: [] },
+      ]),
       nextCursor: null,
       pagination: { page: 1, limit: 20, total: 2, lastPage: 1 },
     });
+  });
+
+  it("says of each member what the team demands and they lack", async () => {
+    const { team, owner } = await freshTeam();
+    const lacking = await team.join("MEMBER");
+    const proven = await team.join("ADMIN", { emailOtpEnabledAtMs: Date.now() });
+    await seedPolicy(team.merchantId, { enforceTfa: true, enforceEmailVerified: true, enforceGithubLogin: true });
+    expect((await owner.as.get(`${team.path}/members`)).status).toBe(403);
+    const { body } = await proven.as.get(`${team.path}/members`);
+    const missingOf = (of: { readonly memberId: string }) =>
+      body.data.find((each: { id: string }) => each.id === of.memberId)?.missing;
+    // GitHub is not configured here, so nobody lacks it.
+    expect([missingOf(lacking), missingOf(proven), missingOf(owner)]).toEqual([["tfa"], [], ["tfa"]]);
   });
 
   it("comes in pages that together hold every member once", async () => {

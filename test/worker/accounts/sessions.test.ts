@@ -167,6 +167,7 @@ describe("/me", () => {
       email: user.email,
       name: "Ann",
       emailVerified: true,
+      isOperator: false,
       factors: { totp: true, emailOtp: true, passkeys: 2, backupCodesLeft: 2 },
       identities: [{ provider: "google", email: "a@b.c", linkedAt: new Date(linkedAtMs).toISOString() }],
       // A mailed code is not a step-up for a user with a passkey.

@@ -219,7 +219,7 @@ describe("backup codes", () => {
 });
 
 describe("a copy of the database", () => {
-  const keysOf = (text: string): Keyring => {
+  const keysOf = (text: string | undefined): Keyring => {
     const keys = parseKeyring("TEST", text);
     if (!keys.ok) throw new Error(keys.error);
     return keys.value;

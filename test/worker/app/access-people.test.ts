@@ -12,6 +12,9 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
     expect(new Set(refusals.map((each) => JSON.stringify(each))).size).toBe(1);
     return refusals[0];
   };
+  /** A user whom the route lets in, unless their session does not. */
+  const seedCaller = (changes: Parameters<typeof seedUser>[0] = {}) =>
+    seedUser({ ...(demands.includes("operator") ? { operatorSinceMs: Date.now() } : {}), ...changes });
   const isLetIn = async (headers: Readonly<Record<string, string>>) => {
     for (const answer of await knock(specNamed(name), {}, { headers })) {
       expectHeaders(answer);
@@ -22,7 +25,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
   };
 
   it("is open to a signed-in user, even if a team locks them out", async () => {
-    const { userId, headers } = await seedUser();
+    const { userId, headers } = await seedCaller();
     const strict = await seedMerchant();
     await seedPolicy(strict, { enforceTfa: true, enforcePasskey: true });
     await seedMember(strict, userId, "MEMBER");
@@ -30,7 +33,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
   });
 
   it("answers the same 401 to everybody who is not signed in", async () => {
-    const { userId } = await seedUser();
+    const { userId } = await seedCaller();
     const revoked = await seedSession(userId, { revokedAtMs: Date.now() });
     const refusals = await Promise.all([{}, { headers: revoked }].map((ask) => refuse(ask, 401, "UNAUTHORIZED")));
     expect(refusals[0]).toEqual(refusals[1]);
@@ -38,7 +41,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
 
   it("is closed to API keys: SESSION_REQUIRED for a valid one, 401 for an invalid one", async () => {
     const merchantId = await seedMerchant();
-    const { headers } = await seedUser();
+    const { headers } = await seedCaller();
     const publicKey = await seedKey(merchantId, { kind: "PUBLIC" });
     await refuse({ key: await seedKey(merchantId), headers }, 403, "SESSION_REQUIRED");
     await refuse({ key: publicKey }, 403, "SESSION_REQUIRED");
@@ -47,7 +50,7 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
   });
 
   it(`is ${demands.includes("pending") ? "open" : "closed"} before the second factor is given`, async () => {
-    const { userId } = await seedUser({ emailOtpEnabledAtMs: Date.now() });
+    const { userId } = await seedCaller({ emailOtpEnabledAtMs: Date.now() });
     const headers = await seedSession(userId, { state: "PENDING_2FA" });
     if (demands.includes("pending")) await isLetIn(headers);
     else expect(await refuse({ headers }, 403, "SECOND_FACTOR_REQUIRED")).toMatchObject({ factors: ["email_code"] });
@@ -55,16 +58,24 @@ describe.each(Object.entries(USER))("%s", (name, demands) => {
 
   if (isChange) {
     it("is closed to a session from another origin, and to one without an Origin header", async () => {
-      const { headers } = await seedUser();
+      const { headers } = await seedCaller();
       const { cookie = "" } = headers;
       await refuse({ headers: { cookie } }, 403, "ORIGIN_NOT_ALLOWED");
       await refuse({ headers: { cookie, origin: "https://evil.example" } }, 403, "ORIGIN_NOT_ALLOWED");
     });
   }
 
+  if (demands.includes("operator")) {
+    it("is closed to a user who is no operator, whatever they own and however fresh their factor", async () => {
+      const { userId, headers } = await seedUser();
+      await seedMember(await seedMerchant(), userId, "OWNER");
+      await refuse({ headers }, 403, "OPERATOR_REQUIRED");
+    });
+  }
+
   if (demands.includes("step-up")) {
     it("requires a factor from the last 5 minutes", async () => {
-      const { userId } = await seedUser();
+      const { userId } = await seedCaller();
       const headers = await seedSession(userId, { factorAtMs: Date.now() - 300_001 });
       await refuse({ headers }, 403, "STEP_UP_REQUIRED");
     });

@@ -7,7 +7,7 @@ import type { MerchantId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { type Answer, type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../../support/access.ts";
 import { knock, nameOf, specNamed, UNKNOWN_ULID } from "../../support/access-knock.ts";
-import { alternativesIn, KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, USER } from "../../support/access-table.ts";
+import { alternativesIn, KEY_ONLY, KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, USER } from "../../support/access-table.ts";
 import { keyringOf } from "../../support/keyrings.ts";
 
 const NOWHERE = `mer_${UNKNOWN_ULID}`;
@@ -70,7 +70,7 @@ describe("the routes of the Worker", () => {
   const guarded = { ...KEY_OR_MEMBER, ...MEMBER_ONLY };
 
   it("are exactly those in the hand-written access table", () => {
-    const written = [...Object.keys(guarded), ...Object.keys(USER), ...OPEN, ...PAGES];
+    const written = [...Object.keys(guarded), ...Object.keys(USER), ...KEY_ONLY, ...OPEN, ...PAGES];
     expect(SPECS.map(nameOf).sort()).toEqual(written.sort());
   });
 
@@ -99,13 +99,20 @@ describe("the routes of the Worker", () => {
     expect(said.sort()).toEqual(written.sort());
   });
 
-  it("declare whether they are for a signed-in user or for anybody", () => {
+  it("declare whether they are for a signed-in user, for keys or for anybody", () => {
     const said = SPECS.filter((spec) => !(nameOf(spec) in guarded));
     const wrong = said.filter((spec) => {
       const demands = USER[nameOf(spec)];
-      const callers = demands === undefined ? "ANYBODY" : "USER";
+      const ofStrangers = KEY_ONLY.includes(nameOf(spec)) ? "KEY" : "ANYBODY";
+      const callers = demands === undefined ? ofStrangers : "USER";
       const needsStepUp = demands?.includes("step-up") ?? false;
-      return spec.callers !== callers || spec.permission !== null || (spec.needsStepUp ?? false) !== needsStepUp;
+      const isForOperators = demands?.includes("operator") ?? false;
+      return (
+        spec.callers !== callers ||
+        spec.permission !== null ||
+        (spec.needsStepUp ?? false) !== needsStepUp ||
+        (spec.isOperatorOnly ?? false) !== isForOperators
+      );
     });
     expect(wrong.map(nameOf)).toEqual([]);
   });

@@ -30,6 +30,7 @@ describe("an invalid setting", () => {
     ["API_KEY_MAC_KEY", "", "API_KEY_MAC_KEY_INVALID"],
     ["SIGN_IN_PROVIDERS", "{", "SIGN_IN_PROVIDERS_INVALID"],
     ["MAIL_PROVIDER", "{", "MAIL_PROVIDER_INVALID"],
+    ["CHAIN_SOURCES_3", "{", "CHAIN_SOURCES_INVALID"],
   ])("%s=%s is a warning in a healthy deployment", async (name, value, warning) => {
     expect(await healthWith({ [name]: value })).toEqual([200, "ok", [warning, "NETWORK_NOT_WATCHED"]]);
   });

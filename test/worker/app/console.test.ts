@@ -33,6 +33,19 @@ describe.each(PATHS)("%s", (path) => {
   });
 });
 
+describe("the console's page", () => {
+  const DEV_CONTROL = "http://127.0.0.1:9/token";
+  it.each([
+    [{ ENVIRONMENT: "development", DEV_CONTROL }, "mailbox test-chain"],
+    [{ ENVIRONMENT: "development", DEV_CONTROL: "" }, "mailbox"],
+    [{ ENVIRONMENT: "production" }, ""],
+    [{ ENVIRONMENT: "" }, ""],
+  ])("with %j offers %j of what only development has", async (changes, words) => {
+    const { text } = await sendWith(changes, "/sign-in", { headers: { accept } });
+    expect(text.match(/<meta name="deployment" content="([^"]*)"/)?.[1]).toBe(words);
+  });
+});
+
 describe("/", () => {
   it("leads a browser to the console, and is 404 for others", async () => {
     const answer = await sendWith({}, "/", { headers: { accept } });

@@ -64,16 +64,17 @@ describe("a preflight", () => {
   const preflight = (path: string) => send(path, { method: "OPTIONS", headers });
 
   it.each([
-    [`${BASE}/invoices`, ["POST"]],
-    [`${BASE}/invoices/inv_${ULID}`, ["GET"]],
-    [`${BASE}/invoices/inv_${ULID}/payment-methods`, ["GET", "POST"]],
-  ])("for %s is answered, with the methods that a public key may use", async (path, methods) => {
+    [`${BASE}/invoices`, ["POST"], ["cf-turnstile-response"]],
+    [`${BASE}/invoices/inv_${ULID}`, ["GET"], []],
+    [`${BASE}/invoices/inv_${ULID}/payment-methods`, ["GET", "POST"], []],
+  ])("for %s is answered, with the methods that a public key may use", async (path, methods, more) => {
     const answer = await preflight(path);
     expectHeaders(answer);
     expect([answer.status, answer.text]).toEqual([204, ""]);
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
     expect(answer.headers.get("access-control-allow-methods")?.split(", ").sort()).toEqual(methods);
     expect(answer.headers.get("access-control-allow-headers")?.toLowerCase().split(", ").sort()).toEqual([
+      ...more,
       "content-type",
       "idempotency-key",
       "x-api-key",

@@ -15,9 +15,10 @@ const NOTHING = {
 };
 const blank = { network: "ETH", sinceMs: 0, checkpoints: "[]", lastMovedAtMs: 0, isResting: false };
 
-async function eth(): Promise<unknown> {
+async function eth(...reasons: readonly string[]): Promise<unknown> {
   const answer = await sendWith({ CHAIN_SOURCES }, "/healthz");
-  expect(answer.status).toBe(200);
+  const found = answer.json?.reasons as readonly { readonly code: string }[];
+  expect([answer.status, found.map(({ code }) => code)]).toEqual([reasons.length === 0 ? 200 : 503, reasons]);
   expect(answer.text).not.toContain("node.example");
   return (answer.json as { networks: { ETH: unknown } }).networks.ETH;
 }
@@ -35,9 +36,16 @@ describe("a configured network", () => {
   it("shows how far it was read, its newest block, its lag, since when it fails, and its unread addresses", async () => {
     const passedMs = Date.now() - 90_000;
     const degradedSinceMs = 1_800_000_000_000;
-    await testDb
-      .insert(networkCursors)
-      .values({ ...blank, height: 7, hash: "h", tipHeight: 9, passedMs, degradedSinceMs, lastOutage: "TIMEOUT" });
+    await testDb.insert(networkCursors).values({
+      ...blank,
+      lastMovedAtMs: passedMs,
+      height: 7,
+      hash: "h",
+      tipHeight: 9,
+      passedMs,
+      degradedSinceMs,
+      lastOutage: "TIMEOUT",
+    });
     const stuck = {
       network: "ETH",
       source: "1 trongrid",
@@ -51,7 +59,7 @@ describe("a configured network", () => {
       { ...stuck, address: "0x01", reason: "BAD_STATUS", toldAtMs: 1 },
       { ...stuck, address: "0x02", reason: "BAD_STATUS" },
     ]);
-    const shown = (await eth()) as { lagSeconds: number };
+    const shown = (await eth("ADDRESS_QUARANTINED")) as { lagSeconds: number };
     expect(shown).toEqual({
       ...{ height: 7, tipHeight: 9, isResting: false, degradedSince: "2027-01-15T08:00:00.000Z", unreadAddresses: 1 },
       lagSeconds: expect.any(Number),

@@ -130,6 +130,33 @@ describe("the object of a merchant", () => {
     expect(opened.count).toBe(1);
   });
 
+  it("is opened by the form of a product for sale, and by no other form", async () => {
+    const merchantId = await seedMerchant();
+    const key = await seedKey(merchantId);
+    const made = async (fields: object) => {
+      const ask = { method: "POST", key, body: { name: "Coffee", price: 5, ...fields } };
+      return (await send(`/api/v1/merchants/merchant/${merchantId}/products`, ask)).json?.id;
+    };
+    const [product, off] = [await made({ askForName: true }), await made({ isActive: false })];
+    const { opened, bindings } = counting();
+    const post = async (id: unknown, body: string, ip = "203.0.113.50") => {
+      const headers = { "content-type": "application/x-www-form-urlencoded", "cf-connecting-ip": ip };
+      return (await sendWith(bindings, `/buy/${id}`, { method: "POST", headers, body })).status;
+    };
+    expect(await post(product, "name=Jane")).toBe(303);
+    expect(opened.count).toBe(1);
+    expect(await post("prd_01ARZ3NDEKTSV4RRFFQ69G5FAV", "name=Jane")).toBe(404);
+    expect(await post(off, "name=Jane")).toBe(410);
+    expect(await post(product, "name=")).toBe(400);
+    expect(await post(product, "name=Jane&email=no")).toBe(400);
+    expect(await post(product, "name=5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ")).toBe(400);
+    // The tenth and last of the address in this minute, without the one that was refused for its text.
+    for (const status of [303, 303, 303, 303, 303, 429]) expect(await post(product, "name=Jane")).toBe(status);
+    await testDb.update(merchants).set({ deletedAtMs: Date.now() }).where(eq(merchants.id, merchantId));
+    expect(await post(product, "name=Jane", "203.0.113.51")).toBe(404);
+    expect(opened.count).toBe(6);
+  });
+
   it("counts each of its requests against the limit of their key", async () => {
     const merchantId = await seedMerchant();
     const key = await seedKey(merchantId);

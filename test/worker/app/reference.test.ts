@@ -6,7 +6,16 @@ import { refusalStatus, SAMPLES } from "../../../src/platform/http/refusals.ts";
 import { type RouteSpec, TAGS } from "../../../src/platform/http/route.ts";
 import { send, sendWith } from "../../support/access.ts";
 import { nameOf } from "../../support/access-knock.ts";
-import { CREATING, FROM_ANY_PAGE, KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, USER } from "../../support/access-table.ts";
+import {
+  CREATING,
+  FROM_ANY_PAGE,
+  KEY_ONLY,
+  KEY_OR_MEMBER,
+  MEMBER_ONLY,
+  OPEN,
+  PAGES,
+  USER,
+} from "../../support/access-table.ts";
 import { resolve, type Schema } from "../../support/json-schema.ts";
 import { document, operationOf, text, useDocument, withBraces } from "./reference-harness.ts";
 
@@ -37,6 +46,10 @@ const CHANGING = [
   "ORIGIN_NOT_ALLOWED",
 ];
 
+/** What a browser may do with a public key, and is challenged for where the deployment has a Turnstile widget. */
+const CHALLENGED = ["createInvoice"];
+const CHALLENGE = ["CHALLENGE_REQUIRED", "CHALLENGE_FAILED", "CHALLENGE_UNAVAILABLE"];
+
 const PROTECTED = ["IDEMPOTENCY_KEY_INVALID", "IDEMPOTENCY_KEY_REUSED", "OPERATION_IN_PROGRESS"];
 
 /** The refusals a route shares with its kind, without its own. */
@@ -47,18 +60,22 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
   const demands: readonly string[] = ofKeys?.demands ?? ofMembers?.demands ?? USER[name] ?? [];
   if (PAGES.includes(name)) return [];
   const isGuarded = !OPEN.includes(name);
+  const isForKeysAlone = KEY_ONLY.includes(name);
   const isChanging = spec.method !== "GET";
   return [
     ...ANY,
-    ...(isGuarded ? GUARDED : []),
+    ...(isGuarded ? GUARDED : []).filter((code) => code !== "SECOND_FACTOR_REQUIRED" || !isForKeysAlone),
+    ...(isForKeysAlone ? ["MERCHANT_NOT_FOUND", "PUBLIC_KEY_FORBIDDEN"] : []),
     ...((ofKeys ?? ofMembers) ? MERCHANTS : []),
     ...(isChanging ? CHANGING : []).filter((code) => code !== "ORIGIN_NOT_ALLOWED" || !FROM_ANY_PAGE.includes(name)),
     ...(isChanging && isGuarded ? ["CONTENTION"] : []),
     ...(ofKeys === undefined ? [] : ["PUBLIC_KEY_FORBIDDEN"]),
-    ...(isGuarded && ofKeys === undefined ? ["SESSION_REQUIRED"] : []),
+    ...(isGuarded && ofKeys === undefined && !isForKeysAlone ? ["SESSION_REQUIRED"] : []),
     ...(demands.includes("step-up") ? ["STEP_UP_REQUIRED"] : []),
     ...(demands.includes("owner") ? ["OWNER_REQUIRED"] : []),
+    ...(demands.includes("operator") ? ["OPERATOR_REQUIRED"] : []),
     ...(CREATING.includes(spec.operationId) ? PROTECTED : []),
+    ...(CHALLENGED.includes(spec.operationId) ? CHALLENGE : []),
   ];
 }
 
@@ -68,6 +85,8 @@ function accessOf(spec: RouteSpec): string {
   if (PAGES.includes(name)) return "Needs no key. The body is a form";
   if (OPEN.includes(name)) return "Needs no key";
   if (MEMBER_ONLY[name]?.demands.includes("owner")) return "the owner";
+  if (USER[name]?.includes("operator")) return "Needs the session of an operator; not for API keys";
+  if (KEY_ONLY.includes(name)) return "Needs a secret API key, as `x-api-key` or as a bearer token";
   return spec.permission ?? "Needs a session";
 }
 
@@ -82,8 +101,9 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  it("has the version of package.json", () => {
+  it("has the version of package.json, as /healthz does", async () => {
     expect(document.info.version).toBe(version);
+    expect((await send("/healthz")).json).toMatchObject({ version });
   });
 
   it("names PUBLIC_URL as its server, or / when it is not set, and never the Host header", async () => {
@@ -187,18 +207,22 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     }
   });
 
-  it("has an Idempotency-Key header exactly when it creates something", () => {
+  it("has an Idempotency-Key header exactly when it creates something, and the challenge's where browsers are asked", () => {
     const names = operationOf(spec)
       .parameters.filter((each) => each.in === "header")
       .map(({ name }) => name);
-    expect(names).toEqual(spec.isIdempotent ? ["Idempotency-Key"] : []);
+    expect(names).toEqual([
+      ...(spec.isIdempotent ? ["Idempotency-Key"] : []),
+      ...(CHALLENGED.includes(spec.operationId) ? ["cf-turnstile-response"] : []),
+    ]);
   });
 
   it("says who may call it and with which permission", () => {
     const { security, description } = operationOf(spec);
     const name = nameOf(spec);
     const both = [{ apiKey: [] }, { session: [] }];
-    const guarded = name in KEY_OR_MEMBER ? both : [{ session: [] }];
+    const alone = KEY_ONLY.includes(name) ? [{ apiKey: [] }, { bearer: [] }] : [{ session: [] }];
+    const guarded = name in KEY_OR_MEMBER ? both : alone;
     expect(security).toEqual([...OPEN, ...PAGES].includes(name) ? [] : guarded);
     expect(description).toContain(accessOf(spec));
   });

@@ -161,6 +161,51 @@ describe("creating an invoice", () => {
   });
 });
 
+describe("the form of a product's page", () => {
+  const FORM = { "content-type": "application/x-www-form-urlencoded", "cf-connecting-ip": "203.0.113.40" };
+
+  /** Sends the form of a product of the shop. */
+  async function bought(
+    shop: Shop,
+    fields: object = {},
+    form = `token=${crypto.randomUUID()}&email=jane@shop.example`,
+  ) {
+    const body = { name: "Coffee", price: 5, ...fields };
+    const made = await send(pathOf(shop, "/products"), { method: "POST", key: shop.secretKey, body });
+    const { bindings, calls } = countingEnv();
+    const answer = await sendWith(bindings, `/buy/${made.json?.id ?? "prd_none"}`, {
+      method: "POST",
+      headers: FORM,
+      body: form,
+    });
+    return [answer.status, ...calls.filter((call) => !IN_MEMORY.includes(call))];
+  }
+  // The product and its merchant at the edge; then in the object what the create of a public key takes there.
+  const EDGE = ["D1 read"];
+  const OBJECT = ["D1 read", "MERCHANT_OBJECT.reserve", "D1 read"];
+
+  it("takes one read more than the create of a public key, to find the merchant", async () => {
+    const headers = { ...create().headers, "cf-connecting-ip": "203.0.113.41" };
+    const byKey = await counted(bare, "/invoices", { ...create(), key: bare.publicKey, headers });
+    expect([byKey.answer.status, ...byKey.storage]).toEqual([201, ...OBJECT, "D1 write"]);
+    expect(await bought(bare)).toEqual([303, ...EDGE, ...OBJECT, "D1 write"]);
+  });
+
+  it("with a direct method takes a call of its allocator, with one of an extended key also a read of what browsers hold", async () => {
+    expect(await bought(direct)).toEqual([303, ...EDGE, ...OBJECT, "AMOUNT_ALLOCATOR.allocate", "D1 write"]);
+    const own = await withWallets(await freshShop(), ["xpub"]);
+    const held = ["D1 read", "ADDRESS_ALLOCATOR.allocateEach"];
+    expect(await bought(own)).toEqual([303, ...EDGE, ...OBJECT, ...held, "D1 write"]);
+  });
+
+  it("that is refused takes one read, and nothing of the merchant's object", async () => {
+    expect(await bought(bare, { isActive: false })).toEqual([410, ...EDGE]);
+    expect(await bought(bare, { askForName: true })).toEqual([400, ...EDGE]);
+    expect(await bought(bare, {}, "email=no")).toEqual([400, ...EDGE]);
+    expect(await bought(bare, { name: "" })).toEqual([404, ...EDGE]);
+  });
+});
+
 describe("picking a payment method", () => {
   it("takes a read, a key reservation, a read of the wallets and a batch, and the allocator for an extended key", async () => {
     const { answer } = await counted(both, "/invoices", create());

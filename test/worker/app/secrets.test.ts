@@ -48,11 +48,13 @@ const at = (rest: string) => `/api/v1/merchants/merchant/${shop.merchantId}${res
 const post = (rest: string, body: unknown) => send(at(rest), { method: "POST", key: shop.secretKey, body });
 const patch = (rest: string, body: unknown) => send(at(rest), { method: "PATCH", key: shop.secretKey, body });
 
-/** Credentials that may call the route: a key where keys may, else the owner's session. */
+/** Credentials that may call the route: a key where keys may, else the session of the owner, who is an operator too. */
 function callerOf(spec: RouteSpec): Pick<Ask, "key" | "headers"> {
   if (spec.callers === "ANYBODY") return {};
   const isForKeys = SECRET_KEY_PERMISSIONS.some((each) => spec.permission?.split(" or ").includes(each));
-  return spec.callers === "MEMBER_OR_KEY" && isForKeys ? { key: shop.secretKey } : { headers: owner.headers };
+  return spec.callers === "KEY" || (spec.callers === "MEMBER_OR_KEY" && isForKeys)
+    ? { key: shop.secretKey }
+    : { headers: owner.headers };
 }
 
 function expectRefusedUnseen(answer: Answer, secret: string): void {
@@ -71,7 +73,7 @@ async function stored(): Promise<string> {
 
 beforeAll(async () => {
   shop = await seedShop();
-  owner = await seedUser();
+  owner = await seedUser({ operatorSinceMs: Date.now() });
   await seedMember(shop.merchantId, owner.userId, "OWNER");
   walletId = String((await post("/wallets", directWallet())).json?.id);
   invoiceId = String((await post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [] })).json?.id);

@@ -195,9 +195,9 @@ describe("an extended key's allocator", () => {
   it("throws for another key or one that does not parse, and uses no index", async () => {
     const [own, other] = [freshTestKey(), freshTestKey()];
     const tryWith = async (over: Partial<AllocateRequest>) =>
-      runInDurableObject(stubOf(own), (allocator) => {
+      runInDurableObject(stubOf(own), async (allocator) => {
         try {
-          return allocator.allocate(requestOf(own, "inv_1", over)).kind;
+          return (await allocator.allocate(requestOf(own, "inv_1", over))).kind;
         } catch (error) {
           return String(error);
         }

@@ -1,7 +1,7 @@
 // The job that releases amounts: each at its allocator first, then in D1.
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ReleaseDependencies, releaseAmounts } from "../../../src/commerce/amounts/release-amounts.ts";
-import { noteRelease, selectDueAmounts, selectStanding } from "../../../src/commerce/amounts/store.ts";
+import { noteRelease, selectDueAmounts, selectStanding, shortenAmounts } from "../../../src/commerce/amounts/store.ts";
 import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
 import { selectExactAmounts } from "../../../src/detection/matching/store.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
@@ -94,7 +94,7 @@ describe("an amount whose time is over", () => {
     expect((await rows()).get(id)).toMatchObject({ releasedAtMs: null, releaseAfterMs: NOW + HOUR_MS });
   });
 
-  it("is found by an index, as are its row and whoever asks for exactly such an amount", async () => {
+  it("is found by an index, as are its row, whoever asks for exactly such an amount and those of a cancelled invoice", async () => {
     const place = { ...USDT, address: "0x01" };
     const due = { ...place, units: 10n, invoiceId: freshId("inv"), releaseAfterMs: NOW };
     const plans = [
@@ -102,13 +102,19 @@ describe("an amount whose time is over", () => {
       await planOf(noteRelease(testDb, [due], { releasedAtMs: NOW, releaseAfterMs: null })),
       await planOf(selectStanding(testDb, place, [due])),
       await planOf(selectExactAmounts(testDb, "ETH", [due])),
+      await planOf(shortenAmounts(testDb, due.invoiceId, NOW)),
     ];
-    const one = /SEARCH held USING PRIMARY KEY \(network=\? AND cryptocurrency=\? AND address=\? AND units=\?/;
+    const one =
+      /SEARCH held USING PRIMARY KEY \(network=\? AND cryptocurrency=\? AND address=\? AND invoice_id=\? AND units=\?/;
     expect(plans[0]).toMatch(/SEARCH due USING INDEX method_amounts_due \(network=\? AND release_after_ms<\?\)/);
     expect(plans[0]).toMatch(/SEARCH cursor USING INDEX sqlite_autoindex_network_cursors_1 \(network=\?\)/);
     expect(plans[1]).toMatch(one);
     expect(plans[2]).toMatch(one);
     expect(plans[3]).toMatch(/SEARCH held USING INDEX method_amounts_amount \(.*rank=\? AND <expr>=\? AND units=\?\)/);
-    for (const plan of plans) expect(plan).not.toMatch(/SCAN (held|due|method_amounts|done|cursor|stuck)/);
+    expect(plans[4]).toMatch(/SEARCH method USING INDEX sqlite_autoindex_payment_methods_1 \(invoice_id=\?\)/);
+    expect(plans[4]).toMatch(
+      /SEARCH held USING PRIMARY KEY \(network=\? AND cryptocurrency=\? AND address=\? AND invoice_id=\?\)/,
+    );
+    for (const plan of plans) expect(plan).not.toMatch(/SCAN (held|due|method|method_amounts|done|cursor|stuck)\b/);
   });
 });

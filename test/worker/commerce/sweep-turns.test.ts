@@ -56,6 +56,31 @@ describe("the sweep", () => {
     expect((await sweepAt(Date.now())).settled).toBe(140);
   });
 
+  it("leaves the database to others between its batches for as long as the last one took, within bounds", async () => {
+    const flood = await freshMerchant();
+    await copyInvoice(await made(flood), 120);
+    await testDb.update(invoices).set({ expiresAtMs: Date.now() - HOUR_MS });
+    const paused: number[] = [];
+    const tookMs = [40, 3, 250, 12, 60];
+    let nowMs = 0;
+    let looks = 0;
+    const clock = () => {
+      looks += 1;
+      if (looks % 2 === 0) nowMs += tookMs[looks / 2 - 1] ?? 0;
+      return nowMs;
+    };
+    const deps = invoiceDependencies(env, {
+      ...{ db: testDb, nowMs: Date.now() },
+      // What is longer is a limit of a call, and no pause.
+      sleep: (ms, cancellation) => {
+        if (ms <= 100) paused.push(ms);
+        return sleep(ms, cancellation);
+      },
+    });
+    await expireInvoices({ ...deps, clock });
+    expect(paused).toEqual([10, 40, 10, 100, 12]);
+  });
+
   it("reaches each of 120 merchants within three runs, however many another one has due", async () => {
     const flood = await freshMerchant();
     await copyInvoice(await made(flood), 600);

@@ -1,6 +1,6 @@
 // Interface 4.3: an active invoice keeps a direct wallet with the same address from being deleted. One EVM address is one account on every network.
 import { describe, expect, it } from "vitest";
-import { selectActiveTie } from "../../../src/commerce/wallets/store.ts";
+import { selectTiedInvoices } from "../../../src/commerce/wallets/store.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
 import { planOf } from "../../support/query-plan.ts";
 import { randomHex } from "../../support/wallet-bodies.ts";
@@ -16,11 +16,14 @@ async function registered(shop: TestMerchant, body: object): Promise<string> {
   return wallet.id;
 }
 
-async function invoiceOn(shop: TestMerchant, pair: object): Promise<string> {
-  const { status, text, body } = await shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [pair] });
+async function invoiceOn(shop: TestMerchant, ...paymentMethods: readonly object[]): Promise<string> {
+  const { status, text, body } = await shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods });
   expect([status, body.paymentMethods?.[0]?.status], text).toEqual([201, "ACTIVE"]);
   return body.id;
 }
+
+const blockersOf = async (shop: TestMerchant, walletId: string): Promise<string[]> =>
+  (await shop.delete(`/wallets/${walletId}`)).body.invoiceIds;
 
 const outcomeOf = async (shop: TestMerchant, walletId: string) => {
   const { status, body } = await shop.delete(`/wallets/${walletId}`);
@@ -59,10 +62,25 @@ describe("a direct wallet", () => {
     expect(await outcomeOf(shop, mine)).toEqual(DELETED);
   });
 
+  it("names the invoices that block it: each once, and at most ten", async () => {
+    const shop = await freshMerchant();
+    const address = `0x${randomHex(20)}`;
+    const wallet = await registered(shop, direct("USDT", "ETH", address));
+    await registered(shop, direct("USDC", "ETH", address));
+    const pairs = ["USDT", "USDC"].map((cryptocurrency) => ({ cryptocurrency, network: "ETH" }));
+    const open = [await invoiceOn(shop, ...pairs)];
+    expect(await blockersOf(shop, wallet)).toEqual(open);
+    while (open.length < 11) open.push(await invoiceOn(shop, ...pairs.slice(0, 1)));
+    const named = await blockersOf(shop, wallet);
+    expect(named.length).toBeLessThanOrEqual(10);
+    expect(open).toEqual(expect.arrayContaining(named));
+    expect(new Set(named).size).toBe(named.length);
+  });
+
   it("is checked against the merchant's own active invoices only, however many others use the address", async () => {
     const wallet = { walletType: "DIRECT_WALLET", address: "0xa", network: "POL", cryptocurrency: "USDT", id: "wal_1" };
-    const of = { ...wallet, merchantId: "mer_1" as MerchantId } as Parameters<typeof selectActiveTie>[1];
-    const details = await planOf(selectActiveTie(testDb, of));
+    const of = { ...wallet, merchantId: "mer_1" as MerchantId } as Parameters<typeof selectTiedInvoices>[1];
+    const details = await planOf(selectTiedInvoices(testDb, of, 10));
     expect(details).toContain("invoices_by_status (merchant_id=? AND status=?)");
     expect(details).toMatch(/SEARCH method USING INDEX sqlite_autoindex_payment_methods_1 \(invoice_id=\?\)/);
   });

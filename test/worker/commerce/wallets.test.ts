@@ -3,7 +3,6 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { deleteWallet } from "../../../src/commerce/wallets/delete-wallet.ts";
 import { walletDependencies } from "../../../src/commerce/wallets/dependencies.ts";
-import { parseMacKeys } from "../../../src/commerce/wallets/row-mac.ts";
 import { isWalletIntact } from "../../../src/commerce/wallets/wallet.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
@@ -12,6 +11,7 @@ import { operations } from "../../../src/platform/db/schema/operations.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { dbBefore } from "../../support/before-write.ts";
+import { keyringOf } from "../../support/keyrings.ts";
 import { randomHex } from "../../support/wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 import {
@@ -51,10 +51,9 @@ describe("registering a wallet", () => {
     expect(xpub).toMatchObject({ address: null, lastUsedIndex: 0, nextIndex: 0, gap: 0, scheme: "BIP84" });
     expect(xpub).toMatchObject({ xpub: key.zpub, derivationPath: PATH, firstAddress: key.address(0) });
     expect(xpub.warnings).toEqual(["LOW_CONFIRMATIONS", "NETWORK_NOT_WATCHED"]);
-    const macKeys = parseMacKeys(env.ROW_MAC_KEY);
-    if (!macKeys.ok) throw new Error(macKeys.error);
+    const macKeys = keyringOf(env.ROW_MAC_KEY);
     for (const { id } of [direct, xpub]) {
-      expect(isWalletIntact(macKeys.value, await rowOf(id))).toBe(true);
+      expect(isWalletIntact(macKeys, await rowOf(id))).toBe(true);
       expect(await eventsOf(shop, id)).toEqual(["wallet.created"]);
     }
     const { firstAddress: _, ...shown } = xpub;
@@ -142,6 +141,7 @@ describe("deleting a wallet", () => {
     await shop.patch(`/wallets/${wallet.id}`, { isEnabled: false });
     const refusal = expectStatus(await shop.delete(`/wallets/${wallet.id}`), 409, "WALLET_HAS_ACTIVE_PAYMENTS");
     expect(refusal.message).toBe("Cannot delete a wallet with active payments");
+    expect(refusal).toMatchObject({ invoiceIds: expect.arrayContaining(made.map(({ id }) => id)) });
     await cancelled(shop, ...made);
     const deleted = expectStatus(await shop.delete(`/wallets/${wallet.id}`), 200);
     expect(deleted).toMatchObject({ id: wallet.id, isEnabled: false, address: wallet.address, xpub: wallet.xpub });
@@ -184,27 +184,36 @@ describe("deleting a wallet", () => {
   });
 
   it.each([
-    ["an invoice starts to pay to the wallet", "WALLET_HAS_ACTIVE_PAYMENTS", (shop: TestMerchant) => created(shop)],
+    [
+      "an invoice starts to pay to the wallet",
+      async (shop: TestMerchant) => ({
+        code: "WALLET_HAS_ACTIVE_PAYMENTS",
+        invoiceIds: [(await created(shop)).id],
+      }),
+    ],
     [
       "another request deletes it",
-      "WALLET_NOT_FOUND",
-      (shop: TestMerchant, id: string) => shop.delete(`/wallets/${id}`),
+      async (shop: TestMerchant, id: string) => {
+        await shop.delete(`/wallets/${id}`);
+        return { code: "WALLET_NOT_FOUND" };
+      },
     ],
-  ])("is refused by a second check when, after the first, %s", async (_, code, meanwhile) => {
+  ])("is refused by a second check when, after the first, %s", async (_, meanwhile) => {
     const shop = await freshMerchant();
     const { id } = await registered(shop, xpubBody(freshKey()));
     let batches = 0;
+    let error: { readonly code: string } | undefined;
     const late = dbBefore(async () => {
-      if (batches++ === 0) await meanwhile(shop, id);
+      if (batches++ === 0) error = await meanwhile(shop, id);
     });
     const given = { db: testDb, nowMs: Date.now(), sleep, background: () => {} };
     const audience = { merchantName: "Shop", author: "somebody", readers: [] };
     const deps = { ...walletDependencies(env, given), db: late, trail: SYSTEM_TRAIL, audience };
     const refused = await deleteWallet(deps, { merchantId: shop.merchantId, walletId: id, read: await rowOf(id) });
-    expect(refused).toEqual({ ok: false, error: { code } });
+    expect(refused).toEqual({ ok: false, error });
     // The refused delete, and the read that found out why.
     expect(batches).toBe(2);
-    expect(await eventsOf(shop, id)).toHaveLength(code === "WALLET_NOT_FOUND" ? 2 : 1);
+    expect(await eventsOf(shop, id)).toHaveLength(error?.code === "WALLET_NOT_FOUND" ? 2 : 1);
   });
 
   it("succeeds for one of two at once; the other is a 404", async () => {

@@ -215,11 +215,11 @@ describe("a watcher", () => {
 
 describe("the watchdog", () => {
   const sources = (...names: readonly NetworkName[]): ChainSources => {
-    const parsed = parseChainSources(
-      JSON.stringify(
+    const parsed = parseChainSources({
+      CHAIN_SOURCES: JSON.stringify(
         Object.fromEntries(names.map((name) => [name, [{ kind: "evm-rpc", url: "https://node.example" }]])),
       ),
-    );
+    });
     if (!parsed.ok) throw new Error(parsed.error);
     return parsed.value;
   };

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { expectHeaders, expectRefusal, send, sendWith } from "../../support/access.ts";
-import { freshEmail, mailedCode } from "../../support/browser.ts";
+import { freshEmail, mailedCode, mailsTo } from "../../support/browser.ts";
 
 const MAIL = "/dev/mail";
 const START = "/api/v1/auth/email/start";
@@ -44,7 +44,7 @@ describe("the development mailbox", () => {
     expect(Math.abs(Date.now() - Date.parse(mail.at))).toBeLessThan(60_000);
   });
 
-  test("is an HTML page without scripts, in which the mail's content is escaped", async () => {
+  test("is an HTML page with one script of its own, in which the mail's content is escaped", async () => {
     const to = freshEmail();
     const text = "See https://pay.example.com/x?a=1&b=2\n<script>alert(1)</script>\"'\n";
     await keep(to, { subject: "<img src=x onerror=alert(1)>", text });
@@ -52,8 +52,10 @@ describe("the development mailbox", () => {
       const page = await send(`${MAIL}?to=${to}`, { headers });
       expectHeaders(page);
       expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(page.headers.get("content-security-policy")).not.toContain("script");
-      expect(page.text).not.toMatch(/<script|<img/);
+      const policy = page.headers.get("content-security-policy");
+      const [, nonce] = /script-src 'nonce-([\w-]{24})';/.exec(policy ?? "") ?? [];
+      expect(policy).not.toMatch(/unsafe|\*|http/);
+      expect(page.text.match(/<script[^>]*>|<img/g)).toEqual([`<script nonce="${nonce}">`]);
       expect(page.text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
       expect(page.text).toContain(
         '<a href="https://pay.example.com/x?a=1&amp;b=2">https://pay.example.com/x?a=1&amp;b=2</a>',
@@ -108,6 +110,18 @@ describe("the operator's provider", () => {
     const changes = { MAIL_PROVIDER: '{"kind":"cloudflare"}', SEND_EMAIL };
     expect((await sendWith(changes, START, { method: "POST", body: { email } })).status).toBe(202);
     expect(mails).toMatchObject([{ from: { name: "Edgetill", email: "pay@example.com" }, to: email }]);
+  });
+
+  test("that is not set, in production, is said: no code is made, and other ways to sign in are asked for", async () => {
+    const body = { email: freshEmail() };
+    const refused = await sendWith({ ENVIRONMENT: "production", MAIL_PROVIDER: "" }, START, { method: "POST", body });
+    expect([refused.status, refused.json]).toMatchObject([
+      422,
+      { code: "PROVIDER_NOT_CONFIGURED", message: "Sign-in with mail is not available on this deployment" },
+    ]);
+    expect(refused.headers.getSetCookie()).toEqual([]);
+    const inDevelopment = await sendWith({ MAIL_PROVIDER: "" }, START, { method: "POST", body });
+    expect([inDevelopment.status, (await mailsTo(body.email)).length]).toEqual([202, 1]);
   });
 
   test.each([

@@ -9,7 +9,7 @@ import { ASLEEP_AFTER_MS, STALLED_AFTER_MS } from "../closing.ts";
 function isDue(nowMs: number, reorgWindows: string): SQL {
   const isHeldOpen = sql`exists (select 1 from payment_methods method join network_cursors cursor on cursor.network = method.network
     where method.invoice_id = invoices.id and method.status = 'ACTIVE' and cursor.is_resting = 0
-    and (cursor.passed_ms <= invoices.expires_at_ms and (cursor.last_moved_at_ms > ${nowMs - STALLED_AFTER_MS}
+    and (cursor.passed_ms <= invoices.expires_at_ms and (cursor.paused_at_ms is not null or cursor.last_moved_at_ms > ${nowMs - STALLED_AFTER_MS}
         or cursor.ticked_at_ms is null or cursor.ticked_at_ms <= ${nowMs - ASLEEP_AFTER_MS})
       or exists (select 1 from stuck_addresses stuck where stuck.network = method.network and stuck.address = method.address
         and stuck.passed_ms <= invoices.expires_at_ms)))`;

@@ -38,6 +38,8 @@ export const merchants = sqliteTable("merchants", {
   brand: text("brand"),
   /** Origins that may frame the checkout. */
   frameAncestors: jsonText<readonly string[]>("frame_ancestors"),
+  /** Since when an operator lets the merchant take no new payments; null for nearly all. */
+  suspendedAtMs: integer("suspended_at_ms"),
   createdAtMs: integer("created_at_ms").notNull(),
   updatedAtMs: integer("updated_at_ms").notNull(),
   deletedAtMs: integer("deleted_at_ms"),

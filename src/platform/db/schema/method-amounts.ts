@@ -35,15 +35,15 @@ export const methodAmounts = sqliteTable(
     releasedAtMs: integer("released_at_ms"),
   },
   (t) => [
-    primaryKey({ columns: [t.network, t.cryptocurrency, t.address, t.units, t.invoiceId] }),
+    // In this order the amounts of an invoice are found by its methods, without an index on the invoice.
+    primaryKey({ columns: [t.network, t.cryptocurrency, t.address, t.invoiceId, t.units] }),
     index("method_amounts_amount")
-      .on(t.network, t.cryptocurrency, t.address, t.rank, sql.raw(amountKeySql()))
+      .on(t.network, t.cryptocurrency, t.address, t.rank, sql.raw(amountKeySql()), t.units)
       .where(sql`released_at_ms is null`),
     index("method_amounts_open")
       .on(t.network, t.cryptocurrency, t.address, t.rank, sql.raw(shelfSql()), sql.raw(amountKeySql()))
       .where(sql`released_at_ms is null`),
     index("method_amounts_due").on(t.network, t.releaseAfterMs).where(sql`released_at_ms is null`),
-    index("method_amounts_invoice").on(t.invoiceId),
     index("method_amounts_released")
       .on(t.network, t.cryptocurrency, t.address, t.heldUntilMs)
       .where(sql`released_at_ms is not null`),

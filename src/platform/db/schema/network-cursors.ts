@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { MerchantId } from "../../../lib/ids.ts";
 import { jsonText } from "../columns.ts";
@@ -6,33 +7,66 @@ import { jsonText } from "../columns.ts";
  * How far each network has been read: one row per network that was ever watched, updated only by its watcher. In D1 and not in the watcher's own
  * storage, because the reads that settle an invoice use it to decide whether the invoice may expire.
  */
-export const networkCursors = sqliteTable("network_cursors", {
+export const networkCursors = sqliteTable(
+  "network_cursors",
+  {
+    network: text("network").primaryKey(),
+    /** Whether the network is not polled, because nothing on it is watched. The next activation starts it again. */
+    isResting: integer("is_resting", { mode: "boolean" }).notNull(),
+    /** The watch must read everything from this time on; a cursor without a height starts here. */
+    sinceMs: integer("since_ms").notNull(),
+    /** The newest block that was read completely; null before the first pass. */
+    height: integer("height"),
+    hash: text("hash"),
+    /** `[height, hash]`, ascending: earlier cursors within the reorg window, to return to after a reorg. */
+    checkpoints: jsonText<readonly (readonly [number, string])[]>("checkpoints").notNull(),
+    /** Everything up to this time has been read (invoices/closing.ts). */
+    passedMs: integer("passed_ms").notNull(),
+    /** When `passedMs` last changed, or the watcher started again after a long pause. */
+    lastMovedAtMs: integer("last_moved_at_ms").notNull(),
+    /** The source's newest block, when last asked; below, its newest final block. */
+    tipHeight: integer("tip_height"),
+    finalizedHeight: integer("finalized_height"),
+    tipTimeMs: integer("tip_time_ms"),
+    /** The last tick of the watcher, whatever its result. */
+    tickedAtMs: integer("ticked_at_ms"),
+    /** Since when no pass has succeeded; null while passes succeed. */
+    degradedSinceMs: integer("degraded_since_ms"),
+    /** The kind of outage in the last failed pass; holds nothing of an address or a key. */
+    lastOutage: text("last_outage"),
+    /** JSON of `WatchProgress` (watchers/progress.ts): state for the next pass, because the watcher keeps nothing in memory. */
+    progress: text("progress").notNull().default("{}"),
+    /** Since when an operator keeps the network from being read; null for nearly all. */
+    pausedAtMs: integer("paused_at_ms"),
+  },
+  // Creates ask which networks are paused. The index has no entry while none is, so they read no row.
+  (t) => [index("network_cursors_paused").on(t.network).where(sql`paused_at_ms is not null`)],
+);
+
+/**
+ * Blocks that a watcher reads again because an operator asked for it: at most one range of each network, the newest one asked for. A source that is
+ * read by blocks moves `nextHeight`, a source that is read by address the place in the order of activations.
+ */
+export const networkRereads = sqliteTable("network_rereads", {
   network: text("network").primaryKey(),
-  /** Whether the network is not polled, because nothing on it is watched. The next activation starts it again. */
-  isResting: integer("is_resting", { mode: "boolean" }).notNull(),
-  /** The watch must read everything from this time on; a cursor without a height starts here. */
-  sinceMs: integer("since_ms").notNull(),
-  /** The newest block that was read completely; null before the first pass. */
-  height: integer("height"),
-  hash: text("hash"),
-  /** `[height, hash]`, ascending: earlier cursors within the reorg window, to return to after a reorg. */
-  checkpoints: jsonText<readonly (readonly [number, string])[]>("checkpoints").notNull(),
-  /** Everything up to this time has been read (invoices/closing.ts). */
-  passedMs: integer("passed_ms").notNull(),
-  /** When `passedMs` last changed, or the watcher started again after a long pause. */
-  lastMovedAtMs: integer("last_moved_at_ms").notNull(),
-  /** The source's newest block, when last asked; below, its newest final block. */
-  tipHeight: integer("tip_height"),
-  finalizedHeight: integer("finalized_height"),
-  tipTimeMs: integer("tip_time_ms"),
-  /** The last tick of the watcher, whatever its result. */
-  tickedAtMs: integer("ticked_at_ms"),
-  /** Since when no pass has succeeded; null while passes succeed. */
-  degradedSinceMs: integer("degraded_since_ms"),
-  /** The kind of outage in the last failed pass; holds nothing of an address or a key. */
+  /** Both inclusive. */
+  fromHeight: integer("from_height").notNull(),
+  toHeight: integer("to_height").notNull(),
+  /** The next block to read. */
+  nextHeight: integer("next_height").notNull(),
+  /** The last activation whose address was read. */
+  afterMs: integer("after_ms").notNull().default(0),
+  afterPosition: integer("after_position").notNull().default(0),
+  /** Transfers to addresses of merchants that were found in the range, known ones included. */
+  transfers: integer("transfers").notNull().default(0),
+  /** Addresses that no source answered for. */
+  skipped: integer("skipped").notNull().default(0),
+  /** Failed steps in a row, and why the last one failed. */
+  failures: integer("failures").notNull().default(0),
   lastOutage: text("last_outage"),
-  /** JSON of `WatchProgress` (watchers/progress.ts): state for the next pass, because the watcher keeps nothing in memory. */
-  progress: text("progress").notNull().default("{}"),
+  requestedAtMs: integer("requested_at_ms").notNull(),
+  /** When the whole range had been read; null before. */
+  endedAtMs: integer("ended_at_ms"),
 });
 
 /**

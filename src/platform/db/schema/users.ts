@@ -17,6 +17,8 @@ export const users = sqliteTable("users", {
   /** The last accepted 30 s step, so that a code works only once. */
   totpLastStep: integer("totp_last_step"),
   emailOtpEnabledAtMs: integer("email_otp_enabled_at_ms"),
+  /** Since when the user is an operator of the deployment; null for everybody else. It gives no role in any team. */
+  operatorSinceMs: integer("operator_since_ms"),
   /** Both are unused: `factor_guesses` counts attempts. The previous release still writes them. */
   factorFailures: integer("factor_failures").notNull().default(0),
   factorWindowStartMs: integer("factor_window_start_ms").notNull().default(0),
@@ -100,7 +102,7 @@ export const singleUseTokens = sqliteTable(
   {
     hash: text("hash").primaryKey(),
     kind: text("kind", {
-      enum: ["PASSKEY_REGISTRATION", "PASSKEY_SIGN_IN", "PASSKEY_STEP_UP", "OAUTH", "WALLET_DISABLE"],
+      enum: ["PASSKEY_REGISTRATION", "PASSKEY_SIGN_IN", "PASSKEY_STEP_UP", "OAUTH", "WALLET_DISABLE", "SET_UP"],
     }).notNull(),
     userId: text("user_id").$type<UserId>(),
     sessionId: text("session_id").$type<SessionId>(),

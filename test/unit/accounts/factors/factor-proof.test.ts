@@ -7,7 +7,7 @@ import type { User } from "../../../../src/accounts/users/user.ts";
 
 const user = (has: Partial<User>): User => ({
   ...{ id: "usr_1", email: "a@example.com", emailKey: "a@example.com", name: null, isEmailVerified: true },
-  ...{ hasTotp: false, hasEmailOtp: false, hasPasskey: false, hasGoogle: false, hasGithub: false },
+  ...{ isOperator: false, hasTotp: false, hasEmailOtp: false, hasPasskey: false, hasGoogle: false, hasGithub: false },
   ...has,
 });
 const session = (state: ProvedSession["state"]): ProvedSession => ({

@@ -21,6 +21,7 @@ const user = (changes: Partial<User> = {}): User => ({
   emailKey: "anna@example.com",
   name: null,
   isEmailVerified: true,
+  isOperator: false,
   hasTotp: false,
   hasEmailOtp: false,
   hasPasskey: false,

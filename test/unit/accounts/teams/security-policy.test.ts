@@ -30,6 +30,7 @@ const BARE: User = {
   emailKey: "a@example.com",
   name: null,
   isEmailVerified: false,
+  isOperator: false,
   hasTotp: false,
   hasEmailOtp: false,
   hasPasskey: false,

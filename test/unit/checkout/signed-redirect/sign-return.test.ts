@@ -2,7 +2,7 @@ import { createPublicKey, verify } from "node:crypto";
 import { expect, it } from "vitest";
 import { returnText } from "../../../../src/checkout/signed-redirect/return-url.ts";
 import { listPublicKeys, returnUrlFor } from "../../../../src/checkout/signed-redirect/sign-return.ts";
-import { parseSigningKeys } from "../../../../src/checkout/signed-redirect/signing-key.ts";
+import { signingKeysOf } from "../../../../src/checkout/signed-redirect/signing-key.ts";
 import { logLine, type Report } from "../../../../src/lib/log.ts";
 
 const keyring = (...ids: readonly string[]) =>
@@ -17,7 +17,7 @@ const REDIRECT = "https://shop.example/thanks?order=7";
 function setUpWith(text: string | undefined) {
   const lines: string[] = [];
   const report: Report = (alert, facts) => void lines.push(logLine("error", { alert, ...facts }));
-  return { lines, deps: { signingKeys: parseSigningKeys(text), report } };
+  return { lines, deps: { signingKeys: signingKeysOf({ SIGNING_KEY: text }), report } };
 }
 
 it("a return is signed with the newest key, and node:crypto verifies the signature", async () => {

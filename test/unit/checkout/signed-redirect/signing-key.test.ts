@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { listPublicKeys } from "../../../../src/checkout/signed-redirect/sign-return.ts";
-import { parseSigningKeys, pkcs8Of } from "../../../../src/checkout/signed-redirect/signing-key.ts";
+import { pkcs8Of, signingKeysOf } from "../../../../src/checkout/signed-redirect/signing-key.ts";
 
 const base64 = (hex: string) => Buffer.from(hex, "hex").toString("base64");
 
@@ -30,7 +30,7 @@ describe("a seed", () => {
   it.each(VECTORS)(
     "%s has the public key and the signature of RFC 8032 7.1",
     async (seed, publicKey, message, wanted) => {
-      const signingKeys = parseSigningKeys(`k1:${base64(seed)}`);
+      const signingKeys = signingKeysOf({ SIGNING_KEY: `k1:${base64(seed)}` });
       expect(await listPublicKeys({ signingKeys })).toEqual([
         {
           kty: "OKP",
@@ -52,7 +52,7 @@ describe("SIGNING_KEY", () => {
   const [[one], [two]] = VECTORS;
 
   it("holds several keys, the newest first, and publishes only their public halves", async () => {
-    const signingKeys = parseSigningKeys(`k2:${base64(two)}, k1:${base64(one)}`);
+    const signingKeys = signingKeysOf({ SIGNING_KEY: `k2:${base64(two)}, k1:${base64(one)}` });
     const shown = await listPublicKeys({ signingKeys });
     expect(shown.map(({ kid }) => kid)).toEqual(["k2", "k1"]);
     expect(new Set(shown.flatMap((key) => Object.keys(key)))).toEqual(
@@ -69,7 +69,7 @@ describe("SIGNING_KEY", () => {
     ["one of two", `k1:${base64(one)},k2:hunter2`],
     ["one id for two keys", `k1:${base64(one)},k1:${base64(two)}`],
   ])("is refused with %s, and the error does not show the value", async (_, text) => {
-    const signingKeys = parseSigningKeys(text);
+    const signingKeys = signingKeysOf({ SIGNING_KEY: text });
     expect(signingKeys).toEqual({ ok: false, error: expect.stringMatching(/^SIGNING_KEY (must be|has) [^=]*$/) });
     expect(JSON.stringify(signingKeys)).not.toContain("hunter2");
     expect(await listPublicKeys({ signingKeys })).toEqual([]);

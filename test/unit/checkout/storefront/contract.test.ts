@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { orderOf, typedFields } from "../../../../src/checkout/storefront/contract.ts";
-import { type Asking, askedFields } from "../../../../src/checkout/storefront/order.ts";
+import { orderOf } from "../../../../src/checkout/storefront/contract.ts";
+import { type Asking, askedFields, typedFields } from "../../../../src/checkout/storefront/order.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const PLAIN: Asking = { askForName: false, askForAddress: false, askForPhoneNumber: false, priceMicros: 1n };

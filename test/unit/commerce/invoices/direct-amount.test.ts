@@ -8,6 +8,7 @@ import {
   plainUnits,
   saltCapacity,
   saltedUnits,
+  saltOf,
 } from "../../../../src/commerce/invoices/direct-amount.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
@@ -211,5 +212,27 @@ describe("amounts run low", () => {
     [10_001, 8_001],
   ])("of %d candidates is 80 %%, rounded up: %s", (capacity, mark) => {
     expect(amountsLowMark(capacity)).toBe(mark);
+  });
+});
+
+describe("the number of an amount among the candidates of a price", () => {
+  it("is the one that gives it, and undefined for any other amount", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(stable, stable18, bitcoin, ether),
+        fc.bigInt({ min: 1n, max: 3_000_000n }),
+        fc.nat(),
+        (asset, grains, seed) => {
+          const priceUnits = grains * asset.grainUnits;
+          const capacity = saltCapacity(priceUnits, asset);
+          const salt = seed % capacity;
+          expect(saltOf(priceUnits, asset, saltedUnits(priceUnits, asset, salt))).toBe(salt);
+          expect(saltOf(priceUnits, asset, priceUnits + asset.grainUnits)).toBeUndefined();
+          const below = priceUnits - BigInt(capacity) * asset.grainUnits;
+          expect(saltOf(priceUnits, asset, below)).toBeUndefined();
+        },
+      ),
+      { numRuns: RUNS },
+    );
   });
 });

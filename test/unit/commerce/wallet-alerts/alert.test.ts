@@ -95,6 +95,7 @@ describe("whether a user has only mail to sign in", () => {
     emailKey: "ada@example.com",
     name: null,
     isEmailVerified: true,
+    isOperator: false,
     hasTotp: false,
     hasEmailOtp: false,
     hasPasskey: false,

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  csvRecord,
   gapLimitFor,
   recoveryFormat,
   recoveryHead,
   recoveryRows,
   recoveryTail,
 } from "../../../../src/commerce/wallets/recovery-file.ts";
+import { csvRecord } from "../../../../src/lib/csv.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const SUMMARY = { descriptor: "wpkh(xpub6/0/*)#checksum", nextIndex: 2, gapLimit: 22 };

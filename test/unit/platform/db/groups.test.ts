@@ -4,7 +4,7 @@ import { sleep } from "../../../../src/lib/sleep.ts";
 import { type Db, openDb } from "../../../../src/platform/db/client.ts";
 import { Gatherer } from "../../../../src/platform/db/gatherer.ts";
 import { Groups } from "../../../../src/platform/db/groups.ts";
-import { insertOperation } from "../../../../src/platform/idempotency/store.ts";
+import { insertOperation, selectOperation } from "../../../../src/platform/idempotency/store.ts";
 import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../../../simulation/engine/sqlite-d1.ts";
 
 function groupsOf(onCall = () => {}) {
@@ -125,5 +125,69 @@ describe("a gatherer", () => {
     expect(await Promise.all(["a", "b"].map((name) => gatherer.add({ name })))).toEqual(["a", "b"]);
     expect(sent).toEqual([["hangs"], ["a", "b"]]);
     expect(gatherer.isIdle).toBe(false);
+  });
+
+  it("waits for callers who arrive over several turns, unless the last call was of one alone", async () => {
+    const sent: string[][] = [];
+    const gatherer = new Gatherer<{ readonly name: string }, string>({
+      ...{ sleep, stalledMs: 10_000 },
+      choose: (waiting) => waiting,
+      send: async (items) => {
+        sent.push(items.map(({ name }) => name));
+        return items.map(({ name }) => name);
+      },
+      turns: { next: () => sleep(0), nowMs: () => 0 },
+    });
+    const arrive = (names: readonly string[], arrival: (at: number) => Promise<void>) =>
+      Promise.all(
+        names.map(async (name, at) => {
+          await arrival(at);
+          return gatherer.add({ name });
+        }),
+      );
+    const together = async () => {};
+    const spread = async (at: number) => {
+      for (let turn = 0; turn < at; turn++) await sleep(0);
+    };
+    await arrive(["a", "b", "c", "d"], spread);
+    expect(sent[0]).toEqual(["a"]);
+    await arrive(["e", "f"], together);
+    sent.length = 0;
+    await arrive(["a", "b", "c", "d"], spread);
+    expect(sent).toEqual([["a", "b", "c", "d"]]);
+  });
+});
+
+describe("a read", () => {
+  const readers = (groups: ReturnType<typeof groupsOf>) => (n: number) => {
+    const merchantId = "mer_00000000000000000000000001";
+    const operationId = `0000000000000000000000000${n}`;
+    return groups.request(false).read([selectOperation(groups.db, { merchantId, operationId })]);
+  };
+
+  it("waits for what others ask of another object, so that one read serves all who arrive meanwhile", async () => {
+    let calls = 0;
+    const groups = groupsOf(() => {
+      calls += 1;
+    });
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const asked = groups.request(false).ask("count", 1, async (items) => {
+      await gate;
+      return items;
+    });
+    const read = readers(groups);
+    const found = Promise.all([1, 2, 3].map(read));
+    for (let step = 0; step < 1_000; step++) await undefined;
+    expect(calls).toBe(0);
+    open();
+    await Promise.all([asked, found]);
+    expect(calls).toBe(1);
+  });
+
+  it("does not wait for an object that is slow", async () => {
+    const groups = groupsOf();
+    const asked = groups.request(false).ask("hangs", 1, () => new Promise<never>(() => {}));
+    expect(await readers(groups)(1)).toEqual([[]]);
+    await expect(asked).rejects.toThrow("no answer within");
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { Cancellation, requestSleep, sleep } from "../../../../src/lib/sleep.ts";
-import { faultKind, readWithRetry, TimeLimitError } from "../../../../src/platform/db/retry.ts";
+import { executeOnce, faultKind, readWithRetry, TimeLimitError } from "../../../../src/platform/db/retry.ts";
 import { inScriptedWorld, type Script } from "../../../support/scripted-world.ts";
 
 const read = (fates: Script[string]) =>
@@ -38,6 +38,42 @@ describe("a read of storage", () => {
       throw new TypeError("undefined is not a function");
     });
     await expect(bug).rejects.toThrow(TypeError);
+  });
+});
+
+describe("work that counts each time it is executed", () => {
+  const count = (fates: Script[string]) =>
+    inScriptedWorld({ count: fates }, ({ effect, client, world }) =>
+      executeOnce(world.sleepOf(client), () => effect("count", () => 42)).catch((error: unknown) => faultKind(error)),
+    );
+
+  it.each(["lost before", "answer lost", "overloaded"] as const)("is not repeated when it was %s", async (fate) => {
+    expect(await count([fate])).toMatchObject({
+      result: fate === "overloaded" ? "overloaded" : "transient",
+      seen: { count: 1 },
+    });
+  });
+
+  it("has as long as a read with its repeats", async () => {
+    expect(await count(["hangs"])).toMatchObject({ result: "transient", seen: { count: 1 }, elapsedMs: 9_000 });
+  });
+
+  it("is repeated while another program holds the development server's file, because nothing was executed", async () => {
+    const pauses: number[] = [];
+    const locked = new Error("D1_ERROR: database is locked: SQLITE_BUSY");
+    const held = (times: number) => {
+      const work = vi.fn(async () => 42);
+      for (let time = 0; time < times; time++) work.mockRejectedValueOnce(locked);
+      return work;
+    };
+    const waiting = (ms: number) => {
+      if (ms > 1_000) return new Promise<void>(() => {});
+      pauses.push(ms);
+      return Promise.resolve();
+    };
+    await expect(executeOnce(waiting, held(2))).resolves.toBe(42);
+    expect(pauses).toEqual([50, 100]);
+    await expect(executeOnce(waiting, held(3))).rejects.toThrow("SQLITE_BUSY");
   });
 });
 

@@ -18,10 +18,24 @@ const STATUS: Readonly<Record<FailureCode, number>> = {
   MERCHANT_NOT_FOUND: 404,
   PERMISSION_DENIED: 403,
   PUBLIC_KEY_FORBIDDEN: 403,
+  CHALLENGE_REQUIRED: 403,
+  CHALLENGE_FAILED: 403,
+  CHALLENGE_UNAVAILABLE: 503,
   RATE_LIMITED: 429,
   SESSION_REQUIRED: 403,
   ORIGIN_NOT_ALLOWED: 403,
   OWNER_REQUIRED: 403,
+  OPERATOR_REQUIRED: 403,
+  NOT_SET_UP: 503,
+  SETUP_LINK_INVALID: 404,
+  SIGN_UP_CLOSED: 403,
+  USER_NOT_FOUND: 404,
+  OPERATOR_NOT_FOUND: 404,
+  LAST_OPERATOR: 409,
+  NETWORK_NOT_FOUND: 404,
+  REREAD_IN_PROGRESS: 409,
+  REREAD_NOT_FOUND: 404,
+  MERCHANT_SUSPENDED: 403,
   SECURITY_REQUIREMENT_NOT_MET: 403,
   SECOND_FACTOR_REQUIRED: 403,
   STEP_UP_REQUIRED: 403,
@@ -145,13 +159,16 @@ describe("the answer to a failure", () => {
   it("has no members but the envelope and the facts that decisions name", () => {
     const facts = failures.map(async (failure) => Object.keys((await answer(failure)).body).slice(5));
     return expect(Promise.all(facts).then((lists) => [...new Set(lists.flat())].sort())).resolves.toEqual([
+      "action",
       "details",
       "factors",
+      "invoiceIds",
       "limit",
       "missing",
       "name",
       "permission",
       "permissions",
+      "siteKey",
     ]);
   });
 

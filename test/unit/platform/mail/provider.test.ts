@@ -23,9 +23,15 @@ describe("MAIL_PROVIDER", () => {
     expect(parseMailProvider('{"kind":"mailbox"}', false)).toMatchObject({ ok: false });
   });
 
+  test.each([undefined, "", " "])("unset (%j) is the mailbox in development, and none in production", (text) => {
+    expect(parseMailProvider(text, true)).toEqual({ ok: true, value: { kind: "mailbox" } });
+    expect(parseMailProvider(text, false)).toEqual({
+      ok: false,
+      error: expect.stringMatching(/^MAIL_PROVIDER is not set/),
+    });
+  });
+
   test.each([
-    undefined,
-    "",
     "mailbox",
     "null",
     "[]",

@@ -1,0 +1,109 @@
+// What the console weighs, and how long it takes on a slow phone: each page of it, opened first and as a further page, in a real browser against the
+// development server, which compresses files as the edge does.
+import { CONSOLE_PAGES } from "../../src/app/console/paths.ts";
+import { type Timed, time, type Weighed, weigh } from "../console/measure.ts";
+import { openStage, type Stage } from "../console/stage.ts";
+import type { Context } from "../context.ts";
+import type { Figure, Outcome } from "../report.ts";
+import { type Spread, spread } from "../statistics.ts";
+
+const KIB = 1_024;
+/** JavaScript on the wire. Home has its charts, which no other page has. */
+const MAX_FIRST_KIB = 300;
+const MAX_HOME_KIB = 400;
+const MAX_FURTHER_KIB = 80;
+const MAX_PAINTED_MS = 2_000;
+const MAX_USABLE_MS = 5_000;
+const ROUNDS = 3;
+
+type Name = keyof typeof CONSOLE_PAGES;
+type Measured = Weighed & { readonly name: string; readonly times: readonly Timed[] };
+
+const HOME: Name = "merchant";
+/** It only leads to another page. */
+const NO_PAGE: Name = "start";
+/** It leads to another page whoever is signed in. */
+const SIGN_IN: Name = "signIn";
+/** The lightest, from which each further page is opened. */
+const FROM = CONSOLE_PAGES.account.path;
+
+export async function consolePages(context: Context): Promise<Outcome> {
+  context.progress("starting the service and a browser");
+  const stage = await openStage();
+  try {
+    const pages: Measured[] = [];
+    for (const [name, { path }] of Object.entries(CONSOLE_PAGES)) {
+      if (name === NO_PAGE) continue;
+      context.progress(`opening ${path}`);
+      pages.push(await measured(stage, name, path, context.options.isQuick ? 1 : ROUNDS));
+    }
+    return { figures: pages.flatMap(figuresOf), listings: [listingOf(pages)] };
+  } finally {
+    await stage.stop();
+  }
+}
+
+async function measured(stage: Stage, name: string, pattern: string, rounds: number): Promise<Measured> {
+  const path = pathIn(stage, pattern);
+  const visit = { stage, session: name === SIGN_IN ? undefined : stage.session };
+  const weight = await weigh(visit, path, FROM);
+  const times: Timed[] = [];
+  for (let round = 0; round < rounds; round++) times.push(await time(visit, path));
+  return { name: name === HOME ? "Home" : name, ...weight, times };
+}
+
+function pathIn({ ids }: Stage, pattern: string): string {
+  return pattern.replace(/:(\w+)/g, (_, name: string) => {
+    const id = ids[name];
+    if (id === undefined) throw new Error(`the stage has no ${name} for ${pattern}`);
+    return id;
+  });
+}
+
+function figuresOf({ name, firstBytes, furtherBytes, times }: Measured): readonly Figure[] {
+  const isHome = name === "Home";
+  const maxKib = isHome ? MAX_HOME_KIB : MAX_FIRST_KIB;
+  const bytes = (what: string, measured: number, bound: number, isBound = true): Figure => ({
+    what: `console, ${name}: ${what}`,
+    baseline: `the bound of ${bound} KiB`,
+    ratio: spread([measured / (bound * KIB)]),
+    ...(isBound ? { target: { atMost: 1 } } : {}),
+    measured: kib(measured),
+  });
+  const ms = (what: string, of: (timed: Timed) => number, bound: number): Figure => ({
+    what: `console, ${name}: ${what} on a slow phone`,
+    baseline: `the bound of ${bound / 1_000} s`,
+    ratio: spread(times.map((timed) => of(timed) / bound)),
+    target: { atMost: 1 },
+    measured: seconds(spread(times.map(of))),
+  });
+  return [
+    bytes("scripts of the page opened first", firstBytes, maxKib),
+    // The charts of Home come after what it says.
+    bytes("scripts of it as a further page", furtherBytes, MAX_FURTHER_KIB, !isHome),
+    ms("painted", ({ paintedMs }) => paintedMs, MAX_PAINTED_MS),
+    ms("usable", ({ usableMs }) => usableMs, MAX_USABLE_MS),
+  ];
+}
+
+function listingOf(pages: readonly Measured[]) {
+  return {
+    title: "The console's pages: JavaScript on the wire, and times at 1.6 Mbit/s, 150 ms and a quarter of the CPU",
+    columns: ["page", "opened first", "further", "painted", "usable"],
+    rows: pages.map(({ name, firstBytes, furtherBytes, times }) => [
+      name,
+      kib(firstBytes),
+      kib(furtherBytes),
+      seconds(spread(times.map(({ paintedMs }) => paintedMs))),
+      seconds(spread(times.map(({ usableMs }) => usableMs))),
+    ]),
+  };
+}
+
+function kib(bytes: number): string {
+  return `${(bytes / KIB).toFixed(0)} KiB`;
+}
+
+function seconds({ median }: Spread): string {
+  return `${(median / 1_000).toFixed(2)} s`;
+}

@@ -1,0 +1,132 @@
+// One page of the console, opened in a browser that has nothing of it yet.
+import type { BrowserContext, Page } from "playwright-core";
+import type { Session, Stage } from "./stage.ts";
+
+/** A slow phone on a slow line: 1.6 Mbit/s down, 150 ms to the service and back, a quarter of this machine's speed. */
+const SLOW_LINE = { offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 };
+const SLOWER_CPU = 4;
+const READY_WITHIN_MS = 60_000;
+/** No request for as long: nothing more is loaded. */
+const QUIET_MS = 1_500;
+const LOOK_EVERY_MS = 100;
+
+/** When the page last came to be whole: a heading, and nothing that is still being read. In the page, because a question from outside takes time. */
+const WATCH_READY = `(() => {
+  window.__readyMs = undefined;
+  const isReady = () => document.querySelector("h1") !== null && document.querySelector('[aria-busy="true"]') === null;
+  const look = () => {
+    window.__readyMs = isReady() ? (window.__readyMs ?? performance.now()) : undefined;
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})()`;
+
+const FIRST_PAINT = 'performance.getEntriesByName("first-contentful-paint")[0]?.startTime';
+
+interface Opened {
+  readonly page: Page;
+  /** Bytes of scripts that went over the wire so far, headers included. */
+  readonly scriptBytes: () => number;
+  readonly context: BrowserContext;
+  /** Waits until the page is whole, and loads nothing more. */
+  readonly untilReady: () => Promise<void>;
+}
+
+export interface Visit {
+  readonly stage: Stage;
+  /** Of the user; undefined: nobody is signed in. */
+  readonly session: Session | undefined;
+}
+
+async function opened({ stage, session }: Visit, isSlow = false): Promise<Opened> {
+  const context = await stage.browser.newContext({
+    baseURL: stage.baseUrl,
+    ...(session === undefined ? {} : { storageState: session }),
+  });
+  context.setDefaultTimeout(READY_WITHIN_MS);
+  await context.addInitScript(WATCH_READY);
+  const page = await context.newPage();
+  const client = await context.newCDPSession(page);
+  const scripts = new Set<string>();
+  const running = new Set<string>();
+  let bytes = 0;
+  let lastMs = performance.now();
+  const ended = (requestId: string) => {
+    running.delete(requestId);
+    lastMs = performance.now();
+  };
+  client.on("Network.requestWillBeSent", ({ requestId, type }) => {
+    running.add(requestId);
+    if (type === "Script") scripts.add(requestId);
+  });
+  client.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+    ended(requestId);
+    if (scripts.has(requestId)) bytes += encodedDataLength;
+  });
+  client.on("Network.loadingFailed", ({ requestId }) => ended(requestId));
+  await client.send("Network.enable");
+  if (isSlow) {
+    await client.send("Network.emulateNetworkConditions", SLOW_LINE);
+    await client.send("Emulation.setCPUThrottlingRate", { rate: SLOWER_CPU });
+  }
+  const untilReady = async () => {
+    lastMs = performance.now();
+    const lateAtMs = lastMs + READY_WITHIN_MS;
+    // Asked from outside: the page's policy forbids what Playwright would run in it.
+    const isReady = async () => running.size === 0 && performance.now() - lastMs >= QUIET_MS && (await isWhole(page));
+    while (!(await isReady())) {
+      if (performance.now() > lateAtMs) throw new Error(`${page.url()} was not ready`);
+      await page.waitForTimeout(LOOK_EVERY_MS);
+    }
+  };
+  return { page, context, scriptBytes: () => bytes, untilReady };
+}
+
+function isWhole(page: Page): Promise<boolean> {
+  return page.evaluate<boolean>("window.__readyMs !== undefined");
+}
+
+export interface Weighed {
+  /** Of the page, opened first. */
+  readonly firstBytes: number;
+  /** What it adds to `from`, opened before it. */
+  readonly furtherBytes: number;
+}
+
+export async function weigh(visit: Visit, path: string, from: string): Promise<Weighed> {
+  const first = await opened(visit);
+  await first.page.goto(path);
+  await first.untilReady();
+  const firstBytes = first.scriptBytes();
+  await first.context.close();
+
+  const further = await opened(visit);
+  await further.page.goto(from);
+  await further.untilReady();
+  const before = further.scriptBytes();
+  // As a link of the console goes there, without loading the page anew.
+  await further.page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`);
+  await further.untilReady();
+  const furtherBytes = further.scriptBytes() - before;
+  await further.context.close();
+  return { firstBytes, furtherBytes };
+}
+
+export interface Timed {
+  /** When something of the page was seen. */
+  readonly paintedMs: number;
+  readonly usableMs: number;
+}
+
+/** On the slow phone. */
+export async function time(visit: Visit, path: string): Promise<Timed> {
+  const { page, context, untilReady } = await opened(visit, true);
+  await page.goto(path, { waitUntil: "commit" });
+  await untilReady();
+  const [paintedMs, usableMs] = await page.evaluate<readonly [number | undefined, number]>(
+    `[${FIRST_PAINT}, window.__readyMs]`,
+  );
+  await context.close();
+  if (paintedMs === undefined) throw new Error(`${path} was never painted`);
+  return { paintedMs, usableMs };
+}

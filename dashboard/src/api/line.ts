@@ -1,0 +1,83 @@
+// A WebSocket that is opened again whenever it is lost.
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** "ping" is answered within this time, or the socket is taken for lost: one whose other end is gone says nothing by itself. */
+export const PING_MS = 30_000;
+
+/** Doubled with each failure, and a little different for each reader: all lose their socket when the service restarts. */
+export function pauseMs(failures: number, random: number): number {
+  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.75 + random / 2);
+}
+
+interface Options {
+  /** Asked before each attempt. */
+  readonly connect: () => WebSocket;
+  readonly onText: (text: string) => void;
+}
+
+export interface Line {
+  isOpen(): boolean;
+  /** Does not wait for the pause after a failure. */
+  join(): void;
+  /** For good. */
+  close(): void;
+}
+
+export function lineTo({ connect, onText }: Options): Line {
+  let socket: WebSocket | undefined;
+  let failures = 0;
+  let isAnswered = true;
+  let isOver = false;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+
+  const join = () => {
+    clearTimeout(retry);
+    if (isOver || socket !== undefined) return;
+    const joined = connect();
+    socket = joined;
+    isAnswered = true;
+    joined.addEventListener("open", () => {
+      failures = 0;
+      if (isOver) joined.close();
+    });
+    joined.addEventListener("message", ({ data }) => {
+      isAnswered = true;
+      if (data !== "pong" && !isOver) onText(String(data));
+    });
+    joined.addEventListener("close", () => lost(joined));
+  };
+
+  const lost = (which: WebSocket) => {
+    if (socket !== which) return;
+    socket = undefined;
+    if (!isOver) retry = setTimeout(join, pauseMs(failures++, Math.random()));
+  };
+
+  const ping = () => {
+    if (socket?.readyState !== WebSocket.OPEN) return;
+    if (isAnswered) {
+      isAnswered = false;
+      socket.send("ping");
+      return;
+    }
+    // The closing handshake with nobody takes minutes, so it is not awaited.
+    const dead = socket;
+    lost(dead);
+    dead.close();
+  };
+
+  const pings = setInterval(ping, PING_MS);
+  join();
+  return {
+    isOpen: () => socket?.readyState === WebSocket.OPEN,
+    join,
+    close: () => {
+      isOver = true;
+      clearInterval(pings);
+      clearTimeout(retry);
+      // Browsers complain of a socket that is closed before it was open.
+      if (socket?.readyState === WebSocket.OPEN) socket.close();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+// Who acts: members by their names, keys by theirs. Of those who have left, and of keys that were revoked, the id is what is left.
+import type { AuditEvent } from "../api/operations.ts";
+import { useList } from "../api/queries.ts";
+import { useMay, useMe, useMerchant } from "../shell/merchants.ts";
+import { useMembers } from "../team/use-members.ts";
+
+interface Actors {
+  readonly nameOf: (actor: AuditEvent["actor"]) => string;
+  /** For those who read it elsewhere: an email address or the name of a key, "" if there is none. */
+  readonly plainNameOf: (actor: AuditEvent["actor"]) => string;
+  readonly options: readonly {
+    readonly group: string;
+    readonly items: readonly { readonly value: string; readonly label: string }[];
+  }[];
+}
+
+const KINDS = [
+  { value: "USER", label: "Any person" },
+  { value: "API_KEY", label: "Any API key" },
+  { value: "SYSTEM", label: "The service itself" },
+];
+
+export function useActors(): Actors {
+  const { id: merchantId } = useMerchant();
+  const me = useMe();
+  const maySeeKeys = useMay("api_key:view");
+  const members = useMembers().data?.pages.flatMap(({ data }) => data) ?? [];
+  const read = useList("listApiKeys", { merchantId, query: { limit: 100 } });
+  const keys = maySeeKeys ? (read.data?.data ?? []) : [];
+  const people = members.map(({ userId, email }) => ({ value: userId, label: email }));
+  const named = keys.map(({ id, name }) => ({ value: id, label: name }));
+  const names = new Map([...people, ...named].map(({ value, label }) => [value, label]));
+  return {
+    nameOf: ({ kind, id }) => {
+      if (kind === "SYSTEM" || id === null) return "The service";
+      if (id === me.id) return "You";
+      return names.get(id) ?? (kind === "API_KEY" ? `API key ${id}` : id);
+    },
+    plainNameOf: ({ id }) => (id === null ? "" : (names.get(id) ?? "")),
+    options: [
+      { group: "Kinds", items: KINDS },
+      { group: "Team", items: people },
+      { group: "API keys", items: named },
+    ],
+  };
+}

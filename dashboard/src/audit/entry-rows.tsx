@@ -1,0 +1,123 @@
+import { Accordion, Group, Stack, Table, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { AuditEvent } from "../api/operations.ts";
+import { Fact } from "../invoice/fact.tsx";
+import { CopyText } from "../shell/copy-text.tsx";
+import { useMerchant } from "../shell/merchants.ts";
+import { Time } from "../shell/time.tsx";
+import { actionWords, changesOf } from "./words.ts";
+
+type NameOf = (actor: AuditEvent["actor"]) => string;
+
+interface Props {
+  readonly entries: readonly AuditEvent[];
+  readonly nameOf: NameOf;
+}
+
+export function EntryRows({ entries, nameOf }: Props) {
+  const [opened, open] = useState<string | null>(null);
+  return (
+    <Accordion order={2} chevronPosition="left" value={opened} onChange={open}>
+      {entries.map((entry) => (
+        <Accordion.Item key={entry.id} value={entry.id}>
+          <Accordion.Control>
+            <Group justify="space-between" gap="xs">
+              <Stack gap={0} miw={0} style={{ flex: "1 1 14rem" }}>
+                <Text size="sm" fw={600}>
+                  {actionWords(entry.action)}
+                </Text>
+                <Text size="sm" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+                  {summaryOf(entry)}
+                </Text>
+              </Stack>
+              <Text size="sm" c="dimmed" component="div" style={{ overflowWrap: "anywhere" }}>
+                {nameOf(entry.actor)}, <Time value={entry.createdAt} />
+              </Text>
+            </Group>
+          </Accordion.Control>
+          <Accordion.Panel>{opened === entry.id && <Entry entry={entry} nameOf={nameOf} />}</Accordion.Panel>
+        </Accordion.Item>
+      ))}
+    </Accordion>
+  );
+}
+
+const NAMED = 3;
+
+/** The first of its fields: `Role: VIEWER to ADMIN`. */
+function summaryOf(entry: AuditEvent): string {
+  const changes = changesOf(entry);
+  const words = changes.slice(0, NAMED).map(({ field, before, after }) => {
+    if (entry.before === null) return `${field}: ${after}`;
+    if (entry.after === null) return `${field}: ${before}`;
+    return `${field}: ${before} to ${after}`;
+  });
+  if (words.length === 0) return entry.target;
+  return [...words, ...(changes.length > NAMED ? ["..."] : [])].join(", ");
+}
+
+function Entry({ entry, nameOf }: { readonly entry: AuditEvent; readonly nameOf: NameOf }) {
+  const changes = changesOf(entry);
+  const { actor, target, ip, requestId } = entry;
+  return (
+    <Stack>
+      {changes.length > 0 && (
+        <Table withTableBorder verticalSpacing="xs" horizontalSpacing="xs" fz="sm" layout="fixed">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th scope="col">Field</Table.Th>
+              {entry.before !== null && <Table.Th scope="col">Before</Table.Th>}
+              {entry.after !== null && <Table.Th scope="col">After</Table.Th>}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody style={{ overflowWrap: "anywhere" }}>
+            {changes.map(({ field, before, after }) => (
+              <Table.Tr key={field}>
+                <Table.Th scope="row">{field}</Table.Th>
+                {entry.before !== null && <Table.Td>{before}</Table.Td>}
+                {entry.after !== null && <Table.Td>{after}</Table.Td>}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      <Stack component="dl" gap="xs" m={0}>
+        <Fact name="Who">
+          {nameOf(actor)}
+          {actor.id !== null && <CopyText value={actor.id} name="the id of who did it" />}
+        </Fact>
+        <Fact name="Of">
+          <CopyText value={target} name="the id of what was changed" />
+          <TargetLink target={target} />
+        </Fact>
+        {ip !== null && <Fact name="From">{ip}</Fact>}
+        {requestId !== null && (
+          <Fact name="Request">
+            <CopyText value={requestId} name="the request's id" />
+          </Fact>
+        )}
+      </Stack>
+    </Stack>
+  );
+}
+
+/** Where the console has a page of what was changed. */
+function TargetLink({ target }: { readonly target: string }) {
+  const { id: merchantId } = useMerchant();
+  if (target.startsWith("inv_")) {
+    return (
+      <Link to="/console/$merchantId/invoices/$invoiceId" params={{ merchantId, invoiceId: target }}>
+        Open the invoice
+      </Link>
+    );
+  }
+  if (target.startsWith("pay_")) {
+    return (
+      <Link to="/console/$merchantId/payments/$paymentId" params={{ merchantId, paymentId: target }}>
+        Open the payment
+      </Link>
+    );
+  }
+  return null;
+}

@@ -1,0 +1,95 @@
+// What an entry of the log says, in words.
+import type { AuditEvent } from "../api/operations.ts";
+
+type Action = AuditEvent["action"];
+
+/** What a merchant's log has; what users do with their own accounts is on their pages Account. */
+export const ACTIONS = {
+  "merchant.created": "Created the merchant",
+  "merchant.updated": "Renamed the merchant",
+  "merchant.deleted": "Deleted the merchant",
+  "merchant.suspended": "Suspended the merchant, as an operator of the deployment wanted",
+  "merchant.resumed": "Ended the suspension, as an operator of the deployment wanted",
+  "settings.updated": "Changed settings",
+  "team.security_updated": "Changed the demanded factors",
+  "team.member_joined": "Joined the team",
+  "team.member_removed": "Removed a member",
+  "team.member_left": "Left the team",
+  "team.role_changed": "Changed a role",
+  "team.invitation_created": "Invited somebody",
+  "team.invitation_resent": "Sent an invitation again",
+  "team.invitation_revoked": "Revoked an invitation",
+  "team.invitation_accepted": "Accepted an invitation",
+  "api_key.created": "Created an API key",
+  "api_key.updated": "Changed an API key",
+  "api_key.rotated": "Rotated an API key",
+  "api_key.deleted": "Revoked an API key",
+  "wallet.created": "Added a wallet",
+  "wallet.updated": "Changed a wallet",
+  "wallet.deleted": "Deleted a wallet",
+  "wallet.frozen": "Froze a wallet that was altered",
+  "wallet.disabled_by_link": "Disabled a wallet by the mailed link",
+  "invoice.created": "Created an invoice",
+  "invoice.updated": "Changed an invoice",
+  "invoice.payment_method_activated": "Quoted a payment method",
+  "invoice.requoted": "Quoted a payment method anew",
+  "invoice.status_changed": "Changed an invoice's state",
+  "invoice.cancelled": "Cancelled an invoice",
+  "invoice.resolved": "Decided about an invoice",
+  "payment.resolved": "Decided about a payment",
+  "product.created": "Created a product",
+  "product.updated": "Changed a product",
+  "product.deleted": "Deleted a product",
+  "customer.created": "Created a customer",
+  "customer.updated": "Changed a customer",
+  "customer.deleted": "Erased a customer",
+  "image.uploaded": "Uploaded a picture",
+  "webhook.created": "Added an endpoint",
+  "webhook.updated": "Changed an endpoint",
+  "webhook.deleted": "Deleted an endpoint",
+  "webhook.secret_rotated": "Rotated an endpoint's secret",
+} as const satisfies Readonly<Partial<Record<Action, string>>>;
+
+export type KnownAction = keyof typeof ACTIONS;
+
+export function isKnownAction(action: unknown): action is KnownAction {
+  return typeof action === "string" && Object.hasOwn(ACTIONS, action);
+}
+
+export function actionWords(action: Action): string {
+  return isKnownAction(action) ? ACTIONS[action] : action;
+}
+
+export interface Change {
+  readonly field: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+type Fact = NonNullable<AuditEvent["before"]>[string] | undefined;
+
+/** Each field that an entry names, in the order in which it names them. */
+export function changesOf({ before, after }: Pick<AuditEvent, "before" | "after">): readonly Change[] {
+  const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  return fields.map((field) => ({
+    field: fieldWords(field),
+    before: shown(before?.[field]),
+    after: shown(after?.[field]),
+  }));
+}
+
+/** `underpaidTolerancePercent` is `Underpaid tolerance percent`. */
+function fieldWords(field: string): string {
+  const words = field
+    .replaceAll(/[._]/g, " ")
+    .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase();
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+function shown(fact: Fact): string {
+  if (fact === undefined || fact === null || fact === "") return "none";
+  if (typeof fact === "boolean") return fact ? "yes" : "no";
+  if (typeof fact === "object") return fact.length === 0 ? "none" : fact.join(", ");
+  return String(fact);
+}

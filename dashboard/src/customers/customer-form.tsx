@@ -1,0 +1,77 @@
+// The form of a customer: a new one, or one that is changed.
+import { Button, Group, Stack, Textarea, TextInput } from "@mantine/core";
+import { isEmail, useForm } from "@mantine/form";
+import { fieldErrors } from "../api/errors.ts";
+import type { Customer } from "../api/operations.ts";
+import { showError, useChange } from "../api/queries.ts";
+import { LONGEST } from "../invoices/limits.ts";
+import { useMerchant } from "../shell/merchants.ts";
+
+interface Props {
+  /** The one that is changed; undefined for a new one. */
+  readonly customer?: Customer;
+  readonly onSaved: (customer: Pick<Customer, "id">) => void;
+}
+
+const FIELDS = ["name", "email", "phoneNumber", "address"] as const;
+type Values = Readonly<Record<(typeof FIELDS)[number], string>>;
+
+export function CustomerForm({ customer, onSaved }: Props) {
+  const { id: merchantId } = useMerchant();
+  const form = useForm<Values>({
+    initialValues: {
+      name: customer?.name ?? "",
+      email: customer?.email ?? "",
+      phoneNumber: customer?.phoneNumber ?? "",
+      address: customer?.address ?? "",
+    },
+    validate: {
+      name: (name, { email }) => (`${name}${email}`.trim() === "" ? "Enter a name or an email address" : null),
+      email: (email) => (email === "" ? null : isEmail("Enter an email address, or none")(email)),
+    },
+  });
+  const options = { isShownInPlace: true, onSuccess: onSaved };
+  const create = useChange("upsertCustomer", options);
+  const update = useChange("updateCustomer", options);
+  const failed = {
+    onError: (error: Error) => {
+      form.setErrors(fieldErrors(error));
+      showError(error);
+    },
+  };
+  const send = form.onSubmit((values) => {
+    const changed = FIELDS.filter((field) => values[field].trim() !== (customer?.[field] ?? ""));
+    // An emptied field is cleared.
+    const body = Object.fromEntries(changed.map((field) => [field, values[field].trim() || null]));
+    if (customer === undefined) create.mutate({ merchantId, body }, failed);
+    else if (changed.length === 0) onSaved(customer);
+    else update.mutate({ merchantId, params: { customerId: customer.id }, body }, failed);
+  });
+  return (
+    <form onSubmit={send} noValidate>
+      <Stack>
+        <Group grow align="flex-start">
+          <TextInput label="Name" maxLength={LONGEST.customerName} data-autofocus {...form.getInputProps("name")} />
+          <TextInput label="Email" type="email" {...form.getInputProps("email")} />
+        </Group>
+        <TextInput
+          label="Phone number"
+          maxLength={LONGEST.customerPhoneNumber}
+          {...form.getInputProps("phoneNumber")}
+        />
+        <Textarea
+          label="Address"
+          autosize
+          minRows={2}
+          maxLength={LONGEST.customerAddress}
+          {...form.getInputProps("address")}
+        />
+        <Group justify="flex-end">
+          <Button type="submit" loading={create.isPending || update.isPending}>
+            {customer === undefined ? "Create the customer" : "Save"}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

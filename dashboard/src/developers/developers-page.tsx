@@ -1,0 +1,60 @@
+// What a shop's own software needs: keys to call the API with, endpoints that hear what happens, and what they were told.
+import { Button, Tabs } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { Icon } from "../shell/icons.tsx";
+import { PageHeader } from "../shell/page-header.tsx";
+import { Loading } from "../shell/problem.tsx";
+import { KeysSection } from "./keys-section.tsx";
+import { TABS, type Tab } from "./search.ts";
+
+// A tab of its own each, loaded when it is opened.
+const EndpointsSection = lazy(async () => ({ default: (await import("./endpoints-section.tsx")).EndpointsSection }));
+const EventsSection = lazy(async () => ({ default: (await import("./events-section.tsx")).EventsSection }));
+
+export function DevelopersPage() {
+  const search = useSearch({ from: "/frame/merchant/console/$merchantId/developers" });
+  const navigate = useNavigate({ from: "/console/$merchantId/developers" });
+  const open = (tab: string | null) => navigate({ search: tab === "keys" || tab === null ? {} : { tab: tab as Tab } });
+  return (
+    <>
+      <PageHeader
+        title="Developers"
+        subtitle="Connect your shop: keys that call the API, endpoints that hear what happens."
+        actions={
+          <Button
+            component="a"
+            href="/docs"
+            target="_blank"
+            variant="default"
+            rightSection={<Icon name="out" size={15} />}
+          >
+            API reference
+          </Button>
+        }
+      />
+      <Tabs value={search.tab ?? "keys"} onChange={open} keepMounted={false}>
+        <Tabs.List mb="lg" aria-label="Parts of the page">
+          {Object.entries(TABS).map(([tab, name]) => (
+            <Tabs.Tab key={tab} value={tab}>
+              {name}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="keys">
+          <KeysSection />
+        </Tabs.Panel>
+        <Tabs.Panel value="endpoints">
+          <Suspense fallback={<Loading />}>
+            <EndpointsSection />
+          </Suspense>
+        </Tabs.Panel>
+        <Tabs.Panel value="events">
+          <Suspense fallback={<Loading />}>
+            <EventsSection search={search} />
+          </Suspense>
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,9 @@
+import { EVENT_TYPES } from "../../../src/platform/events/event.ts";
+
+const domains = new Set(EVENT_TYPES.filter((type) => type.includes(".")).map((type) => type.replace(/\..*/, "")));
+
+/** Types of events by their domain, first all of it; `ping` is of none. */
+export const EVENT_GROUPS = [...domains].map((domain) => ({
+  group: domain,
+  items: [`${domain}.*`, ...EVENT_TYPES.filter((type) => type.startsWith(`${domain}.`))],
+}));

@@ -1,0 +1,102 @@
+import { Accordion, Group, Select, Stack, Text } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useList } from "../api/queries.ts";
+import { EventDeliveries } from "../invoice/event-deliveries.tsx";
+import { ListPages } from "../shell/list-pages.tsx";
+import { useMerchant } from "../shell/merchants.ts";
+import { Read } from "../shell/read.tsx";
+import { Section } from "../shell/section.tsx";
+import { Time } from "../shell/time.tsx";
+import { EventBody } from "./event-body.tsx";
+import { EVENT_GROUPS } from "./event-groups.ts";
+import type { DevelopersSearch } from "./search.ts";
+
+const AT_ONCE = 25;
+/** Live updates are of invoices, payments and wallets; the newest events of others are read every now and then. */
+const READ_AGAIN_MS = 10_000;
+
+/** What happened, newest first, as it happens. */
+export function EventsSection({ search }: { readonly search: DevelopersSearch }) {
+  const { id: merchantId } = useMerchant();
+  const navigate = useNavigate({ from: "/console/$merchantId/developers" });
+  const { type, cursor } = search;
+  const events = useList(
+    "listEvents",
+    { merchantId, query: { type, cursor, limit: AT_ONCE } },
+    () => cursor === undefined && READ_AGAIN_MS,
+  );
+  const show = (change: Omit<DevelopersSearch, "tab">) => navigate({ search: { tab: "events", ...change } });
+  return (
+    <Section
+      title="Events"
+      about="What happened in the last 90 days, whether or not an endpoint asked for it. New ones show by themselves."
+      actions={
+        <Select
+          aria-label="Type of event"
+          placeholder="Every event"
+          data={EVENT_GROUPS}
+          value={type ?? null}
+          onChange={(chosen) => show(chosen === null ? {} : { type: chosen })}
+          searchable
+          clearable
+          clearButtonProps={{ "aria-label": "Every event" }}
+          w={250}
+        />
+      }
+    >
+      <Read query={events}>
+        {({ data, nextCursor }) => (
+          <Stack style={{ opacity: events.isPlaceholderData ? 0.6 : 1 }}>
+            {data.length === 0 && (
+              <Text c="dimmed">
+                {type === undefined ? "Nothing has happened yet: create an invoice." : "No event of this type."}
+              </Text>
+            )}
+            <EventRows events={data} merchantId={merchantId} />
+            <ListPages
+              cursor={cursor}
+              nextCursor={nextCursor}
+              onGo={(next) => show({ ...(type && { type }), ...(next && { cursor: next }) })}
+            />
+          </Stack>
+        )}
+      </Read>
+    </Section>
+  );
+}
+
+interface RowsProps {
+  readonly merchantId: string;
+  readonly events: readonly { readonly id: string; readonly type: string; readonly timestamp: string }[];
+}
+
+function EventRows({ merchantId, events }: RowsProps) {
+  const [opened, open] = useState<string | null>(null);
+  return (
+    <Accordion order={3} chevronPosition="left" value={opened} onChange={open}>
+      {events.map((event) => (
+        <Accordion.Item key={event.id} value={event.id}>
+          <Accordion.Control>
+            <Group justify="space-between" gap="xs">
+              <Text size="sm" className="mono">
+                {event.type}
+              </Text>
+              <Text size="sm" c="dimmed" component="div">
+                <Time value={event.timestamp} />
+              </Text>
+            </Group>
+          </Accordion.Control>
+          <Accordion.Panel>
+            {opened === event.id && (
+              <Stack>
+                <EventBody event={event} />
+                <EventDeliveries merchantId={merchantId} eventId={event.id} />
+              </Stack>
+            )}
+          </Accordion.Panel>
+        </Accordion.Item>
+      ))}
+    </Accordion>
+  );
+}

@@ -1,0 +1,109 @@
+import { Accordion, Badge, Group, Select, Stack, Text } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Delivery, Webhook } from "../api/operations.ts";
+import { useList } from "../api/queries.ts";
+import { DELIVERY_STATES, lastOf, READ_AGAIN_MS } from "../invoice/event-deliveries.tsx";
+import { ListPages } from "../shell/list-pages.tsx";
+import { Read } from "../shell/read.tsx";
+import { Section } from "../shell/section.tsx";
+import { Time } from "../shell/time.tsx";
+import { DeliveryDetails } from "./delivery-details.tsx";
+import type { EndpointSearch } from "./search.ts";
+
+const AT_ONCE = 20;
+/** Live updates are of endpoints that need somebody. How it goes with one is read every now and then while it is shown. */
+export const READ_NEWER_MS = 10_000;
+const STATE_OPTIONS = Object.entries(DELIVERY_STATES).map(([value, { name }]) => ({ value, label: name }));
+
+interface Props {
+  readonly endpoint: Webhook;
+  readonly search: EndpointSearch;
+}
+
+export function DeliveriesSection({ endpoint, search }: Props) {
+  const { merchantId, id: webhookId } = endpoint;
+  const navigate = useNavigate({ from: "/console/$merchantId/developers/endpoints/$webhookId" });
+  const { status, cursor } = search;
+  const deliveries = useList(
+    "listDeliveries",
+    { merchantId, params: { webhookId }, query: { status, cursor, limit: AT_ONCE } },
+    (read) => {
+      if (read?.data.some((each) => each.status === "PENDING") === true) return READ_AGAIN_MS;
+      return cursor === undefined && READ_NEWER_MS;
+    },
+  );
+  return (
+    <Section
+      title="Deliveries"
+      about="What it was sent, newest first, kept for 30 days after the last attempt."
+      actions={
+        <Select
+          aria-label="State of the delivery"
+          placeholder="Any state"
+          data={STATE_OPTIONS}
+          value={status ?? null}
+          onChange={(value) => navigate({ search: value === null ? {} : { status: value as Delivery["status"] } })}
+          clearable
+          clearButtonProps={{ "aria-label": "Any state" }}
+          w={160}
+        />
+      }
+    >
+      <Read query={deliveries}>
+        {({ data, nextCursor }) => (
+          <Stack style={{ opacity: deliveries.isPlaceholderData ? 0.6 : 1 }}>
+            {data.length === 0 && (
+              <Text c="dimmed">
+                {status === undefined
+                  ? "Nothing was sent yet. Send a ping to see whether your server takes it."
+                  : "No delivery is in this state."}
+              </Text>
+            )}
+            <DeliveryRows merchantId={merchantId} deliveries={data} />
+            <ListPages
+              cursor={cursor}
+              nextCursor={nextCursor}
+              onGo={(next) => navigate({ search: { ...(status && { status }), ...(next && { cursor: next }) } })}
+            />
+          </Stack>
+        )}
+      </Read>
+    </Section>
+  );
+}
+
+interface RowsProps {
+  readonly merchantId: string;
+  readonly deliveries: readonly Delivery[];
+}
+
+function DeliveryRows({ merchantId, deliveries }: RowsProps) {
+  const [opened, open] = useState<string | null>(null);
+  return (
+    <Accordion order={3} chevronPosition="left" value={opened} onChange={open}>
+      {deliveries.map((delivery) => (
+        <Accordion.Item key={delivery.id} value={delivery.id}>
+          <Accordion.Control>
+            <Group justify="space-between" gap="xs">
+              <Group gap="sm">
+                <Badge color={DELIVERY_STATES[delivery.status].color}>{DELIVERY_STATES[delivery.status].name}</Badge>
+                <Text size="sm" className="mono">
+                  {delivery.eventType}
+                </Text>
+              </Group>
+              <Text size="sm" c="dimmed" component="div">
+                {delivery.attempts > 1 && `${delivery.attempts} attempts, `}
+                {delivery.attempts > 0 && `${lastOf(delivery)}, `}
+                <Time value={delivery.updatedAt} />
+              </Text>
+            </Group>
+          </Accordion.Control>
+          <Accordion.Panel>
+            {opened === delivery.id && <DeliveryDetails merchantId={merchantId} delivery={delivery} />}
+          </Accordion.Panel>
+        </Accordion.Item>
+      ))}
+    </Accordion>
+  );
+}

@@ -1,0 +1,125 @@
+// One endpoint: how it goes, what it was sent and what it answered, and what can be done about it.
+import { Alert, Anchor, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
+import type { Webhook } from "../api/operations.ts";
+import { reading } from "../api/queries.ts";
+import { subscriptionText } from "../developers/subscription-text.ts";
+import { Fact } from "../invoice/fact.tsx";
+import { CopyText } from "../shell/copy-text.tsx";
+import { useMerchant } from "../shell/merchants.ts";
+import { PageHeader } from "../shell/page-header.tsx";
+import { Read } from "../shell/read.tsx";
+import { useFormats } from "../shell/reader.tsx";
+import { Section } from "../shell/section.tsx";
+import { Time } from "../shell/time.tsx";
+import { DeliveriesSection, READ_NEWER_MS } from "./deliveries-section.tsx";
+import { EndpointActions } from "./endpoint-actions.tsx";
+import { EndpointHealth } from "./health.tsx";
+
+export function EndpointPage() {
+  const { id: merchantId } = useMerchant();
+  const { webhookId = "" } = useParams({ strict: false });
+  const search = useSearch({ from: "/frame/merchant/console/$merchantId/developers/endpoints/$webhookId" });
+  const endpoint = useQuery({
+    ...reading("getWebhook", { merchantId, params: { webhookId } }),
+    refetchInterval: READ_NEWER_MS,
+  });
+  return (
+    <Stack gap={0}>
+      <Anchor
+        size="sm"
+        mb="xs"
+        renderRoot={(props) => (
+          <Link {...props} to="/console/$merchantId/developers" params={{ merchantId }} search={{ tab: "endpoints" }} />
+        )}
+      >
+        All endpoints
+      </Anchor>
+      <Read query={endpoint}>
+        {(read) => (
+          <>
+            <PageHeader
+              title={new URL(read.url).host}
+              mark={<EndpointHealth endpoint={read} />}
+              actions={<EndpointActions endpoint={read} />}
+            />
+            <Stack gap="lg">
+              <Trouble endpoint={read} />
+              <SummarySection endpoint={read} />
+              <DeliveriesSection endpoint={read} search={search} />
+            </Stack>
+          </>
+        )}
+      </Read>
+    </Stack>
+  );
+}
+
+const OFF_BECAUSE = {
+  GONE: "It answered 410 Gone, which means that it wants nothing any more.",
+  FAILING: "It did nothing but fail for five days.",
+} as const;
+
+function Trouble({ endpoint }: { readonly endpoint: Webhook }) {
+  const { isActive, disabledReason, disabledAt, failuresInRow, failingSince } = endpoint;
+  const { count } = useFormats();
+  if (disabledReason !== null && disabledAt !== null) {
+    return (
+      <Alert color="red" title="This endpoint was switched off">
+        {OFF_BECAUSE[disabledReason]} That was <Time value={disabledAt} />. Mend it and switch it on: what has happened
+        since waits up to 30 days, and is sent then.
+      </Alert>
+    );
+  }
+  if (!isActive || failuresInRow === 0) return null;
+  return (
+    <Alert color="orange" title="This endpoint fails">
+      {failuresInRow === 1 ? "The last attempt failed" : `The last ${count(failuresInRow)} attempts failed`}
+      {failingSince !== null && (
+        <>
+          , since <Time value={failingSince} />
+        </>
+      )}
+      . They are made again by schedule. Look below at what it answered, mend it, then send a ping.
+    </Alert>
+  );
+}
+
+function SummarySection({ endpoint }: { readonly endpoint: Webhook }) {
+  const { id, url, events, description, retryCount, timeout, webhookSecrets, createdAt } = endpoint;
+  const { duration } = useFormats();
+  const secrets = webhookSecrets.filter(({ isActive }) => isActive);
+  return (
+    <Section title="Summary">
+      <Stack component="dl" gap="xs" m={0}>
+        <Fact name="URL">
+          <CopyText value={url} name="the URL" />
+        </Fact>
+        {description !== null && <Fact name="Description">{description}</Fact>}
+        <Fact name="Events">{subscriptionText(events)}</Fact>
+        <Fact name="Attempts">
+          One, then up to {retryCount} retries, each waiting {duration(timeout / 1_000)} for an answer
+        </Fact>
+        <Fact name={secrets.length === 1 ? "Secret" : "Secrets"}>
+          {secrets.map((secret) => (
+            <Text key={secret.id} inherit component="span" display="block">
+              <span className="mono">{secret.secretKeyPreview}</span>
+              {secret.expiresAt !== null && (
+                <>
+                  , until <Time value={secret.expiresAt} />
+                </>
+              )}
+            </Text>
+          ))}
+        </Fact>
+        <Fact name="Created">
+          <Time value={createdAt} />
+        </Fact>
+        <Fact name="Id">
+          <CopyText value={id} name="the id" />
+        </Fact>
+      </Stack>
+    </Section>
+  );
+}

@@ -1,0 +1,13 @@
+import { Badge } from "@mantine/core";
+import type { Webhook } from "../api/operations.ts";
+
+type Facts = Pick<Webhook, "isActive" | "disabledReason" | "failuresInRow">;
+
+/** How it goes with an endpoint, in a word or two. */
+export function EndpointHealth({ endpoint }: { readonly endpoint: Facts }) {
+  const { isActive, disabledReason, failuresInRow } = endpoint;
+  if (!isActive && disabledReason !== null) return <Badge color="red">Switched off by us</Badge>;
+  if (!isActive) return <Badge color="gray">Off</Badge>;
+  if (failuresInRow > 0) return <Badge color="orange">Failing</Badge>;
+  return <Badge color="green">On</Badge>;
+}

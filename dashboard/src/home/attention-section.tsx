@@ -1,0 +1,178 @@
+// What needs a person. Each row leads to where it is dealt with, or has the button that does it.
+import { Anchor, Badge, Card, Group, Stack, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useList } from "../api/queries.ts";
+import { coinName } from "../shell/coin-name.ts";
+import { useMerchant } from "../shell/merchants.ts";
+import { Read } from "../shell/read.tsx";
+import { useFormats } from "../shell/reader.tsx";
+import { Section } from "../shell/section.tsx";
+import { Time } from "../shell/time.tsx";
+import { howMany, NEEDS, type Need } from "./needs.ts";
+import { DeleteWallet, DisableWallet, PingEndpoint, SwitchOn } from "./remedies.tsx";
+
+export function AttentionSection() {
+  const { id: merchantId } = useMerchant();
+  const attention = useList("getAttention", { merchantId });
+  return (
+    <Read query={attention}>
+      {({ data }) =>
+        data.length > 0 && (
+          <Section title="Needs you">
+            {data.map((need) => (
+              <NeedCard key={need.type} need={need} />
+            ))}
+          </Section>
+        )
+      }
+    </Read>
+  );
+}
+
+function NeedCard({ need }: { readonly need: Need }) {
+  const { title, about } = NEEDS[need.type];
+  return (
+    <Card component="article" aria-label={title} padding="md" radius="md">
+      <Stack gap="xs">
+        <Group justify="space-between" wrap="nowrap" align="flex-start">
+          <Stack gap={2}>
+            <Text fw={650}>{title}</Text>
+            <Text size="sm" c="dimmed">
+              {about}
+            </Text>
+          </Stack>
+          <Badge color="orange" style={{ flex: "none" }}>
+            {howMany(need)}
+          </Badge>
+        </Group>
+        <Cases need={need} />
+      </Stack>
+    </Card>
+  );
+}
+
+/** The newest of a kind, each with its remedy. */
+function Cases({ need }: { readonly need: Need }) {
+  const { id: merchantId } = useMerchant();
+  const { coins } = useFormats();
+  switch (need.type) {
+    case "PAYMENT_UNMATCHED":
+      return (
+        <>
+          {need.newest.map(({ paymentId, amount, currency, network, since }) => (
+            <Case key={paymentId} since={since}>
+              <Anchor component={Link} to={`/console/${merchantId}/payments/${paymentId}`} inherit underline="always">
+                {amount === null ? "" : coins(amount)} {coinName(currency, network)}
+              </Anchor>
+            </Case>
+          ))}
+        </>
+      );
+    case "INVOICE_IN_REVIEW":
+    case "INVOICE_UNDERPAID":
+      return (
+        <>
+          {need.newest.map(({ invoiceId, name, externalId, since }) => (
+            <Case key={invoiceId} since={since}>
+              <Anchor component={Link} to={`/console/${merchantId}/invoices/${invoiceId}`} inherit underline="always">
+                {name}
+                {externalId !== null && ` (${externalId})`}
+              </Anchor>
+            </Case>
+          ))}
+          {(need.isMore || need.count > need.newest.length) && <AllInvoices type={need.type} />}
+        </>
+      );
+    case "NETWORK_LAGGING":
+      return need.newest.map(({ network, since }) => (
+        <Case key={network} since={since}>
+          {network}
+        </Case>
+      ));
+    case "ENDPOINT_DISABLED":
+    case "ENDPOINT_FAILING":
+      return need.newest.map(({ webhookId, url, since }) => (
+        <Case
+          key={webhookId}
+          since={since}
+          remedy={<EndpointRemedy type={need.type} webhookId={webhookId} url={url} />}
+        >
+          <span className="mono">{url}</span>
+        </Case>
+      ));
+    case "WALLET_ALTERED":
+      return need.newest.map((wallet) => (
+        <Case key={wallet.walletId} since={wallet.since} remedy={<DeleteWallet {...wallet} />}>
+          <WalletLink {...wallet} />
+        </Case>
+      ));
+    case "WALLET_CHANGE_PENDING":
+      return need.newest.map((wallet) => (
+        <Case key={wallet.walletId} since={wallet.since} remedy={<DisableWallet {...wallet} />}>
+          <WalletLink {...wallet} />, used from <Time value={wallet.usableFrom} />
+        </Case>
+      ));
+    case "WALLET_GAP":
+    case "WALLET_AMOUNTS_LOW":
+      return need.newest.map((wallet) => (
+        <Case key={wallet.walletId} since={wallet.since}>
+          <WalletLink {...wallet} />
+        </Case>
+      ));
+  }
+}
+
+/** Its page has the recovery export and the gap. */
+function WalletLink({ walletId, cryptocurrency, network }: Parameters<typeof DisableWallet>[0]) {
+  const { id: merchantId } = useMerchant();
+  return (
+    <Anchor component={Link} to={`/console/${merchantId}/wallets/${walletId}`} inherit underline="always">
+      {coinName(cryptocurrency, network)}
+    </Anchor>
+  );
+}
+
+function EndpointRemedy({ type, ...endpoint }: { readonly type: Need["type"] } & Parameters<typeof SwitchOn>[0]) {
+  return type === "ENDPOINT_DISABLED" ? <SwitchOn {...endpoint} /> : <PingEndpoint {...endpoint} />;
+}
+
+function AllInvoices({ type }: { readonly type: "INVOICE_IN_REVIEW" | "INVOICE_UNDERPAID" }) {
+  const { id: merchantId } = useMerchant();
+  const search = type === "INVOICE_IN_REVIEW" ? ({ needsReview: true } as const) : ({ status: "UNDERPAID" } as const);
+  return (
+    <Anchor
+      size="sm"
+      underline="always"
+      renderRoot={(props) => (
+        <Link to="/console/$merchantId/invoices" params={{ merchantId }} search={search} {...props} />
+      )}
+    >
+      Show all of them
+    </Anchor>
+  );
+}
+
+interface CaseProps {
+  /** Null if it is not known. */
+  readonly since: string | null;
+  readonly remedy?: ReactNode;
+  readonly children: ReactNode;
+}
+
+function Case({ since, remedy, children }: CaseProps) {
+  return (
+    <Group justify="space-between" gap="xs">
+      <Text size="sm" component="div" style={{ flex: "1 1 12rem", overflowWrap: "anywhere" }}>
+        {children}
+        {since !== null && (
+          <Text span size="sm" c="dimmed">
+            {" "}
+            since <Time value={since} />
+          </Text>
+        )}
+      </Text>
+      {remedy}
+    </Group>
+  );
+}

@@ -1,0 +1,74 @@
+import { SegmentedControl, Stack } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useList } from "../api/queries.ts";
+import { useMay, useMerchant } from "../shell/merchants.ts";
+import { PageHeader } from "../shell/page-header.tsx";
+import { Read } from "../shell/read.tsx";
+import { useZoneName } from "../shell/reader.tsx";
+import { AttentionSection } from "./attention-section.tsx";
+import { CoinsSection } from "./coins-section.tsx";
+import { InvoicesSection } from "./invoices-section.tsx";
+import { ReceivedSection } from "./received-section.tsx";
+import { dayIn, daysOf, SPAN_NAMES, SPANS, type Span, spanOf } from "./spans.ts";
+import { StepsSection } from "./steps-section.tsx";
+
+const CHOICES = SPANS.map((span) => ({ value: String(span), label: SPAN_NAMES[span] }));
+
+export function HomePage() {
+  const { name } = useMerchant();
+  const maySeeTotals = useMay("invoice:view");
+  const span = spanOf(useSearch({ from: "/frame/merchant/console/$merchantId" }));
+  return (
+    <>
+      <PageHeader title="Home" subtitle={name} actions={maySeeTotals && <SpanChoice span={span} />} />
+      <Stack gap="lg">
+        <StepsSection />
+        <AttentionSection />
+        {maySeeTotals && <Totals span={span} />}
+      </Stack>
+    </>
+  );
+}
+
+function SpanChoice({ span }: { readonly span: Span }) {
+  const navigate = useNavigate({ from: "/console/$merchantId" });
+  return (
+    <SegmentedControl
+      aria-label="Time"
+      data={CHOICES}
+      value={String(span)}
+      transitionDuration={0}
+      styles={{ label: { paddingInline: "0.4rem" } }}
+      onChange={(value) => {
+        const chosen = SPANS.find((each) => String(each) === value);
+        if (chosen !== undefined) void navigate({ search: { days: chosen }, replace: true });
+      }}
+    />
+  );
+}
+
+/** Two reads, so that each is a report of its own: nothing is added up here. */
+function Totals({ span }: { readonly span: Span }) {
+  const { id: merchantId } = useMerchant();
+  const timezone = useZoneName();
+  const days = daysOf(span, dayIn(timezone, Date.now()));
+  const now = useList("getTotals", { merchantId, query: { ...days.now, timezone } });
+  const before = useList("getTotals", { merchantId, query: { ...days.before, timezone } });
+  // While another time is read, the last one stays.
+  const isOther = now.isPlaceholderData || before.isPlaceholderData;
+  return (
+    <Read query={now}>
+      {(current) => (
+        <Read query={before}>
+          {(past) => (
+            <Stack gap="lg" aria-busy={isOther}>
+              <ReceivedSection span={span} now={current} before={past} />
+              <InvoicesSection span={span} now={current} before={past} />
+              <CoinsSection span={span} now={current} before={past} />
+            </Stack>
+          )}
+        </Read>
+      )}
+    </Read>
+  );
+}

@@ -1,0 +1,83 @@
+// Buttons that deal with what needs a person, for those who may.
+import { Button } from "@mantine/core";
+import { showDone, useChange } from "../api/queries.ts";
+import { coinName } from "../shell/coin-name.ts";
+import { ConfirmButton } from "../shell/confirm.tsx";
+import { useMay, useMerchant } from "../shell/merchants.ts";
+
+interface EndpointProps {
+  readonly webhookId: string;
+  readonly url: string;
+}
+
+export function SwitchOn({ webhookId, url }: EndpointProps) {
+  const { id: merchantId } = useMerchant();
+  const change = useChange("updateWebhook", { onSuccess: () => showDone("The endpoint is on again.") });
+  if (!useMay("webhook:update")) return null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      loading={change.isPending}
+      aria-label={`Switch on again: ${url}`}
+      onClick={() => change.mutate({ merchantId, params: { webhookId }, body: { isActive: true } })}
+    >
+      Switch on again
+    </Button>
+  );
+}
+
+export function PingEndpoint({ webhookId, url }: EndpointProps) {
+  const { id: merchantId } = useMerchant();
+  const ping = useChange("pingWebhook", { onSuccess: () => showDone("A ping is on its way to the endpoint.") });
+  if (!useMay("webhook:update")) return null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      loading={ping.isPending}
+      aria-label={`Send a ping: ${url}`}
+      onClick={() => ping.mutate({ merchantId, params: { webhookId } })}
+    >
+      Send a ping
+    </Button>
+  );
+}
+
+interface WalletProps {
+  readonly walletId: string;
+  readonly cryptocurrency: string;
+  readonly network: string;
+}
+
+export function DisableWallet({ walletId, cryptocurrency, network }: WalletProps) {
+  const { id: merchantId } = useMerchant();
+  const change = useChange("updateWallet", { onSuccess: () => showDone("The wallet is disabled.") });
+  if (!useMay("wallet:update")) return null;
+  return (
+    <ConfirmButton
+      size="xs"
+      action="Disable the wallet"
+      subject={coinName(cryptocurrency, network)}
+      consequence="No invoice uses it. It can be enabled again, after the same delay."
+      isBusy={change.isPending}
+      onConfirmed={() => change.mutate({ merchantId, params: { walletId }, body: { isEnabled: false } })}
+    />
+  );
+}
+
+export function DeleteWallet({ walletId, cryptocurrency, network }: WalletProps) {
+  const { id: merchantId } = useMerchant();
+  const remove = useChange("deleteWallet", { onSuccess: () => showDone("The wallet was deleted.") });
+  if (!useMay("wallet:delete")) return null;
+  return (
+    <ConfirmButton
+      size="xs"
+      action="Delete the wallet"
+      subject={coinName(cryptocurrency, network)}
+      consequence="Register it anew afterwards, from your wallet software. What was paid to your own addresses stays yours."
+      isBusy={remove.isPending}
+      onConfirmed={() => remove.mutate({ merchantId, params: { walletId } })}
+    />
+  );
+}

@@ -1,0 +1,32 @@
+// The first steps of a merchant: which are left on Home.
+import type { Merchant } from "../api/operations.ts";
+
+export const STEPS = ["WALLET", "SALE", "PAID"] as const;
+export type Step = (typeof STEPS)[number];
+
+/** Any of them is enough to take the step. */
+const NEEDED: Readonly<Record<Step, readonly Merchant["permissions"][number][]>> = {
+  WALLET: ["wallet:create"],
+  SALE: ["product:create", "api_key:create"],
+  PAID: ["invoice:create"],
+};
+
+/** What the user may do. */
+export function stepsFor({ permissions }: Pick<Merchant, "permissions">): readonly Step[] {
+  return STEPS.filter((step) => NEEDED[step].some((each) => permissions.includes(each)));
+}
+
+/** What was read of a merchant; undefined until then. */
+export interface Facts {
+  readonly wallets: number | undefined;
+  readonly products: number | undefined;
+  readonly apiKeys: number | undefined;
+  readonly paidInvoices: number | undefined;
+}
+
+/** The steps that were taken; undefined until that is known. */
+export function takenSteps({ wallets, products, apiKeys, paidInvoices }: Facts): readonly Step[] | undefined {
+  if (wallets === undefined || products === undefined || apiKeys === undefined || paidInvoices === undefined) return;
+  const counts = { WALLET: wallets, SALE: products + apiKeys, PAID: paidInvoices };
+  return STEPS.filter((step) => counts[step] > 0);
+}

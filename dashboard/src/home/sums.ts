@@ -1,0 +1,78 @@
+// Arithmetic with the amounts of reports. They are decimal texts and are computed with whole numbers; nothing is rounded but a percentage.
+import type { ReportTotals } from "../api/operations.ts";
+import { coinName } from "../shell/coin-name.ts";
+
+export type Sums = ReportTotals["total"];
+type Coin = Sums["coins"][number];
+
+const FRACTION_DIGITS = 6;
+const NOTHING = "0.000000";
+
+function microsOf(amount: string): bigint {
+  const [whole = "0", fraction = ""] = amount.split(".");
+  return BigInt(`${whole}${fraction.padEnd(FRACTION_DIGITS, "0").slice(0, FRACTION_DIGITS)}`);
+}
+
+/** By how much of the amount before the amount has changed: 0.25 is a quarter more. Undefined where there was nothing before. */
+export function growth(amount: string, before: string): number | undefined {
+  const [now, past] = [microsOf(amount), microsOf(before)];
+  if (past <= 0n) return undefined;
+  return Number(((now - past) * 1_000n) / past) / 1_000;
+}
+
+/** The same of counts. */
+export function growthOfCount(count: number, before: number): number | undefined {
+  return before > 0 ? (count - before) / before : undefined;
+}
+
+/** The sum in this currency; 0 if nothing came in it. */
+export function receivedIn({ received }: Pick<Sums, "received">, currency: string): string {
+  return received.find((each) => each.currency === currency)?.amount ?? NOTHING;
+}
+
+/** Every currency in which something came, then or before; that of the most days first. */
+export function currenciesOf(now: ReportTotals, before: ReportTotals): readonly string[] {
+  const days = [...now.periods, ...before.periods].flatMap(({ received }) => received);
+  const daysIn = (currency: string) => days.filter((each) => each.currency === currency).length;
+  const all = [...now.total.received, ...before.total.received].map(({ currency }) => currency);
+  return [...new Set(all)].toSorted((a, b) => daysIn(b) - daysIn(a));
+}
+
+export interface CoinRow {
+  readonly name: string;
+  readonly cryptocurrency: string;
+  /** Undefined: nothing came in it in that time. */
+  readonly now: Coin | undefined;
+  readonly before: Coin | undefined;
+}
+
+/** Every coin in which something came, then or before. */
+export function coinRows(now: Sums, before: Sums): readonly CoinRow[] {
+  const names = new Map(
+    [...now.coins, ...before.coins].map((coin) => [
+      nameOf(coin),
+      { name: nameOf(coin), cryptocurrency: coin.cryptocurrency },
+    ]),
+  );
+  const find = (coins: readonly Coin[], name: string) => coins.find((coin) => nameOf(coin) === name);
+  return [...names.values()].map((row) => ({
+    ...row,
+    now: find(now.coins, row.name),
+    before: find(before.coins, row.name),
+  }));
+}
+
+function nameOf({ cryptocurrency, network }: Coin): string {
+  return coinName(cryptocurrency, network);
+}
+
+/** Seconds; undefined if no invoice was paid after a method was picked. */
+export function meanTimeToPaid({ timeToPaid }: Pick<Sums, "timeToPaid">): number | undefined {
+  const { invoices, seconds } = timeToPaid;
+  return invoices === 0 ? undefined : Number(BigInt(seconds) / BigInt(invoices));
+}
+
+/** Paid in full or more. */
+export function paidOf({ invoices }: Pick<Sums, "invoices">): number {
+  return invoices.paid + invoices.overpaid;
+}

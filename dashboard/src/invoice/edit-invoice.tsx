@@ -1,0 +1,126 @@
+// What of an invoice can still be changed while it waits for its payment.
+import { Button, Group, Modal, Stack, Textarea, TextInput } from "@mantine/core";
+import { isEmail, useForm } from "@mantine/form";
+import { fieldErrors } from "../api/errors.ts";
+import type { Invoice, UpdateInvoiceBody } from "../api/operations.ts";
+import { showDone, showError, useChange } from "../api/queries.ts";
+import { LONGEST } from "../invoices/limits.ts";
+
+interface Props {
+  readonly invoice: Invoice;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+export function EditInvoice({ invoice, isOpen, onClose }: Props) {
+  return (
+    <Modal opened={isOpen} onClose={onClose} title="Edit the invoice" size="lg">
+      <EditForm invoice={invoice} onDone={onClose} />
+    </Modal>
+  );
+}
+
+type Values = Readonly<Record<"name" | "description" | "redirectUrl" | (typeof CUSTOMER_FIELDS)[number], string>>;
+
+const CUSTOMER_FIELDS = ["customerEmail", "customerName", "customerAddress", "customerPhoneNumber"] as const;
+
+function EditForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onDone: () => void }) {
+  const before = valuesOf(invoice);
+  const form = useForm<Values>({
+    initialValues: before,
+    validate: {
+      name: (name) => (name.trim() === "" ? "Enter what the customer pays for" : null),
+      customerEmail: (email) => (email === "" ? null : isEmail("Enter an email address, or none")(email)),
+      redirectUrl: (url) => (url === "" || /^https?:\/\//.test(url) ? null : "Enter an address with https://, or none"),
+    },
+  });
+  const update = useChange("updateInvoice", {
+    isShownInPlace: true,
+    onSuccess: () => {
+      showDone("The invoice was changed.");
+      onDone();
+    },
+  });
+  const send = form.onSubmit((values) => {
+    const body = changesOf(before, values);
+    if (Object.keys(body).length === 0) {
+      onDone();
+      return;
+    }
+    update.mutate(
+      { merchantId: invoice.merchantId, params: { invoiceId: invoice.id }, body },
+      {
+        onError: (error) => {
+          form.setErrors(fieldErrors(error));
+          showError(error);
+        },
+      },
+    );
+  });
+  return (
+    <form onSubmit={send} noValidate>
+      <Stack>
+        <TextInput label="Name" required maxLength={LONGEST.name} data-autofocus {...form.getInputProps("name")} />
+        <Textarea
+          label="Description"
+          autosize
+          minRows={2}
+          maxLength={LONGEST.description}
+          {...form.getInputProps("description")}
+        />
+        <Group grow align="flex-start">
+          <TextInput label="Customer's email" type="email" {...form.getInputProps("customerEmail")} />
+          <TextInput label="Customer's name" maxLength={LONGEST.customerName} {...form.getInputProps("customerName")} />
+        </Group>
+        <Group grow align="flex-start">
+          <TextInput
+            label="Customer's phone number"
+            maxLength={LONGEST.customerPhoneNumber}
+            {...form.getInputProps("customerPhoneNumber")}
+          />
+          <TextInput
+            label="Customer's address"
+            maxLength={LONGEST.customerAddress}
+            {...form.getInputProps("customerAddress")}
+          />
+        </Group>
+        <TextInput
+          label="Where the customer goes after paying"
+          placeholder="https://"
+          type="url"
+          {...form.getInputProps("redirectUrl")}
+        />
+        <Group justify="flex-end">
+          <Button type="submit" loading={update.isPending}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function valuesOf({ name, description, redirectUrl, customer }: Invoice): Values {
+  return {
+    name,
+    description: description ?? "",
+    redirectUrl: redirectUrl ?? "",
+    customerEmail: customer?.email ?? "",
+    customerName: customer?.name ?? "",
+    customerAddress: customer?.address ?? "",
+    customerPhoneNumber: customer?.phoneNumber ?? "",
+  };
+}
+
+/** Only what was changed. The API takes no empty email and no empty name of a customer: these stay. */
+function changesOf(before: Values, after: Values): UpdateInvoiceBody {
+  const isChanged = (name: keyof Values) => after[name].trim() !== before[name];
+  const mayBeEmpty = (name: keyof Values) => name === "customerAddress" || name === "customerPhoneNumber";
+  const customer = CUSTOMER_FIELDS.filter((name) => isChanged(name) && (mayBeEmpty(name) || after[name].trim() !== ""));
+  return {
+    ...(isChanged("name") ? { name: after.name.trim() } : {}),
+    ...(isChanged("description") ? { description: after.description.trim() || null } : {}),
+    ...(isChanged("redirectUrl") ? { redirectUrl: after.redirectUrl.trim() || null } : {}),
+    ...Object.fromEntries(customer.map((name) => [name, after[name].trim()])),
+  };
+}

@@ -1,0 +1,117 @@
+import { Badge, Button, Group, Stack, Text } from "@mantine/core";
+import type { Delivery } from "../api/operations.ts";
+import { showDone, useChange, useList } from "../api/queries.ts";
+import { useMay } from "../shell/merchants.ts";
+import { Read } from "../shell/read.tsx";
+import { Time } from "../shell/time.tsx";
+
+export const DELIVERY_STATES = {
+  PENDING: { name: "Waiting", color: "blue" },
+  SUCCEEDED: { name: "Delivered", color: "green" },
+  FAILED: { name: "Failed", color: "red" },
+} as const;
+
+/** While one of them waits; live updates are of what is delivered, not of its delivery. */
+export const READ_AGAIN_MS = 5_000;
+
+interface Props {
+  readonly merchantId: string;
+  readonly eventId: string;
+}
+
+export function EventDeliveries({ merchantId, eventId }: Props) {
+  const endpoints = useList("listWebhooks", { merchantId });
+  const deliveries = useList(
+    "listEventDeliveries",
+    { merchantId, params: { eventId } },
+    (read) => read?.data.some(({ status }) => status === "PENDING") === true && READ_AGAIN_MS,
+  );
+  const urlOf = (webhookId: string) => endpoints.data?.find(({ id }) => id === webhookId)?.url ?? webhookId;
+  return (
+    <Read query={deliveries}>
+      {({ data }) => (
+        <Stack gap="md">
+          {data.length === 0 && (
+            <Text size="sm" c="dimmed">
+              No endpoint asked for it.
+            </Text>
+          )}
+          {data.map((delivery) => (
+            <OneDelivery
+              key={delivery.id}
+              merchantId={merchantId}
+              delivery={delivery}
+              url={urlOf(delivery.webhookId)}
+            />
+          ))}
+        </Stack>
+      )}
+    </Read>
+  );
+}
+
+interface OneProps {
+  readonly merchantId: string;
+  readonly delivery: Delivery;
+  readonly url: string;
+}
+
+function OneDelivery({ merchantId, delivery, url }: OneProps) {
+  const mayUpdate = useMay("webhook:update");
+  const again = useChange("redeliver", { onSuccess: () => showDone("The event is being sent again.") });
+  const { id: deliveryId, webhookId, status, attempts, nextAttemptAt } = delivery;
+  return (
+    <Group justify="space-between" align="flex-start" gap="xs">
+      <Stack gap={2} style={{ flex: "1 1 14rem" }}>
+        <Text size="sm" className="mono">
+          {url}
+        </Text>
+        <Text size="sm" c="dimmed" component="div">
+          {attempts === 0
+            ? "Not tried yet"
+            : `${attempts} ${attempts === 1 ? "attempt" : "attempts"}, ${lastOf(delivery)}`}
+          {nextAttemptAt !== null && (
+            <>
+              . Next at <Time value={nextAttemptAt} />
+            </>
+          )}
+        </Text>
+      </Stack>
+      <Group gap="xs">
+        <Badge color={DELIVERY_STATES[status].color}>{DELIVERY_STATES[status].name}</Badge>
+        {mayUpdate && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={again.isPending}
+            onClick={() => again.mutate({ merchantId, params: { webhookId, deliveryId } })}
+            aria-label={`Send again to ${url}`}
+          >
+            Send again
+          </Button>
+        )}
+      </Group>
+    </Group>
+  );
+}
+
+/** Why there was no answer (notifications/deliveries/round.ts). */
+const NO_ANSWER: Readonly<Record<string, string>> = {
+  TIMEOUT: "no answer in time",
+  CONNECTION_FAILED: "no connection",
+  URL_REFUSED: "not a public address",
+  RESOLVE_FAILED: "no such host",
+};
+
+export function noAnswerText(error: string | null): string {
+  return NO_ANSWER[error ?? ""] ?? "no answer";
+}
+
+/** `the last answered 500 in 12 ms` */
+export function lastOf({ lastAttempt }: Pick<Delivery, "lastAttempt">): string {
+  if (lastAttempt === null) return "the last is no longer kept";
+  const { statusCode, error, latencyMs } = lastAttempt;
+  return statusCode === null
+    ? `the last failed: ${noAnswerText(error)}`
+    : `the last answered ${statusCode} in ${latencyMs} ms`;
+}

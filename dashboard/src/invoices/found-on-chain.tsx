@@ -1,0 +1,60 @@
+// What the list's own search cannot find: an invoice by a transaction or address of its payments, and payments that no invoice has.
+import { Anchor, Card, Group, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { reading } from "../api/queries.ts";
+import { coinName } from "../shell/coin-name.ts";
+import { useMerchant } from "../shell/merchants.ts";
+import { useFormats } from "../shell/reader.tsx";
+import { InvoiceState } from "./status.tsx";
+
+const WHY = { TRANSACTION: "by a transaction that pays it", ADDRESS: "by its address" } as const;
+
+/** A hash or an address: long, and without what names and emails have. */
+const ON_CHAIN = /^[0-9a-zA-Z:]{20,}$/;
+
+/** What a text finds on chain; undefined if nothing. */
+export function useFoundOnChain(text: string) {
+  const { id: merchantId } = useMerchant();
+  const enabled = ON_CHAIN.test(text);
+  const { data } = useQuery({ ...reading("search", { merchantId, query: { q: text } }), enabled });
+  const invoices = (data?.invoices ?? []).flatMap((invoice) =>
+    invoice.matchedBy === "TRANSACTION" || invoice.matchedBy === "ADDRESS"
+      ? [{ ...invoice, why: WHY[invoice.matchedBy] }]
+      : [],
+  );
+  const payments = (data?.payments ?? []).filter(({ invoiceId }) => invoiceId === null);
+  return invoices.length + payments.length === 0 ? undefined : { invoices, payments };
+}
+
+type Found = NonNullable<ReturnType<typeof useFoundOnChain>>;
+
+export function FoundOnChain({ found: { invoices, payments } }: { readonly found: Found }) {
+  const { id: merchantId } = useMerchant();
+  const { coins } = useFormats();
+  return (
+    <Card padding="md" component="section" aria-label="Found on chain">
+      <Stack gap="xs">
+        {invoices.map((invoice) => (
+          <Group key={invoice.id} justify="space-between" gap="xs">
+            <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+              <Anchor component={Link} to={`/console/${merchantId}/invoices/${invoice.id}`} fw={600} inherit>
+                {invoice.name}
+              </Anchor>{" "}
+              was found {invoice.why}.
+            </Text>
+            <InvoiceState invoice={{ ...invoice, isLate: false }} />
+          </Group>
+        ))}
+        {payments.map((payment) => (
+          <Text key={payment.id} size="sm">
+            <Anchor component={Link} to={`/console/${merchantId}/payments/${payment.id}`} fw={600} inherit>
+              {coins(payment.amount)} {coinName(payment.currency, payment.network)}
+            </Anchor>{" "}
+            came with this transaction, and belongs to no invoice.
+          </Text>
+        ))}
+      </Stack>
+    </Card>
+  );
+}

@@ -1,0 +1,73 @@
+// What can be done with an invoice without leaving the list.
+import { ActionIcon, CopyButton, Menu, Modal, Stack } from "@mantine/core";
+import type { Invoice } from "../api/operations.ts";
+import { EditInvoice } from "../invoice/edit-invoice.tsx";
+import { CopyText } from "../shell/copy-text.tsx";
+import { Icon } from "../shell/icons.tsx";
+import { useMay } from "../shell/merchants.ts";
+import { QrCode } from "../shell/qr-code.tsx";
+
+/** A dialog about an invoice of the list. */
+export interface Opened {
+  readonly dialog: "QR" | "EDIT";
+  readonly invoice: Invoice;
+}
+
+interface MenuProps {
+  readonly invoice: Invoice;
+  readonly onOpen: (opened: Opened) => void;
+}
+
+export function InvoiceMenu({ invoice, onOpen }: MenuProps) {
+  const mayUpdate = useMay("invoice:update");
+  const { name, checkoutUrl, status } = invoice;
+  return (
+    <div className="above-row-link">
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
+            <Icon name="more" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <CopyButton value={checkoutUrl}>
+            {({ copy }) => (
+              <Menu.Item leftSection={<Icon name="copy" />} onClick={copy}>
+                Copy its link
+              </Menu.Item>
+            )}
+          </CopyButton>
+          <Menu.Item leftSection={<Icon name="phone" />} onClick={() => onOpen({ dialog: "QR", invoice })}>
+            Show its QR code
+          </Menu.Item>
+          {mayUpdate && status === "AWAITING_PAYMENT" && (
+            <Menu.Item leftSection={<Icon name="edit" />} onClick={() => onOpen({ dialog: "EDIT", invoice })}>
+              Edit
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+    </div>
+  );
+}
+
+interface DialogsProps {
+  readonly opened: Opened | undefined;
+  readonly onClose: () => void;
+}
+
+/** Beside the rows and not in them: a row goes when the window gets narrow or the list is read again, and what was typed would go with it. */
+export function InvoiceDialogs({ opened, onClose }: DialogsProps) {
+  if (opened === undefined) return null;
+  const { dialog, invoice } = opened;
+  if (dialog === "EDIT") return <EditInvoice invoice={invoice} isOpen onClose={onClose} />;
+  const { name, checkoutUrl } = invoice;
+  return (
+    <Modal opened onClose={onClose} title={`The customer's page of ${name}`}>
+      <Stack align="center">
+        <QrCode text={checkoutUrl} label="QR code of the customer's page" size={240} />
+        <CopyText value={checkoutUrl} name="the link" />
+      </Stack>
+    </Modal>
+  );
+}

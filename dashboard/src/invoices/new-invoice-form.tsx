@@ -1,0 +1,185 @@
+import { Button, Group, NumberInput, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { isEmail, useForm } from "@mantine/form";
+import { useNavigate } from "@tanstack/react-router";
+import { fieldErrors } from "../api/errors.ts";
+import type { CreateInvoiceBody } from "../api/operations.ts";
+import { showDone, showError, useChange } from "../api/queries.ts";
+import { useMay, useMerchant } from "../shell/merchants.ts";
+import { CustomerField, MethodsField, ProductField } from "./choices.tsx";
+import { CURRENCIES } from "./currencies.ts";
+import { LONGEST } from "./limits.ts";
+import { useWalletPairs } from "./wallet-pairs.ts";
+
+/** How long an invoice waits; "" is as long as the settings say. */
+const LIFETIMES = [
+  { value: "", label: "As in the settings" },
+  { value: "900", label: "15 minutes" },
+  { value: "3600", label: "1 hour" },
+  { value: "86400", label: "1 day" },
+  { value: "604800", label: "7 days" },
+  { value: "2592000", label: "30 days" },
+];
+
+interface Values {
+  readonly productId: string;
+  readonly name: string;
+  readonly rawAmount: string;
+  readonly currency: string;
+  readonly customerEmail: string;
+  readonly customerName: string;
+  readonly externalId: string;
+  readonly description: string;
+  readonly expiresInSeconds: string;
+  /** `USDT on ETH` */
+  readonly methods: readonly string[];
+}
+
+const EMPTY: Values = {
+  ...{ productId: "", name: "", rawAmount: "", currency: "USD", customerEmail: "", customerName: "" },
+  ...{ externalId: "", description: "", expiresInSeconds: "", methods: [] },
+};
+
+/** Leads to the invoice that it creates. */
+export function NewInvoiceForm() {
+  const merchant = useMerchant();
+  const navigate = useNavigate();
+  const maySeeProducts = useMay("product:view");
+  const maySeeCustomers = useMay("customer:view");
+  const { pairs } = useWalletPairs();
+  const form = useForm<Values>({
+    initialValues: EMPTY,
+    validate: {
+      name: (name) => (name.trim() === "" ? "Enter what the customer pays for" : null),
+      rawAmount: (amount) => (/^\d{1,9}(\.\d{1,6})?$/.test(amount) ? null : "Enter an amount, or 0 for any amount"),
+      customerEmail: (email) => (email === "" ? null : isEmail("Enter an email address, or none")(email)),
+    },
+  });
+  const create = useChange("createInvoice", {
+    isShownInPlace: true,
+    onSuccess: ({ id }) => {
+      showDone("The invoice was created.");
+      void navigate({
+        to: "/console/$merchantId/invoices/$invoiceId",
+        params: { merchantId: merchant.id, invoiceId: id },
+      });
+    },
+  });
+  const send = (values: Values) =>
+    create.mutate(
+      { merchantId: merchant.id, body: bodyOf(values) },
+      {
+        onError: (error) => {
+          form.setErrors(fieldErrors(error));
+          showError(error);
+        },
+      },
+    );
+  const { values } = form;
+  return (
+    <form onSubmit={form.onSubmit(send)} noValidate>
+      <Stack>
+        {maySeeProducts && (
+          <ProductField
+            value={values.productId}
+            onChosen={(product) =>
+              form.setValues({
+                productId: product?.id ?? "",
+                ...(product === undefined ? {} : { name: product.name, currency: product.currency }),
+                ...(product === undefined ? {} : { rawAmount: shortest(product.price) }),
+              })
+            }
+          />
+        )}
+        <TextInput
+          label="Name"
+          description="What the customer sees, such as Order 1001."
+          maxLength={LONGEST.name}
+          required
+          data-autofocus
+          {...form.getInputProps("name")}
+        />
+        <Group grow align="flex-start">
+          <NumberInput
+            label="Amount"
+            required
+            min={0}
+            decimalScale={6}
+            thousandSeparator=" "
+            hideControls
+            value={values.rawAmount}
+            error={form.errors.rawAmount}
+            // The text, not the number: a number of JavaScript would round it.
+            onValueChange={({ value }) => form.setFieldValue("rawAmount", value)}
+          />
+          <Select
+            label="Currency"
+            data={[...new Set([...CURRENCIES, values.currency])]}
+            searchable
+            allowDeselect={false}
+            {...form.getInputProps("currency")}
+          />
+        </Group>
+        {maySeeCustomers && (
+          <CustomerField
+            onChosen={({ email, name }) => form.setValues({ customerEmail: email ?? "", customerName: name ?? "" })}
+          />
+        )}
+        <Group grow align="flex-start">
+          <TextInput label="Customer's email" type="email" {...form.getInputProps("customerEmail")} />
+          <TextInput label="Customer's name" maxLength={LONGEST.customerName} {...form.getInputProps("customerName")} />
+        </Group>
+        <Group grow align="flex-start">
+          <TextInput label="Order number" maxLength={LONGEST.externalId} {...form.getInputProps("externalId")} />
+          <Select
+            label="Expires after"
+            data={LIFETIMES}
+            allowDeselect={false}
+            {...form.getInputProps("expiresInSeconds")}
+          />
+        </Group>
+        {pairs.length > 1 && (
+          <MethodsField
+            pairs={pairs}
+            value={values.methods}
+            onChange={(methods) => form.setFieldValue("methods", methods)}
+          />
+        )}
+        <Textarea
+          label="Description"
+          autosize
+          minRows={2}
+          maxLength={LONGEST.description}
+          {...form.getInputProps("description")}
+        />
+        <Group justify="flex-end">
+          <Button type="submit" loading={create.isPending}>
+            Create the invoice
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function bodyOf(values: Values): CreateInvoiceBody {
+  const { name, rawAmount, currency, expiresInSeconds, methods, ...optional } = values;
+  const given = Object.entries(optional).filter(([, text]) => text.trim() !== "");
+  const paymentMethods = methods.map((label) => {
+    const [cryptocurrency = "", network = ""] = label.split(" on ");
+    return { cryptocurrency, network };
+  });
+  return {
+    name: name.trim(),
+    // The contract's one JSON number. The service reads its shortest decimal text, which is the text that was typed.
+    rawAmount: Number(rawAmount),
+    currency: currency as CreateInvoiceBody["currency"],
+    ...Object.fromEntries(given.map(([field, text]) => [field, text.trim()])),
+    ...(expiresInSeconds === "" ? {} : { expiresInSeconds: Number(expiresInSeconds) }),
+    ...(paymentMethods.length === 0 ? {} : { paymentMethods }),
+  };
+}
+
+/** `120.000000` is `120`. */
+function shortest(amount: string): string {
+  return amount.includes(".") ? amount.replace(/\.?0+$/, "") : amount;
+}

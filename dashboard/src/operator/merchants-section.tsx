@@ -1,0 +1,133 @@
+import { Badge, Divider, Group, Stack, Text } from "@mantine/core";
+import { Fragment, useState } from "react";
+import type { MerchantSummary } from "../api/operations.ts";
+import { showDone, useChange, useList } from "../api/queries.ts";
+import { ConfirmButton } from "../shell/confirm.tsx";
+import { CopyText } from "../shell/copy-text.tsx";
+import { ListPages } from "../shell/list-pages.tsx";
+import { Read } from "../shell/read.tsx";
+import { useFormats } from "../shell/reader.tsx";
+import { SearchField } from "../shell/search-field.tsx";
+import { Section } from "../shell/section.tsx";
+import { Time } from "../shell/time.tsx";
+
+/** Few, so that what is below stays near: a merchant is searched for. */
+const AT_ONCE = 5;
+/** As the API takes it. */
+const LONGEST_NAME = 200;
+/** More are not counted. */
+const MOST_DUE = 1_000;
+
+export function MerchantsSection() {
+  const [search, setSearch] = useState<string>();
+  const [cursor, setCursor] = useState<string>();
+  const merchants = useList("listMerchantSummaries", { query: { limit: AT_ONCE, cursor, search } });
+  return (
+    <Section title="Merchants" about="The newest first. You see how busy they are, and neither money nor customers.">
+      <Group>
+        <SearchField
+          name="Search merchants"
+          hint="Beginning of a name, or an id"
+          longest={LONGEST_NAME}
+          asked={search}
+          onSearch={(words) => {
+            setSearch(words);
+            setCursor(undefined);
+          }}
+        />
+      </Group>
+      <Read query={merchants}>
+        {({ data, nextCursor }) => (
+          <Stack aria-busy={merchants.isPlaceholderData}>
+            {data.length === 0 && (
+              <Text c="dimmed">
+                {search === undefined ? "There is no merchant yet." : "No merchant has this name or id."}
+              </Text>
+            )}
+            {data.map((merchant, place) => (
+              <Fragment key={merchant.id}>
+                {place > 0 && <Divider />}
+                <MerchantRow merchant={merchant} />
+              </Fragment>
+            ))}
+            <ListPages cursor={cursor} nextCursor={nextCursor} onGo={setCursor} />
+          </Stack>
+        )}
+      </Read>
+    </Section>
+  );
+}
+
+interface Props {
+  readonly merchant: MerchantSummary;
+}
+
+function MerchantRow({ merchant }: Props) {
+  const { count } = useFormats();
+  const { id, name, createdAt, suspendedAt, invoices, dueDeliveries } = merchant;
+  const due = dueDeliveries === MOST_DUE ? `${count(MOST_DUE)} or more` : count(dueDeliveries);
+  return (
+    <Group justify="space-between" gap="sm">
+      <Stack gap={2} style={{ flex: "1 1 16rem" }} miw={0}>
+        <Group gap="xs">
+          <Text fw={600} style={{ overflowWrap: "anywhere" }}>
+            <bdi>{name}</bdi>
+          </Text>
+          {suspendedAt !== null && <Badge color="orange">Suspended</Badge>}
+        </Group>
+        <Text size="sm" c="dimmed" component="div" className="numbers">
+          {count(invoices)} {invoices === 1 ? "invoice" : "invoices"} in 24 hours, {due}{" "}
+          {dueDeliveries === 1 ? "delivery" : "deliveries"} due, made <Time value={createdAt} />
+          {suspendedAt !== null && (
+            <>
+              , suspended <Time value={suspendedAt} />
+            </>
+          )}
+        </Text>
+        <Text size="xs" c="dimmed" component="div">
+          <CopyText value={id} name={`the id of ${name}`} />
+        </Text>
+      </Stack>
+      <SuspendButton merchant={merchant} />
+    </Group>
+  );
+}
+
+function SuspendButton({ merchant: { id: merchantId, name, suspendedAt } }: Props) {
+  const suspend = useChange("suspendMerchant", { onSuccess: () => showDone(`${name} is suspended.`) });
+  const resume = useChange("resumeMerchant", { onSuccess: () => showDone(`${name} takes payments again.`) });
+  return suspendedAt === null ? (
+    <ConfirmButton
+      action="Suspend"
+      subject={name}
+      size="xs"
+      isBusy={suspend.isPending}
+      consequence={
+        <>
+          <strong>
+            <bdi>{name}</bdi>
+          </strong>{" "}
+          makes no new invoices from now on, and payers of its open ones get no further address. Payments to what they
+          were given are still found and told, and its people can read everything.
+        </>
+      }
+      onConfirmed={() => suspend.mutate({ merchantId })}
+    />
+  ) : (
+    <ConfirmButton
+      action="Resume"
+      subject={name}
+      size="xs"
+      isBusy={resume.isPending}
+      consequence={
+        <>
+          <strong>
+            <bdi>{name}</bdi>
+          </strong>{" "}
+          makes invoices again.
+        </>
+      }
+      onConfirmed={() => resume.mutate({ merchantId })}
+    />
+  );
+}

@@ -1,0 +1,26 @@
+import { Stack } from "@mantine/core";
+import { PageHeader } from "../shell/page-header.tsx";
+import { KeysSection } from "./keys-section.tsx";
+import { MerchantsSection } from "./merchants-section.tsx";
+import { NetworksSection } from "./networks-section.tsx";
+import { OperatorsSection } from "./operators-section.tsx";
+import { StatusSection } from "./status-section.tsx";
+
+/** For the people who run the deployment. It opens no merchant's data. */
+export function OperatorPage() {
+  return (
+    <>
+      <PageHeader
+        title="Operator"
+        subtitle="This deployment: whether it works, and what to switch when something does not."
+      />
+      <Stack gap="lg" maw={960}>
+        <StatusSection />
+        <NetworksSection />
+        <MerchantsSection />
+        <OperatorsSection />
+        <KeysSection />
+      </Stack>
+    </>
+  );
+}

@@ -1,0 +1,132 @@
+import { Badge, Button, Divider, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { isEmail, useForm } from "@mantine/form";
+import { useDisclosure } from "@mantine/hooks";
+import { Fragment } from "react";
+import { ApiError, fieldErrors } from "../api/errors.ts";
+import type { Operator } from "../api/operations.ts";
+import { showDone, showError, useChange, useList } from "../api/queries.ts";
+import { ConfirmButton } from "../shell/confirm.tsx";
+import { Icon } from "../shell/icons.tsx";
+import { useMe } from "../shell/merchants.ts";
+import { Read } from "../shell/read.tsx";
+import { Section } from "../shell/section.tsx";
+import { Time } from "../shell/time.tsx";
+
+export function OperatorsSection() {
+  const operators = useList("listOperators", {});
+  const [isOpen, { open, close }] = useDisclosure();
+  return (
+    <Section
+      title="Operators"
+      about="They see this page and switch what is on it. It gives no seat in any merchant's team."
+      actions={
+        <Button size="sm" leftSection={<Icon name="plus" size={16} />} onClick={open}>
+          Add
+        </Button>
+      }
+    >
+      <Read query={operators}>
+        {({ data }) => (
+          <Stack>
+            {data.map((operator, place) => (
+              <Fragment key={operator.id}>
+                {place > 0 && <Divider />}
+                <OperatorRow operator={operator} isLast={data.length === 1} />
+              </Fragment>
+            ))}
+          </Stack>
+        )}
+      </Read>
+      <Modal opened={isOpen} onClose={close} title="Add an operator">
+        <AddForm onDone={close} />
+      </Modal>
+    </Section>
+  );
+}
+
+function OperatorRow({ operator, isLast }: { readonly operator: Operator; readonly isLast: boolean }) {
+  const { id, email, name, operatorSince } = operator;
+  const me = useMe();
+  const remove = useChange("removeOperator", {
+    // Who has removed themselves has nothing to read here any more.
+    onSuccess: () => (id === me.id ? location.assign("/console") : showDone(`${email} is no operator any more.`)),
+  });
+  return (
+    <Group justify="space-between" gap="sm">
+      <Stack gap={2} style={{ flex: "1 1 16rem" }} miw={0}>
+        <Group gap="xs">
+          <Text fw={600} style={{ overflowWrap: "anywhere" }}>
+            {name ?? email}
+          </Text>
+          {id === me.id && <Badge color="green">You</Badge>}
+        </Group>
+        <Text size="sm" c="dimmed" component="div" style={{ overflowWrap: "anywhere" }}>
+          {name !== null && `${email}, `}operator since <Time value={operatorSince} />
+        </Text>
+      </Stack>
+      {isLast ? (
+        <Text size="sm" c="dimmed">
+          The last one stays
+        </Text>
+      ) : (
+        <ConfirmButton
+          action="Remove"
+          subject={email}
+          size="xs"
+          isBusy={remove.isPending}
+          consequence={`${id === me.id ? "You no longer see" : `${email} no longer sees`} this page. The account and its seats in teams stay.`}
+          onConfirmed={() => remove.mutate({ params: { userId: id } })}
+        />
+      )}
+    </Group>
+  );
+}
+
+function AddForm({ onDone }: { readonly onDone: () => void }) {
+  const form = useForm({
+    initialValues: { email: "" },
+    validate: { email: isEmail("Enter an email address.") },
+  });
+  const add = useChange("addOperator", {
+    isShownInPlace: true,
+    onSuccess: ({ email }) => {
+      showDone(`${email} is an operator now.`);
+      onDone();
+    },
+  });
+  const send = form.onSubmit(({ email }) =>
+    add.mutate(
+      { body: { email: email.trim() } },
+      {
+        onError: (error) => {
+          const isUnknown = error instanceof ApiError && error.code === "USER_NOT_FOUND";
+          const errors = isUnknown ? { email: error.message } : fieldErrors(error);
+          if (Object.keys(errors).length === 0) showError(error);
+          form.setErrors(errors);
+        },
+      },
+    ),
+  );
+  return (
+    <form onSubmit={send} noValidate>
+      <Stack>
+        <TextInput
+          label="Email address"
+          description="Of somebody who has signed in here before."
+          type="email"
+          autoComplete="off"
+          data-autofocus
+          {...form.getInputProps("email")}
+        />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={add.isPending}>
+            Add
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

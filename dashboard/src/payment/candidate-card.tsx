@@ -1,0 +1,101 @@
+import { Anchor, Button, Card, Stack, Text, Title } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useId } from "react";
+import type { Invoice, PaymentDetails } from "../api/operations.ts";
+import { useList } from "../api/queries.ts";
+import { Fact } from "../invoice/fact.tsx";
+import { isOpen } from "../invoices/columns.tsx";
+import { InvoiceState } from "../invoices/status.tsx";
+import { Read } from "../shell/read.tsx";
+import { useFormats } from "../shell/reader.tsx";
+import { Time } from "../shell/time.tsx";
+import type { Decision } from "./decision.tsx";
+import { differenceOf } from "./difference.ts";
+
+type Candidate = PaymentDetails["evidence"]["candidates"][number];
+
+/** Why the rules did not choose the invoice. */
+const REASONS: Readonly<Record<Candidate["reason"], string>> = {
+  AMBIGUOUS: "Not chosen because another invoice could be meant just as well.",
+  AMOUNT_DIFFERS: "Not chosen because the amount is not what it asks for.",
+  OUTSIDE_WINDOW: "Not chosen because the payment did not come while it waited.",
+  TOO_MANY_PAYMENTS: "Not chosen because it has 200 payments already.",
+};
+
+interface Props {
+  readonly payment: PaymentDetails;
+  readonly candidate: Candidate;
+  /** Undefined for a member who may not decide. */
+  readonly onChosen: ((decision: Decision) => void) | undefined;
+}
+
+export function CandidateCard({ payment, candidate, onChosen }: Props) {
+  const { invoiceId, reason } = candidate;
+  const { merchantId } = payment;
+  const titleId = useId();
+  const invoice = useList("getInvoice", { merchantId, params: { invoiceId } });
+  const isClaimed = payment.evidence.claims.some((claim) => claim.invoiceId === invoiceId);
+  return (
+    <Card component="section" aria-labelledby={titleId} padding="md">
+      <Read query={invoice}>
+        {(data) => (
+          <Stack gap="sm" h="100%">
+            <Stack gap={6} align="flex-start">
+              <Title order={2} id={titleId} style={{ overflowWrap: "anywhere" }}>
+                <Anchor component={Link} to={`/console/${merchantId}/invoices/${invoiceId}`} inherit>
+                  {data.name}
+                </Anchor>
+              </Title>
+              <InvoiceState invoice={data} />
+            </Stack>
+            <Text size="sm" fw={550}>
+              {REASONS[reason]}
+            </Text>
+            <InvoiceFacts invoice={data} payment={payment} />
+            {isClaimed && (
+              <Text size="sm" c="dimmed">
+                Somebody named this transaction on the page of this invoice. That proves nothing by itself: hashes are
+                public.
+              </Text>
+            )}
+            {onChosen !== undefined && (
+              <Button mt="auto" variant="light" onClick={() => onChosen({ action: "ASSIGN", invoice: data })}>
+                Assign to this invoice
+              </Button>
+            )}
+          </Stack>
+        )}
+      </Read>
+    </Card>
+  );
+}
+
+function InvoiceFacts({ invoice, payment }: { readonly invoice: Invoice; readonly payment: PaymentDetails }) {
+  const { coins, money } = useFormats();
+  const { rawAmount, currency, customer } = invoice;
+  const method = invoice.paymentMethods.find(
+    (each) => each.cryptocurrency === payment.currency && each.network === payment.network,
+  );
+  const asked = method?.amountDue ?? method?.amount ?? null;
+  const difference = asked === null ? undefined : differenceOf(payment.amount, asked);
+  return (
+    <Stack component="dl" m={0} gap="xs">
+      <Fact name="Price">{isOpen(rawAmount) ? "Any amount" : money(rawAmount, currency)}</Fact>
+      <Fact name="Asks for">{asked === null ? "Nothing in this coin" : `${coins(asked)} ${payment.currency}`}</Fact>
+      {difference !== undefined && (
+        <Fact name="The payment is">
+          {difference.is === "equal" ? "exactly that" : `${coins(difference.amount)} ${difference.is}`}
+        </Fact>
+      )}
+      <Fact name="Received">{money(invoice.amountReceived, currency)}</Fact>
+      <Fact name="Waits from">
+        <Time value={invoice.createdAt} />
+      </Fact>
+      <Fact name="to">
+        <Time value={invoice.expiresAt} />
+      </Fact>
+      {customer !== null && <Fact name="Customer">{customer.email ?? customer.name ?? customer.id}</Fact>}
+      {invoice.externalId !== null && <Fact name="Order number">{invoice.externalId}</Fact>}
+    </Stack>
+  );
+}

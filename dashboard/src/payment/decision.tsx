@@ -1,0 +1,132 @@
+// The second step of a decision: what follows from it, and why it was made.
+import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { fieldErrors } from "../api/errors.ts";
+import type { Invoice, PaymentDetails } from "../api/operations.ts";
+import { showDone, showError, useChange } from "../api/queries.ts";
+import { useFormats } from "../shell/reader.tsx";
+
+export type Decision = { readonly action: "ASSIGN"; readonly invoice: Invoice } | { readonly action: "IGNORE" };
+
+const LONGEST_REASON = 500;
+
+interface Props {
+  readonly payment: PaymentDetails;
+  readonly decision: Decision | undefined;
+  readonly onClose: () => void;
+}
+
+export function DecisionDialog({ payment, decision, onClose }: Props) {
+  const title = decision?.action === "ASSIGN" ? "Assign the payment" : "Ignore the payment";
+  return (
+    <Modal opened={decision !== undefined} onClose={onClose} title={title} size="lg">
+      {decision !== undefined && <DecisionForm payment={payment} decision={decision} onClose={onClose} />}
+    </Modal>
+  );
+}
+
+function DecisionForm({ payment, decision, onClose }: Props & { readonly decision: Decision }) {
+  const form = useForm({
+    initialValues: { reason: "" },
+    validate: { reason: (reason) => (reason.trim() === "" ? "Say why: it is kept with the payment" : null) },
+  });
+  const resolve = useChange("resolvePayment", {
+    isShownInPlace: true,
+    onSuccess: () => {
+      showDone(decision.action === "ASSIGN" ? "The payment was assigned." : <Ignored payment={payment} />);
+      onClose();
+    },
+  });
+  const send = form.onSubmit(({ reason }) => {
+    const target = decision.action === "ASSIGN" ? { invoiceId: decision.invoice.id } : {};
+    const body = { action: decision.action, reason: reason.trim(), ...target };
+    resolve.mutate(
+      { merchantId: payment.merchantId, params: { paymentId: payment.id }, body },
+      {
+        onError: (error) => {
+          form.setErrors(fieldErrors(error));
+          showError(error);
+        },
+      },
+    );
+  });
+  return (
+    <form onSubmit={send} noValidate>
+      <Stack>
+        <Consequence payment={payment} decision={decision} />
+        <TextInput
+          label="Reason"
+          description="Kept with the payment, with who decided."
+          required
+          maxLength={LONGEST_REASON}
+          data-autofocus
+          {...form.getInputProps("reason")}
+        />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Back
+          </Button>
+          <Button type="submit" loading={resolve.isPending}>
+            {decision.action === "ASSIGN" ? "Assign it" : "Ignore it"}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function Consequence({ payment, decision }: { readonly payment: PaymentDetails; readonly decision: Decision }) {
+  const { coins, money } = useFormats();
+  const amount = `${coins(payment.amount)} ${payment.currency}`;
+  if (decision.action === "IGNORE") {
+    return (
+      <Text size="sm">
+        {amount} will belong to no invoice. You can put the payment back, or assign it later. Nothing is sent back by
+        itself.
+      </Text>
+    );
+  }
+  const { name, rawAmount, currency, amountReceived } = decision.invoice;
+  return (
+    <Stack gap="xs">
+      <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+        {amount} will be credited to{" "}
+        <Text span fw={650} inherit>
+          {name}
+        </Text>
+        , which asks for {money(rawAmount, currency)} and has received {money(amountReceived, currency)}.
+      </Text>
+      <Text size="sm">Your server is told at once, as of any other payment. This cannot be taken back.</Text>
+    </Stack>
+  );
+}
+
+/** The notice after a payment was ignored: for as long as it is shown, a mistake costs one press. */
+function Ignored({ payment }: { readonly payment: PaymentDetails }) {
+  const putBack = usePutBack(payment);
+  return (
+    <Group justify="space-between" gap="xs">
+      The payment was ignored.
+      <Button size="compact-sm" variant="default" loading={putBack.isPending} onClick={putBack.start}>
+        Undo
+      </Button>
+    </Group>
+  );
+}
+
+export function PutBackButton({ payment }: { readonly payment: PaymentDetails }) {
+  const putBack = usePutBack(payment);
+  return (
+    <Button variant="default" loading={putBack.isPending} onClick={putBack.start}>
+      Put it back
+    </Button>
+  );
+}
+
+function usePutBack({ merchantId, id: paymentId }: PaymentDetails) {
+  const { isPending, mutate } = useChange("resolvePayment", {
+    onSuccess: () => showDone("The payment waits for a decision again."),
+  });
+  const body = { action: "REOPEN", reason: "Ignoring it was taken back" } as const;
+  return { isPending, start: () => mutate({ merchantId, params: { paymentId }, body }) };
+}

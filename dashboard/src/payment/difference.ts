@@ -1,0 +1,30 @@
+// Amounts are decimal texts, and so is their difference: a number of JavaScript would round it.
+
+const DIGITS = 18;
+const DECIMAL = /^(\d+)(?:\.(\d{1,18}))?$/;
+
+export interface Difference {
+  /** Without its sign and without trailing zeros. */
+  readonly amount: string;
+  readonly is: "more" | "less" | "equal";
+}
+
+/** How much more or less `paid` is than `asked`; undefined where one of them is no amount. */
+export function differenceOf(paid: string, asked: string): Difference | undefined {
+  const [one, other] = [unitsOf(paid), unitsOf(asked)];
+  if (one === undefined || other === undefined) return undefined;
+  if (one === other) return { amount: "0", is: "equal" };
+  return one > other ? { amount: textOf(one - other), is: "more" } : { amount: textOf(other - one), is: "less" };
+}
+
+function unitsOf(text: string): bigint | undefined {
+  const [, whole, fraction = ""] = DECIMAL.exec(text) ?? [];
+  return whole === undefined ? undefined : BigInt(whole + fraction.padEnd(DIGITS, "0"));
+}
+
+function textOf(units: bigint): string {
+  const digits = units.toString().padStart(DIGITS + 1, "0");
+  const fraction = digits.slice(-DIGITS).replace(/0+$/, "");
+  const whole = digits.slice(0, -DIGITS);
+  return fraction === "" ? whole : `${whole}.${fraction}`;
+}

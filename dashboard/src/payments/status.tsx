@@ -1,0 +1,24 @@
+import { Badge, Group } from "@mantine/core";
+import type { Payment } from "../api/operations.ts";
+
+export type PaymentStatus = Payment["status"];
+
+/** The states of a payment in words, and the colour of each. */
+export const PAYMENT_STATES: Readonly<Record<PaymentStatus, { readonly name: string; readonly color: string }>> = {
+  UNMATCHED: { name: "To decide", color: "orange" },
+  IGNORED: { name: "Ignored", color: "gray" },
+  DETECTED: { name: "Confirming", color: "blue" },
+  CONFIRMED: { name: "Confirmed", color: "green" },
+  DROPPED: { name: "Dropped", color: "red" },
+  REORGED: { name: "Left the chain", color: "red" },
+};
+
+export function PaymentState({ payment }: { readonly payment: Pick<Payment, "status" | "isLate"> }) {
+  const { name, color } = PAYMENT_STATES[payment.status];
+  return (
+    <Group gap={6} wrap="nowrap">
+      {payment.isLate && <Badge color="yellow">Late</Badge>}
+      <Badge color={color}>{name}</Badge>
+    </Group>
+  );
+}

@@ -1,0 +1,145 @@
+import { Alert, Anchor, Button, CopyButton, Group, Image, Modal, SimpleGrid, Stack } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import type { Product } from "../api/operations.ts";
+import { showDone, useChange, useList } from "../api/queries.ts";
+import { Fact } from "../invoice/fact.tsx";
+import { usePrice } from "../products/price.ts";
+import { ProductForm } from "../products/product-form.tsx";
+import { ProductState } from "../products/state.tsx";
+import { ConfirmTyped } from "../shell/confirm-typed.tsx";
+import { CopyText } from "../shell/copy-text.tsx";
+import { Icon } from "../shell/icons.tsx";
+import { useMay } from "../shell/merchants.ts";
+import { PageHeader } from "../shell/page-header.tsx";
+import { Read } from "../shell/read.tsx";
+import { Section } from "../shell/section.tsx";
+import { Time } from "../shell/time.tsx";
+import { ShareSection } from "./share-section.tsx";
+
+export function ProductPage() {
+  const params = useParams({ from: "/frame/merchant/console/$merchantId/products/$productId" });
+  const { merchantId, productId } = params;
+  const product = useList("getProduct", { merchantId, params: { productId } });
+  return (
+    <Stack gap={0}>
+      <Anchor component={Link} to={`/console/${merchantId}/products`} size="sm" mb="xs">
+        All products
+      </Anchor>
+      <Read query={product}>{(data) => <TheProduct product={data} />}</Read>
+    </Stack>
+  );
+}
+
+function TheProduct({ product }: { readonly product: Product }) {
+  return (
+    <>
+      <PageHeader
+        title={product.name}
+        mark={<ProductState product={product} />}
+        subtitle={product.description ?? undefined}
+        actions={<Actions product={product} />}
+      />
+      <Stack gap="lg">
+        {!product.isActive && (
+          <Alert color="gray" title="It is not for sale">
+            Its page says so to whoever opens it. Open invoices for it can still be paid.
+          </Alert>
+        )}
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+          <SummarySection product={product} />
+          <ShareSection product={product} />
+        </SimpleGrid>
+      </Stack>
+    </>
+  );
+}
+
+const ASKED = { askForName: "name", askForAddress: "address", askForPhoneNumber: "phone number" } as const;
+
+function SummarySection({ product }: { readonly product: Product }) {
+  const priceOf = usePrice();
+  const asked = Object.entries(ASKED).flatMap(([field, name]) => (product[field as keyof typeof ASKED] ? [name] : []));
+  return (
+    <Section title="Summary">
+      {product.image !== null && (
+        <Image src={product.image} alt={`Picture of ${product.name}`} mah={220} fit="contain" radius="md" />
+      )}
+      <Stack component="dl" m={0} gap="xs">
+        <Fact name="Price">{priceOf(product)}</Fact>
+        <Fact name="The buyer is asked for">{asked.length === 0 ? "nothing" : asked.join(", ")}</Fact>
+        <Fact name="Created">
+          <Time value={product.createdAt} />
+        </Fact>
+        <Fact name="Changed">
+          <Time value={product.updatedAt} />
+        </Fact>
+        <Fact name="Id">
+          <CopyText value={product.id} name="the id" />
+        </Fact>
+      </Stack>
+    </Section>
+  );
+}
+
+function Actions({ product }: { readonly product: Product }) {
+  const { id: productId, merchantId, isActive, checkoutUrl } = product;
+  const mayUpdate = useMay("product:update");
+  const mayDelete = useMay("product:delete");
+  const navigate = useNavigate();
+  const [isEditing, editing] = useDisclosure();
+  const of = { merchantId, params: { productId } };
+  const update = useChange("updateProduct", {
+    onSuccess: (changed) => showDone(changed.isActive ? "The product is for sale." : "The product is off sale."),
+  });
+  const remove = useChange("deleteProduct", {
+    onSuccess: () => {
+      showDone("The product was deleted.");
+      void navigate({ to: "/console/$merchantId/products", params: { merchantId } });
+    },
+  });
+  return (
+    <Group gap="xs">
+      <CopyButton value={checkoutUrl} timeout={2_000}>
+        {({ copied, copy }) => (
+          <Button onClick={copy} leftSection={<Icon name={copied ? "check" : "copy"} size={16} />}>
+            {copied ? "Copied" : "Copy its link"}
+          </Button>
+        )}
+      </CopyButton>
+      {mayUpdate && (
+        <>
+          <Button variant="default" onClick={editing.open}>
+            Edit
+          </Button>
+          {/* Taken back with the same button, so it asks nothing. */}
+          <Button
+            variant="default"
+            loading={update.isPending}
+            onClick={() => update.mutate({ ...of, body: { isActive: !isActive } })}
+          >
+            {isActive ? "Take off sale" : "Put on sale"}
+          </Button>
+        </>
+      )}
+      {mayDelete && (
+        <ConfirmTyped
+          action="Delete"
+          word={product.name}
+          isBusy={remove.isPending}
+          consequence="Its page is gone for whoever has the link, and this cannot be taken back. Invoices for it keep it. To stop selling for a while, take it off sale instead."
+          onConfirmed={() => remove.mutate(of)}
+        />
+      )}
+      <Modal opened={isEditing} onClose={editing.close} title="Edit the product" size="lg">
+        <ProductForm
+          product={product}
+          onSaved={() => {
+            showDone("The product was changed.");
+            editing.close();
+          }}
+        />
+      </Modal>
+    </Group>
+  );
+}

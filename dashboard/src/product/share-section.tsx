@@ -1,0 +1,39 @@
+import { Anchor, Box, Code, Group, Stack, Text } from "@mantine/core";
+import type { Product } from "../api/operations.ts";
+import { CopyIcon, CopyText } from "../shell/copy-text.tsx";
+import { QrCode } from "../shell/qr-code.tsx";
+import { Section } from "../shell/section.tsx";
+import { buttonSnippet } from "./button-snippet.ts";
+
+export function ShareSection({ product }: { readonly product: Product }) {
+  const { name, checkoutUrl } = product;
+  const snippet = buttonSnippet(product);
+  return (
+    <Section title="Share" about="Whoever opens its page can buy it, each time with an invoice of their own.">
+      <Group align="flex-start">
+        <QrCode text={checkoutUrl} label={`QR code of the page of ${name}`} size={150} />
+        <Stack gap="xs" style={{ flex: "1 1 12rem" }}>
+          <Text size="sm" component="div">
+            <CopyText value={checkoutUrl} name="the link" />
+          </Text>
+          <Anchor href={checkoutUrl} target="_blank" rel="noreferrer" size="sm">
+            Open its page
+          </Anchor>
+        </Stack>
+      </Group>
+      <Stack gap="xs">
+        <Group justify="space-between">
+          <Text fw={600} size="sm">
+            A button for your own site
+          </Text>
+          <CopyIcon value={snippet} name="the button" />
+        </Group>
+        <Box component="section" aria-label="The button as HTML" tabIndex={0} style={{ overflowX: "auto" }}>
+          <Code block style={{ width: "max-content", minWidth: "100%" }}>
+            {snippet}
+          </Code>
+        </Box>
+      </Stack>
+    </Section>
+  );
+}

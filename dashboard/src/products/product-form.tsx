@@ -1,0 +1,146 @@
+// The form of a product: a new one, or one that is changed.
+import { Button, Checkbox, Fieldset, Group, NumberInput, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { fieldErrors } from "../api/errors.ts";
+import type { CreateProductBody, Product } from "../api/operations.ts";
+import { showError, useChange } from "../api/queries.ts";
+import { CURRENCIES } from "../invoices/currencies.ts";
+import { useMerchant } from "../shell/merchants.ts";
+import { PictureField } from "./picture.tsx";
+
+/** Lengths as the contract has them (createProductBody). */
+const LONGEST = { name: 200, description: 1_000 } as const;
+
+interface Values {
+  readonly name: string;
+  readonly description: string;
+  readonly price: string;
+  readonly currency: string;
+  readonly image: string;
+  readonly askForName: boolean;
+  readonly askForAddress: boolean;
+  readonly askForPhoneNumber: boolean;
+}
+
+const EMPTY: Values = {
+  ...{ name: "", description: "", price: "", currency: "USD", image: "" },
+  ...{ askForName: false, askForAddress: false, askForPhoneNumber: false },
+};
+
+interface Props {
+  /** The one that is changed; undefined for a new one. */
+  readonly product?: Product;
+  readonly onSaved: (product: Product) => void;
+}
+
+export function ProductForm({ product, onSaved }: Props) {
+  const { id: merchantId } = useMerchant();
+  const before = product === undefined ? EMPTY : valuesOf(product);
+  const form = useForm<Values>({
+    initialValues: before,
+    validate: {
+      name: (name) => (name.trim() === "" ? "Enter what you sell" : null),
+      price: (price) => (/^\d{1,9}(\.\d{1,6})?$/.test(price) ? null : "Enter a price, or 0 for any amount"),
+    },
+  });
+  const options = { isShownInPlace: true, onSuccess: onSaved };
+  const create = useChange("createProduct", options);
+  const update = useChange("updateProduct", options);
+  const failed = {
+    onError: (error: Error) => {
+      form.setErrors(fieldErrors(error));
+      showError(error);
+    },
+  };
+  const send = form.onSubmit((values) => {
+    if (product === undefined) {
+      create.mutate({ merchantId, body: bodyOf(values) }, failed);
+      return;
+    }
+    const body = changesOf(before, values);
+    if (Object.keys(body).length === 0) onSaved(product);
+    else update.mutate({ merchantId, params: { productId: product.id }, body }, failed);
+  });
+  return (
+    <form onSubmit={send} noValidate>
+      <Stack>
+        <TextInput label="Name" required maxLength={LONGEST.name} data-autofocus {...form.getInputProps("name")} />
+        <Group grow align="flex-start">
+          <NumberInput
+            label="Price"
+            description="0 lets the customer choose."
+            required
+            min={0}
+            decimalScale={6}
+            thousandSeparator=" "
+            hideControls
+            value={form.values.price}
+            error={form.errors.price}
+            // The text, not the number: a number of JavaScript would round it.
+            onValueChange={({ value }) => form.setFieldValue("price", value)}
+          />
+          <Select
+            label="Currency"
+            description="In which the price is."
+            data={[...new Set([...CURRENCIES, form.values.currency])]}
+            searchable
+            allowDeselect={false}
+            {...form.getInputProps("currency")}
+          />
+        </Group>
+        <Textarea
+          label="Description"
+          autosize
+          minRows={2}
+          maxLength={LONGEST.description}
+          {...form.getInputProps("description")}
+        />
+        <PictureField
+          value={form.values.image}
+          error={form.errors.image}
+          onChange={(image) => form.setFieldValue("image", image)}
+        />
+        <Fieldset legend="Ask the buyer for" p="sm">
+          <Group>
+            <Checkbox label="Name" {...form.getInputProps("askForName", { type: "checkbox" })} />
+            <Checkbox label="Address" {...form.getInputProps("askForAddress", { type: "checkbox" })} />
+            <Checkbox label="Phone number" {...form.getInputProps("askForPhoneNumber", { type: "checkbox" })} />
+          </Group>
+        </Fieldset>
+        <Group justify="flex-end">
+          <Button type="submit" loading={create.isPending || update.isPending}>
+            {product === undefined ? "Create the product" : "Save"}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function valuesOf({ name, description, price, currency, image, ...flags }: Product): Values {
+  const { askForName, askForAddress, askForPhoneNumber } = flags;
+  return {
+    ...{ name, description: description ?? "", currency, image: image ?? "" },
+    ...{ askForName, askForAddress, askForPhoneNumber },
+    // `19.500000` is `19.5`.
+    price: price.includes(".") ? price.replace(/\.?0+$/, "") : price,
+  };
+}
+
+function bodyOf({ name, description, price, currency, image, ...flags }: Values): CreateProductBody {
+  return {
+    name: name.trim(),
+    description: description.trim() || null,
+    // The service reads the number's shortest decimal text, which is the text that was typed.
+    price: Number(price),
+    currency: currency as CreateProductBody["currency"],
+    image: image || null,
+    ...flags,
+  };
+}
+
+/** Only what was changed: the picture that is there is a URL of our own, which would be fetched again. */
+function changesOf(before: Values, after: Values): Partial<CreateProductBody> {
+  const isChanged = (name: string) => before[name as keyof Values] !== after[name as keyof Values];
+  return Object.fromEntries(Object.entries(bodyOf(after)).filter(([name]) => isChanged(name)));
+}

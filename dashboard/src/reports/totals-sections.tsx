@@ -1,0 +1,172 @@
+import { Box, ScrollArea, Stack, Table, Text } from "@mantine/core";
+import type { ReportTotals } from "../api/operations.ts";
+import { paidOf, receivedIn, type Sums } from "../home/sums.ts";
+import { coinName } from "../shell/coin-name.ts";
+import { useFormats } from "../shell/reader.tsx";
+import { Section } from "../shell/section.tsx";
+import { usePeriodName } from "./period-name.ts";
+
+interface Props {
+  readonly totals: ReportTotals;
+}
+
+export function ReceivedSection({ totals }: Props) {
+  const { count } = useFormats();
+  const { payments, unpriced } = totals.total;
+  return (
+    <Section title="Received" about={payments === 1 ? "1 payment" : `${count(payments)} payments`}>
+      {totals.total.received.length === 0 ? (
+        <Text c="dimmed">Nothing was received in these days. Choose others, or wait for your first payment.</Text>
+      ) : (
+        <Amounts of={totals.total} isLarge />
+      )}
+      {unpriced > 0 && (
+        <Text size="sm" c="dimmed">
+          {unpriced === 1 ? "One payment has" : `${count(unpriced)} payments have`} no value in a currency and{" "}
+          {unpriced === 1 ? "is" : "are"} not in these sums, only in those by coin.
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+type Received = Pick<Sums, "received">;
+
+/** What was received, a line for each currency. */
+function Amounts({ of, isLarge = false }: { readonly of: Received; readonly isLarge?: boolean }) {
+  const { sum } = useFormats();
+  return (
+    <Stack gap={0} className="numbers">
+      {of.received.map(({ currency, amount }) => (
+        <Text
+          key={currency}
+          fz={isLarge ? "1.5rem" : "sm"}
+          fw={isLarge ? 680 : 400}
+          style={isLarge ? { overflowWrap: "anywhere" } : { whiteSpace: "nowrap" }}
+        >
+          {sum(amount, currency)}
+        </Text>
+      ))}
+    </Stack>
+  );
+}
+
+/** The same with a bar under each line, as long as its part of the most that `all` have in its currency. */
+function BarAmounts({ of, all }: { readonly of: Received; readonly all: readonly Received[] }) {
+  const { sum } = useFormats();
+  return of.received.map(({ currency, amount }) => {
+    // Lengths are numbers of JavaScript, which may lose digits; what is written is not.
+    const most = Math.max(...all.map((each) => Number(receivedIn(each, currency))));
+    return (
+      <Box key={currency}>
+        <Text size="sm" style={{ whiteSpace: "nowrap" }}>
+          {sum(amount, currency)}
+        </Text>
+        <Box
+          aria-hidden="true"
+          h={4}
+          w={`${most > 0 ? (100 * Number(amount)) / most : 0}%`}
+          ml="auto"
+          bg="var(--mantine-color-indigo-5)"
+          style={{ borderRadius: 2 }}
+        />
+      </Box>
+    );
+  });
+}
+
+const TITLES = { day: "By day", week: "By week", month: "By month" } as const;
+
+/** Without the periods in which nothing happened; the newest first. On a phone there is room for the payments alone. */
+export function PeriodsSection({ totals }: Props) {
+  const { count } = useFormats();
+  const nameOf = usePeriodName();
+  const periods = totals.periods.filter(({ invoices, payments }) => {
+    return payments > 0 || Object.values(invoices).some((number) => number > 0);
+  });
+  if (periods.length === 0) return null;
+  return (
+    <Section title={TITLES[totals.by]}>
+      <ScrollArea.Autosize mah={460} viewportProps={{ tabIndex: 0, "aria-label": TITLES[totals.by], role: "group" }}>
+        <Table verticalSpacing={6} stickyHeader styles={{ th: { background: "var(--console-card)" } }}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Period</Table.Th>
+              <Table.Th ta="right" visibleFrom="sm">
+                Invoices
+              </Table.Th>
+              <Table.Th ta="right" visibleFrom="sm">
+                Paid
+              </Table.Th>
+              <Table.Th ta="right">Payments</Table.Th>
+              <Table.Th ta="right">Received</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody className="numbers">
+            {periods.toReversed().map((period) => (
+              <Table.Tr key={period.from}>
+                <Table.Td>{nameOf(period)}</Table.Td>
+                <Table.Td ta="right" visibleFrom="sm">
+                  {count(period.invoices.created)}
+                </Table.Td>
+                <Table.Td ta="right" visibleFrom="sm">
+                  {count(paidOf(period))}
+                </Table.Td>
+                <Table.Td ta="right">{count(period.payments)}</Table.Td>
+                <Table.Td ta="right">
+                  <BarAmounts of={period} all={periods} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </ScrollArea.Autosize>
+    </Section>
+  );
+}
+
+export function CoinsSection({ totals }: Props) {
+  const { coins, count } = useFormats();
+  const rows = totals.total.coins.filter(({ payments }) => payments > 0);
+  if (rows.length === 0) return null;
+  return (
+    <Section title="By coin">
+      <Table verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Coin</Table.Th>
+            <Table.Th ta="right">Received</Table.Th>
+            <Table.Th ta="right" visibleFrom="sm">
+              Its value
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody className="numbers">
+          {rows.map((row) => (
+            <Table.Tr key={`${row.cryptocurrency} ${row.network}`}>
+              <Table.Td>
+                <Text size="sm" fw={600}>
+                  {coinName(row.cryptocurrency, row.network)}
+                </Text>
+                <Text size="xs" c="dimmed">
+                  {row.payments === 1 ? "1 payment" : `${count(row.payments)} payments`}
+                </Text>
+              </Table.Td>
+              <Table.Td ta="right">
+                <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+                  {coins(row.amount)} {row.cryptocurrency}
+                </Text>
+                <Box hiddenFrom="sm" c="dimmed">
+                  <Amounts of={row} />
+                </Box>
+              </Table.Td>
+              <Table.Td ta="right" visibleFrom="sm">
+                <Amounts of={row} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Section>
+  );
+}

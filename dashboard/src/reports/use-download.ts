@@ -1,0 +1,24 @@
+import { useEffect, useRef, useState } from "react";
+import { showDone, showError } from "../api/queries.ts";
+import { download, type Wanted } from "./download.ts";
+
+/** One export at a time. `records`: how many have arrived; undefined while none is under way. */
+export function useDownload() {
+  const [records, setRecords] = useState<number>();
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+  const start = async (wanted: Wanted) => {
+    const controller = new AbortController();
+    running.current = controller;
+    setRecords(0);
+    try {
+      await download(wanted, setRecords, controller.signal);
+      showDone(`${wanted.fileName} is in your downloads.`);
+    } catch (error) {
+      if (!controller.signal.aborted && error instanceof Error) showError(error);
+    } finally {
+      setRecords(undefined);
+    }
+  };
+  return { records, start: (wanted: Wanted) => void start(wanted), cancel: () => running.current?.abort() };
+}

@@ -1,0 +1,103 @@
+// Redeems a set-up link: whoever opened it gets a passkey, is an operator of the deployment, and goes on to name a shop.
+import { Alert, Button, Stack, Text, TextInput } from "@mantine/core";
+import { isEmail, useForm } from "@mantine/form";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { call } from "../api/call.ts";
+import { ApiError } from "../api/errors.ts";
+import { Icon } from "../shell/icons.tsx";
+import { Entrance } from "../sign-in/entrance.tsx";
+import { hasPasskeys, makePasskey } from "../sign-in/passkey.ts";
+import { MakeLink } from "./make-link.tsx";
+import { setUpToken } from "./set-up-token.ts";
+
+const LONGEST_NAME = 200;
+
+export function SetUpPage() {
+  const [isOver, setOver] = useState(false);
+  if (setUpToken === null) return <WithoutLink about="This page needs a set-up link. If you had one, open it again." />;
+  if (isOver)
+    return (
+      <WithoutLink>
+        <Alert color="red" title="This link does not work any more" role="alert">
+          It was used, it was replaced by a newer one, or it is older than 24 hours.
+        </Alert>
+      </WithoutLink>
+    );
+  return (
+    <Entrance title="Set up Edgetill" about="You become an operator of this deployment, and sign in with a passkey.">
+      {hasPasskeys ? (
+        <SetUpForm token={setUpToken} onOver={() => setOver(true)} />
+      ) : (
+        <Alert color="red" role="alert">
+          This browser cannot make passkeys. Open the link in another one.
+        </Alert>
+      )}
+    </Entrance>
+  );
+}
+
+function WithoutLink({ about, children }: { readonly about?: string; readonly children?: ReactNode }) {
+  return (
+    <Entrance title="Set up Edgetill" {...(about === undefined ? {} : { about })}>
+      {children}
+      <MakeLink />
+    </Entrance>
+  );
+}
+
+function SetUpForm({ token, onOver }: { readonly token: string; readonly onOver: () => void }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const form = useForm({
+    initialValues: { name: "", email: "" },
+    validate: {
+      name: (name) =>
+        name.trim() === "" || [...name].length > LONGEST_NAME ? "Enter your name, such as Ann Example" : null,
+      email: isEmail("Enter an email address, such as ann@example.com"),
+    },
+  });
+  const setUp = useMutation({
+    meta: { isShownInPlace: true },
+    mutationFn: async ({ name, email }: typeof form.values) => {
+      const options = await call("beginSetUp", { body: { token, email, name: name.trim() } });
+      return call("redeemSetUpLink", { body: { token, credential: await makePasskey(options) } });
+    },
+    onSuccess: async () => {
+      // Another user may have been signed in here.
+      client.clear();
+      await navigate({ to: "/console" });
+    },
+    onError: (error) => {
+      if (error instanceof ApiError && error.code === "SETUP_LINK_INVALID") onOver();
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => setUp.mutate(values))}>
+      <Stack>
+        <TextInput label="Your name" autoComplete="name" placeholder="Ann Example" {...form.getInputProps("name")} />
+        <TextInput
+          label="Email address"
+          type="email"
+          autoComplete="email"
+          placeholder="you@example.com"
+          description="If you have an account here, enter its address."
+          inputWrapperOrder={["label", "input", "description", "error"]}
+          {...form.getInputProps("email")}
+        />
+        {setUp.isError && (
+          <Alert color="red" role="alert">
+            {setUp.error.message}
+          </Alert>
+        )}
+        <Button type="submit" leftSection={<Icon name="key" />} loading={setUp.isPending}>
+          Create a passkey
+        </Button>
+        <Text size="sm" c="dimmed">
+          The passkey works only at <span className="mono">{location.hostname}</span>. Next, you name your shop.
+        </Text>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,90 @@
+import { ColorInput, Grid, Stack, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { Settings } from "../api/operations.ts";
+import { useMerchant } from "../shell/merchants.ts";
+import { CheckoutPreview } from "./checkout-preview.tsx";
+import { LogoField } from "./logo-field.tsx";
+import { SettingsForm } from "./settings-form.tsx";
+
+const LONGEST = { name: 100, url: 2_048 } as const;
+const SWATCHES = ["#2f5bd8", "#0f766e", "#166534", "#b45309", "#b91c1c", "#7c3aed", "#be185d", "#1f2937"];
+
+interface Values {
+  readonly name: string;
+  readonly color: string;
+  readonly supportUrl: string;
+  readonly logo: string | null;
+}
+
+export function BrandSection({ settings }: { readonly settings: Settings }) {
+  const merchant = useMerchant();
+  const { name, color, supportUrl, logo } = settings.brand;
+  const [logoUrl, setLogoUrl] = useState(settings.brand.logoUrl);
+  return (
+    <SettingsForm<Values>
+      title="Brand"
+      about="How your customers know you: on the page where they pay, on receipts and in mails."
+      initial={{ name: name ?? "", color: color ?? "", supportUrl: supportUrl ?? "", logo }}
+      validate={{
+        color: (value) => (value === "" || /^#[0-9a-f]{6}$/i.test(value) ? null : "Enter a colour such as #0f766e"),
+        supportUrl: (value) =>
+          value.trim() === "" || /^https:\/\/./i.test(value.trim()) ? null : "Enter an address with https://, or none",
+      }}
+      bodyOf={(values) => ({
+        brand: {
+          name: values.name.trim() || null,
+          color: values.color || null,
+          supportUrl: values.supportUrl.trim() || null,
+          logo: values.logo,
+        },
+      })}
+    >
+      {(form) => (
+        <Grid gap="xl">
+          <Grid.Col span={{ base: 12, md: 6 }}>
+            <Stack>
+              <TextInput
+                label="Name"
+                placeholder={merchant.name}
+                maxLength={LONGEST.name}
+                {...form.getInputProps("name")}
+              />
+              <ColorInput
+                label="Colour"
+                description="Of the main button. Text on it stays readable, whichever you choose."
+                placeholder="#2f5bd8"
+                swatches={SWATCHES}
+                withEyeDropper={false}
+                // What was typed stays, and is said to be wrong, instead of becoming the last colour again.
+                fixOnBlur={false}
+                {...form.getInputProps("color")}
+              />
+              <LogoField
+                logoUrl={logoUrl}
+                onChanged={(image) => {
+                  setLogoUrl(image?.url ?? null);
+                  form.setFieldValue("logo", image?.name ?? null);
+                }}
+              />
+              <TextInput
+                label="Where customers ask for help"
+                placeholder="https://"
+                type="url"
+                maxLength={LONGEST.url}
+                {...form.getInputProps("supportUrl")}
+              />
+            </Stack>
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, md: 6 }}>
+            <CheckoutPreview
+              name={form.values.name.trim() || merchant.name}
+              color={form.values.color || null}
+              logoUrl={logoUrl}
+              hasSupport={form.values.supportUrl.trim() !== ""}
+            />
+          </Grid.Col>
+        </Grid>
+      )}
+    </SettingsForm>
+  );
+}

@@ -1,0 +1,74 @@
+// One part of the settings: its own form, which sends only what was changed in it. Who may not change settings reads them.
+import { Box, Button, Group, Stack } from "@mantine/core";
+import { type FormValidateInput, type UseFormReturnType, useForm } from "@mantine/form";
+import type { ReactNode } from "react";
+import { wholeFieldErrors } from "../api/errors.ts";
+import type { UpdateSettingsBody } from "../api/operations.ts";
+import { showDone, showError, useChange } from "../api/queries.ts";
+import { useMay, useMerchant } from "../shell/merchants.ts";
+import { Section } from "../shell/section.tsx";
+
+interface Props<V extends object> {
+  readonly title: string;
+  readonly about: ReactNode;
+  readonly initial: V;
+  readonly validate?: FormValidateInput<V>;
+  readonly bodyOf: (values: V) => UpdateSettingsBody;
+  readonly children: (form: UseFormReturnType<V>) => ReactNode;
+}
+
+export function SettingsForm<V extends object>({ title, about, initial, validate, bodyOf, children }: Props<V>) {
+  const { id: merchantId } = useMerchant();
+  const mayChange = useMay("merchant:update");
+  const form = useForm<V>({ initialValues: initial, ...(validate === undefined ? {} : { validate }) });
+  const change = useChange("updateSettings", { isShownInPlace: true });
+  const send = form.onSubmit((values) => {
+    const body = changesOf(bodyOf(form.getInitialValues()), bodyOf(values));
+    if (Object.keys(body).length === 0) return;
+    change.mutate(
+      { merchantId, body },
+      {
+        onSuccess: () => {
+          form.setInitialValues(values);
+          form.resetDirty(values);
+          showDone("The settings were saved. They count for new invoices.");
+        },
+        onError: (error) => {
+          form.setErrors(wholeFieldErrors(error) as typeof form.errors);
+          showError(error);
+        },
+      },
+    );
+  });
+  return (
+    <Section title={title} about={about}>
+      <form onSubmit={send} noValidate>
+        <Fields mayChange={mayChange}>
+          {children(form)}
+          {mayChange && (
+            <Group justify="flex-end">
+              <Button type="submit" loading={change.isPending} disabled={!form.isDirty()} aria-label={`Save: ${title}`}>
+                Save
+              </Button>
+            </Group>
+          )}
+        </Fields>
+      </form>
+    </Section>
+  );
+}
+
+/** Fields that whoever may not change them can only read. */
+export function Fields({ mayChange, children }: { readonly mayChange: boolean; readonly children: ReactNode }) {
+  return (
+    <Box component="fieldset" disabled={!mayChange} bd="none" p={0} m={0} miw={0}>
+      <Stack>{children}</Stack>
+    </Box>
+  );
+}
+
+/** Those members of `after` that differ. */
+function changesOf(before: UpdateSettingsBody, after: UpdateSettingsBody): UpdateSettingsBody {
+  const old = new Map(Object.entries(before).map(([name, value]) => [name, JSON.stringify(value)]));
+  return Object.fromEntries(Object.entries(after).filter(([name, value]) => old.get(name) !== JSON.stringify(value)));
+}

@@ -1,0 +1,87 @@
+import { Alert, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import type { Settings } from "../api/operations.ts";
+import { useFormats } from "../shell/reader.tsx";
+import { DurationField } from "./duration-field.tsx";
+import { SettingsForm } from "./settings-form.tsx";
+
+type Values = Readonly<Record<(typeof FIELDS)[number]["name"], number>>;
+
+/** Bounds as the contract has them (merchants/contract.ts), in seconds. */
+const FIELDS = [
+  {
+    name: "invoiceLifetimeSeconds",
+    label: "An invoice can be paid for",
+    description: "Unless it was made with a time of its own.",
+    ...{ least: 60, most: 2_592_000, bounds: "Enter 1 minute to 30 days" },
+  },
+  {
+    name: "rateLockSeconds",
+    label: "Its amount in coins is fixed for",
+    description: "Then it is reckoned anew, by the rate of that moment.",
+    ...{ least: 1, most: 86_400, bounds: "Enter 1 second to 1 day" },
+  },
+  {
+    name: "monitorSeconds",
+    label: "Once it is over, late money is noticed for",
+    description: "Money that comes later than that is only found by its hash.",
+    ...{ least: 0, most: 604_800, bounds: "Enter up to 7 days" },
+  },
+] as const;
+
+export function TimesSection({ settings }: { readonly settings: Settings }) {
+  const { invoiceLifetimeSeconds, rateLockSeconds, monitorSeconds } = settings;
+  return (
+    <SettingsForm<Values>
+      title="Times"
+      about="How long a customer may take."
+      initial={{ invoiceLifetimeSeconds, rateLockSeconds, monitorSeconds }}
+      validate={(values) =>
+        Object.fromEntries(
+          FIELDS.filter(({ name, least, most }) => !(values[name] >= least && values[name] <= most)).map(
+            ({ name, bounds }) => [name, bounds],
+          ),
+        )
+      }
+      bodyOf={(values) => values}
+    >
+      {(form) => (
+        <>
+          {FIELDS.map(({ name, label, description }) => (
+            <DurationField
+              key={name}
+              label={label}
+              description={description}
+              value={form.values[name]}
+              error={form.errors[name]}
+              onChange={(seconds) => form.setFieldValue(name, seconds as never)}
+            />
+          ))}
+          <TimesExample values={form.values} />
+        </>
+      )}
+    </SettingsForm>
+  );
+}
+
+function TimesExample({ values }: { readonly values: Values }) {
+  const { dateTime } = useFormats();
+  const [nowMs] = useState(Date.now);
+  const at = (seconds: number) => dateTime(new Date(nowMs + seconds * 1_000).toISOString());
+  const { invoiceLifetimeSeconds, rateLockSeconds, monitorSeconds } = values;
+  const isLocked = rateLockSeconds >= invoiceLifetimeSeconds;
+  if (!FIELDS.every(({ name, most }) => values[name] <= most)) return null;
+  return (
+    <Alert color="indigo" title="An invoice that is made now">
+      <Stack gap={2}>
+        <Text size="sm">can be paid until {at(invoiceLifetimeSeconds)},</Text>
+        <Text size="sm">
+          {isLocked
+            ? "asks for the same amount of coins until then,"
+            : `asks for the same amount of coins until ${at(rateLockSeconds)}, then for one by the rate of that moment,`}
+        </Text>
+        <Text size="sm">and notices late money until {at(invoiceLifetimeSeconds + monitorSeconds)}.</Text>
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,91 @@
+// Asks for a word before something that nothing brings back: a click too many must not be enough.
+import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { type FormEvent, type ReactNode, useState } from "react";
+
+interface Props {
+  /** The button, and the dialog's title: `Revoke the key`. */
+  readonly action: string;
+  /** What it does, and what it does not. */
+  readonly consequence: ReactNode;
+  /** What has to be typed, such as the name of what is meant. */
+  readonly word: string;
+  readonly isBusy: boolean;
+  /** Of which row, for the button's name; the action alone unless given. */
+  readonly subject?: string;
+  readonly size?: "xs" | "sm";
+  /** With the word as it was typed. */
+  readonly onConfirmed: (typed: string) => void;
+}
+
+export function ConfirmTyped({ action, consequence, word, isBusy, subject, size = "sm", onConfirmed }: Props) {
+  const [isOpen, { open, close }] = useDisclosure();
+  return (
+    <>
+      <Button
+        size={size}
+        variant="default"
+        loading={isBusy}
+        onClick={open}
+        {...(subject === undefined ? {} : { "aria-label": `${action}: ${subject}` })}
+      >
+        {action}
+      </Button>
+      <Modal opened={isOpen} onClose={close} title={action}>
+        <TypedForm
+          {...{ action, consequence, word }}
+          onKept={close}
+          onConfirmed={(typed) => {
+            close();
+            onConfirmed(typed);
+          }}
+        />
+      </Modal>
+    </>
+  );
+}
+
+interface FormProps extends Pick<Props, "action" | "consequence" | "word" | "onConfirmed"> {
+  readonly onKept: () => void;
+}
+
+function TypedForm({ action, consequence, word, onKept, onConfirmed }: FormProps) {
+  const [typed, setTyped] = useState("");
+  const isRight = normal(typed) === normal(word);
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    if (isRight) onConfirmed(typed.trim());
+  };
+  return (
+    <form onSubmit={send}>
+      <Stack>
+        <Text component="div">{consequence}</Text>
+        <TextInput
+          label={
+            <>
+              Type <bdi>{word}</bdi> to confirm
+            </>
+          }
+          autoComplete="off"
+          spellCheck={false}
+          data-autofocus
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onKept}>
+            Keep it
+          </Button>
+          <Button type="submit" color="red.9" disabled={!isRight}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** A browser shows several spaces as one. */
+function normal(text: string): string {
+  return text.trim().replace(/\s+/g, " ");
+}

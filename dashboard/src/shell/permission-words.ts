@@ -1,0 +1,53 @@
+// The 34 permissions in words, in groups: what a key may do, and what a role may do.
+import type { Permission } from "./pages.ts";
+
+type Domain = Permission extends `${infer D}:${string}` ? D : never;
+type Action = Permission extends `${string}:${infer A}` ? A : never;
+
+const DOMAINS: Readonly<Record<Domain, string>> = {
+  invoice: "Invoices",
+  payment: "Payments",
+  product: "Products",
+  customer: "Customers",
+  wallet: "Wallets",
+  webhook: "Endpoints and events",
+  api_key: "API keys",
+  team: "Team",
+  merchant: "Merchant and settings",
+  audit: "Audit log",
+};
+
+const ACTIONS: Readonly<Record<Action, string>> = {
+  view: "See",
+  create: "Create",
+  update: "Change",
+  cancel: "Cancel",
+  delete: "Delete",
+  resolve: "Decide",
+  invite: "Invite",
+  remove: "Remove",
+  billing: "Billing",
+};
+
+export interface PermissionGroup {
+  readonly name: string;
+  readonly members: readonly { readonly permission: Permission; readonly action: string }[];
+}
+
+/** Those that are given, by what they are about; groups without any are left out. */
+export function permissionGroups(permissions: readonly Permission[]): readonly PermissionGroup[] {
+  const groups = Object.entries(DOMAINS).map(([domain, name]) => ({
+    name,
+    members: permissions
+      .filter((each) => each.startsWith(`${domain}:`))
+      .map((permission) => ({ permission, action: actionOf(permission) })),
+  }));
+  return groups.filter(({ members }) => members.length > 0);
+}
+
+/** Of the customers' two, `update` also creates. */
+function actionOf(permission: Permission): string {
+  if (permission === "customer:update") return "Create and change";
+  const action = permission.replace(/.*:/, "");
+  return Object.entries(ACTIONS).find(([name]) => name === action)?.[1] ?? action;
+}

@@ -1,0 +1,17 @@
+import { Anchor, Text } from "@mantine/core";
+import { hasMailbox } from "../shell/deployment.ts";
+
+/** Where the mails of a development server are. */
+export function MailboxHint({ email }: { readonly email?: string }) {
+  if (!hasMailbox) return null;
+  const search = email === undefined ? "" : `?to=${encodeURIComponent(email)}`;
+  return (
+    <Text size="sm" c="dimmed">
+      This development server keeps its mails instead of sending them:{" "}
+      <Anchor href={`/dev/mail${search}`} target="_blank" inherit underline="always">
+        open its mailbox
+      </Anchor>
+      .
+    </Text>
+  );
+}

@@ -1,0 +1,49 @@
+// What a team may demand of the accounts of its members.
+import type { ListedMember, TeamSecurity } from "../api/operations.ts";
+
+export type MissingFactor = ListedMember["missing"][number];
+
+interface Words {
+  readonly field: keyof TeamSecurity;
+  readonly name: string;
+  /** As in `lacks a passkey`. */
+  readonly noun: string;
+  readonly about: string;
+  /** The deployment has to know it. */
+  readonly provider?: "google" | "github";
+}
+
+export const FACTORS: Readonly<Record<MissingFactor, Words>> = {
+  tfa: {
+    field: "enforceTfa",
+    name: "Second factor",
+    noun: "a second factor",
+    about: "An authenticator app, or codes by mail, at every sign-in.",
+  },
+  passkey: {
+    field: "enforcePasskey",
+    name: "Passkey",
+    noun: "a passkey",
+    about: "A fingerprint, face or security key, which nobody can be tricked out of.",
+  },
+  google_login: {
+    field: "enforceGoogleLogin",
+    name: "Google account",
+    noun: "a Google account",
+    about: "A linked account, so that your company's rules for it hold.",
+    provider: "google",
+  },
+  github_login: {
+    field: "enforceGithubLogin",
+    name: "GitHub account",
+    noun: "a GitHub account",
+    about: "A linked account, so that your organisation's rules for it hold.",
+    provider: "github",
+  },
+  email_verified: {
+    field: "enforceEmailVerified",
+    name: "Verified email address",
+    noun: "a verified email address",
+    about: "They have shown that they read the mails to it.",
+  },
+};

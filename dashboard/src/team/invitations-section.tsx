@@ -1,0 +1,187 @@
+import { Badge, Button, Divider, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { isEmail, useForm } from "@mantine/form";
+import { useDisclosure } from "@mantine/hooks";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Fragment } from "react";
+import { outranks, type Role } from "../../../src/accounts/teams/roles.ts";
+import { call } from "../api/call.ts";
+import { fieldErrors } from "../api/errors.ts";
+import type { Invitation } from "../api/operations.ts";
+import { showDone, showError, useChange } from "../api/queries.ts";
+import { ConfirmButton } from "../shell/confirm.tsx";
+import { Icon } from "../shell/icons.tsx";
+import { useMay, useMerchant } from "../shell/merchants.ts";
+import { Read } from "../shell/read.tsx";
+import { Section } from "../shell/section.tsx";
+import { Time } from "../shell/time.tsx";
+import { ROLE_WORDS, roleOptions } from "./roles.ts";
+
+const AT_ONCE = 10;
+
+const STATES: Readonly<Record<Invitation["status"], { readonly name: string; readonly color: string }>> = {
+  pending: { name: "Waiting", color: "blue" },
+  accepted: { name: "Accepted", color: "green" },
+  expired: { name: "Expired", color: "orange" },
+  revoked: { name: "Revoked", color: "gray" },
+};
+
+export function InvitationsSection() {
+  const { id: merchantId } = useMerchant();
+  const mayInvite = useMay("team:invite");
+  const [isOpen, { open, close }] = useDisclosure();
+  const invitations = useInfiniteQuery({
+    queryKey: ["listInvitations", { merchantId }, "all"],
+    queryFn: ({ pageParam, signal }) =>
+      call("listInvitations", { merchantId, query: { limit: AT_ONCE, cursor: pageParam } }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+  return (
+    <Section
+      title="Invitations"
+      about="Each is a mail with a link that works once, for 7 days, for that address alone."
+      actions={
+        mayInvite && (
+          <Button size="sm" leftSection={<Icon name="plus" size={16} />} onClick={open}>
+            Invite
+          </Button>
+        )
+      }
+    >
+      <Read query={invitations}>
+        {({ pages }) => {
+          const all = pages.flatMap(({ data }) => data);
+          return (
+            <Stack>
+              {all.length === 0 && <Text c="dimmed">Nobody was invited yet.</Text>}
+              {all.map((invitation, place) => (
+                <Fragment key={invitation.id}>
+                  {place > 0 && <Divider />}
+                  <InvitationRow invitation={invitation} />
+                </Fragment>
+              ))}
+              {invitations.hasNextPage && (
+                <Button
+                  variant="subtle"
+                  loading={invitations.isFetchingNextPage}
+                  onClick={() => void invitations.fetchNextPage()}
+                >
+                  Show older
+                </Button>
+              )}
+            </Stack>
+          );
+        }}
+      </Read>
+      <Modal opened={isOpen} onClose={close} title="Invite to the team">
+        <InviteForm onDone={close} />
+      </Modal>
+    </Section>
+  );
+}
+
+function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
+  const { email, role, status, createdAt, expiresAt, mailedAt } = invitation;
+  return (
+    <Group justify="space-between" gap="sm">
+      <Stack gap={2} style={{ flex: "1 1 16rem" }} miw={0}>
+        <Group gap="xs">
+          <Text fw={600} style={{ overflowWrap: "anywhere" }}>
+            {email}
+          </Text>
+          <Badge color={STATES[status].color}>{STATES[status].name}</Badge>
+        </Group>
+        <Text size="sm" c="dimmed" component="div">
+          As {ROLE_WORDS[role].name.toLowerCase()}, invited <Time value={createdAt} />
+          {status === "pending" && (
+            <>
+              , until <Time value={expiresAt} />
+            </>
+          )}
+        </Text>
+        {status === "pending" && mailedAt === null && (
+          <Text size="sm">Its mail waits: the day's limit of mails is reached.</Text>
+        )}
+      </Stack>
+      {(status === "pending" || status === "expired") && <InvitationActions invitation={invitation} />}
+    </Group>
+  );
+}
+
+function InvitationActions({ invitation: { id, merchantId, email, role } }: { readonly invitation: Invitation }) {
+  const { role: ownRole } = useMerchant();
+  const mayInvite = useMay("team:invite");
+  const resend = useChange("resendInvitation", {
+    onSuccess: () => showDone(`The invitation was sent to ${email} again.`),
+  });
+  const revoke = useChange("revokeInvitation", { onSuccess: () => showDone("The invitation was revoked.") });
+  if (!mayInvite) return null;
+  const params = { invitationId: id };
+  return (
+    <Group gap="xs">
+      {ownRole !== null && outranks(ownRole, role) && (
+        <Button
+          size="xs"
+          variant="default"
+          loading={resend.isPending}
+          aria-label={`Send again: ${email}`}
+          onClick={() => resend.mutate({ merchantId, params })}
+        >
+          Send again
+        </Button>
+      )}
+      <ConfirmButton
+        action="Revoke"
+        subject={email}
+        size="xs"
+        isBusy={revoke.isPending}
+        consequence={`The link in the mail to ${email} stops working. You can invite them again.`}
+        onConfirmed={() => revoke.mutate({ merchantId, params })}
+      />
+    </Group>
+  );
+}
+
+function InviteForm({ onDone }: { readonly onDone: () => void }) {
+  const { id: merchantId, role: ownRole } = useMerchant();
+  const form = useForm<{ email: string; role: Role }>({
+    initialValues: { email: "", role: "MEMBER" },
+    validate: { email: isEmail("Enter an email address") },
+  });
+  const invite = useChange("inviteMember", {
+    isShownInPlace: true,
+    onSuccess: ({ email }) => {
+      showDone(`An invitation was sent to ${email}.`);
+      onDone();
+    },
+  });
+  const send = form.onSubmit(({ email, role }) =>
+    invite.mutate(
+      { merchantId, body: { email: email.trim(), role } },
+      {
+        onError: (error) => {
+          form.setErrors(fieldErrors(error));
+          showError(error);
+        },
+      },
+    ),
+  );
+  return (
+    <form onSubmit={send} noValidate>
+      <Stack>
+        <TextInput label="Email address" type="email" required data-autofocus {...form.getInputProps("email")} />
+        <NativeSelect
+          label="Role"
+          description={ROLE_WORDS[form.values.role].about}
+          data={roleOptions(ownRole)}
+          {...form.getInputProps("role")}
+        />
+        <Group justify="flex-end">
+          <Button type="submit" loading={invite.isPending}>
+            Send the invitation
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,18 @@
+import { ConfirmButton } from "../shell/confirm.tsx";
+import { useMerchant } from "../shell/merchants.ts";
+import { useDeparture } from "../shell/use-departure.ts";
+
+/** For all but the owner: a team always has one. */
+export function LeaveButton() {
+  const { id: merchantId, role } = useMerchant();
+  const leave = useDeparture("leaveTeam");
+  if (role === "OWNER") return null;
+  return (
+    <ConfirmButton
+      action="Leave the team"
+      isBusy={leave.isPending}
+      consequence="You see nothing of this merchant any more, until somebody invites you again."
+      onConfirmed={() => leave.mutate({ merchantId })}
+    />
+  );
+}

@@ -1,0 +1,20 @@
+// Roles in words.
+import { outranks, ROLES, type Role } from "../../../src/accounts/teams/roles.ts";
+
+export const ROLE_WORDS: Readonly<
+  Record<Role, { readonly name: string; readonly about: string; readonly color: string }>
+> = {
+  OWNER: { name: "Owner", about: "Everything, and the only one who can hand the merchant over.", color: "indigo" },
+  ADMIN: { name: "Admin", about: "Everything but deleting the merchant.", color: "blue" },
+  MEMBER: { name: "Member", about: "Sells: creates and changes invoices, products and customers.", color: "teal" },
+  VIEWER: { name: "Viewer", about: "Sees everything, changes nothing.", color: "gray" },
+};
+
+/** Those that a user with this role may give, and take from others who have them. */
+export function rolesBelow(role: Role | null): readonly Role[] {
+  return role === null ? [] : ROLES.filter((each) => outranks(role, each));
+}
+
+export function roleOptions(role: Role | null) {
+  return rolesBelow(role).map((each) => ({ value: each, label: ROLE_WORDS[each].name }));
+}

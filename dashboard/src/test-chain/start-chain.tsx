@@ -1,0 +1,39 @@
+import { Button } from "@mantine/core";
+import { showDone, useChange } from "../api/queries.ts";
+
+const CONFIRMATIONS = 3;
+
+interface Props {
+  /** Who gets a wallet on the chain; undefined if it has one. */
+  readonly walletFor: string | undefined;
+  readonly onStarted?: () => void;
+}
+
+/** Starts a test chain on this machine, and makes a fresh address on it a wallet. Nobody has its key: what is sent there was never worth anything. */
+export function StartChain({ walletFor, onStarted }: Props) {
+  const start = useChange("startTestChain", { isRepeatable: false });
+  const register = useChange("registerWallet");
+  const started = () => {
+    showDone("A test chain runs on this machine, and your wallet is on it.");
+    onStarted?.();
+  };
+  const begin = async () => {
+    const { network, cryptocurrency } = await start.mutateAsync({ body: { state: "RUNNING" } });
+    if (walletFor !== undefined) {
+      const pair = { network, cryptocurrency, address: freshAddress(), requiredConfirmations: CONFIRMATIONS };
+      await register.mutateAsync({ merchantId: walletFor, body: { walletType: "DIRECT_WALLET", ...pair } });
+    }
+    started();
+  };
+  return (
+    // A failure is shown where all failures of changes are.
+    <Button loading={start.isPending || register.isPending} onClick={() => void begin().catch(() => undefined)}>
+      Start a test chain on this machine
+    </Button>
+  );
+}
+
+function freshAddress(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(20));
+  return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

@@ -1,0 +1,31 @@
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import type { RegisteredWallet } from "../api/operations.ts";
+import { coinName } from "../shell/coin-name.ts";
+import { WalletForm } from "./wallet-form.tsx";
+import { WalletWarnings } from "./warnings.tsx";
+
+interface Props {
+  readonly merchantId: string;
+  /** The button that leaves without a wallet. */
+  readonly leave: { readonly name: string; readonly onLeave: () => void };
+  readonly onDone: () => void;
+}
+
+/** Adds a wallet, and then says what the service warns of, if anything. */
+export function AddWallet({ merchantId, leave, onDone }: Props) {
+  const [added, setAdded] = useState<RegisteredWallet>();
+  if (added === undefined) {
+    const registered = (wallet: RegisteredWallet) => (wallet.warnings.length === 0 ? onDone() : setAdded(wallet));
+    return <WalletForm merchantId={merchantId} leave={leave} onRegistered={registered} />;
+  }
+  return (
+    <Stack>
+      <Text>The wallet for {coinName(added.cryptocurrency, added.network)} is added. Before you take money on it:</Text>
+      <WalletWarnings wallet={added} />
+      <Group justify="flex-end">
+        <Button onClick={onDone}>Continue</Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,33 @@
+// What may be received at an address or with a key, for the form that registers one.
+import { NETWORKS } from "../../../src/chains/networks.ts";
+import type { Recognised } from "./recognise.ts";
+
+export interface Pair {
+  readonly cryptocurrency: string;
+  readonly network: string;
+  /** `USDT on Ethereum` */
+  readonly label: string;
+  readonly recommendedConfirmations: number;
+}
+
+/** The usual stablecoin first. Test networks are for those who know them. */
+export function pairsFor(recognised: Recognised): readonly Pair[] {
+  if (recognised.kind === "SECRET" || recognised.kind === "UNKNOWN") return [];
+  const { coin } = recognised;
+  const family = recognised.kind === "XPUB" ? "bitcoin" : recognised.family;
+  const networks = NETWORKS.filter((each) => each.family === family && !each.isTest);
+  const pairs = networks.flatMap(({ name, displayName, recommendedConfirmations, assets }) =>
+    assets.map(({ code }) => ({
+      ...{ cryptocurrency: code, network: name, recommendedConfirmations },
+      label: `${code} on ${displayName}`,
+    })),
+  );
+  return pairs
+    .filter(({ cryptocurrency }) => coin === undefined || cryptocurrency === coin)
+    .toSorted((a, b) => Number(b.cryptocurrency === "USDT") - Number(a.cryptocurrency === "USDT"));
+}
+
+/** How many confirmations a payment on the network should have; undefined for a network that this console does not know. */
+export function recommendedConfirmations(network: string): number | undefined {
+  return NETWORKS.find(({ name }) => name === network)?.recommendedConfirmations;
+}

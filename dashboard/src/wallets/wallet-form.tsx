@@ -1,0 +1,171 @@
+// Registers a wallet: what was pasted is recognised at once, and the service has the last word.
+import { Alert, Button, Group, NumberInput, Select, Stack, Text, Textarea } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
+import { fieldErrors } from "../api/errors.ts";
+import type { RegisteredWallet } from "../api/operations.ts";
+import { showError, useChange } from "../api/queries.ts";
+import { AddressTable } from "./address-table.tsx";
+import { type Pair, pairsFor } from "./pairs.ts";
+import { type Recognised, recognise, recognisedText } from "./recognise.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** As the contract has it. */
+export const MOST_CONFIRMATIONS = 1_000;
+
+interface Props {
+  readonly merchantId: string;
+  /** The button that leaves without a wallet. */
+  readonly leave: { readonly name: string; readonly onLeave: () => void };
+  readonly onRegistered: (wallet: RegisteredWallet) => void;
+}
+
+interface Values {
+  readonly text: string;
+  readonly pair: string;
+  /** "" is as many as recommended. */
+  readonly confirmations: string | number;
+}
+
+export function WalletForm({ merchantId, leave, onRegistered }: Props) {
+  const form = useForm<Values>({ initialValues: { text: "", pair: "", confirmations: "" } });
+  const recognised = recognise(form.values.text);
+  const pairs = pairsFor(recognised);
+  const pair = pairs.find(({ label }) => label === form.values.pair) ?? pairs[0];
+  const isSecret = recognised.kind === "SECRET";
+  const { verdict, isChecking } = useVerdict({ text: form.values.text, pair, recognised });
+  const register = useChange("registerWallet", { isShownInPlace: true, onSuccess: onRegistered });
+  const send = form.onSubmit(({ confirmations }) => {
+    if (pair === undefined || !verdict?.isUsable) {
+      form.setFieldError(
+        "text",
+        isSecret ? "Not this: take an address or a public key" : "Paste an address or a public key",
+      );
+      return;
+    }
+    const { cryptocurrency, network, recommendedConfirmations } = pair;
+    const requiredConfirmations = Number(confirmations) || recommendedConfirmations;
+    register.mutate(
+      { merchantId, body: { ...verdict.registration, cryptocurrency, network, requiredConfirmations } },
+      {
+        onError: (error) => {
+          form.setErrors(formErrors(error));
+          showError(error);
+        },
+      },
+    );
+  });
+  return (
+    <form onSubmit={send} noValidate>
+      <Stack>
+        <Textarea
+          label="Address or extended public key"
+          description="From your own wallet software. Payments go straight there; Edgetill never holds them."
+          autosize
+          minRows={2}
+          spellCheck={false}
+          {...form.getInputProps("text")}
+        />
+        {recognised.kind !== "UNKNOWN" && (
+          <Alert color={isSecret ? "red" : "indigo"} role="status">
+            {recognisedText(recognised)}
+          </Alert>
+        )}
+        {pair !== undefined && <Choices pairs={pairs} pair={pair} form={form} />}
+        {verdict !== undefined && <TheVerdict verdict={verdict} />}
+        <Group justify="flex-end">
+          <Button variant="subtle" onClick={leave.onLeave}>
+            {leave.name}
+          </Button>
+          <Button type="submit" loading={register.isPending || isChecking}>
+            Add the wallet
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** Of what was pasted: whether the service will take it, and what it will make of it. */
+function useVerdict({ text, pair, recognised }: { text: string; pair: Pair | undefined; recognised: Recognised }) {
+  const { data, isLoading } = useQuery({
+    queryKey: ["walletVerdict", text, pair?.label],
+    queryFn: async () => {
+      const { verdictOf } = await import("./verdict.ts");
+      return pair === undefined ? null : verdictOf({ text, pair, recognised });
+    },
+    enabled: pair !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return { verdict: data ?? undefined, isChecking: isLoading };
+}
+
+/** The only proof that a key is the right one: the wallet software shows the same addresses. */
+function TheVerdict({ verdict }: { readonly verdict: Verdict }) {
+  if (!verdict.isUsable) {
+    return (
+      <Alert color="red" role="status" title="It cannot be used">
+        {verdict.reason.replace(/^./, (first) => first.toUpperCase())}.
+      </Alert>
+    );
+  }
+  if (verdict.addresses.length === 0) return null;
+  return (
+    <Stack gap="xs">
+      <Text size="sm">
+        These are its first addresses. Compare them with your wallet software: if it shows others, this is another key,
+        and you would not find the money there.
+      </Text>
+      <AddressTable addresses={verdict.addresses} />
+    </Stack>
+  );
+}
+
+interface ChoicesProps {
+  readonly pairs: readonly Pair[];
+  readonly pair: Pair;
+  readonly form: ReturnType<typeof useForm<Values>>;
+}
+
+function Choices({ pairs, pair, form }: ChoicesProps) {
+  const recommended = pair.recommendedConfirmations;
+  const isFew = form.values.confirmations !== "" && Number(form.values.confirmations) < recommended;
+  return (
+    <>
+      <Select
+        label="Coin and network"
+        data={pairs.map(({ label }) => label)}
+        value={pair.label}
+        onChange={(label) => form.setFieldValue("pair", label ?? "")}
+        allowDeselect={false}
+        searchable
+      />
+      <NumberInput
+        label="Confirmations"
+        description={`A payment counts after as many blocks. Recommended here: ${recommended}.`}
+        placeholder={String(recommended)}
+        min={1}
+        max={MOST_CONFIRMATIONS}
+        allowDecimal={false}
+        {...form.getInputProps("confirmations")}
+      />
+      {isFew && (
+        <Alert color="orange" role="status">
+          With fewer than {recommended} a payment may count and then vanish from the chain. Take so few for small
+          amounts only.
+        </Alert>
+      )}
+    </>
+  );
+}
+
+/** The form has one field for what the API calls `address` or `xpub`. */
+function formErrors(error: Error): Readonly<Record<string, string>> {
+  const { address, xpub, requiredConfirmations, ...others } = fieldErrors(error);
+  const text = address ?? xpub;
+  return {
+    ...others,
+    ...(text === undefined ? {} : { text }),
+    ...(requiredConfirmations === undefined ? {} : { confirmations: requiredConfirmations }),
+  };
+}

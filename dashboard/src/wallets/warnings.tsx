@@ -1,0 +1,64 @@
+// What is wrong with a wallet, in words: what it means, and what to do about it.
+import { Alert } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Wallet } from "../api/operations.ts";
+import { Time } from "../shell/time.tsx";
+import { recommendedConfirmations } from "./pairs.ts";
+
+interface Words {
+  readonly color: string;
+  readonly title: string;
+  readonly text: ReactNode;
+}
+
+/** Of each warning that the service gives; undefined for one that this console does not know. */
+function wordsOf(warning: string, wallet: Wallet): Words | undefined {
+  const { network, requiredConfirmations, usableFrom } = wallet;
+  switch (warning) {
+    case "LOW_CONFIRMATIONS":
+      return {
+        color: "orange",
+        title: `${requiredConfirmations} of ${recommendedConfirmations(network)} recommended confirmations`,
+        text: "A payment may count and then vanish from the chain. That is fine for small amounts only.",
+      };
+    case "NETWORK_NOT_WATCHED":
+      return {
+        color: "orange",
+        title: "This network is not watched yet",
+        text: `This deployment has no source for ${network}, so it would not notice a payment. Its operator can add one.`,
+      };
+    case "INTEGRITY_CHECK_FAILED":
+      return {
+        color: "red",
+        title: "This wallet was altered in the database",
+        text: "It is not used any more, so that no customer pays to a foreign address. Delete it, then register it anew from your wallet software.",
+      };
+    case "CHANGE_PENDING":
+      if (usableFrom === null) return undefined;
+      return {
+        color: "yellow",
+        title: "It is not used yet",
+        text: (
+          <>
+            Invoices use it from <Time value={usableFrom} /> on. Until then your team can object: if nobody of you
+            changed it, disable it.
+          </>
+        ),
+      };
+    default:
+      return undefined;
+  }
+}
+
+export function WalletWarnings({ wallet }: { readonly wallet: Wallet }) {
+  return wallet.warnings.map((warning) => {
+    const words = wordsOf(warning, wallet);
+    return (
+      words !== undefined && (
+        <Alert key={warning} color={words.color} title={words.title}>
+          {words.text}
+        </Alert>
+      )
+    );
+  });
+}

@@ -1,0 +1,39 @@
+import { SegmentedControl, Stack } from "@mantine/core";
+import { useState } from "react";
+import type { Merchant } from "../api/operations.ts";
+import { FirstCode } from "./first-code.tsx";
+import { FirstProduct } from "./first-product.tsx";
+
+interface Props {
+  readonly merchant: Merchant;
+  readonly onDone: () => void;
+  /** The same as done unless given. */
+  readonly onSkip?: () => void;
+}
+
+/** A product with a page of its own, or three lines of code: as the user may. */
+export function FirstSale({ merchant, onDone, onSkip = onDone }: Props) {
+  const [isCode, setIsCode] = useState(!merchant.permissions.includes("product:create"));
+  const isChoice = merchant.permissions.includes("product:create") && merchant.permissions.includes("api_key:create");
+  return (
+    <Stack>
+      {isChoice && (
+        <SegmentedControl
+          aria-label="How you sell"
+          data={[
+            { value: "product", label: "A page to share" },
+            { value: "code", label: "Three lines of code" },
+          ]}
+          value={isCode ? "code" : "product"}
+          transitionDuration={0}
+          onChange={(value) => setIsCode(value === "code")}
+        />
+      )}
+      {isCode ? (
+        <FirstCode merchant={merchant} onDone={onDone} onSkip={onSkip} />
+      ) : (
+        <FirstProduct merchant={merchant} onDone={onDone} onSkip={onSkip} />
+      )}
+    </Stack>
+  );
+}

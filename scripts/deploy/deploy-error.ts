@@ -1,0 +1,9 @@
+// Ends a deploy. The message is for the operator; `output` is what wrangler printed, which the advice is chosen by.
+export class DeployError extends Error {
+  readonly output: string | undefined;
+
+  constructor(message: string, output?: string) {
+    super(message);
+    this.output = output;
+  }
+}

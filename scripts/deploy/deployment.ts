@@ -1,0 +1,31 @@
+// The names of all that belongs to one deployment: what is at Cloudflare, and what is kept here. Two deployments share none of them.
+import { createHash } from "node:crypto";
+
+export interface Deployment {
+  /** Also the name of the Worker and of its database. */
+  readonly name: string;
+  readonly queues: readonly [webhooks: string, jobs: string];
+  /** In the root, because wrangler reads the paths in it from where it is. */
+  readonly configuration: string;
+  readonly folder: string;
+  readonly rememberedFile: string;
+  readonly secretsFile: string;
+}
+
+export function deploymentOf(name: string): Deployment {
+  const folder = `.edgetill/deployments/${name}`;
+  return {
+    name,
+    queues: [`${name}-webhooks`, `${name}-jobs`],
+    configuration: `wrangler.${name}.jsonc`,
+    folder,
+    rememberedFile: `${folder}/deployment.json`,
+    secretsFile: `${folder}/secrets.env`,
+  };
+}
+
+/** Counters of `ratelimits` are shared in an account by whoever names the same number, so each deployment has its own. */
+export function rateLimitNamespace(name: string): string {
+  const bytes = createHash("sha256").update(name).digest();
+  return String(1_000_000 + (bytes.readUInt32BE(0) % 1_000_000_000));
+}

@@ -1,0 +1,36 @@
+// What a deploy runs in. A test gives it a folder, a wrangler and a terminal of its own.
+import type { Ask } from "./ask.ts";
+import type { RawConfiguration } from "./configuration.ts";
+import type { Deployment } from "./deployment.ts";
+import { readSecrets } from "./look.ts";
+import { type Environment, type Program, type Wrangler, wranglerFor } from "./wrangler-command.ts";
+
+export interface Surroundings {
+  /** The repository's folder. */
+  readonly root: string;
+  readonly wrangler: Program;
+  readonly environment: Environment;
+  readonly print: (text: string) => void;
+  /** Undefined without a terminal. */
+  readonly ask: Ask | undefined;
+  /** wrangler.toml as it is. */
+  readonly base: RawConfiguration;
+  /** Whether the name already leads somewhere. */
+  readonly isTaken: (domain: string) => Promise<boolean>;
+  readonly buildAssets: () => Promise<void>;
+  readonly nowMs: () => number;
+}
+
+export function wranglerOf(
+  surroundings: Surroundings,
+  deployment: Deployment | undefined,
+  accountId: string | undefined,
+): Wrangler {
+  const { root, environment, print, wrangler: program } = surroundings;
+  // Read anew for each command: a step adds to them.
+  const notInherited = () => [
+    "MASTER_KEY",
+    ...(deployment === undefined ? [] : Object.keys(readSecrets(root, deployment))),
+  ];
+  return wranglerFor({ root, program, environment, print, notInherited, accountId });
+}

@@ -1,0 +1,37 @@
+// The export of a night from its bucket, into a folder of this machine. What is there already and unchanged is not brought again.
+import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { COMMANDS } from "../deploy/plan.ts";
+import type { Wrangler } from "../deploy/wrangler-command.ts";
+import { ImportError } from "./import-error.ts";
+import { digestOf, readIndex, readManifest } from "./read-export.ts";
+
+export interface Download {
+  readonly bucket: string;
+  readonly date: string;
+  /** Empty: all of the night. */
+  readonly merchants: readonly string[];
+  readonly folder: string;
+}
+
+export async function download(wrangler: Wrangler, { bucket, date, merchants, folder }: Download): Promise<void> {
+  const bring = async (path: string) => {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    // A file has its name only when all of it is there.
+    const args = COMMANDS.getObject(`${bucket}/exports/${date}/${path}`, `${file}.part`);
+    const { isGood, everything } = await wrangler.run(args, { isQuiet: true });
+    if (!isGood) throw new ImportError(`${path} could not be read from the bucket:\n${everything}`);
+    renameSync(`${file}.part`, file);
+  };
+  if (merchants.length === 0) await bring("merchants.json");
+  const wanted = merchants.length > 0 ? merchants : (readIndex(folder)?.merchants ?? []).map((each) => each.merchantId);
+  for (const merchantId of wanted) {
+    await bring(`${merchantId}/manifest.json`);
+    for (const { key, sha256 } of readManifest(folder, merchantId).manifest.parts) {
+      const path = key.slice(`exports/${date}/`.length);
+      const file = join(folder, path);
+      if (!existsSync(file) || digestOf(readFileSync(file)) !== sha256) await bring(path);
+    }
+  }
+}

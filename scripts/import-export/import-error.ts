@@ -1,0 +1,2 @@
+/** Ends an import. The message is for the operator. */
+export class ImportError extends Error {}

@@ -1,0 +1,104 @@
+// Rows as SQL for `wrangler d1 execute --file`, which takes no parameters. Each statement may be repeated: what was inserted is replaced by the same.
+import type { StoredRow } from "../../src/platform/merchant-exports/store.ts";
+
+/** D1 refuses a statement of more than 100 KB. */
+const MOST_CHARACTERS = 90_000;
+/** A longer text is written in pieces: a character may take eight of a literal. */
+const MOST_OF_A_TEXT = 10_000;
+/** In a row that is too long although none of its texts is. */
+const MOST_OF_A_TEXT_THERE = 1_000;
+/** Of the deployment, not of a merchant: their rowids mean nothing elsewhere. */
+const INSERTS: Readonly<Record<string, string>> = { network_cursors: "INSERT", deployment_keys: "INSERT OR IGNORE" };
+export const SHARED: ReadonlySet<string> = new Set(["network_cursors", "deployment_keys"]);
+
+export function insertsOf(table: string, rows: readonly StoredRow[]): readonly string[] {
+  const own = rows.flatMap((row) => ownRow(table, row));
+  const [first] = own;
+  if (first === undefined) return [];
+  // All rows of a table have the columns that it had at the export, but for a deployment that was upgraded meanwhile.
+  const groups = Map.groupBy(own, (row) => Object.keys(row).join());
+  return [...groups.values()].flatMap((group) => insertsOfGroup(table, group));
+}
+
+function insertsOfGroup(table: string, rows: readonly StoredRow[]): readonly string[] {
+  const columns = Object.keys(rows[0] ?? {});
+  const head = `${INSERTS[table] ?? "INSERT OR REPLACE"} INTO ${table} (${columns.join()}) VALUES\n`;
+  const tail = table === "network_cursors" ? `\n${cursorTail(columns)}` : "";
+  const statements: string[] = [];
+  let values: string[] = [];
+  let characters = 0;
+  const end = () => {
+    if (values.length > 0) statements.push(`${head}${values.join(",\n")}${tail};`);
+    values = [];
+    characters = 0;
+  };
+  for (const row of rows) {
+    const { text, long } = shortened(row, columns);
+    if (characters + text.length > MOST_CHARACTERS) end();
+    values.push(text);
+    characters += text.length + 2;
+    if (long.length === 0) continue;
+    end();
+    for (const column of long) statements.push(...piecesOf(table, row, column));
+  }
+  end();
+  return statements;
+}
+
+/** Enough to keep rows apart where a column is unique. */
+const beginningOf = (value: StoredRow[string] | undefined) => [...String(value).slice(0, 300)].slice(0, 200).join("");
+
+/** The row as values, of its long texts only the beginning. */
+function shortened(
+  row: StoredRow,
+  columns: readonly string[],
+  most = MOST_OF_A_TEXT,
+): { readonly text: string; readonly long: readonly string[] } {
+  const long = columns.filter((column) => isLong(row[column], most));
+  const text = `(${columns.map((column) => literalOf(long.includes(column) ? beginningOf(row[column]) : (row[column] ?? null))).join()})`;
+  return text.length > MOST_CHARACTERS && most > MOST_OF_A_TEXT_THERE
+    ? shortened(row, columns, MOST_OF_A_TEXT_THERE)
+    : { text, long };
+}
+
+/** A network that rests was not watched; one that is watched goes on from the earlier place, or it would pass over payments. */
+function ownRow(table: string, row: StoredRow): readonly StoredRow[] {
+  if (!SHARED.has(table)) return [row];
+  const { rowid: _, ...own } = row;
+  if (table !== "network_cursors") return [own];
+  return row.is_resting === 0 ? [{ ...own, progress: "{}" }] : [];
+}
+
+function cursorTail(columns: readonly string[]): string {
+  const set = columns.filter((column) => column !== "network").map((column) => `${column} = excluded.${column}`);
+  return `ON CONFLICT (network) DO UPDATE SET ${set.join()} WHERE network_cursors.is_resting <> 0 OR excluded.passed_ms < network_cursors.passed_ms`;
+}
+
+function isLong(value: StoredRow[string] | undefined, most: number): boolean {
+  return typeof value === "string" && value.length > most;
+}
+
+/** Appends piece after piece to what is there up to the piece, so that repeating one of them changes nothing. */
+function piecesOf(table: string, row: StoredRow, column: string): readonly string[] {
+  const characters = [...String(row[column])];
+  const { rowid, id, ...others } = row;
+  const named = id === undefined || column === "id" || isLong(id, MOST_OF_A_TEXT_THERE) ? others : { id };
+  const where = Object.entries(rowid === undefined ? named : { rowid })
+    .filter(([name, value]) => name !== column && !isLong(value, MOST_OF_A_TEXT_THERE))
+    .map(([name, value]) => `${name} IS ${literalOf(value ?? null)}`)
+    .join(" AND ");
+  const statements: string[] = [];
+  for (let from = 0; from < characters.length; from += MOST_OF_A_TEXT) {
+    const piece = literalOf(characters.slice(from, from + MOST_OF_A_TEXT).join(""));
+    statements.push(`UPDATE ${table} SET ${column} = substr(${column}, 1, ${from}) || ${piece} WHERE ${where};`);
+  }
+  return statements;
+}
+
+/** Everything but plain characters goes as bytes: no program in between that splits or decodes the text can mistake it. */
+export function literalOf(value: string | number | null): string {
+  if (value === null) return "NULL";
+  if (typeof value === "number") return String(value);
+  if (/^[\x20-\x7e]*$/.test(value)) return `'${value.replaceAll("'", "''")}'`;
+  return `CAST(X'${Buffer.from(value).toString("hex")}' AS TEXT)`;
+}

@@ -1,0 +1,29 @@
+// A new set-up link: the link for its operator, and the SQL that lets it be redeemed. Only the hash of its token is in the SQL.
+import { randomBytes } from "node:crypto";
+import { linkHashOf, SET_UP_LINK_LIFETIME_MS } from "../src/accounts/set-up/set-up-link.ts";
+import { CONSOLE_PAGES } from "../src/app/console/paths.ts";
+import { makeId, newUlid } from "../src/lib/ids.ts";
+
+const TOKEN_BYTES = 32;
+
+export interface NewSetUpLink {
+  /** Secret: whoever opens it first becomes an operator. */
+  readonly link: string;
+  /** Replaces links that were not used. Times are by the clock of the database, because this machine's may be wrong. */
+  readonly sql: string;
+}
+
+/** `origin`: where the deployment is served, without a trailing slash. */
+export function newSetUpLink(origin: string): NewSetUpLink {
+  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  const entry = makeId("aud", newUlid(Date.now(), randomBytes(16)));
+  const now = "unixepoch() * 1000";
+  return {
+    link: `${origin}${CONSOLE_PAGES.setUp.path}#${token}`,
+    sql: [
+      "DELETE FROM set_up_links WHERE used_at_ms IS NULL",
+      `INSERT INTO set_up_links (token_hash, created_at_ms, expires_at_ms) VALUES ('${linkHashOf(token)}', ${now}, ${now} + ${SET_UP_LINK_LIFETIME_MS})`,
+      `INSERT INTO audit_events (id, actor_kind, action, target, created_at_ms) VALUES ('${entry}', 'SYSTEM', 'setup_link.created', 'deployment', ${now})`,
+    ].join("; "),
+  };
+}

@@ -1,0 +1,47 @@
+import { emailKeyOf } from "../../lib/email.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { type CommitDependencies, change } from "../../platform/changes/change.ts";
+import { batch } from "../../platform/db/batch.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { selectUserByEmail, type UserRow } from "../users/store.ts";
+import type { User } from "../users/user.ts";
+import type { Operator } from "./operator-body.ts";
+import { assertNoOperator, assertOperator, makeOperator, selectOperator } from "./store.ts";
+
+interface Found {
+  readonly user: UserRow;
+}
+
+/** Makes the user with the address an operator; for one who is, writes nothing. USER_NOT_FOUND; OPERATOR_REQUIRED if the actor is none any more. */
+export function addOperator(
+  deps: CommitDependencies,
+  of: { readonly email: string; readonly actor: Pick<User, "id">; readonly trail: Trail },
+): Promise<Result<Operator, Failure>> {
+  const { db, nowMs } = deps;
+  const read = async (): Promise<Result<Found, Failure>> => {
+    const rows = await readWithRetry(deps.sleep, async () =>
+      batch(db, [selectUserByEmail(db, emailKeyOf(of.email)), selectOperator(db, of.actor.id)]),
+    );
+    if (!rows.ok) return rows;
+    const [[known], [actor]] = rows.value;
+    if (actor === undefined) return err({ code: "OPERATOR_REQUIRED" });
+    return known === undefined ? err({ code: "USER_NOT_FOUND" }) : ok({ user: known.user });
+  };
+  return change<Found, Operator>(deps, { name: "a new operator", read }, ({ user }, { auditId }) => {
+    const { id, email, name, operatorSinceMs } = user;
+    if (operatorSinceMs !== null) return ok({ value: { id, email, name, sinceMs: operatorSinceMs } });
+    const entry = { id: auditId, merchantId: null, action: "operator.added", target: id, after: { email } } as const;
+    return ok({
+      value: { id, email, name, sinceMs: nowMs },
+      statements: [
+        assertOperator(db, of.actor.id),
+        assertNoOperator(db, id),
+        makeOperator(db, id, nowMs),
+        insertAudit(db, of.trail, entry, nowMs),
+      ],
+    });
+  });
+}

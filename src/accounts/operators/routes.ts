@@ -1,0 +1,52 @@
+import { ok } from "../../lib/result.ts";
+import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { routesOf } from "../pipeline/routes-of.ts";
+import { accountDependencies } from "../sessions/dependencies.ts";
+import { addOperator } from "./add-operator.ts";
+import { addOperatorBody, operatorBody, operatorListBody } from "./contract.ts";
+import { listOperators, operatorReads } from "./list-operators.ts";
+import { operatorBodyOf } from "./operator-body.ts";
+import { removeOperator } from "./remove-operator.ts";
+
+const OPERATORS = "/api/v1/operator/operators";
+
+/** That these paths exist is no secret (they are in the reference), so others get 403 and not 404. */
+export const operatorRoutes = routesOf({
+  ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
+  dependencies: accountDependencies,
+})
+  .get(OPERATORS, {
+    operationId: "listOperators",
+    summary: "List the operators of the deployment",
+    description: "An operator runs the deployment. It is no role in a team, and opens no merchant's data.",
+    answers: [{ status: 200, description: "All operators, oldest first", schema: operatorListBody }],
+    reads: ({ db }) => operatorReads(db),
+    answer: async (call) => ok(jsonReply(200, listOperators(call.read[0]))),
+  })
+  .post(OPERATORS, {
+    operationId: "addOperator",
+    summary: "Make a user an operator",
+    description: "For a user who is one already, the answer is the same and nothing changes.",
+    needsStepUp: true,
+    body: addOperatorBody,
+    answers: [{ status: 200, description: "The operator", schema: operatorBody }],
+    refusals: ["USER_NOT_FOUND"],
+    answer: async (call) => {
+      const { user: actor } = call.principal;
+      const added = await addOperator(call.deps, { email: call.body.email, actor, trail: call.trail });
+      return added.ok ? ok(jsonReply(200, operatorBodyOf(added.value))) : added;
+    },
+  })
+  .delete(`${OPERATORS}/:userId`, {
+    operationId: "removeOperator",
+    summary: "Make an operator a plain user",
+    description: "Their account and their seats in teams stay. The last operator cannot be removed.",
+    needsStepUp: true,
+    answers: [{ status: 204, description: "No operator any more" }],
+    refusals: ["OPERATOR_NOT_FOUND", "LAST_OPERATOR"],
+    answer: async (call) => {
+      const { user: actor } = call.principal;
+      const removed = await removeOperator(call.deps, { userId: call.params.userId ?? "", actor, trail: call.trail });
+      return removed.ok ? ok(emptyReply()) : removed;
+    },
+  });

@@ -1,0 +1,64 @@
+import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
+import type { UserId } from "../../lib/ids.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { users } from "../../platform/db/schema/users.ts";
+
+const columns = { id: users.id, email: users.email, name: users.name, sinceMs: users.operatorSinceMs };
+
+export type OperatorRow = Awaited<ReturnType<typeof selectOperators>>[number];
+
+/** All operators, oldest first. */
+export function selectOperators(db: Db) {
+  return db
+    .select(columns)
+    .from(users)
+    .where(isNotNull(users.operatorSinceMs))
+    .orderBy(asc(users.operatorSinceMs), asc(users.id));
+}
+
+/** A user by the id of a path. */
+export function selectOperator(db: Db, id: string) {
+  return db
+    .select(columns)
+    .from(users)
+    .where(and(sql`${users.id} = ${id}`, isNotNull(users.operatorSinceMs)))
+    .limit(1);
+}
+
+/** Makes a user an operator; one who is keeps the time. */
+export function makeOperator(db: Db, id: UserId, nowMs: number) {
+  return db
+    .update(users)
+    .set({ operatorSinceMs: nowMs, updatedAtMs: nowMs })
+    .where(and(eq(users.id, id), isNull(users.operatorSinceMs)));
+}
+
+/** Makes an operator a plain user; aborts the batch if they are none any more, or the last. */
+export function removeOperatorStatements(db: Db, id: UserId, nowMs: number) {
+  return [
+    db.insert(assertions).select(
+      sql`select 'an operator is left', 0 where not exists (select 1 from users where operator_since_ms is not null and id = ${id})
+        or not exists (select 1 from users where operator_since_ms is not null and id <> ${id})`,
+    ),
+    db.update(users).set({ operatorSinceMs: null, updatedAtMs: nowMs }).where(eq(users.id, id)),
+  ] as const;
+}
+
+/** Aborts the batch if the user is an operator already. */
+export function assertNoOperator(db: Db, id: UserId) {
+  return db
+    .insert(assertions)
+    .select(
+      sql`select 'the user is no operator', 0 where exists (select 1 from users where id = ${id} and operator_since_ms is not null)`,
+    );
+}
+
+/** Aborts the batch unless the user is still an operator: one who was removed meanwhile changes nothing. */
+export function assertOperator(db: Db, id: UserId) {
+  return db
+    .insert(assertions)
+    .select(
+      sql`select 'the actor is an operator', 0 where not exists (select 1 from users where id = ${id} and operator_since_ms is not null)`,
+    );
+}

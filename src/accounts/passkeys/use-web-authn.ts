@@ -1,0 +1,7 @@
+import { lazilyLoaded } from "../../lib/lazily.ts";
+
+/** `@simplewebauthn/server`, evaluated when the first passkey is checked, so that an isolate starts without it. */
+export const webAuthn = lazilyLoaded(async () => ({
+  ...(await import("@simplewebauthn/server")),
+  ...(await import("@simplewebauthn/server/helpers")),
+}));

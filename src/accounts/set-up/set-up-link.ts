@@ -1,0 +1,51 @@
+// A set-up link: made by whoever can deploy (scripts/setup-link.ts), works once, for 24 hours, and makes its redeemer an operator. Its token is in
+// the fragment of the link, which no server is sent; storage has only the hash.
+import { sha256Hex } from "../../lib/bytes.ts";
+import type { UserId } from "../../lib/ids.ts";
+import { HOUR_MS } from "../../lib/time.ts";
+import { parseJson } from "../../lib/typed-json.ts";
+
+export const SET_UP_LINK_LIFETIME_MS = 24 * HOUR_MS;
+
+export interface SetUpLink {
+  readonly tokenHash: string;
+  readonly expiresAtMs: number;
+  readonly usedAtMs: number | null;
+}
+
+/** The stored form of a link's token. */
+export function linkHashOf(token: string): string {
+  return sha256Hex(token);
+}
+
+/** Whether it can be redeemed now. */
+export function isRedeemable(link: SetUpLink | undefined, nowMs: number): link is SetUpLink {
+  return link !== undefined && link.usedAtMs === null && nowMs < link.expiresAtMs;
+}
+
+/** What the challenge of a set-up's passkey was given for. */
+export interface SetUpChallenge {
+  readonly linkHash: string;
+  /** As the operator typed it. */
+  readonly email: string;
+  readonly name: string;
+}
+
+/** A stored challenge, if it was given to the holder of this link and is live. */
+export function challengeOf(
+  given:
+    | {
+        readonly kind: string;
+        readonly userId: UserId | null;
+        readonly data: string | null;
+        readonly expiresAtMs: number;
+      }
+    | undefined,
+  linkHash: string,
+  nowMs: number,
+): (SetUpChallenge & { readonly userId: UserId }) | undefined {
+  if (given?.kind !== "SET_UP" || given.userId === null || given.data === null || nowMs >= given.expiresAtMs)
+    return undefined;
+  const challenge = parseJson<SetUpChallenge>(given.data);
+  return challenge.linkHash === linkHash ? { ...challenge, userId: given.userId } : undefined;
+}

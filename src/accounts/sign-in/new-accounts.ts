@@ -1,0 +1,36 @@
+// Who may have an account (SIGN_UP). `first`: only the one who redeems a set-up link; until then production serves nothing else. `invite`: the
+// same for a deployment that has users already, which goes on serving. After that both let in only those with an invitation. `open`: everybody.
+import { err, ok, type Result } from "../../lib/result.ts";
+
+export const SIGN_UP_MODES = ["first", "invite", "open"] as const;
+export type SignUp = (typeof SIGN_UP_MODES)[number];
+
+/** The setting; unset or empty is `first`. */
+export function parseSignUp(text: string | undefined): Result<SignUp, string> {
+  const given = (text ?? "").trim();
+  const mode = SIGN_UP_MODES.find((each) => each === (given === "" ? "first" : given));
+  return mode === undefined
+    ? err(`SIGN_UP must be ${SIGN_UP_MODES.join(", ")}: until it is, it counts as first`)
+    : ok(mode);
+}
+
+/** The same, where a wrong value must not open anything: it counts as `first`. */
+export function signUpOf(text: string | undefined): SignUp {
+  const parsed = parseSignUp(text);
+  return parsed.ok ? parsed.value : "first";
+}
+
+/** Whether production serves anything besides its set-up. */
+export function isServing(
+  mode: SignUp,
+  deployment: { readonly isSetUp: boolean; readonly hasUsers: boolean },
+): boolean {
+  switch (mode) {
+    case "first":
+      return deployment.isSetUp;
+    case "invite":
+      return deployment.isSetUp || deployment.hasUsers;
+    case "open":
+      return true;
+  }
+}

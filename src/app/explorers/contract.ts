@@ -1,0 +1,14 @@
+import * as z from "zod";
+
+const template = (placeholder: string) =>
+  z
+    .string()
+    .nullable()
+    .meta({ description: `An https address in which \`${placeholder}\` stands for it.` });
+
+export const explorersBody = () =>
+  z
+    .object({
+      data: z.array(z.object({ network: z.string(), transaction: template("{hash}"), address: template("{address}") })),
+    })
+    .meta({ title: "Explorers" });

@@ -1,0 +1,111 @@
+// What monitors and operators ask about the deployment.
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { accountDependencies } from "../../accounts/sessions/dependencies.ts";
+import { equalDigests, sha256Hex } from "../../lib/bytes.ts";
+import { newOperationId } from "../../lib/ids.ts";
+import { ok } from "../../lib/result.ts";
+import { requestSleep } from "../../lib/sleep.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { statusBody } from "../../notifications/deployment-status/contract.ts";
+import { healthBodyOf } from "../../notifications/deployment-status/health-body.ts";
+import { METRICS_TYPE, metricsText } from "../../notifications/deployment-status/metrics-text.ts";
+import { readStatus, readVitals } from "../../notifications/deployment-status/read-status.ts";
+import { parseMetricsToken } from "../../notifications/deployment-status/settings.ts";
+import { type Reason, reasonsOf, type Vitals } from "../../notifications/deployment-status/status.ts";
+import { statusBodyOf } from "../../notifications/deployment-status/status-body.ts";
+import { sendAlerts } from "../../notifications/operator-alerts/send-alerts.ts";
+import { openWakingDb } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import { withOrigin } from "../../platform/deployment/read-deployment.ts";
+import { type AppContext, refuse } from "../../platform/http/context.ts";
+import { isDevelopment } from "../../platform/http/deployment.ts";
+import { incomingOf } from "../../platform/http/incoming.ts";
+import { limitByIp } from "../../platform/http/rate-check.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import { answerHeaders } from "../../platform/http/security-headers.ts";
+import { runJob } from "../../platform/jobs/run-job.ts";
+import { beforeSetUp, configurationFaults } from "../configuration.ts";
+import { isWaitingForSetUp } from "../set-up/middleware.ts";
+import { VERSION } from "../version.ts";
+import { alertDependencies, statusDatabase, statusSettingsOf, WATCH_JOB } from "./dependencies.ts";
+
+export const statusRoutes = routesOf({
+  ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
+  dependencies: accountDependencies,
+}).get("/api/v1/operator/status", {
+  operationId: "readDeploymentStatus",
+  summary: "Read whether the deployment works, and what waits",
+  description: "`/healthz` says the same of the reasons, to anybody, and `/metrics` the same as numbers.",
+  answers: [{ status: 200, description: "The status, also where it is FAILING", schema: statusBody }],
+  answer: async ({ env, nowMs, deps }) => {
+    const facts = await readWithRetry(deps.sleep, () => readStatus(statusDatabase(env), nowMs));
+    return facts.ok ? ok(jsonReply(200, statusBodyOf(facts.value, statusSettingsOf(env), nowMs))) : facts;
+  },
+});
+
+/** `/healthz` is open to strangers, so an isolate answers them from what it has read within this time. */
+const KEPT_MS = 5 * SECOND_MS;
+
+/** Keeps a value that was read, never a promise: a request must not wait for another one's storage call. */
+export class KeptVitals {
+  #kept: { readonly vitals: Vitals | undefined; readonly readAtMs: number } | undefined;
+
+  async read(env: Env, nowMs: number): Promise<{ readonly vitals: Vitals | undefined; readonly isFresh: boolean }> {
+    const known = this.#kept;
+    const ageMs = known === undefined ? KEPT_MS : nowMs - known.readAtMs;
+    if (known !== undefined && !isDevelopment(env) && ageMs >= 0 && ageMs < KEPT_MS)
+      return { vitals: known.vitals, isFresh: false };
+    const vitals = await readVitals(statusDatabase(env), requestSleep());
+    this.#kept = { vitals, readAtMs: nowMs };
+    return { vitals, isFresh: true };
+  }
+}
+
+export async function answerHealth(c: AppContext, kept: KeptVitals): Promise<Response> {
+  const nowMs = c.get("nowMs");
+  const [isWaiting, known, { vitals, isFresh }] = await Promise.all([
+    isWaitingForSetUp(c),
+    withOrigin(c.env, { nowMs, sleep: requestSleep() }),
+    kept.read(c.env, nowMs),
+  ]);
+  const env = known.ok ? known.value : c.env;
+  const found = configurationFaults(env);
+  const faults = isWaiting ? beforeSetUp(found) : found;
+  const settings = statusSettingsOf(env, faults);
+  const codes = faults.map(({ code }) => code);
+  const health = healthBodyOf({ version: VERSION, vitals, settings, faults: codes, nowMs });
+  if (isFresh) alertIfCronStopped(c, env, health.reasons);
+  return c.json(health, health.status === "ok" ? 200 : 503);
+}
+
+/** Numbers for Prometheus. Without METRICS_TOKEN there is nothing at this path. */
+export async function answerMetrics(c: AppContext): Promise<Response> {
+  const { env } = c;
+  const requestId = c.get("requestId");
+  const nowMs = c.get("nowMs");
+  const token = parseMetricsToken(env.METRICS_TOKEN);
+  if (!token.ok || token.value === null) return refuse(c, { code: "ROUTE_NOT_FOUND" });
+  const headers: Record<string, string> = {};
+  const limited = await limitByIp(incomingOf(c), headers);
+  if (limited !== undefined) return refuse(c, limited, headers);
+  const given = /^Bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
+  // Of digests, so that the time depends on neither the value nor its length.
+  if (!equalDigests(sha256Hex(given), sha256Hex(token.value))) return refuse(c, { code: "UNAUTHORIZED" }, headers);
+  const read = await readWithRetry(requestSleep(), () => readStatus(statusDatabase(env), nowMs));
+  const facts = read.ok ? read.value : undefined;
+  const settings = statusSettingsOf(env);
+  if (facts !== undefined) alertIfCronStopped(c, env, reasonsOf(facts, settings, nowMs));
+  const text = metricsText({ version: VERSION, facts, settings, nowMs });
+  return new Response(text, { headers: answerHeaders(requestId, { ...headers, "content-type": METRICS_TYPE }) });
+}
+
+/** A cron that has stopped cannot say so: whoever asks how the deployment is has the operators told. */
+function alertIfCronStopped(c: AppContext, env: Env, reasons: readonly Pick<Reason, "code">[]): void {
+  if (!reasons.some(({ code }) => code === "CRON_STOPPED")) return;
+  const { background } = incomingOf(c);
+  const nowMs = c.get("nowMs");
+  const db = openWakingDb(statusDatabase(env), env, background);
+  const deps = { db, nowMs: () => Date.now(), newRunId: newOperationId };
+  const run = () => sendAlerts(alertDependencies(env, { db, nowMs, background }));
+  background(runJob(deps, { name: WATCH_JOB, run }));
+}

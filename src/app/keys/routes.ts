@@ -1,0 +1,52 @@
+// What an operator asks before a key is dropped from the settings.
+import * as z from "zod";
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { accountDependencies } from "../../accounts/sessions/dependencies.ts";
+import { time } from "../../lib/fields.ts";
+import { ok } from "../../lib/result.ts";
+import { isoTime } from "../../lib/time.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import { KEYED_KINDS } from "../../platform/keys/keyed-rows.ts";
+import { KEYRING_NAMES } from "../../platform/keys/keyrings.ts";
+import { type KeyUse, readKeys } from "../../platform/keys/read-keys.ts";
+import { useDependencies } from "./dependencies.ts";
+
+export const keyUseBody = () =>
+  z
+    .object({
+      setting: z.enum(["MASTER_KEY", ...KEYRING_NAMES]).meta({ description: "The secret that has the key." }),
+      keyId: z.string(),
+      isNewest: z
+        .boolean()
+        .meta({ description: "Whether new rows are written under it. Such a key cannot be retired." }),
+      left: z
+        .partialRecord(z.enum(KEYED_KINDS), z.int().min(0))
+        .meta({ description: "Stored rows that depend on it. A job renews them under the newest key." }),
+      retirableAt: time().nullable().meta({
+        description: "From when on it may be taken out of the setting. `null` while rows are left, and for the newest.",
+      }),
+    })
+    .meta({ title: "KeyUse" });
+
+const keyUseListBody = () => z.object({ data: z.array(keyUseBody()) }).meta({ title: "KeyUseList" });
+
+const bodyOf = ({ retirableAtMs, ...use }: KeyUse) => ({
+  ...use,
+  retirableAt: retirableAtMs === null ? null : isoTime(retirableAtMs),
+});
+
+export const keyRoutes = routesOf({
+  ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
+  dependencies: accountDependencies,
+}).get("/api/v1/operator/keys", {
+  operationId: "listKeys",
+  summary: "List the keys of the deployment, and when each may go",
+  description:
+    "Keys are named by their ids; no part of a key is answered. Counts every stored row that depends on one.",
+  answers: [{ status: 200, description: "Each setting's keys, newest first", schema: keyUseListBody }],
+  answer: async ({ env, deps }) => {
+    const uses = await readWithRetry(deps.sleep, () => readKeys(useDependencies(env, deps)));
+    return uses.ok ? ok(jsonReply(200, { data: uses.value.map(bodyOf) })) : uses;
+  },
+});

@@ -1,0 +1,151 @@
+// The Model Context Protocol at /mcp: what an assistant, working with a key of a merchant, may do. Every request is complete in itself, in the
+// protocol of 2026-07-28 and in that of 2025, so nothing is remembered between two. A tool's call is a request to the API like any other.
+// The library is not loaded on first use: esbuild would wrap zod with it, and schemas of other files would then be built before zod is.
+import { createMcpHandler, McpServer, type StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import * as z from "zod";
+import type { ApiKeyPrincipal } from "../../accounts/auth/principal.ts";
+import type { OpenCall } from "../../accounts/pipeline/call.ts";
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { lazily } from "../../lib/lazily.ts";
+import { ok } from "../../lib/result.ts";
+import { publicUrl } from "../../platform/http/deployment.ts";
+import type { Reply } from "../../platform/http/reply.ts";
+import type { RouteSpec } from "../../platform/http/route.ts";
+import { VERSION } from "../version.ts";
+import { type Arguments, requestOf, type Tool, toolsOf, unknownArguments } from "./tools.ts";
+
+const PATH = "/mcp";
+
+const INSTRUCTIONS = `Edgetill takes crypto payments for a merchant into the merchant's own wallets. Amounts are decimal strings.
+An invoice has a price and payment methods; a payment is a transfer seen on chain. Payments with the status UNMATCHED and invoices that need
+review wait for a decision: list them, look for the invoice that was meant, and resolve them with a reason. Nothing here can move money.`;
+
+const messageBody = () =>
+  z.looseObject({ jsonrpc: z.literal("2.0"), method: z.string().optional() }).meta({
+    description: "A message of JSON-RPC 2.0 as the Model Context Protocol defines it.",
+  });
+
+/** What the route needs of the app that it is mounted in. */
+export interface Inner {
+  readonly specs: () => readonly RouteSpec[];
+  readonly fetch: (
+    request: Request,
+    env: Env,
+    background: (work: Promise<unknown>) => void,
+  ) => Response | Promise<Response>;
+}
+
+export function mcpRoutes(inner: Inner) {
+  const tools = lazily(() => toolsOf(inner.specs()));
+  return routesOf({ tag: "Service", callers: "KEY" }).post(PATH, {
+    operationId: "mcp",
+    summary: "Work with the merchant's data as an assistant (Model Context Protocol)",
+    description:
+      "Streamable HTTP without sessions, for the protocol of 2026-07-28 and for that of 2025. Its tools are routes of this reference that the key's permissions allow.",
+    body: messageBody,
+    answers: [
+      {
+        status: 200,
+        description: "The answer, as JSON or as a stream of server-sent events",
+        alsoAs: "text/event-stream",
+      },
+      { status: 202, description: "A notification was taken" },
+    ],
+    answer: async (call) => ok(await answerMcp(inner, tools(), call)),
+  });
+}
+
+type Call = OpenCall<unknown, unknown> & { readonly principal: ApiKeyPrincipal };
+
+async function answerMcp(inner: Inner, tools: readonly Tool[], call: Call): Promise<Reply> {
+  const held: ReadonlySet<string> = call.principal.permissions;
+  const permitted = tools.filter(({ spec }) => (spec.permission ?? "").split(" or ").some((each) => held.has(each)));
+  const handler = createMcpHandler(
+    () => {
+      const server = new McpServer(
+        { name: "edgetill", title: "Edgetill", version: VERSION },
+        { instructions: INSTRUCTIONS },
+      );
+      for (const tool of permitted) {
+        const { name, spec, input } = tool;
+        const said = { title: spec.summary, description: spec.description ?? spec.summary, annotations: hintsOf(spec) };
+        server.registerTool(name, { ...said, inputSchema: asGiven(input) }, (given) =>
+          useTool(inner, tool, given, call),
+        );
+      }
+      return server;
+    },
+    // The tools of a key do not change while a stream is open.
+    { responseMode: "json", maxSubscriptions: 0 },
+  );
+  const { status, headers, body } = await handler.fetch(
+    new Request(`${publicUrl(call.env)}${PATH}`, {
+      method: "POST",
+      headers: headersOf(call),
+      body: JSON.stringify(call.json),
+    }),
+    { parsedBody: call.json },
+  );
+  const type = headers.get("content-type");
+  return { status, body, ...(type === null ? {} : { headers: { "content-type": type } }) };
+}
+
+/** What the protocol says in headers. */
+const HEADERS = ["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"];
+
+const headersOf = ({ header }: Call) =>
+  HEADERS.flatMap((name): [string, string][] => {
+    const value = header(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+
+/** The API itself checks the arguments, and says in its own words what is wrong with them. */
+function asGiven(input: Tool["input"]): StandardSchemaWithJSON<Arguments> {
+  const json = { input: () => ({ ...input }), output: () => ({ ...input }) };
+  const validate = (value: unknown): { readonly value: Arguments } => ({ value: Object(value ?? {}) });
+  return { "~standard": { version: 1, vendor: "edgetill", validate, jsonSchema: json } };
+}
+
+function hintsOf({ method, isIdempotent, operationId }: RouteSpec) {
+  return {
+    readOnlyHint: method === "GET",
+    destructiveHint: method === "DELETE" || operationId.startsWith("cancel"),
+    idempotentHint: method !== "POST" || isIdempotent,
+    openWorldHint: false,
+  };
+}
+
+async function useTool(inner: Inner, tool: Tool, given: Arguments, call: Call) {
+  const unknown = unknownArguments(tool, given);
+  if (unknown.length > 0)
+    return failed({ code: "VALIDATION_FAILED", message: `Unknown arguments: ${unknown.join(", ")}` });
+  const { merchantId } = call.principal;
+  const request = requestOf(tool, given, { merchantId, newKey: () => crypto.randomUUID() });
+  const { status, text } = await askApi(inner, request, call);
+  const told: unknown = text === "" ? {} : JSON.parse(text);
+  if (status >= 400) return failed(told);
+  return { content: [{ type: "text" as const, text: text || "Done" }], structuredContent: Object(told) };
+}
+
+const failed = (told: unknown) => ({ isError: true, content: [{ type: "text" as const, text: JSON.stringify(told) }] });
+
+/** As the same caller from the same address, so that the key's limits, permissions and allowed addresses count. */
+async function askApi(inner: Inner, request: ReturnType<typeof requestOf>, call: Call) {
+  const { path, method, body, idempotencyKey } = request;
+  const { env, header, background } = call;
+  const apiKey = header("x-api-key") ?? header("authorization")?.replace(/^bearer +/i, "") ?? "";
+  const passed = ["cf-connecting-ip", "user-agent"].flatMap((name): [string, string][] => {
+    const value = header(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const headers = new Headers([...passed, ["x-api-key", apiKey]]);
+  if (body !== undefined) headers.set("content-type", "application/json");
+  if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
+  const sent = new Request(`${publicUrl(env)}${path}`, {
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const answer = await inner.fetch(sent, env, background);
+  return { status: answer.status, text: await answer.text() };
+}

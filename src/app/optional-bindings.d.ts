@@ -1,0 +1,8 @@
+/**
+ * Bindings that a deployment may have (docs/operations/deploy.md). Written by hand: wrangler generates types of those in wrangler.toml alone.
+ */
+interface OptionalBindings {
+  /** Where merchants' rows are exported to every night. */
+  readonly EXPORTS?: R2Bucket | undefined;
+}
+interface __BaseEnv_Env extends OptionalBindings {}

@@ -1,0 +1,43 @@
+// `/dev/chain` and `/dev/payments`: a chain of this machine for a first invoice, and a customer who pays it. They only exist where `npm start`
+// serves: it does what a Worker cannot.
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { routesWhere } from "../../accounts/pipeline/routes-where.ts";
+import { ok } from "../../lib/result.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import { customerPaymentBody, startChainBody, TEST_NETWORK, testChainBody } from "./contract.ts";
+import { controlPort, hasControlPort } from "./dependencies.ts";
+
+const description = "Only exists on a server of `npm start` that watches no other chain.";
+const answers = [{ status: 200, description: "The state of the chain", schema: testChainBody }];
+
+const testChain = routesOf({
+  ...{ tag: "Service", callers: "USER", dependencies: controlPort },
+  refusals: ["ROUTE_NOT_FOUND", "CHAIN_UNAVAILABLE"],
+})
+  .get("/dev/chain", {
+    ...{ operationId: "getTestChain", summary: "Whether a test chain runs on this machine", description, answers },
+    answer: async (call) => {
+      const state = await call.deps.ask("/chain");
+      const none = { state: "UNAVAILABLE", network: TEST_NETWORK, cryptocurrency: "ETH" };
+      return ok(state.ok ? { status: 200, body: state.value } : jsonReply(200, none));
+    },
+  })
+  .patch("/dev/chain", {
+    ...{ operationId: "startTestChain", summary: "Start a test chain on this machine", description, answers },
+    body: startChainBody,
+    answer: async (call) => {
+      const state = await call.deps.ask("/chain", "{}");
+      return state.ok ? ok({ status: 200, body: state.value }) : state;
+    },
+  })
+  .post("/dev/payments", {
+    ...{ operationId: "payAsCustomer", summary: "Pay what a payment method of the test chain asks for", answers },
+    description: `${description} Sends the amount and mines blocks until it is confirmed.`,
+    body: customerPaymentBody,
+    answer: async (call) => {
+      const state = await call.deps.ask("/payments", JSON.stringify(call.body));
+      return state.ok ? ok({ status: 200, body: state.value }) : state;
+    },
+  });
+
+export const testChainRoutes = routesWhere(hasControlPort, testChain);

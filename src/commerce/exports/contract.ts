@@ -1,0 +1,192 @@
+// The wire format of exports: their queries, and the lines of each (decisions 13).
+import * as z from "zod";
+import { time, timeParameter } from "../../lib/fields.ts";
+import { INVOICE_STATUSES } from "../../platform/column-values.ts";
+import { MATCH_RULES, PAYMENT_STATUSES, WEIGHED_BY } from "../payments/payment.ts";
+import { clockOf, dayOf, periodsOf } from "../reports/calendar.ts";
+import { STATEMENT_LINES } from "./statement.ts";
+
+const day = (description: string, example: string) =>
+  z.iso
+    .date("must be a date such as 2026-11-01")
+    .refine((text) => text >= "2000", "must not be before 2000")
+    .optional()
+    .meta({ description, examples: [example] });
+
+const fields = () => ({
+  timezone: z
+    .string()
+    .max(64)
+    .default("UTC")
+    .meta({ description: "The IANA time zone in which days begin.", examples: ["Europe/Berlin"] }),
+  asOf: timeParameter().optional().meta({
+    description:
+      "Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.",
+  }),
+  after: z.string().max(40).optional().meta({
+    description: "Goes on behind the line with this id, without the names of columns, so that it can be appended.",
+  }),
+});
+
+const NO_ZONE = "must be the name of an IANA time zone, such as Europe/Berlin";
+
+/** With the range of times that is asked for. */
+const rangeQuery = (from: string, to: string) =>
+  z.object({ from: day(from, "2026-11-01"), to: day(to, "2026-11-30"), ...fields() }).transform((query, context) => {
+    const refuse = (path: keyof typeof query, message: string) =>
+      context.addIssue({ code: "custom", path: [path], message });
+    const clock = clockOf(query.timezone);
+    if (clock === undefined) {
+      refuse("timezone", NO_ZONE);
+      return z.NEVER;
+    }
+    if (query.from !== undefined && query.to !== undefined && query.to < query.from) {
+      refuse("to", "must not be before from");
+      return z.NEVER;
+    }
+    const periodOf = (date: string | undefined) => {
+      if (date === undefined) return undefined;
+      const [period] = periodsOf(clock, { from: dayOf(date), to: dayOf(date), by: "day" });
+      return period;
+    };
+    const fromMs = periodOf(query.from)?.startsAtMs ?? 0;
+    return { ...query, fromMs, beforeMs: periodOf(query.to)?.endsAtMs ?? Number.MAX_SAFE_INTEGER };
+  });
+
+export const exportPaymentsQuery = () =>
+  rangeQuery("The first day of receipt, in `timezone`.", "The last day of receipt, in `timezone`.");
+
+export const exportInvoicesQuery = () =>
+  rangeQuery("The first day of creation, in `timezone`.", "The last day of creation, in `timezone`.");
+
+/** With the days of the month. */
+export const statementQuery = () =>
+  z
+    .object({
+      month: z
+        .string()
+        .regex(/^2[0-9]{3}-(0[1-9]|1[0-2])$/, "must be a month such as 2026-11")
+        .meta({ description: "The month, in `timezone`.", examples: ["2026-11"] }),
+      ...fields(),
+    })
+    .transform((query, context) => {
+      const clock = clockOf(query.timezone);
+      if (clock === undefined) {
+        context.addIssue({ code: "custom", path: ["timezone"], message: NO_ZONE });
+        return z.NEVER;
+      }
+      const [year = 0, month = 1] = query.month.split("-").map(Number);
+      const first = dayOf(`${query.month}-01`);
+      const last = dayOf(new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10));
+      const days = periodsOf(clock, { from: first, to: last, by: "day" });
+      return { ...query, days, fromMs: days[0]?.startsAtMs ?? 0, beforeMs: days.at(-1)?.endsAtMs ?? 0 };
+    });
+
+// ---- lines
+
+const id = (example: string) => z.string().meta({ examples: [example] });
+const fiat = (description: string) => z.string().meta({ description, examples: ["49.900000"] });
+const rate = () =>
+  z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        "The price of one whole coin by which the payment got its value: that of its quote, or what the market gave when it was first seen. Null while it has no value.",
+      examples: ["65000.12"],
+    });
+const txHash = () => z.string().meta({ description: "The transaction.", examples: [`0x${"5c".repeat(32)}`] });
+const externalId = () =>
+  z
+    .string()
+    .nullable()
+    .meta({ description: "Your own id of the invoice.", examples: ["ORDER-1001"] });
+const customerId = () => z.string().nullable().meta({ description: "The customer of the invoice." });
+
+export const exportedPaymentBody = () =>
+  z
+    .object({
+      id: id("pay_01KAH7Y3V5M2T8Q4W6E0R9S1XZ"),
+      receivedAt: time().meta({ description: "When it was received, in UTC." }),
+      status: z.enum(PAYMENT_STATUSES),
+      invoiceId: z.string().nullable(),
+      externalId: externalId(),
+      customerId: customerId(),
+      network: z.string().meta({ examples: ["ETH"] }),
+      cryptocurrency: z.string().meta({ examples: ["USDT"] }),
+      amount: z.string().meta({ description: "In whole coins.", examples: ["49.912345"] }),
+      currency: z
+        .string()
+        .nullable()
+        .meta({ description: "Of the invoice.", examples: ["EUR"] }),
+      fiatAmount: fiat("Its value at receipt, in `currency`; null without an invoice or a rate.").nullable(),
+      rate: rate(),
+      valuedBy: z.enum(WEIGHED_BY).nullable().meta({ description: "Which quote or rate gave it its value." }),
+      txHash: txHash(),
+      outputIndex: z.string().meta({ description: "Which transfer of the transaction it is." }),
+      fromAddress: z.string().nullable(),
+      toAddress: z.string(),
+      isLate: z.boolean().meta({ description: "Credited, and not counted for the invoice because it came too late." }),
+      matchedBy: z.enum(MATCH_RULES).nullable().meta({ description: "The rule that credited it." }),
+      confirmedAt: time().nullable(),
+      createdAt: time().meta({ description: "When it was recorded; lines are in this order." }),
+    })
+    .meta({ title: "ExportedPayment" });
+
+export const exportedInvoiceBody = () =>
+  z
+    .object({
+      id: id("inv_01KAH7Y3V5M2T8Q4W6E0R9S1XZ"),
+      createdAt: time().meta({ description: "In UTC; lines are in this order." }),
+      status: z.enum(INVOICE_STATUSES),
+      statusAt: time().nullable().meta({ description: "When it got this status." }),
+      externalId: externalId(),
+      name: z.string(),
+      customerId: customerId(),
+      customerEmail: z.string().nullable(),
+      customerName: z.string().nullable(),
+      productId: z.string().nullable(),
+      currency: z.string().meta({ examples: ["EUR"] }),
+      amount: fiat("What it asks for; 0 for any amount."),
+      amountReceived: fiat("The value of its payments at receipt."),
+      amountConfirmed: fiat("Of those with enough confirmations."),
+      txHashes: z
+        .array(z.string())
+        .meta({ description: "The transactions that paid it; in CSV with spaces between them." }),
+      isLate: z.boolean(),
+      needsReview: z.boolean(),
+      expiresAt: time(),
+    })
+    .meta({ title: "ExportedInvoice" });
+
+export const statementLineBody = () =>
+  z
+    .object({
+      line: z.enum(STATEMENT_LINES).meta({
+        description:
+          "PAYMENT: one payment. Behind all of these, COIN_TOTAL: the sum of one coin and currency. CURRENCY_TOTAL: the sum of one currency.",
+      }),
+      date: z
+        .string()
+        .nullable()
+        .meta({ description: "The day of receipt in `timezone`.", examples: ["2026-11-01"] }),
+      receivedAt: time().nullable().meta({ description: "In UTC." }),
+      id: id("pay_01KAH7Y3V5M2T8Q4W6E0R9S1XZ").nullable(),
+      status: z.enum(["DETECTED", "CONFIRMED"]).nullable(),
+      invoiceId: z.string().nullable(),
+      externalId: externalId(),
+      customerId: customerId(),
+      network: z.string().nullable(),
+      cryptocurrency: z.string().nullable(),
+      amount: z
+        .string()
+        .nullable()
+        .meta({ description: "In whole coins.", examples: ["49.912345"] }),
+      currency: z.string().nullable(),
+      fiatAmount: fiat("The value at receipt; null if there was no rate.").nullable(),
+      rate: rate(),
+      txHash: txHash().nullable(),
+      payments: z.int().nullable().meta({ description: "How many payments a sum has." }),
+      unpriced: z.int().nullable().meta({ description: "How many of them have no value; `fiatAmount` lacks them." }),
+    })
+    .meta({ title: "StatementLine" });

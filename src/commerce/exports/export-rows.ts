@@ -1,0 +1,93 @@
+// An export reads its rows page by page, each page when the receiver has taken the last one: there is never more than one in memory, however long the
+// export is. Rows are read in the order of their creation, which never changes: whatever changes meanwhile, no row is left out or comes twice. Each is
+// shown as it is when its page is read, and rows that were created after the export began are not in it.
+import type { Position } from "../../lib/pagination.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import { DAY_MS } from "../../lib/time.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { ExportedInvoice } from "./invoice-line.ts";
+import type { ExportedPayment } from "./payment-line.ts";
+import { type PaymentSpan, selectInvoiceSpan, selectPaymentSpan } from "./store.ts";
+
+const PAGE_SIZE = 2_500;
+/** Of the 1,000 queries that an invocation may make: repeats of failed reads need some too. */
+const MOST_PAGES = 900;
+/** How long after its row a payment may have been received: on Bitcoin, the time of a block may be two hours ahead. */
+const BLOCK_AHEAD_MS = DAY_MS;
+
+export interface ExportDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+}
+
+/** Throws where storage fails midway, or where the pages end before the rows do: a truncated export must not look complete. */
+type Pages<Row> = AsyncGenerator<readonly Row[]>;
+
+export interface ExportRange {
+  readonly fromMs: number;
+  readonly beforeMs: number;
+  readonly asOfMs: number;
+  /** The row behind which the export goes on. */
+  readonly after?: Position | undefined;
+}
+
+/** The payments received in the range. Refuses STORAGE_UNAVAILABLE. */
+export async function exportPayments(
+  { db, sleep }: ExportDependencies,
+  merchantId: string,
+  { fromMs, beforeMs, asOfMs, after, isCounted }: ExportRange & Pick<PaymentSpan, "isCounted">,
+): Promise<Result<Pages<ExportedPayment>, Failure>> {
+  const asked = { receivedFromMs: fromMs, receivedBeforeMs: beforeMs, isCounted };
+  const start = after ?? { createdAtMs: fromMs - BLOCK_AHEAD_MS, id: "" };
+  const pages = await pagesFrom(sleep, start, async (place) =>
+    selectPaymentSpan(db, merchantId, { ...asked, after: place, asOfMs, limit: PAGE_SIZE }),
+  );
+  return pages.ok ? ok(askedOf(pages.value)) : pages;
+}
+
+/** The invoices created in the range. Refuses STORAGE_UNAVAILABLE. */
+export async function exportInvoices(
+  { db, sleep }: ExportDependencies,
+  merchantId: string,
+  { fromMs, beforeMs, asOfMs, after }: ExportRange,
+): Promise<Result<Pages<ExportedInvoice>, Failure>> {
+  const start = after ?? { createdAtMs: fromMs, id: "" };
+  const untilMs = Math.min(asOfMs, beforeMs - 1);
+  return pagesFrom(sleep, start, async (place) =>
+    selectInvoiceSpan(db, merchantId, { after: place, asOfMs: untilMs, limit: PAGE_SIZE }),
+  );
+}
+
+/** Reads the first page at once, so that the request can still be refused. */
+async function pagesFrom<Row extends Position>(
+  sleep: Sleep,
+  start: Position,
+  read: (after: Position) => Promise<readonly Row[]>,
+): Promise<Result<Pages<Row>, Failure>> {
+  const first = await readWithRetry(sleep, () => read(start));
+  return first.ok ? ok(followed(sleep, first.value, read)) : first;
+}
+
+async function* followed<Row extends Position>(
+  sleep: Sleep,
+  first: readonly Row[],
+  read: (after: Position) => Promise<readonly Row[]>,
+): Pages<Row> {
+  let page = first;
+  for (let pages = 1; ; pages++) {
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
+    if (pages === MOST_PAGES) throw new Error(`an export goes on after ${last.id}`);
+    const next = await readWithRetry(sleep, () => read(last));
+    if (!next.ok) throw new Error(`an export failed after ${last.id}`);
+    page = next.value;
+  }
+}
+
+async function* askedOf<Row extends { readonly isAsked: boolean }>(pages: Pages<Row>): Pages<Row> {
+  for await (const page of pages) yield page.filter(({ isAsked }) => isAsked);
+}

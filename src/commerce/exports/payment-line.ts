@@ -1,0 +1,97 @@
+// A payment as a line of an export.
+import { floorDiv, formatFixed, formatMicros, formatUnits } from "../../lib/money.ts";
+import { isoTime } from "../../lib/time.ts";
+import { pairOf } from "../invoices/payment-method.ts";
+import { parseQuote } from "../invoices/quotes.ts";
+import type { Payment } from "../payments/payment.ts";
+
+/** A payment as exports read it, with what they show of its invoice. */
+export interface ExportedPayment
+  extends Pick<
+    Payment,
+    | "id"
+    | "createdAtMs"
+    | "receivedAtMs"
+    | "confirmedAtMs"
+    | "status"
+    | "invoiceId"
+    | "network"
+    | "cryptocurrency"
+    | "amountUnits"
+    | "fiatMicros"
+    | "weighedBy"
+    | "weighedQuote"
+    | "txHash"
+    | "outputIndex"
+    | "fromAddress"
+    | "toAddress"
+    | "isLate"
+    | "matchedBy"
+  > {
+  readonly currency: string | null;
+  readonly externalId: string | null;
+  readonly customerId: string | null;
+}
+
+/** The columns in their order. New ones are added at the end. */
+export const PAYMENT_COLUMNS = [
+  "id",
+  "receivedAt",
+  "status",
+  "invoiceId",
+  "externalId",
+  "customerId",
+  "network",
+  "cryptocurrency",
+  "amount",
+  "currency",
+  "fiatAmount",
+  "rate",
+  "valuedBy",
+  "txHash",
+  "outputIndex",
+  "fromAddress",
+  "toAddress",
+  "isLate",
+  "matchedBy",
+  "confirmedAt",
+  "createdAt",
+] as const;
+
+export function paymentLineOf(payment: ExportedPayment) {
+  const { id, status, invoiceId, externalId, customerId, network, cryptocurrency } = payment;
+  const { currency, fiatMicros, weighedBy, txHash, outputIndex, fromAddress, toAddress, isLate, matchedBy } = payment;
+  return {
+    ...{ id, receivedAt: isoTime(payment.receivedAtMs), status, invoiceId, externalId, customerId },
+    ...{ network, cryptocurrency, amount: amountOf(payment) },
+    ...{ currency, fiatAmount: fiatMicros === null ? null : formatMicros(fiatMicros) },
+    ...{ rate: rateOf(payment), valuedBy: weighedBy },
+    ...{ txHash, outputIndex, fromAddress, toAddress, isLate, matchedBy },
+    confirmedAt: payment.confirmedAtMs === null ? null : isoTime(payment.confirmedAtMs),
+    createdAt: isoTime(payment.createdAtMs),
+  };
+}
+
+export function amountOf(payment: Pick<ExportedPayment, "network" | "cryptocurrency" | "amountUnits">): string {
+  return formatUnits(payment.amountUnits, decimalsOf(payment));
+}
+
+/** Fraction digits of a rate that is computed from a value. */
+const RATE_DIGITS = 8;
+
+/**
+ * The price of one whole coin by which the payment got its value: that of its quote, and without one its value divided by its amount, rounded down.
+ * Null while it has no value.
+ */
+export function rateOf(payment: ExportedPayment): string | null {
+  const { weighedQuote, fiatMicros, amountUnits } = payment;
+  if (weighedQuote !== null) return parseQuote(weighedQuote).rate;
+  if (fiatMicros === null || amountUnits === 0n) return null;
+  // A micro-unit is 10^-6, so two more digits make 8.
+  const scaled = fiatMicros * 10n ** BigInt(RATE_DIGITS - 6 + decimalsOf(payment));
+  return formatFixed(floorDiv(scaled, amountUnits), RATE_DIGITS);
+}
+
+function decimalsOf(pair: Pick<ExportedPayment, "network" | "cryptocurrency">): number {
+  return pairOf(pair).asset.decimals;
+}

@@ -1,0 +1,109 @@
+// A monthly statement: a line for each payment that the report of totals counts in the month (decisions 13), and behind them their sums, which are
+// kept while the payments pass by.
+import { formatMicros, formatUnits } from "../../lib/money.ts";
+import { isoTime } from "../../lib/time.ts";
+import { pairOf } from "../invoices/payment-method.ts";
+import { dateOf, type Period } from "../reports/calendar.ts";
+import { amountOf, type ExportedPayment, rateOf } from "./payment-line.ts";
+
+/** The columns in their order. New ones are added at the end. */
+export const STATEMENT_COLUMNS = [
+  "line",
+  "date",
+  "receivedAt",
+  "id",
+  "status",
+  "invoiceId",
+  "externalId",
+  "customerId",
+  "network",
+  "cryptocurrency",
+  "amount",
+  "currency",
+  "fiatAmount",
+  "rate",
+  "txHash",
+  "payments",
+  "unpriced",
+] as const;
+
+/** PAYMENT: one payment. COIN_TOTAL: all of one coin and currency. CURRENCY_TOTAL: all of one currency. */
+export const STATEMENT_LINES = ["PAYMENT", "COIN_TOTAL", "CURRENCY_TOTAL"] as const;
+
+export type StatementLine = Readonly<Record<(typeof STATEMENT_COLUMNS)[number], string | number | null>>;
+
+/** The line of a payment that has an invoice. `days`: of the month, in the merchant's time zone. */
+export function statementLineOf(payment: ExportedPayment, days: readonly Period[]): StatementLine {
+  const { receivedAtMs, id, status, invoiceId, externalId, customerId, network, cryptocurrency } = payment;
+  const { currency, fiatMicros, txHash } = payment;
+  const day = days.find(({ endsAtMs }) => receivedAtMs < endsAtMs);
+  return {
+    line: "PAYMENT",
+    date: day === undefined ? null : dateOf(day.fromDay),
+    ...{ receivedAt: isoTime(receivedAtMs), id, status, invoiceId, externalId, customerId },
+    ...{ network, cryptocurrency, amount: amountOf(payment), currency },
+    ...{ fiatAmount: fiatMicros === null ? null : formatMicros(fiatMicros), rate: rateOf(payment), txHash },
+    ...{ payments: null, unpriced: null },
+  };
+}
+
+interface Sum {
+  readonly network: string;
+  readonly cryptocurrency: string;
+  readonly currency: string;
+  readonly payments: number;
+  /** Those of them without a value. */
+  readonly unpriced: number;
+  readonly units: bigint;
+  readonly micros: bigint;
+}
+
+/** By coin and currency: as many as there are of both, however many payments. */
+export type Sums = ReadonlyMap<string, Sum>;
+
+export function sumsWith(sums: Sums, payments: readonly ExportedPayment[]): Sums {
+  const all = new Map(sums);
+  for (const { network, cryptocurrency, currency, amountUnits, fiatMicros } of payments) {
+    const coin = { network, cryptocurrency, currency: currency ?? "" };
+    const key = Object.values(coin).join(" ");
+    const { payments = 0, unpriced = 0, units = 0n, micros = 0n } = all.get(key) ?? {};
+    all.set(key, {
+      ...{ ...coin, payments: payments + 1, unpriced: unpriced + (fiatMicros === null ? 1 : 0) },
+      ...{ units: units + amountUnits, micros: micros + (fiatMicros ?? 0n) },
+    });
+  }
+  return all;
+}
+
+/** The last lines, in the order of the alphabet. */
+export function totalLines(sums: Sums): readonly StatementLine[] {
+  const coins = [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
+  const currencies = [...Map.groupBy(coins, ({ currency }) => currency)].toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
+  return [
+    ...coins.map((sum) => {
+      const { network, cryptocurrency, units } = sum;
+      const amount = formatUnits(units, pairOf({ network, cryptocurrency }).asset.decimals);
+      return { ...EMPTY, line: "COIN_TOTAL", network, cryptocurrency, amount, ...fiatOf([sum]) };
+    }),
+    ...currencies.map(([, of]) => ({ ...EMPTY, line: "CURRENCY_TOTAL", ...fiatOf(of) })),
+  ];
+}
+
+/** Of sums in one currency. */
+function fiatOf(sums: readonly Sum[]) {
+  return {
+    currency: sums[0]?.currency ?? null,
+    fiatAmount: formatMicros(sums.reduce((sum, { micros }) => sum + micros, 0n)),
+    payments: sums.reduce((sum, { payments }) => sum + payments, 0),
+    unpriced: sums.reduce((sum, { unpriced }) => sum + unpriced, 0),
+  };
+}
+
+/** With the members of a total in the order of the columns. */
+const EMPTY: StatementLine = {
+  ...{ line: null, date: null, receivedAt: null, id: null, status: null },
+  ...{ invoiceId: null, externalId: null, customerId: null, network: null, cryptocurrency: null },
+  ...{ amount: null, currency: null, fiatAmount: null, rate: null, txHash: null, payments: null, unpriced: null },
+};

@@ -1,0 +1,15 @@
+import type { Sleep } from "../../lib/sleep.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { withinLimit } from "../../platform/db/retry.ts";
+import { selectFloor } from "./store.ts";
+
+export interface FloorDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+}
+
+/** The lowest index of a key that no row names as used or passed over. Rejects with the fault of the database, so that the caller may repeat it. */
+export async function readFloor({ db, sleep }: FloorDependencies, keyHash: string): Promise<number> {
+  const [row] = await withinLimit(sleep, Promise.resolve(selectFloor(db, keyHash)));
+  return row?.floor ?? 0;
+}

@@ -1,0 +1,77 @@
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { jsonReply, type Reply } from "../../platform/http/reply.ts";
+import { endRange, pauseNetwork, requestRange, resumeNetwork } from "./change-network.ts";
+import { networkStateBody, networkStateListBody, rereadRequestBody } from "./contract.ts";
+import { switchDependencies } from "./dependencies.ts";
+import { type NetworkState, networkBodyOf } from "./network-state.ts";
+import { readNetworks } from "./read-networks.ts";
+
+const NETWORKS = "/api/v1/operator/networks";
+const PAUSE = `${NETWORKS}/:network/pause`;
+const REREAD = `${NETWORKS}/:network/reread`;
+const answers = [{ status: 200, description: "The network", schema: networkStateBody }] as const;
+
+export const networkRoutes = routesOf({
+  ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
+  dependencies: switchDependencies,
+})
+  .get(NETWORKS, {
+    operationId: "listNetworks",
+    summary: "List the networks of the deployment, with their switches",
+    answers: [
+      { status: 200, description: "Networks with a source, and those that had one", schema: networkStateListBody },
+    ],
+    answer: async ({ deps }) => {
+      const states = await readNetworks(deps);
+      return states.ok ? ok(jsonReply(200, { data: states.value.map(networkBodyOf) })) : states;
+    },
+  })
+  .post(PAUSE, {
+    operationId: "pauseNetwork",
+    summary: "Pause a network: it is not read, and not offered to payers",
+    description:
+      "For a source that lies. The place up to which the network was read stays, so no invoice that waits for it expires, however long the pause is. A look that has begun may still end, within half a minute. For a network that is paused nothing changes.",
+    needsStepUp: true,
+    answers,
+    refusals: ["NETWORK_NOT_FOUND"],
+    answer: async ({ deps, params, principal, trail }) =>
+      reply(await pauseNetwork(deps, { network: params.network ?? "", actor: principal.user, trail })),
+  })
+  .delete(PAUSE, {
+    operationId: "resumeNetwork",
+    summary: "End a network's pause",
+    description: "It is read on from where it was, so payments of the meantime are found, as of their own time.",
+    needsStepUp: true,
+    answers,
+    refusals: ["NETWORK_NOT_FOUND"],
+    answer: async ({ deps, params, principal, trail }) =>
+      reply(await resumeNetwork(deps, { network: params.network ?? "", actor: principal.user, trail })),
+  })
+  .post(REREAD, {
+    operationId: "rereadNetwork",
+    summary: "Read a range of a network's blocks again",
+    description:
+      "Finds payments that a source had hidden, also those of invoices that have ended. Runs beside the network's own scan, in steps; a transfer that is known is not credited twice. At most one range of a network at a time, and no block above the one up to which it was read. For the range that is being read nothing changes.",
+    needsStepUp: true,
+    body: rereadRequestBody,
+    answers,
+    refusals: ["NETWORK_NOT_FOUND", "NETWORK_NOT_WATCHED", "REREAD_IN_PROGRESS"],
+    answer: async ({ deps, params, principal, trail, body }) =>
+      reply(await requestRange(deps, { network: params.network ?? "", actor: principal.user, trail }, body)),
+  })
+  .delete(REREAD, {
+    operationId: "endReread",
+    summary: "Stop reading a range again",
+    description: "What it has found stays.",
+    needsStepUp: true,
+    answers,
+    refusals: ["NETWORK_NOT_FOUND", "REREAD_NOT_FOUND"],
+    answer: async ({ deps, params, principal, trail }) =>
+      reply(await endRange(deps, { network: params.network ?? "", actor: principal.user, trail })),
+  });
+
+function reply(done: Result<NetworkState, Failure>): Result<Reply, Failure> {
+  return done.ok ? ok(jsonReply(200, networkBodyOf(done.value))) : done;
+}

@@ -1,0 +1,59 @@
+// Blocks that are read again because an operator asked for it: after a source that hid payments, or that was behind without saying so.
+
+import type { Network } from "../../chains/networks.ts";
+import type { BlockRef, Transfer } from "../../chains/transfer.ts";
+import type { Outage } from "../../lib/fetch-text.ts";
+
+export interface Reread {
+  readonly network: string;
+  /** Both inclusive. */
+  readonly fromHeight: number;
+  readonly toHeight: number;
+  /** The next block to read, of a source that is read by blocks. */
+  readonly nextHeight: number;
+  /** The last activation whose address was read, of a source that is read by address. */
+  readonly afterMs: number;
+  readonly afterPosition: number;
+  /** Transfers to addresses of merchants in what was read, known ones included. */
+  readonly transfers: number;
+  /** Addresses that no source answered for. */
+  readonly skipped: number;
+  /** Failed steps in a row, and why the last one failed. */
+  readonly failures: number;
+  readonly lastOutage: string | null;
+  readonly requestedAtMs: number;
+  readonly endedAtMs: number | null;
+}
+
+/** Blocks of one range: more than a week of the fastest network. */
+export const MOST_BLOCKS = 1_000_000;
+
+/** Of several networks one may be asked about at once, and each of them about one range at once. */
+export function isUnderWay(reread: Pick<Reread, "endedAtMs"> | undefined): boolean {
+  return reread !== undefined && reread.endedAtMs === null;
+}
+
+/** How much of the range has been read by blocks, from 0 to 1; 1 once it has ended. */
+export function progressOf({ fromHeight, toHeight, nextHeight, endedAtMs }: Reread): number {
+  if (endedAtMs !== null) return 1;
+  return Math.min(1, Math.max(0, (nextHeight - fromHeight) / (toHeight - fromHeight + 1)));
+}
+
+/** A part of the range that was read, and where to go on. */
+export interface Chunk {
+  readonly transfers: readonly Transfer[];
+  readonly next: Pick<Reread, "nextHeight" | "afterMs" | "afterPosition" | "skipped">;
+  /** Whether this was the last part. */
+  readonly isLast: boolean;
+  /** Why the part is shorter than it should be. */
+  readonly outage?: Outage;
+}
+
+/** What all chunks of a step have in common. */
+export interface Range {
+  readonly network: Network;
+  readonly from: BlockRef;
+  /** The last block of the range, or the last one that the scan has read if that is lower. */
+  readonly to: BlockRef;
+  readonly isWhole: boolean;
+}

@@ -1,0 +1,14 @@
+// Comma-separated values as spreadsheets read them (RFC 4180).
+
+const LINE_END = "\r\n";
+
+/** One record with its line end. An apostrophe in front keeps a spreadsheet from running a text as a formula (OWASP "CSV Injection"). */
+export function csvRecord(fields: readonly (string | number)[]): string {
+  return fields.map(csvField).join(",") + LINE_END;
+}
+
+function csvField(field: string | number): string {
+  if (typeof field === "number") return String(field);
+  const harmless = /^[=+\-@\t\r\n]/.test(field) ? `'${field}` : field;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

@@ -1,0 +1,40 @@
+// What `/healthz` answers to monitors, and to anybody else: no secret and nothing of a merchant.
+import { isoTimeOrNull } from "../../lib/time.ts";
+import { type CursorFacts, lagSecondsOf, reasonsOf, type StatusSettings, type Vitals } from "./status.ts";
+import { cursorsOf, reasonBodyOf } from "./status-body.ts";
+
+export interface HealthOf {
+  readonly version: string;
+  /** Undefined if storage does not answer. */
+  readonly vitals: Vitals | undefined;
+  readonly settings: StatusSettings;
+  /** Codes of all faults of the configuration. */
+  readonly faults: readonly string[];
+  readonly nowMs: number;
+}
+
+/** Degraded exactly if there is a reason. A warning is none: what it names is off, and all else works. */
+export function healthBodyOf({ version, vitals, settings, faults, nowMs }: HealthOf) {
+  const reasons = reasonsOf(vitals, settings, nowMs);
+  const unsettledInvoices = vitals?.unsettledInvoices ?? 0;
+  const cursors = cursorsOf(vitals, settings, nowMs).filter(({ network }) => settings.networks.has(network));
+  return {
+    version,
+    status: reasons.length === 0 ? ("ok" as const) : ("degraded" as const),
+    database: vitals === undefined ? ("unavailable" as const) : ("ok" as const),
+    reasons: reasons.map(reasonBodyOf),
+    networks: Object.fromEntries(cursors.map((cursor) => [cursor.network, networkOf(cursor, nowMs)])),
+    unsettledInvoices,
+    warnings: [
+      ...faults,
+      ...(settings.networks.size === 0 ? ["NETWORK_NOT_WATCHED"] : []),
+      ...(unsettledInvoices > 0 ? ["INVOICES_UNSETTLED"] : []),
+    ],
+  };
+}
+
+function networkOf(cursor: CursorFacts, nowMs: number) {
+  const { height, tipHeight, isResting, degradedSinceMs, quarantined: unreadAddresses } = cursor;
+  const degradedSince = isoTimeOrNull(degradedSinceMs);
+  return { height, tipHeight, lagSeconds: lagSecondsOf(cursor, nowMs), isResting, degradedSince, unreadAddresses };
+}

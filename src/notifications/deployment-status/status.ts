@@ -1,0 +1,198 @@
+// Whether the deployment works, from facts that storage has: what an operator must know, and since when. The same reasons are in `/healthz`, in
+// `/metrics`, on the operators' page and in their mails (docs/operations/monitoring.md).
+import { networkNamed } from "../../chains/networks.ts";
+import { pauseMs } from "../../detection/watchers/cursor-plan.ts";
+import { isoTime, MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
+
+export const REASON_CODES = [
+  "DATABASE_UNAVAILABLE",
+  "CONFIGURATION_INVALID",
+  "CURSOR_STALE",
+  "CRON_STOPPED",
+  "ADDRESS_QUARANTINED",
+  "DATABASE_NEARLY_FULL",
+] as const;
+
+export type ReasonCode = (typeof REASON_CODES)[number];
+
+/** Why the deployment is failing. */
+export interface Reason {
+  readonly code: ReasonCode;
+  readonly network: string | null;
+  readonly sinceMs: number | null;
+  /** A sentence for operators; no secret and nothing of a merchant, because strangers may read it. */
+  readonly detail: string;
+}
+
+/** How far a network has been read. */
+export interface CursorFacts {
+  readonly network: string;
+  readonly height: number | null;
+  readonly tipHeight: number | null;
+  readonly passedMs: number;
+  readonly lastMovedAtMs: number;
+  readonly tickedAtMs: number | null;
+  readonly degradedSinceMs: number | null;
+  /** Nothing on it is watched. */
+  readonly isResting: boolean;
+  /** Addresses refused by its source, or flooded, for so long that their merchants were notified; since when the first of them. */
+  readonly quarantined: number;
+  readonly quarantinedSinceMs: number | null;
+  readonly pausedAtMs: number | null;
+}
+
+/** What decides whether the deployment works: read in one short call. */
+export interface Vitals {
+  readonly cursors: readonly CursorFacts[];
+  /** When the cron's jobs last began; null if never. */
+  readonly cronRanAtMs: number | null;
+  /** Null before the set-up, and for a deployment that never redeemed a link. */
+  readonly setUpAtMs: number | null;
+  readonly databaseBytes: number;
+  /** Invoices that the sweep has failed to settle more than once and has not settled since. */
+  readonly unsettledInvoices: number;
+}
+
+/** What is due and not done. */
+export interface Queue {
+  /** At most `MOST_COUNTED`. */
+  readonly due: number;
+  readonly oldestDueAtMs: number | null;
+}
+
+/** More are not counted, because each counted row is read. */
+export const MOST_COUNTED = 10_000;
+
+/** What waits for work; not needed to decide whether the deployment works. */
+export interface Queues {
+  /** When the oldest open invoice that can be settled should have been. */
+  readonly oldestDueInvoiceMs: number | null;
+  readonly deliveries: Queue;
+  readonly receipts: Queue;
+  /** Invitations and notices to teams that wait. */
+  readonly mails: Queue;
+}
+
+/** The settings that decide. */
+export interface StatusSettings {
+  /** Canonical names of the networks with a source. */
+  readonly networks: ReadonlySet<string>;
+  /** POLL_SECONDS; null leaves each network its own pace. */
+  readonly pollSeconds: number | null;
+  readonly databaseLimitBytes: number;
+  /** Codes of faults without whose correction nothing works. */
+  readonly fatalFaults: readonly string[];
+}
+
+/** Payments on a network that has not been read for so long go unseen. Longer where the network is asked more seldom. */
+const STALE_AFTER_MS = 5 * MINUTE_MS;
+const CRON_STOPPED_AFTER_MS = 5 * MINUTE_MS;
+const NEARLY_FULL = 0.8;
+
+/** Every reason, the worst first; empty if all is well. `vitals`: undefined if storage does not answer. */
+export function reasonsOf(vitals: Vitals | undefined, settings: StatusSettings, nowMs: number): readonly Reason[] {
+  const { fatalFaults } = settings;
+  const invalid = fatalFaults.map((code) => reason("CONFIGURATION_INVALID", `a variable is wrong: ${code}`));
+  if (vitals === undefined) return [reason("DATABASE_UNAVAILABLE", "the database does not answer"), ...invalid];
+  const cursors = vitals.cursors.filter(({ network }) => settings.networks.has(network));
+  return [
+    ...invalid,
+    ...cronReasons(vitals, nowMs),
+    ...cursors.flatMap((cursor) => cursorReasons(cursor, settings, nowMs)),
+    ...cursors.flatMap(quarantineReasons),
+    ...sizeReasons(vitals, settings),
+  ];
+}
+
+function reason(code: ReasonCode, detail: string, of: Partial<Pick<Reason, "network" | "sinceMs">> = {}): Reason {
+  return { code, network: null, sinceMs: null, ...of, detail };
+}
+
+/** A new deployment's cron has its first minutes; one that never ran at all has stopped, too. */
+function cronReasons({ cronRanAtMs, setUpAtMs }: Vitals, nowMs: number): readonly Reason[] {
+  const sinceMs = cronRanAtMs ?? setUpAtMs;
+  if (sinceMs === null || nowMs - sinceMs < CRON_STOPPED_AFTER_MS) return [];
+  const detail =
+    cronRanAtMs === null
+      ? "scheduled jobs have never run"
+      : `scheduled jobs last ran at ${isoTime(cronRanAtMs)}; they run every minute`;
+  return [reason("CRON_STOPPED", detail, { sinceMs })];
+}
+
+function cursorReasons(cursor: CursorFacts, settings: StatusSettings, nowMs: number): readonly Reason[] {
+  const sinceMs = staleSinceMs(cursor, settings.pollSeconds, nowMs);
+  if (sinceMs === null) return [];
+  const { network, height, tipHeight, degradedSinceMs } = cursor;
+  const why = degradedSinceMs === null ? "" : "; its source fails or has stopped";
+  const read = height === null ? "has not been read" : `was read to block ${height} of ${tipHeight ?? "unknown"}`;
+  const detail = `${network} ${read}, and payments on it are awaited${why}`;
+  return [reason("CURSOR_STALE", detail, { network, sinceMs })];
+}
+
+/**
+ * Since when payments on a network go unseen; null where they are seen, where nothing is awaited, and while an operator has paused it. Three things
+ * count: its source fails, its watcher does not run, or what was read is old.
+ */
+function staleSinceMs(cursor: CursorFacts, pollSeconds: number | null, nowMs: number): number | null {
+  const { network, isResting, pausedAtMs, degradedSinceMs, height, tipHeight, passedMs } = cursor;
+  const known = networkNamed(network);
+  if (isResting || pausedAtMs !== null || known === undefined) return null;
+  const staleAfterMs = Math.max(STALE_AFTER_MS, 3 * pauseMs(known, pollSeconds, false));
+  const lastSignMs = Math.max(cursor.tickedAtMs ?? 0, cursor.lastMovedAtMs);
+  // A private test chain makes blocks only on request: at its tip nothing is unread, however old the block is.
+  const isAtTip = known.isRegtest && height !== null && height === tipHeight;
+  const since = [degradedSinceMs, lastSignMs, ...(isAtTip ? [] : [passedMs])].flatMap((ms) =>
+    ms !== null && nowMs - ms >= staleAfterMs ? [ms] : [],
+  );
+  return since.length === 0 ? null : Math.min(...since);
+}
+
+function quarantineReasons({ network, quarantined, quarantinedSinceMs: sinceMs }: CursorFacts): readonly Reason[] {
+  if (quarantined === 0) return [];
+  const detail = `${quarantined} ${quarantined === 1 ? "address" : "addresses"} on ${network} cannot be read with the others`;
+  return [reason("ADDRESS_QUARANTINED", detail, { network, sinceMs })];
+}
+
+function sizeReasons({ databaseBytes }: Vitals, { databaseLimitBytes }: StatusSettings): readonly Reason[] {
+  if (databaseBytes <= NEARLY_FULL * databaseLimitBytes) return [];
+  const percent = Math.floor((100 * databaseBytes) / databaseLimitBytes);
+  return [
+    reason("DATABASE_NEARLY_FULL", `the database has ${percent} % of its limit; when it is full nothing is stored`),
+  ];
+}
+
+/** What is written down each minute: the lag of networks on which something waits, how long the oldest of each queue has been due, and the size. */
+export function measuresOf(facts: Vitals & Queues, nowMs: number): readonly Measure[] {
+  const lags = facts.cursors.flatMap((cursor): Measure[] => {
+    const value = lagSecondsOf(cursor, nowMs);
+    return value === null ? [] : [{ kind: "lag", subject: cursor.network, value }];
+  });
+  const oldest = Object.entries(oldestDueOf(facts, nowMs));
+  return [
+    ...lags,
+    ...oldest.map(([subject, value]): Measure => ({ kind: "oldest_due", subject, value })),
+    { kind: "database", subject: "bytes", value: facts.databaseBytes },
+  ];
+}
+
+export interface Measure {
+  readonly kind: "lag" | "oldest_due" | "database";
+  readonly subject: string;
+  readonly value: number;
+}
+
+/** Seconds for which the oldest of each queue has been due; 0 where nothing is. */
+export function oldestDueOf(facts: Queues, nowMs: number) {
+  const since = (ms: number | null) => (ms === null ? 0 : Math.max(0, (nowMs - ms) / SECOND_MS));
+  return {
+    invoices: since(facts.oldestDueInvoiceMs),
+    deliveries: since(facts.deliveries.oldestDueAtMs),
+    receipts: since(facts.receipts.oldestDueAtMs),
+    mails: since(facts.mails.oldestDueAtMs),
+  };
+}
+
+/** Seconds since the time up to which everything was read; null while nothing is watched or has been read. */
+export function lagSecondsOf({ isResting, height, passedMs }: CursorFacts, nowMs: number): number | null {
+  return isResting || height === null ? null : Math.max(0, Math.round((nowMs - passedMs) / SECOND_MS));
+}

@@ -1,0 +1,60 @@
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { accountDependencies } from "../../accounts/sessions/dependencies.ts";
+import { type Suspension, setSuspension } from "../../accounts/suspension/change-suspension.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import { isoTimeOrNull } from "../../lib/time.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { jsonReply, type Reply } from "../../platform/http/reply.ts";
+import { merchantSummaryListBody, merchantSummaryQuery, suspensionBody } from "./contract.ts";
+import { listMerchantSummaries } from "./list-merchant-summaries.ts";
+
+const MERCHANTS = "/api/v1/operator/merchants";
+const SUSPENSION = `${MERCHANTS}/:merchantId/suspension`;
+
+/** What operators may know and do of merchants. They open no merchant's data: no money, no customers. */
+export const merchantSummaryRoutes = routesOf({
+  ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
+  dependencies: accountDependencies,
+})
+  .get(MERCHANTS, {
+    operationId: "listMerchantSummaries",
+    summary: "List the merchants of the deployment, newest first",
+    description: "With how many invoices each made in a day and how many deliveries are due; no money, no customers.",
+    query: merchantSummaryQuery,
+    answers: [{ status: 200, description: "One page", schema: merchantSummaryListBody }],
+    answer: async ({ deps, query }) => {
+      const page = await listMerchantSummaries(deps, query);
+      return page.ok ? ok(jsonReply(200, page.value)) : page;
+    },
+  })
+  .post(SUSPENSION, {
+    operationId: "suspendMerchant",
+    summary: "Suspend a merchant: it takes no new payments",
+    description:
+      "From now on it makes no invoices (403 MERCHANT_SUSPENDED for its servers, public keys and product pages), and payers of its invoices get no further address or amount. Everything may be read, and payments to what payers were given are found, credited and told as before. For a merchant that is suspended nothing changes.",
+    needsStepUp: true,
+    answers: [{ status: 200, description: "Since when it is suspended", schema: suspensionBody }],
+    refusals: ["MERCHANT_NOT_FOUND"],
+    answer: async ({ deps, params, principal, trail }) => {
+      const { merchantId = "" } = params;
+      return reply(await setSuspension(deps, { merchantId, isSuspended: true, actor: principal.user, trail }));
+    },
+  })
+  .delete(SUSPENSION, {
+    operationId: "resumeMerchant",
+    summary: "End a merchant's suspension",
+    description: "For a merchant that is not suspended nothing changes.",
+    needsStepUp: true,
+    answers: [{ status: 200, description: "It takes payments", schema: suspensionBody }],
+    refusals: ["MERCHANT_NOT_FOUND"],
+    answer: async ({ deps, params, principal, trail }) => {
+      const { merchantId = "" } = params;
+      return reply(await setSuspension(deps, { merchantId, isSuspended: false, actor: principal.user, trail }));
+    },
+  });
+
+function reply(done: Result<Suspension, Failure>): Result<Reply, Failure> {
+  return done.ok
+    ? ok(jsonReply(200, { id: done.value.id, suspendedAt: isoTimeOrNull(done.value.suspendedAtMs) }))
+    : done;
+}

@@ -1,0 +1,34 @@
+// The mail to operators about a deployment that does not work, or works again. It holds nothing of a merchant.
+import { isoTime } from "../../lib/time.ts";
+import { composeMail } from "../../platform/mail/compose.ts";
+import type { Mail } from "../../platform/mail/mail.ts";
+import type { Alert, AlertPlan } from "./alert.ts";
+
+export interface AlertMailOf extends Pick<AlertPlan, "failing" | "over"> {
+  /** The deployment's origin; empty if it has none. */
+  readonly publicUrl: string;
+}
+
+export function alertMail(to: string, { failing, over, publicUrl }: AlertMailOf): Mail {
+  const where = publicUrl === "" ? "The deployment" : `The deployment at ${new URL(publicUrl).host}`;
+  const isWell = failing.length === 0;
+  return composeMail({
+    to,
+    subject: isWell ? `Over: ${causesOf(over)}` : `Needs an operator: ${causesOf(failing)}`,
+    paragraphs: [
+      isWell ? `${where} has recovered.` : `${where} does not work as it should.`,
+      ...failing.map(({ cause, detail, beganAtMs }) => `${cause}, since ${isoTime(beganAtMs)}: ${detail}.`),
+      ...over.map(({ cause, beganAtMs, endedAtMs }) => {
+        return `${cause} is over. It was noticed at ${isoTime(beganAtMs)} and had ended at ${isoTime(endedAtMs ?? beganAtMs)}.`;
+      }),
+      ...(isWell
+        ? []
+        : ["You are told again after an hour, and when it is over. What to do: docs/operations/monitoring.md."]),
+    ],
+    ...(publicUrl === "" ? {} : { link: { text: "The state of the deployment", url: `${publicUrl}/healthz` } }),
+  });
+}
+
+function causesOf(alerts: readonly Alert[]): string {
+  return alerts.map(({ cause }) => cause).join(", ");
+}

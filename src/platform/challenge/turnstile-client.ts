@@ -1,0 +1,51 @@
+// Asks Turnstile's service about a token (developers.cloudflare.com/turnstile/get-started/server-side-validation).
+import * as z from "zod";
+import { type BoundedRequest, fetchPlainJson, type Outage, outage } from "../../lib/fetch-text.ts";
+import { lazily } from "../../lib/lazily.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import type { TokenQuestion, TokenVerdict, TurnstileKeys } from "./turnstile.ts";
+
+/** A customer waits for it. */
+const TIMEOUT_MS = 5 * SECOND_MS;
+const LIMIT_BYTES = 16_384;
+
+const answer = lazily(() =>
+  z.object({
+    success: z.boolean(),
+    hostname: z.string().nullish(),
+    action: z.string().nullish(),
+    "error-codes": z.array(z.string()).nullish(),
+  }),
+);
+
+export interface TurnstileSettings extends Pick<TurnstileKeys, "secretKey" | "origin"> {
+  readonly fetch: BoundedRequest["fetch"];
+  /** The time limit of the whole answer. */
+  readonly timeoutMs?: number;
+}
+
+/** Any answer of the service, or why there is none. */
+export async function askTurnstile(
+  { fetch, origin, secretKey, timeoutMs = TIMEOUT_MS }: TurnstileSettings,
+  { token, ip, onceId }: TokenQuestion,
+): Promise<Result<TokenVerdict, Outage>> {
+  const json = JSON.stringify({
+    secret: secretKey,
+    response: token,
+    ...(ip === null ? {} : { remoteip: ip }),
+    ...(onceId === undefined ? {} : { idempotency_key: onceId }),
+  });
+  const url = `${origin}/turnstile/v0/siteverify`;
+  const read = await fetchPlainJson({ fetch, url, json, timeoutMs, limitBytes: LIMIT_BYTES });
+  if (!read.ok) return read;
+  const parsed = answer().safeParse(read.value);
+  if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
+  const { success, hostname, action, "error-codes": errors } = parsed.data;
+  return ok({
+    isSolved: success,
+    hostname: hostname ?? undefined,
+    action: action ?? undefined,
+    errors: errors ?? [],
+  });
+}

@@ -1,0 +1,87 @@
+// Cloudflare Turnstile: the operator's keys, and which answer of its service counts as a solved challenge. Without keys nobody is asked.
+import { err, ok, type Result } from "../../lib/result.ts";
+
+/** Where the widget's script, its frame and the service are. */
+const ORIGIN = "https://challenges.cloudflare.com";
+/** The longest token that the service makes. */
+const LONGEST_TOKEN = 2_048;
+
+/** What a token was solved for: a widget names it, so that a token of a product's page makes no invoice with a public key. */
+export type ChallengeAction = "buy" | "invoice";
+
+export interface TurnstileKeys {
+  /** Public: it is in the page. */
+  readonly siteKey: string;
+  readonly secretKey: string;
+  readonly origin: string;
+}
+
+/** The variables; one that was never set is undefined. TURNSTILE_ORIGIN is for development only. */
+export interface TurnstileVariables {
+  readonly ENVIRONMENT: string | undefined;
+  readonly TURNSTILE_SITE_KEY?: string | undefined;
+  readonly TURNSTILE_SECRET_KEY?: string | undefined;
+  readonly TURNSTILE_ORIGIN?: string | undefined;
+}
+
+/** Undefined without keys: then nobody is asked. The error never repeats a value. */
+export function parseTurnstile(of: TurnstileVariables): Result<TurnstileKeys | undefined, string> {
+  const siteKey = (of.TURNSTILE_SITE_KEY ?? "").trim();
+  const secretKey = (of.TURNSTILE_SECRET_KEY ?? "").trim();
+  if (siteKey === "" && secretKey === "") return ok(undefined);
+  if (siteKey === "" || secretKey === "")
+    return err("TURNSTILE_SITE_KEY and TURNSTILE_SECRET_KEY belong together: one is missing, so nobody is challenged");
+  if (![siteKey, secretKey].every((key) => /^[\x21-\x7e]{1,200}$/.test(key)))
+    return err("TURNSTILE_SITE_KEY and TURNSTILE_SECRET_KEY are at most 200 characters without spaces");
+  const standIn = of.ENVIRONMENT === "development" ? URL.parse(of.TURNSTILE_ORIGIN ?? "") : null;
+  return ok({ siteKey, secretKey, origin: standIn?.origin ?? ORIGIN });
+}
+
+export interface TokenQuestion {
+  readonly token: string;
+  readonly ip: string | null;
+  /** A UUID. The service gives the same answer to the same token with it, where it would otherwise call the token used. */
+  readonly onceId: string | undefined;
+}
+
+/** What the service says of a token. */
+export interface TokenVerdict {
+  readonly isSolved: boolean;
+  /** Where the widget was. */
+  readonly hostname: string | undefined;
+  readonly action: string | undefined;
+  /** Why it is not solved; `timeout-or-duplicate` for a token that is too old or was used before. */
+  readonly errors: readonly string[];
+}
+
+/** What a token must have been solved for. */
+export interface Expected {
+  readonly action: ChallengeAction;
+  /** The host of the page with the widget; undefined if it is not known. */
+  readonly hostname: string | undefined;
+}
+
+/** Reasons that say nothing about the token: our secret is wrong, or the service has a fault. */
+const NOT_THE_TOKENS = ["missing-input-secret", "invalid-input-secret", "bad-request", "internal-error"];
+
+/** The reasons that say nothing about the token. */
+export function serviceFaults({ errors }: Pick<TokenVerdict, "errors">): readonly string[] {
+  return errors.filter((each) => NOT_THE_TOKENS.includes(each));
+}
+
+/** `unknown`: the service has not judged the token. */
+export function judgeToken(verdict: TokenVerdict, expected: Expected): "passed" | "failed" | "unknown" {
+  if (!verdict.isSolved) return serviceFaults(verdict).length > 0 ? "unknown" : "failed";
+  if (verdict.action !== expected.action) return "failed";
+  return expected.hostname === undefined || verdict.hostname === expected.hostname ? "passed" : "failed";
+}
+
+/** Whether text may be a token: then the service is asked. */
+export function isTokenLike(token: string): boolean {
+  return token.length <= LONGEST_TOKEN && /^[\x21-\x7e]+$/.test(token);
+}
+
+/** The host of a page's origin, as the service names it; undefined for none or an opaque one. */
+export function hostnameOf(origin: string | undefined): string | undefined {
+  return URL.parse(origin ?? "")?.hostname || undefined;
+}

@@ -1,0 +1,83 @@
+// Counts what a piece of work asks of D1: a request, a job, a watcher's pass, a round of deliveries.
+
+import type { Cost } from "../../lib/work-log.ts";
+
+export class Meter implements Cost {
+  calls = 0;
+  rowsRead = 0;
+  rowsWritten = 0;
+
+  /** Counts a call by its answers; none for one that failed. */
+  count(answers: readonly unknown[]): void {
+    this.calls += 1;
+    for (const answer of answers) {
+      this.rowsRead += rowsIn(answer, "rows_read");
+      this.rowsWritten += rowsIn(answer, "rows_written");
+    }
+  }
+
+  /** `sharers`: how many pieces of work made the calls together. Each took part in all calls, and bears its share of their rows. */
+  add(cost: Cost, sharers = 1): void {
+    this.calls += cost.calls;
+    this.rowsRead += cost.rowsRead / sharers;
+    this.rowsWritten += cost.rowsWritten / sharers;
+  }
+
+  /** What was counted since `before`. */
+  since(before: Cost): Cost {
+    return {
+      calls: this.calls - before.calls,
+      rowsRead: this.rowsRead - before.rowsRead,
+      rowsWritten: this.rowsWritten - before.rowsWritten,
+    };
+  }
+
+  /** As it is now. */
+  get cost(): Cost {
+    const { calls, rowsRead, rowsWritten } = this;
+    return { calls, rowsRead, rowsWritten };
+  }
+}
+
+function rowsIn(answer: unknown, name: "rows_read" | "rows_written"): number {
+  if (typeof answer !== "object" || answer === null || !("meta" in answer)) return 0;
+  const { meta } = answer;
+  const rows: unknown = typeof meta === "object" && meta !== null ? Reflect.get(meta, name) : 0;
+  return typeof rows === "number" ? rows : 0;
+}
+
+/**
+ * The database for statements that are awaited one by one; `batch` (batch.ts) counts for itself. Where D1 answers with rows alone (`raw`), these are
+ * counted as read.
+ */
+export function metered(d1: D1Database, meter: Meter): D1Database {
+  return new Proxy(d1, {
+    get(target, name) {
+      if (name === "prepare") return (query: string) => meteredStatement(target.prepare(query), meter);
+      return memberOf(target, name);
+    },
+  });
+}
+
+const RUNS: readonly (string | symbol)[] = ["all", "run", "raw", "first"];
+
+function meteredStatement(statement: D1PreparedStatement, meter: Meter): D1PreparedStatement {
+  return new Proxy(statement, {
+    get(target, name) {
+      const member = memberOf(target, name);
+      if (name === "bind") return (...values: unknown[]) => meteredStatement(target.bind(...values), meter);
+      if (typeof member !== "function" || !RUNS.includes(name)) return member;
+      return async (...given: unknown[]) => {
+        const answer: unknown = await Reflect.apply(member, target, given);
+        meter.count([answer]);
+        if (Array.isArray(answer)) meter.rowsRead += answer.length;
+        return answer;
+      };
+    },
+  });
+}
+
+function memberOf(target: object, name: string | symbol): unknown {
+  const member: unknown = Reflect.get(target, name);
+  return typeof member === "function" ? member.bind(target) : member;
+}

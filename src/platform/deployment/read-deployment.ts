@@ -1,0 +1,92 @@
+// Whether the deployment is set up, and the origin that its set-up stored. Kept by the isolate, because every request of a deployment may need it.
+// "Set up" never becomes untrue, so it is kept for ever; the origin changes with a new set-up link, so it is read again after a minute.
+import { ok, type Result } from "../../lib/result.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
+import { openDb } from "../db/client.ts";
+import { databaseWithoutMerchant, type WithDatabases } from "../db/databases.ts";
+import { readWithRetry } from "../db/retry.ts";
+import type { Failure } from "../failures.ts";
+import { selectDeployment } from "./store.ts";
+
+const ORIGIN_KEPT_MS = MINUTE_MS;
+
+export interface Deployment {
+  readonly isSetUp: boolean;
+  /** Whether anybody has an account. Not kept once the deployment is set up, when nobody asks. */
+  readonly hasUsers: boolean;
+  /** Null before the set-up, and for a deployment that never redeemed a link. */
+  readonly origin: string | null;
+}
+
+interface Kept {
+  readonly deployment: Deployment;
+  readonly readAtMs: number;
+}
+
+/** By the database's binding: those who share the binding share what is kept, which in an isolate are all requests. */
+const kept = new WeakMap<D1Database, Kept>();
+
+export interface ReadingDeployment {
+  readonly nowMs: number;
+  readonly sleep: Sleep;
+}
+
+/** Reads storage only while the deployment is not set up. STORAGE_UNAVAILABLE. */
+export async function readSetUp(env: WithDatabases, of: ReadingDeployment): Promise<Result<Deployment, Failure>> {
+  const known = kept.get(databaseOfDeployment(env));
+  return known === undefined ? readAnew(env, of) : ok(known.deployment);
+}
+
+/** The environment with the stored origin as its PUBLIC_URL, if it has none of its own. STORAGE_UNAVAILABLE. */
+export async function withOrigin<E extends WithDatabases & Pick<Env, "PUBLIC_URL">>(
+  env: E,
+  of: ReadingDeployment,
+): Promise<Result<E, Failure>> {
+  if (env.PUBLIC_URL.trim() !== "") return ok(env);
+  const origin = await readOrigin(env, of);
+  if (!origin.ok) return origin;
+  return ok(origin.value === null ? env : { ...env, PUBLIC_URL: origin.value });
+}
+
+/** The same for work without a request, which throws and is begun again. */
+export async function withOriginOrThrow<E extends WithDatabases & Pick<Env, "PUBLIC_URL">>(
+  env: E,
+  of: ReadingDeployment,
+): Promise<E> {
+  const known = await withOrigin(env, of);
+  if (!known.ok) throw new Error("the deployment's origin could not be read");
+  return known.value;
+}
+
+/** After a redeemed link: the next request of this isolate reads what it stored. */
+export function forgetDeployment(env: WithDatabases): void {
+  kept.delete(databaseOfDeployment(env));
+}
+
+/** What is kept counts for longer while storage does not answer. */
+async function readOrigin(env: WithDatabases, of: ReadingDeployment): Promise<Result<string | null, Failure>> {
+  const known = kept.get(databaseOfDeployment(env));
+  const ageMs = known === undefined ? undefined : of.nowMs - known.readAtMs;
+  if (known !== undefined && ageMs !== undefined && ageMs >= 0 && ageMs < ORIGIN_KEPT_MS)
+    return ok(known.deployment.origin);
+  const read = await readAnew(env, of);
+  if (read.ok) return ok(read.value.origin);
+  return known === undefined ? read : ok(known.deployment.origin);
+}
+
+async function readAnew(env: WithDatabases, { nowMs, sleep }: ReadingDeployment): Promise<Result<Deployment, Failure>> {
+  const database = databaseOfDeployment(env);
+  const db = openDb(database);
+  const rows = await readWithRetry(sleep, async () => selectDeployment(db));
+  if (!rows.ok) return rows;
+  const [row] = rows.value;
+  const setUpAtMs = row?.setUpAtMs ?? null;
+  const deployment = { isSetUp: setUpAtMs !== null, hasUsers: row?.hasUsers ?? false, origin: row?.origin ?? null };
+  if (deployment.isSetUp) kept.set(database, { deployment, readAtMs: nowMs });
+  return ok(deployment);
+}
+
+function databaseOfDeployment(env: WithDatabases): D1Database {
+  return databaseWithoutMerchant(env, "DEPLOYMENT");
+}

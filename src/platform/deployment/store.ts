@@ -1,0 +1,22 @@
+import { sql } from "drizzle-orm";
+import type { Db } from "../db/client.ts";
+import { deployment } from "../db/schema/deployment.ts";
+
+/** The one row of the deployment; without columns' values before the set-up. */
+export function selectDeployment(db: Db) {
+  return db
+    .select({
+      setUpAtMs: sql<number | null>`(select set_up_at_ms from deployment where id = 1)`.as("set_up_at"),
+      origin: sql<string | null>`(select origin from deployment where id = 1)`.as("set_up_origin"),
+      hasUsers: sql<boolean>`exists (select 1 from users)`.mapWith((value) => value === 1).as("has_users"),
+    })
+    .from(sql`(select 1)`);
+}
+
+/** Records a redeemed set-up link: the time of the first, the origin of the last. */
+export function recordSetUp(db: Db, of: { readonly origin: string; readonly nowMs: number }) {
+  return db
+    .insert(deployment)
+    .values({ id: 1, setUpAtMs: of.nowMs, origin: of.origin })
+    .onConflictDoUpdate({ target: deployment.id, set: { origin: of.origin } });
+}

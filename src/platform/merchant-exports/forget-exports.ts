@@ -1,0 +1,22 @@
+import type { Left } from "../jobs/left.ts";
+import type { Bucket } from "./bucket.ts";
+import { oldNights, PREFIX } from "./manifest.ts";
+
+/** A list has at most 1,000 keys, and so does a call that deletes. */
+const LISTS_A_RUN = 20;
+
+/** Deletes the objects of nights that are older than `keepDays`, a bounded number of them. */
+export async function forgetExports(bucket: Bucket, date: string, keepDays: number): Promise<Left> {
+  const { delimitedPrefixes } = await bucket.list({ prefix: PREFIX, delimiter: "/" });
+  const old = oldNights(delimitedPrefixes, date, keepDays);
+  let lists = 0;
+  for (const prefix of old) {
+    for (let isCut = true; isCut; lists++) {
+      if (lists === LISTS_A_RUN) return "more";
+      const { objects, truncated } = await bucket.list({ prefix });
+      if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
+      isCut = truncated;
+    }
+  }
+  return "nothing";
+}

@@ -1,0 +1,62 @@
+// Home in a browser: what was received, what needs a person, and the first steps.
+import { expect, it } from "vitest";
+import { EXPECTED_IN_CONSOLE, findings, freshAddress, untilPage } from "./console-harness.ts";
+import { addInvoice, addWallet, type Member, ownerAtHome, payInFull } from "./console-member.ts";
+import { describeInBrowser, mine, send, until, useBrowser } from "./harness.ts";
+
+const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
+const NOTICED_WITHIN_MS = 60_000;
+
+describeInBrowser("Home", () => {
+  const browsing = useBrowser();
+
+  async function atHome(): Promise<Member> {
+    const { page } = await browsing.visit(QUIET);
+    return ownerAtHome(page, freshAddress());
+  }
+
+  it("shows what was received, by day, as a table too, and counts the invoices", async () => {
+    const member = await atHome();
+    const { page } = member;
+    await page.getByText("Nothing was received in this time").waitFor();
+    await addWallet(member);
+    await payInFull(member, await addInvoice(member, { name: "Order 1001" }));
+    await addInvoice(member, { name: "Order 1002" });
+    await page.reload();
+    await untilPage(page, "Home");
+    const received = page.getByRole("region", { name: "Received" });
+    await received.getByText("$25.00", { exact: true }).waitFor();
+    await received.locator("svg.recharts-surface").first().waitFor();
+    expect(await findings(page)).toEqual([]);
+    await received.getByRole("button", { name: "Show as a table" }).click();
+    await received.getByRole("row").filter({ hasText: "$25.00" }).waitFor();
+    await page.getByRole("region", { name: "By coin" }).getByText("USDT on ETH").waitFor();
+    await page.getByText("Today", { exact: true }).click();
+    await page.waitForURL(/days=1/);
+    await page.getByText("$0.00 yesterday").waitFor();
+    await page.getByRole("link", { name: "Paid", exact: true }).click();
+    await untilPage(page, "Invoices");
+    expect(await page.locator(".row-link").allTextContents()).toEqual(["Order 1001"]);
+  });
+
+  it("lists what needs a person, each with the way to it", async () => {
+    const member = await atHome();
+    const { page, merchantId } = member;
+    const address = await addWallet(member);
+    // Two wait there, so that neither is credited by being the only one.
+    await addInvoice(member, {});
+    await addInvoice(member, {});
+    await send("USDT", "3.21", address);
+    const noticed = async () => {
+      await mine();
+      return member.call<{ readonly data: readonly { readonly type: string }[] }>("GET", "/attention");
+    };
+    await until(noticed, ({ data }) => data.length > 0, NOTICED_WITHIN_MS);
+    await page.reload();
+    await untilPage(page, "Home");
+    const need = page.getByRole("article", { name: "Payments fit no invoice" });
+    const link = need.getByRole("link", { name: "3.21 USDT on ETH" });
+    expect(await link.getAttribute("href")).toContain(`/console/${merchantId}/payments/pay_`);
+    expect(await findings(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,325 @@
+// Who somebody is, as a user lives it in the console: passkeys, a provider's account, an invitation, the mail about a wallet, and changes that
+// need a fresh proof. The provider is a real one on loopback, and the passkeys are those of a virtual device.
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { until } from "../../scripts/demo-story/until.ts";
+import type { Role } from "../../src/accounts/teams/roles.ts";
+import { type OidcProvider, startOidcProvider } from "../support/oidc-server.ts";
+import { enter, mailsTo } from "./console-entry.ts";
+import { freshAddress, giveDevice, mailedCode, REFUSED_IN_CONSOLE, signIn, untilPage } from "./console-harness.ts";
+import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
+import { changeDatabase, emailOf, issuerOf } from "./street.ts";
+
+const QUIET = { reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE } as const;
+const MAILED_WITHIN_MS = 60_000;
+
+describeInBrowser("a user of the console", () => {
+  const browsing = useBrowser();
+
+  /** A page of somebody who is signed in. */
+  async function pageOf(email: string): Promise<Page> {
+    const { page } = await browsing.visit(QUIET);
+    await enter(page.context(), inject("street").baseUrl, email);
+    return page;
+  }
+
+  it("makes a passkey, signs in with it, and removes it", async () => {
+    const page = await pageOf(freshAddress());
+    await giveDevice(page);
+    await page.goto("/console/account");
+    await untilPage(page, "Account");
+    await makePasskey(page, "Work laptop");
+    await signOut(page);
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await page.waitForURL(/\/console/);
+    await page.goto("/console/account");
+    await page.getByText("Signed in with a passkey").waitFor();
+    await page.getByRole("button", { name: "Remove: Work laptop" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByText("No passkey yet.").waitFor();
+  });
+
+  it("is told that a device without their passkey gave none", async () => {
+    const { page } = await browsing.visit(QUIET);
+    await giveDevice(page);
+    await page.goto("/sign-in");
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await page.getByText("No passkey was given. Try again.").waitFor();
+  });
+
+  it("proves with a passkey that it is still them, and what they began goes on", async () => {
+    const email = freshAddress();
+    const page = await pageOf(email);
+    await giveDevice(page);
+    await page.goto("/console/account");
+    await untilPage(page, "Account");
+    await makePasskey(page, "Phone");
+    outliveProof(email);
+    await page.getByRole("region", { name: "Authenticator app" }).getByRole("button", { name: "Set up" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Use a passkey" }).click();
+    await page.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
+  });
+
+  it("proves with a mailed code that it is still them, and what they began goes on", async () => {
+    const email = freshAddress();
+    const page = await pageOf(email);
+    await page.goto("/console/account");
+    await untilPage(page, "Account");
+    outliveProof(email);
+    await page.getByRole("switch", { name: "Mailed codes as a second factor" }).click({ force: true });
+    const dialog = page.getByRole("dialog", { name: "Confirm that it is you" });
+    await dialog.getByLabel("Code from the mail").fill("00000000");
+    await dialog.getByRole("button", { name: "Continue" }).click();
+    await dialog.getByRole("alert").waitFor();
+    await dialog.getByLabel("Code from the mail").fill(await mailedCode(email));
+    await dialog.getByRole("button", { name: "Continue" }).click();
+    await page.getByText("Mailed codes are on.").waitFor();
+    expect(await page.getByRole("switch").isChecked()).toBe(true);
+  });
+
+  it("closes the question for a proof, and nothing was changed", async () => {
+    const email = freshAddress();
+    const page = await pageOf(email);
+    await page.goto("/console/account");
+    await untilPage(page, "Account");
+    outliveProof(email);
+    await page.getByRole("switch", { name: "Mailed codes as a second factor" }).click({ force: true });
+    await page.getByRole("dialog", { name: "Confirm that it is you" }).getByRole("button", { name: "Close" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await page.getByRole("switch").isChecked()).toBe(false);
+    expect(await page.getByText("That did not work").count()).toBe(0);
+  });
+});
+
+describeInBrowser("a user of a provider", () => {
+  const browsing = useBrowser();
+  let google: OidcProvider;
+  beforeAll(async () => {
+    const { baseUrl, google: place } = inject("street");
+    google = await startOidcProvider({ ...place, redirectUri: `${baseUrl}/api/v1/auth/google/callback` }, place.port);
+  });
+  afterAll(() => google?.close());
+  const visit = () => browsing.visit({ ...QUIET, alsoAllowed: [issuerOf(inject("street").google)] });
+
+  it("signs in, and comes back to the page that was asked for", async () => {
+    google.user = { subject: crypto.randomUUID(), email: freshAddress(), isEmailVerified: true };
+    const { page } = await visit();
+    await page.goto("/console/account");
+    await page.getByRole("link", { name: "Sign in with Google" }).click();
+    await untilPage(page, "Account");
+    expect(await page.getByLabel("Email address").inputValue()).toBe(google.user.email);
+    await page.getByText("Signed in with Google").waitFor();
+  });
+
+  it("proves their mailbox where the address has an account already", async () => {
+    const email = freshAddress();
+    const { page: first } = await visit();
+    await enter(first.context(), inject("street").baseUrl, email);
+    google.user = { subject: crypto.randomUUID(), email, isEmailVerified: true };
+    const { page } = await visit();
+    await page.goto("/sign-in");
+    await page.getByRole("link", { name: "Sign in with Google" }).click();
+    await page.getByText(`We mailed a code of 8 digits to ${email}.`).waitFor();
+    expect(page.url()).not.toContain(email.slice(0, 10));
+    await page.getByLabel("Digit 1 of the code").click();
+    await page.keyboard.type(await mailedCode(email));
+    await untilPage(page, "Welcome");
+  });
+
+  it("links an account, and unlinks it", async () => {
+    const { page } = await visit();
+    await enter(page.context(), inject("street").baseUrl, freshAddress());
+    google.user = { subject: crypto.randomUUID(), email: freshAddress(), isEmailVerified: true };
+    await page.goto("/console/account");
+    await page.getByRole("button", { name: "Link Google" }).click();
+    await page.getByText(`${google.user.email}, linked`).waitFor();
+    await page.getByRole("button", { name: "Unlink: Google" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Unlink" }).click();
+    await page.getByText("No account is linked.").waitFor();
+  });
+});
+
+describeInBrowser("somebody who was invited", () => {
+  const browsing = useBrowser();
+
+  /** Invites somebody to a shop's team; returns the link of the mail. */
+  async function invite(shop: PageShop, email: string, role: Role): Promise<string> {
+    const { page } = await browsing.visit(QUIET);
+    const context = page.context();
+    await enter(context, shop.baseUrl, emailOf(shop.merchantId, "OWNER"));
+    await post(context, `/api/v1/merchants/merchant/${shop.merchantId}/team/invitations`, { email, role });
+    return linkIn(shop.baseUrl, email, /\/invitations#token=\S+/);
+  }
+
+  it("signs in at the link of the mail, accepts, and sees the merchant as their role does", async () => {
+    const shop = await openShop(["USDT"]);
+    const email = freshAddress();
+    const link = await invite(shop, email, "VIEWER");
+    const { page } = await browsing.visit(QUIET);
+    await page.goto(link);
+    // The token is a secret, and leaves the address at once.
+    await page.getByLabel("Email address").waitFor();
+    expect(page.url()).not.toContain("token");
+    await page.getByLabel("Email address").fill(email);
+    await page.getByRole("button", { name: "Send me a code" }).click();
+    await page.getByLabel("Digit 1 of the code").click();
+    await page.keyboard.type(await mailedCode(email));
+    await page.getByRole("button", { name: "Accept the invitation" }).click();
+    await untilPage(page, "Home");
+    await page.getByRole("navigation", { name: "Console" }).getByText("Viewer").waitFor();
+    await page.getByRole("link", { name: "Invoices", exact: true }).first().click();
+    await untilPage(page, "Invoices");
+    expect(await page.getByRole("button", { name: "New invoice" }).count()).toBe(0);
+  });
+
+  it("finds the invitation without its mail, and stays outside unless they accept it", async () => {
+    const shop = await openShop(["USDT"]);
+    const email = freshAddress();
+    await invite(shop, email, "MEMBER");
+    const { page } = await browsing.visit(QUIET);
+    await enter(page.context(), shop.baseUrl, email);
+    await page.goto("/console");
+    await untilPage(page, "Welcome");
+    await page.getByRole("link", { name: "See your invitations" }).click();
+    await page.getByText(/invites you to work for .*, as member\.$/).waitFor();
+    await page.goto(`/console/${shop.merchantId}/invoices`);
+    await page.getByText("This could not be shown").waitFor();
+    await page.goto("/invitations");
+    await page.getByRole("button", { name: /^Accept the invitation of/ }).click();
+    await untilPage(page, "Home");
+  });
+
+  it("with the wrong account is told so, and accepts with the right one", async () => {
+    const shop = await openShop(["USDT"]);
+    const email = freshAddress();
+    const link = await invite(shop, email, "ADMIN");
+    const { page } = await browsing.visit(QUIET);
+    await enter(page.context(), shop.baseUrl, freshAddress());
+    await page.goto(link);
+    await page.getByRole("button", { name: "Accept the invitation" }).click();
+    await page.getByText("This invitation is for another address.").waitFor();
+    await page.getByRole("button", { name: "Use another account" }).click();
+    await signIn(page, email);
+    await page.getByText(`Signed in as ${email}.`).waitFor();
+    await page.getByRole("button", { name: "Accept the invitation" }).click();
+    await untilPage(page, "Home");
+  });
+});
+
+describeInBrowser("an owner", () => {
+  const browsing = useBrowser();
+
+  async function ownerOf(shop: PageShop): Promise<Page> {
+    const { page } = await browsing.visit(QUIET);
+    await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, "OWNER"));
+    return page;
+  }
+
+  it("disables a changed wallet with the link of the mail, without signing in, and only once", async () => {
+    const shop = await openShop([]);
+    // A user's own change: whoever has no factor but their mailbox gets the link.
+    const owner = await ownerOf(shop);
+    const wallet = await post(owner.context(), `/api/v1/merchants/merchant/${shop.merchantId}/wallets`, {
+      ...{ walletType: "DIRECT_WALLET", cryptocurrency: "USDT", network: "ETH" },
+      address: `0x${"7".repeat(40)}`,
+    });
+    const link = await linkIn(shop.baseUrl, emailOf(shop.merchantId, "OWNER"), /\/wallets\/disable#token=\S+/);
+    const { page } = await browsing.visit({ ...QUIET, alsoSaid: /status of 40\d/ });
+    await page.goto(link);
+    await page.getByRole("button", { name: "Disable the wallet" }).click();
+    await page.getByText("The wallet is disabled").waitFor();
+    expect(await shop.call("GET", `/wallets/${wallet.id}`)).toMatchObject({ isEnabled: false });
+    await page.goto("about:blank");
+    await page.goto(link);
+    await page.getByRole("button", { name: "Disable the wallet" }).click();
+    await page.getByRole("alert").waitFor();
+  });
+
+  it.each([
+    ["Accept", "Paid", "Accepted by hand"],
+    ["Dismiss", "Cancelled", "Dismissed by hand"],
+    ["Money returned", "Cancelled", "Money returned"],
+  ])("decides an invoice under review: %s", async (decision, state, decided) => {
+    const shop = await openShop(["USDT"]);
+    const { id } = await shop.createInvoice({ name: "Undecided" });
+    await shop.cancelInvoice(id);
+    changeDatabase(inject("street"), (database) => {
+      database.prepare("UPDATE invoices SET needs_review = 1 WHERE id = ?").run(id);
+    });
+    const page = await ownerOf(shop);
+    await page.goto(`/console/${shop.merchantId}/invoices/${id}`);
+    await page.getByRole("button", { name: "Decide" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(decision, { exact: true }).first().click();
+    await dialog.getByRole("button", { name: decision }).click();
+    await dialog.getByText("Say why").waitFor();
+    await dialog.getByLabel("Reason").fill("Agreed on the phone");
+    if (decision === "Money returned") await dialog.getByLabel(/^Hash/).fill("0xabc123");
+    await dialog.getByRole("button", { name: decision }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText(decided).first().waitFor();
+    await page.getByText("Agreed on the phone").waitFor();
+    expect(await page.getByText("0xabc123").count()).toBe(decision === "Money returned" ? 1 : 0);
+    await page.getByText("This invoice needs your decision").waitFor({ state: "detached" });
+    await page.getByRole("heading", { level: 1 }).locator("..").getByText(state, { exact: true }).waitFor();
+  });
+
+  it("is not offered to accept an invoice that was paid in full", async () => {
+    const shop = await openShop(["USDT"]);
+    const { id } = await shop.createInvoice({ name: "Paid too much" });
+    changeDatabase(inject("street"), (database) => {
+      database.prepare("UPDATE invoices SET needs_review = 1, status = 'OVERPAID' WHERE id = ?").run(id);
+    });
+    const page = await ownerOf(shop);
+    await page.goto(`/console/${shop.merchantId}/invoices/${id}`);
+    await page.getByRole("button", { name: "Decide" }).click();
+    const decisions = page.getByRole("dialog").getByRole("radiogroup");
+    expect(await decisions.getByRole("radio").count()).toBe(2);
+    await page.getByRole("dialog").getByLabel("Reason").fill("Kept for the next order");
+    await page.getByRole("dialog").getByRole("button", { name: "Dismiss" }).click();
+    await page.getByText("Dismissed by hand").waitFor();
+  });
+});
+
+async function makePasskey(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  const dialog = page.getByRole("dialog", { name: "Add a passkey" });
+  await dialog.getByLabel("Name").fill(name);
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("region", { name: "Passkeys" }).getByText(name, { exact: true }).waitFor();
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /^Signed in as/ }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.getByLabel("Email address").waitFor();
+}
+
+/** Ten minutes later: what they proved at the sign-in is no fresh proof any more. */
+function outliveProof(email: string): void {
+  changeDatabase(inject("street"), (database) => {
+    const { changes } = database
+      .prepare(
+        `UPDATE sessions SET factor_at_ms = factor_at_ms - 600000
+         WHERE user_id = (SELECT id FROM users WHERE email_key = ?)`,
+      )
+      .run(email);
+    if (changes === 0) throw new Error(`${email} has no session`);
+  });
+}
+
+/** A call in the session of a browser. */
+async function post(context: BrowserContext, path: string, data: unknown): Promise<{ readonly id: string }> {
+  const { baseUrl } = inject("street");
+  const answer = await context.request.post(baseUrl + path, { data, headers: { origin: baseUrl } });
+  if (!answer.ok()) throw new Error(`${path}: ${answer.status()} ${await answer.text()}`);
+  return answer.json();
+}
+
+/** The newest link of this kind that was mailed to an address, as a path. */
+async function linkIn(baseUrl: string, email: string, link: RegExp): Promise<string> {
+  const read = async () => (await mailsTo(baseUrl, email)).flatMap(({ text }) => link.exec(text)?.[0] ?? []);
+  const [newest] = await until(read, (links) => links.length > 0, MAILED_WITHIN_MS);
+  return newest ?? "";
+}

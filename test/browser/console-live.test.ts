@@ -1,0 +1,43 @@
+// Live updates of the console in a browser: pages show what happens without being asked.
+import { expect, it } from "vitest";
+import { EXPECTED_IN_CONSOLE, freshAddress } from "./console-harness.ts";
+import { addInvoice, addWallet, ownerAtHome, payInFull } from "./console-member.ts";
+import { describeInBrowser, useBrowser } from "./harness.ts";
+
+/** As dashboard/src/api/live.ts has them. */
+const POLL_MS = 30_000;
+const GATHER_MS = 1_000;
+const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
+
+describeInBrowser("the console", () => {
+  const browsing = useBrowser();
+
+  it("shows what happens while it is open, by one socket, and reads nothing while nothing happens", async () => {
+    const { page, sockets } = await browsing.visit(QUIET);
+    const member = await ownerAtHome(page, freshAddress());
+    await addWallet(member);
+    const invoice = await addInvoice(member, { name: "Order 1001", externalId: "LIVE-1" });
+    const made = page.getByRole("region", { name: "Invoices" });
+    await made.getByText("1", { exact: true }).waitFor();
+    await payInFull(member, invoice);
+    await page.getByText("$25.00", { exact: true }).first().waitFor();
+    await page.getByRole("link", { name: "Invoices", exact: true }).click();
+    // The filter of states, outside the list, may name it too.
+    await page.getByRole("main").getByRole("table").getByText("Paid", { exact: true }).waitFor();
+    await addInvoice(member, { name: "Order 1002" });
+    await page.getByRole("link", { name: "Order 1002" }).waitFor();
+    expect(sockets.map((url) => new URL(url).pathname)).toEqual([
+      `/api/v1/merchants/merchant/${member.merchantId}/live`,
+    ]);
+  });
+
+  it("reads everything again every now and then while there is no socket", async () => {
+    const { page } = await browsing.visit(QUIET);
+    await page.routeWebSocket(/\/live$/, (socket) => socket.close());
+    await page.clock.install();
+    const member = await ownerAtHome(page, freshAddress());
+    await addInvoice(member, { name: "Order 1001", paymentMethods: [] });
+    await page.clock.runFor(POLL_MS + GATHER_MS);
+    await page.getByRole("region", { name: "Invoices" }).getByText("1", { exact: true }).waitFor();
+  });
+});

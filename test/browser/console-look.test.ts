@@ -1,0 +1,70 @@
+// Every page of the console as all must be able to read it: axe in both schemes, wide and narrow, and nothing to be scrolled sideways. The
+// list of pages is console-pages.ts.
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import { shopApi } from "../../scripts/demo-story/shop.ts";
+import { axeFindings } from "../support/page-axe.ts";
+import { enter } from "./console-entry.ts";
+import { REFUSED_IN_CONSOLE } from "./console-harness.ts";
+import { fillMonth, type Month } from "./console-month.ts";
+import { CONSOLE_PAGES, openConsolePage, type Seen } from "./console-pages.ts";
+import { describeInBrowser, useBrowser } from "./harness.ts";
+import { emailOf, makeOperator, takeShop } from "./street.ts";
+
+const PHONE = 360;
+const DESK = 1280;
+/** Both schemes where the most is shown, and one where it is narrow. */
+const LOOKS = [
+  [DESK, "light"],
+  [DESK, "dark"],
+  [PHONE, "dark"],
+] as const;
+/** An end to what hangs, on a busy machine. */
+const PAGE_WITHIN_MS = 60_000;
+/** A colour that is still turning into that of the other scheme has the contrast of neither. */
+const SETTLED = `Promise.all(document.getAnimations().map((each) =>
+  each.effect?.getComputedTiming().endTime === Infinity ? undefined : each.finished.catch(() => undefined)))`;
+const EXCESS = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+
+describeInBrowser("every page of the console", () => {
+  const browsing = useBrowser();
+  let month: Month;
+  let newcomer: Seen;
+  let operator: Seen;
+  beforeAll(async () => {
+    const street = inject("street");
+    const { merchantId, key } = takeShop(street);
+    month = await fillMonth({ street, shop: shopApi(street.baseUrl, merchantId, key) });
+    newcomer = takeShop(street);
+    operator = takeShop(street);
+    makeOperator(street, emailOf(operator.merchantId, "OWNER"));
+  });
+
+  describe.each(["NOBODY", "MONTH", "NEWCOMER", "OPERATOR"] as const)("as it is shown to %s", (viewer) => {
+    const pages = CONSOLE_PAGES.filter(({ viewers }) => viewers.includes(viewer));
+
+    it("can be read by all, in both schemes, on a phone and a desk", {
+      timeout: pages.length * PAGE_WITHIN_MS,
+    }, async () => {
+      const seen = { NOBODY: month, MONTH: month, NEWCOMER: newcomer, OPERATOR: operator }[viewer];
+      const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE });
+      if (viewer !== "NOBODY") await enter(page.context(), inject("street").baseUrl, emailOf(seen.merchantId, "OWNER"));
+      const found: string[] = [];
+      for (const each of pages) {
+        // Pages that differ in the fragment alone would not be loaded anew.
+        await page.goto("about:blank");
+        await openConsolePage(page, each, seen);
+        for (const [width, colorScheme] of LOOKS) {
+          await page.setViewportSize({ width, height: 800 });
+          await page.emulateMedia({ colorScheme });
+          const what = `${each.name}, ${width} px, ${colorScheme}`;
+          // A window that was just made narrow needs a moment to settle.
+          await expect.poll(() => page.evaluate<number>(EXCESS), { message: `${what}: wider than its window` }).toBe(0);
+          await page.evaluate(SETTLED);
+          found.push(...(await axeFindings(page)).map((finding) => `${what}: ${finding}`));
+        }
+        await page.setViewportSize({ width: DESK, height: 800 });
+      }
+      expect(found).toEqual([]);
+    });
+  });
+});

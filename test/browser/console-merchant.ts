@@ -1,0 +1,69 @@
+// A merchant of a signed-in user of the console, made and read over the API with the session of the page.
+import type { Page } from "playwright-core";
+import { inject } from "vitest";
+import { until } from "../../scripts/demo-story/until.ts";
+import { randomHex } from "../support/wallet-bodies.ts";
+import { freshAddress, signIn } from "./console-harness.ts";
+import { mine, REQUIRED, send } from "./harness.ts";
+
+const SEEN_WITHIN_MS = 60_000;
+
+export interface ConsoleMerchant {
+  readonly id: string;
+  /** Its receiving address on Ethereum, for ETH. */
+  readonly address: string;
+  /** Calls a route of the merchant; throws if it is refused. */
+  call<T>(method: string, path: string, body?: object): Promise<T>;
+  /** Sends ETH to the address and waits until the payment is there. Returns its id. */
+  receive(coins: string): Promise<string>;
+}
+
+/** Signs a new user in, who owns a new merchant. It has a wallet for ETH unless `isBare`. */
+export async function openMerchant(page: Page, { isBare = false } = {}): Promise<ConsoleMerchant> {
+  await page.goto("/");
+  await signIn(page, freshAddress());
+  const { baseUrl } = inject("street");
+  const sent = async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const data = body === undefined ? {} : { data: body };
+    const answer = await page.request.fetch(path, { method, headers: { origin: baseUrl }, ...data });
+    if (!answer.ok()) throw new Error(`${method} ${path}: ${answer.status()} ${await answer.text()}`);
+    return (await answer.json()) as T;
+  };
+  const { id } = await sent<{ readonly id: string }>("POST", "/api/v1/merchants", { name: "Corner shop" });
+  const call = <T>(method: string, path: string, body?: object) =>
+    sent<T>(method, `/api/v1/merchants/merchant/${id}${path}`, body);
+  const address = `0x${randomHex(20)}`;
+  const pair = { cryptocurrency: "ETH", network: "ETH" };
+  if (!isBare) {
+    await call("POST", "/wallets", {
+      ...{ ...pair, walletType: "DIRECT_WALLET", address, requiredConfirmations: REQUIRED },
+    });
+  }
+  const receive = async (coins: string) => {
+    const hash = await send("ETH", coins, address);
+    const found = async () => {
+      await mine();
+      const { data } = await call<{ readonly data: readonly { readonly id: string }[] }>(
+        "GET",
+        `/payments?txHash=${hash}`,
+      );
+      return data[0]?.id;
+    };
+    const paymentId = await until(found, (each) => each !== undefined, SEEN_WITHIN_MS);
+    return String(paymentId);
+  };
+  return { id, address, call, receive };
+}
+
+export interface OrderFacts {
+  readonly id: string;
+  readonly status: string;
+  readonly amountReceived: string;
+  readonly paymentMethods: readonly { readonly amount: string | null }[];
+}
+
+/** An invoice that asks for ETH. */
+export function createOrder(merchant: ConsoleMerchant, name: string, more: object = {}): Promise<OrderFacts> {
+  const paymentMethods = [{ cryptocurrency: "ETH", network: "ETH" }];
+  return merchant.call("POST", "/invoices", { name, rawAmount: 49.9, paymentMethods, ...more });
+}

@@ -1,0 +1,130 @@
+// What a merchant has beside its sales: people with names, invitations, keys, endpoints of which one fails, and a brand. Of the month of
+// console-month.ts.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { shopApi } from "../../scripts/demo-story/shop.ts";
+import { until } from "../../scripts/demo-story/until.ts";
+import { codeMailedTo } from "./console-entry.ts";
+import { changeDatabase, emailOf, type Street } from "./street.ts";
+
+type Shop = Pick<ReturnType<typeof shopApi>, "call"> & { readonly merchantId: string };
+type Role = Parameters<typeof emailOf>[1];
+
+const WITHIN_MS = 60_000;
+
+/** What the endpoints are called once they have heard something: the port of a test's server says nothing to a reader. */
+const URLS = {
+  orders: "https://shop.harbour-coffee.example/webhooks/edgetill",
+  stock:
+    "https://warehouse.harbour-coffee.example/stock/reservations/by-payment/incoming?tenant=harbour-coffee-roasters",
+} as const;
+
+const NAMES: Readonly<Partial<Record<Role, string>>> = {
+  OWNER: "Ann Miller",
+  ADMIN: "Bartholomew Featherstonehaugh",
+  MEMBER: "Noor el Khoury",
+};
+
+interface Place {
+  readonly street: Street;
+  readonly shop: Shop;
+}
+
+export interface Office {
+  /** Waits until the endpoints have heard something, and gives them the names of a shop's. */
+  settle(): Promise<void>;
+}
+
+export async function openOffice({ street, shop }: Place): Promise<Office> {
+  await shop.call("PATCH", "/settings", {
+    brand: { name: "Harbour Coffee", color: "#0f766e", supportUrl: "https://harbour-coffee.example/help" },
+    frameAncestors: ["https://shop.harbour-coffee.example"],
+    mailReceiptsToCustomers: true,
+  });
+  const receiver = await openReceiver();
+  await shop.call("POST", "/webhooks", {
+    ...{ url: `${receiver}/orders`, events: ["invoice.*"], description: "Marks orders as paid" },
+  });
+  await shop.call("POST", "/webhooks", {
+    url: `${receiver}/stock`,
+    events: ["payment.confirmed", "payment.unmatched"],
+  });
+  await hirePeople(street, shop.merchantId);
+  return { settle: () => settle({ street, shop }) };
+}
+
+/** A shop's server, where the orders are taken and the stock is not. It does not keep the process. */
+async function openReceiver(): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    const isTaken = request.url === "/orders";
+    response.writeHead(isTaken ? 200 : 503, { "content-type": "text/plain" });
+    response.end(isTaken ? "thanks" : "The warehouse is closed for stocktaking. Come back on Monday.");
+  });
+  server.unref();
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+}
+
+/** What an owner does in the console. */
+async function hirePeople(street: Street, merchantId: string): Promise<void> {
+  const asOwner = await signedIn(street.baseUrl, emailOf(merchantId, "OWNER"));
+  const call = (method: string, path: string, body: object) =>
+    asOwner(method, `/api/v1/merchants/merchant/${merchantId}${path}`, body);
+  await call("POST", "/api-keys", {
+    name: "Shop server",
+    kind: "SECRET",
+    permissions: ["INVOICE_VIEW", "INVOICE_CREATE", "INVOICE_UPDATE", "INVOICE_CANCEL", "PRODUCT_VIEW"],
+    allowedIps: ["192.0.2.0/24", "2001:db8:7::/48"],
+  });
+  await call("POST", "/api-keys", {
+    name: "Buy buttons of harbour-coffee.example",
+    kind: "PUBLIC",
+    permissions: ["INVOICE_CREATE", "INVOICE_VIEW", "PRODUCT_VIEW"],
+    expiresAt: new Date(Date.now() + 90 * 24 * 3_600_000).toISOString(),
+  });
+  await call("POST", "/team/invitations", { email: "priya.raman@example.com", role: "MEMBER" });
+  await call("POST", "/team/invitations", {
+    email: "maria-elisabeth.von-habsburg-lothringen+bookkeeping@accounting.example-roastery.example.com",
+    role: "VIEWER",
+  });
+  // The others have never signed in with their address, so that they lack it.
+  await call("PATCH", "/team/security", { enforceEmailVerified: true });
+  changeDatabase(street, (database) => {
+    for (const [role, name] of Object.entries(NAMES))
+      database.prepare("UPDATE users SET name = ? WHERE email = ?").run(name, emailOf(merchantId, role as Role));
+  });
+}
+
+/** Calls of a user, by the session that a mailed code opens. */
+export async function signedIn(baseUrl: string, email: string) {
+  let cookie = "";
+  const send = async (method: string, path: string, body: object) => {
+    const headers = { "content-type": "application/json", origin: baseUrl, cookie };
+    const answer = await fetch(`${baseUrl}${path}`, { method, headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    const given = answer.headers.getSetCookie().map((each) => each.replace(/;.*/, ""));
+    cookie = [cookie, ...given].filter(Boolean).join("; ");
+  };
+  await send("POST", "/api/v1/auth/email/start", { email });
+  await send("POST", "/api/v1/auth/email/verify", { email, code: await codeMailedTo(baseUrl, email) });
+  return send;
+}
+
+interface Endpoint {
+  readonly id: string;
+  readonly url: string;
+}
+
+async function settle({ street, shop }: Place): Promise<void> {
+  const endpoints = await shop.call<readonly Endpoint[]>("GET", "/webhooks");
+  for (const [name, url] of Object.entries(URLS)) {
+    const { id = "" } = endpoints.find((each) => each.url.endsWith(`/${name}`)) ?? {};
+    const tried = () => shop.call<{ readonly data: readonly object[] }>("GET", `/webhooks/${id}/deliveries?limit=100`);
+    await until(tried, ({ data }) => JSON.stringify(data).includes('"statusCode"'), WITHIN_MS);
+    changeDatabase(street, (database) => {
+      database.prepare("UPDATE webhooks SET url = ? WHERE id = ?").run(url, id);
+    });
+  }
+}

@@ -1,0 +1,143 @@
+// The page of those who run the deployment: how it is, and its switches. Pauses and re-reads themselves: test/worker/detection/switches.test.ts.
+import type { Page } from "playwright-core";
+import { expect, inject, it } from "vitest";
+import { enter } from "./console-entry.ts";
+import { findings, REFUSED_IN_CONSOLE, untilPage } from "./console-harness.ts";
+import { describeInBrowser, ON_ETH, openShop, until, useBrowser } from "./harness.ts";
+import { changeDatabase, emailOf, makeOperator, takeShop } from "./street.ts";
+
+/** Mantine puts what moves away at the end of its transition. */
+const QUIET = { reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE } as const;
+const WITHIN_MS = 60_000;
+
+const region = (page: Page, name: string) => page.getByRole("region", { name });
+const confirm = (page: Page, action: string) =>
+  page.getByRole("dialog").getByRole("button", { name: action, exact: true }).click();
+
+describeInBrowser("the operator page", () => {
+  const browsing = useBrowser();
+
+  async function opened() {
+    const street = inject("street");
+    const shop = takeShop(street);
+    const email = emailOf(shop.merchantId, "OWNER");
+    makeOperator(street, email);
+    const { page } = await browsing.visit(QUIET);
+    await enter(page.context(), street.baseUrl, email);
+    await page.goto("/console");
+    await page.getByRole("navigation").getByRole("link", { name: "Operator" }).click();
+    await untilPage(page, "Operator");
+    return { page, street, shop };
+  }
+
+  it("is absent for everybody else", async () => {
+    const street = inject("street");
+    const { page } = await browsing.visit(QUIET);
+    await enter(page.context(), street.baseUrl, emailOf(takeShop(street).merchantId, "OWNER"));
+    await page.goto("/console");
+    await page.getByRole("link", { name: "Account" }).waitFor();
+    expect(await page.getByRole("link", { name: "Operator" }).count()).toBe(0);
+    await page.goto("/operator");
+    await page.getByText("There is no such page").first().waitFor();
+    expect(await page.getByRole("heading", { name: "Merchants" }).count()).toBe(0);
+  });
+
+  it("says how the deployment is, and reads a range of a network again with its progress", async () => {
+    const { page } = await opened();
+    // An invoice that waits on the network has it read.
+    await (await openShop(["USDT"])).createInvoice({ rawAmount: 30, paymentMethods: [ON_ETH("USDT")] });
+    await region(page, "Status").getByText("Works", { exact: true }).waitFor();
+    const networks = region(page, "Networks");
+    await until(
+      () => networks.getByText(/Block \d/).count(),
+      (count) => count > 0,
+      WITHIN_MS,
+    );
+    expect(await findings(page)).toEqual([]);
+    await networks.getByRole("button", { name: "Read again: ETH" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("From block").fill("999999999");
+    await dialog.getByRole("button", { name: "Read again" }).click();
+    await dialog.getByText("The last block is before the first.").waitFor();
+    expect(await findings(page)).toEqual([]);
+    await dialog.getByLabel("From block").fill("1");
+    await dialog.getByRole("button", { name: "Read again" }).click();
+    await networks.getByText(/Read again .*: blocks 1 to \d/).waitFor({ timeout: WITHIN_MS });
+  });
+
+  it("pauses and resumes a network, saying what that does", async () => {
+    const { page, street } = await opened();
+    // A network that no other story needs.
+    changeDatabase(street, (database) =>
+      database.exec(
+        `INSERT INTO network_cursors (network, is_resting, since_ms, checkpoints, passed_ms, last_moved_at_ms, progress)
+         VALUES ('LTC', 1, 0, '[]', 0, 0, '{}') ON CONFLICT DO NOTHING`,
+      ),
+    );
+    await page.reload();
+    await untilPage(page, "Operator");
+    const networks = region(page, "Networks");
+    await networks.getByRole("button", { name: "Pause: LTC" }).press("Enter");
+    await page.getByText(/Invoices that wait for it stay open/).waitFor();
+    expect(await findings(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await networks.getByRole("button", { name: "Pause: LTC" }).click();
+    await confirm(page, "Pause");
+    await networks.getByText("Paused", { exact: true }).waitFor();
+    await networks.getByRole("button", { name: "Resume: LTC" }).click();
+    await confirm(page, "Resume");
+    await networks.getByText("Paused", { exact: true }).waitFor({ state: "detached" });
+  });
+
+  it("finds a merchant, suspends it and resumes it", async () => {
+    const { page, street } = await opened();
+    const { merchantId, key } = takeShop(street);
+    const create = async () => {
+      const answer = await fetch(`${street.baseUrl}/api/v1/merchants/merchant/${merchantId}/invoices`, {
+        method: "POST",
+        headers: { "x-api-key": key, "content-type": "application/json" },
+        body: JSON.stringify({ name: "Order", rawAmount: 10, paymentMethods: [] }),
+      });
+      return answer.status;
+    };
+    const name = "شركة <b>الميناء</b> ".repeat(9);
+    changeDatabase(street, (database) =>
+      database.prepare("UPDATE merchants SET name = ? WHERE id = ?").run(name, merchantId),
+    );
+    const merchants = region(page, "Merchants");
+    await merchants.getByLabel("Search merchants").fill(merchantId);
+    await merchants.getByText("<b>الميناء</b>").first().waitFor();
+    expect(await create()).toBe(201);
+    await merchants.getByRole("button", { name: /^Suspend/ }).click();
+    await page.getByText(/Payments to what they were given are still found/).waitFor();
+    expect(await findings(page)).toEqual([]);
+    await confirm(page, "Suspend");
+    await merchants.getByText("Suspended", { exact: true }).waitFor();
+    expect(await create()).toBe(403);
+    await merchants.getByRole("button", { name: /^Resume/ }).click();
+    await confirm(page, "Resume");
+    await merchants.getByText("Suspended", { exact: true }).waitFor({ state: "detached" });
+    expect(await create()).toBe(201);
+    await merchants.getByLabel("Search merchants").fill("zzz");
+    await merchants.getByText("No merchant has this name or id.").waitFor();
+  });
+
+  it("adds an operator and removes one, and names the keys", async () => {
+    const { page, shop } = await opened();
+    const operators = region(page, "Operators");
+    await operators.getByText("You", { exact: true }).waitFor();
+    await operators.getByRole("button", { name: "Add" }).click();
+    const dialog = page.getByRole("dialog");
+    const add = () => dialog.getByRole("button", { name: "Add", exact: true }).click();
+    await dialog.getByLabel("Email address").fill("nobody@example.com");
+    await add();
+    await dialog.getByText(/No user has this address/).waitFor();
+    const admin = emailOf(shop.merchantId, "ADMIN");
+    await dialog.getByLabel("Email address").fill(admin);
+    await add();
+    await operators.getByRole("button", { name: `Remove: ${admin}` }).click();
+    await confirm(page, "Remove");
+    await operators.getByRole("button", { name: `Remove: ${admin}` }).waitFor({ state: "detached" });
+    await region(page, "Keys").getByText("In use", { exact: true }).first().waitFor();
+  });
+});

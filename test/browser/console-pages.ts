@@ -1,0 +1,217 @@
+// Every page of the console, in one list: scripts/console-pictures.ts takes pictures of each, and console-look.test.ts reads each with axe, in both
+// schemes. A new page joins by a line.
+import type { Page } from "playwright-core";
+import { until } from "../../scripts/demo-story/until.ts";
+import type { Course, Month } from "./console-month.ts";
+import { emailOf } from "./street.ts";
+
+/** Who looks: nobody who is signed in, the owner of a full month or of a merchant that has nothing yet, or an operator of the deployment. */
+type Viewer = "NOBODY" | "MONTH" | "NEWCOMER" | "OPERATOR";
+
+/** What pages show: a merchant's month, or one with nothing. */
+export type Seen = Pick<Month, "merchantId"> & Partial<Month>;
+
+export interface ConsolePage {
+  /** Also of its pictures. */
+  readonly name: string;
+  readonly viewers: readonly Viewer[];
+  readonly path: (of: Seen) => string;
+  /** What its `h1` says; undefined where that is the invoice's name. */
+  readonly heading?: string;
+  /** Opens what is to be seen, once the page is there. */
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+const READ_WITHIN_MS = 30_000;
+const BOTH = ["MONTH", "NEWCOMER"] as const;
+const ALONE = ["MONTH"] as const;
+
+const ENDPOINTS = "/developers?tab=endpoints";
+
+const button = (name: string) => (page: Page) => page.getByRole("button", { name }).first().click();
+
+export const CONSOLE_PAGES: readonly ConsolePage[] = [
+  { name: "sign-in", viewers: ["NOBODY"], path: () => "/sign-in", heading: "Sign in" },
+  { name: "sign-in-code", viewers: ["NOBODY"], path: () => "/sign-in", heading: "Sign in", act: askForCode },
+  { name: "setup", viewers: ["NOBODY"], path: () => "/setup#x", heading: "Set up Edgetill" },
+  { name: "setup-without-link", viewers: ["NOBODY"], path: () => "/setup", heading: "Set up Edgetill" },
+  { name: "disable-wallet", viewers: ["NOBODY"], path: () => "/wallets/disable#token=x", heading: "Disable a wallet" },
+  { name: "invitations", viewers: BOTH, path: () => "/invitations", heading: "Invitation to a team" },
+  { name: "welcome", viewers: ALONE, path: () => "/console/welcome", heading: "Welcome" },
+  { name: "account", viewers: ALONE, path: () => "/console/account", heading: "Account" },
+  { name: "no-such-page", viewers: ALONE, path: () => "/console/mer_x/invoices" },
+  { name: "mailbox", viewers: ALONE, path: mailbox, heading: "Development mailbox" },
+  { name: "home", viewers: ["MONTH"], path: of(""), heading: "Home", act: untilChart },
+  { name: "home-table", viewers: ALONE, path: of("?days=7"), heading: "Home", act: button("Show as a table") },
+  { name: "home", viewers: ["NEWCOMER"], path: of(""), heading: "Home" },
+  { name: "search", viewers: ALONE, path: of("/invoices"), heading: "Invoices", act: search },
+  { name: "invoices", viewers: BOTH, path: of("/invoices"), heading: "Invoices" },
+  { name: "new-invoice", viewers: ALONE, path: of("/invoices"), heading: "Invoices", act: fillNewInvoice },
+  {
+    name: "first-wallet",
+    viewers: ["NEWCOMER"],
+    path: of("/invoices"),
+    heading: "Invoices",
+    act: button("New invoice"),
+  },
+  { name: "reports", viewers: BOTH, path: of("/reports"), heading: "Reports" },
+  { name: "invoices-none-found", viewers: ALONE, path: of("/invoices?search=zzz"), heading: "Invoices" },
+  ...(["awaiting", "confirming", "paid", "overpaid", "underpaid", "late", "open"] as const).map(invoice),
+  { ...invoice("late"), name: "decide", act: button("Decide") },
+  { ...invoice("awaiting"), name: "edit-invoice", act: button("Edit") },
+  { name: "payments", viewers: BOTH, path: of("/payments"), heading: "Payments to review" },
+  { name: "look-up", viewers: ALONE, path: of("/payments"), heading: "Payments to review", act: button("Look up a") },
+  { name: "payment", viewers: ALONE, path: unmatched, heading: "77.123456 USDT", act: button("Show what the source") },
+  { name: "assign", viewers: ALONE, path: unmatched, heading: "77.123456 USDT", act: button("Assign to this invoice") },
+  { name: "ignore", viewers: ALONE, path: unmatched, heading: "77.123456 USDT", act: button("Ignore it") },
+  { name: "wallets", viewers: BOTH, path: of("/wallets"), heading: "Wallets" },
+  { name: "new-wallet", viewers: ALONE, path: of("/wallets"), heading: "Wallets", act: pasteKey },
+  { name: "wallet", viewers: ALONE, path: of("/wallets"), heading: "Wallets", act: row(/^BTC/, "All wallets") },
+  { name: "products", viewers: BOTH, path: of("/products"), heading: "Products" },
+  { name: "new-product", viewers: ALONE, path: of("/products"), heading: "Products", act: button("New product") },
+  { name: "product", viewers: ALONE, path: of("/products"), heading: "Products", act: row(/grinder/, "All products") },
+  { name: "edit-product", viewers: ALONE, path: of("/products"), heading: "Products", act: editProduct },
+  { name: "customers", viewers: BOTH, path: of("/customers"), heading: "Customers" },
+  {
+    name: "customer",
+    viewers: ALONE,
+    path: of("/customers"),
+    heading: "Customers",
+    act: row(/^Ann Miller/, "All customers"),
+  },
+  { name: "new-customer", viewers: ALONE, path: of("/customers"), heading: "Customers", act: button("New customer") },
+  { name: "developers", viewers: BOTH, path: of("/developers"), heading: "Developers" },
+  { name: "new-key", viewers: ALONE, path: of("/developers"), heading: "Developers", act: button("New key") },
+  { name: "endpoints", viewers: BOTH, path: of(ENDPOINTS), heading: "Developers" },
+  { name: "new-endpoint", viewers: ALONE, path: of(ENDPOINTS), heading: "Developers", act: button("New endpoint") },
+  { name: "endpoint", viewers: ALONE, path: of(ENDPOINTS), heading: "Developers", act: failingEndpoint },
+  { name: "events", viewers: ALONE, path: of("/developers?tab=events"), heading: "Developers" },
+  { name: "event", viewers: ALONE, path: of("/developers?tab=events"), heading: "Developers", act: newestEvent },
+  { name: "team", viewers: BOTH, path: of("/team"), heading: "Team" },
+  { name: "invite", viewers: ALONE, path: of("/team"), heading: "Team", act: button("Invite") },
+  { name: "settings", viewers: BOTH, path: of("/settings"), heading: "Settings" },
+  { name: "audit", viewers: BOTH, path: of("/audit"), heading: "Audit" },
+  {
+    name: "audit-entry",
+    viewers: ALONE,
+    path: of("/audit?action=settings.updated"),
+    heading: "Audit",
+    act: newestEntry,
+  },
+  { name: "operator", viewers: ["OPERATOR"], path: () => "/operator", heading: "Operator" },
+  { name: "pause", viewers: ["OPERATOR"], path: () => "/operator", heading: "Operator", act: button("Pause") },
+  { name: "suspend", viewers: ["OPERATOR"], path: () => "/operator", heading: "Operator", act: button("Suspend") },
+  { name: "reread", viewers: ["OPERATOR"], path: () => "/operator", heading: "Operator", act: button("Read again") },
+];
+
+function of(rest: string) {
+  return ({ merchantId }: Seen) => `/console/${merchantId}${rest}`;
+}
+
+/** Opens the first row of a list with this name, and waits for its page, which has a way back. */
+function row(name: RegExp, back: string) {
+  return async (page: Page) => {
+    await page.getByRole("link", { name }).first().click();
+    await page.getByRole("link", { name: back }).waitFor();
+    await page.waitForLoadState("networkidle");
+  };
+}
+
+/** BIP84 "Test vectors". */
+const KEY =
+  "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
+
+async function pasteKey(page: Page): Promise<void> {
+  await button("Add a wallet")(page);
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Address or extended public key").fill(KEY);
+  await dialog.getByRole("table").waitFor();
+}
+
+async function editProduct(page: Page): Promise<void> {
+  await row(/grinder/, "All products")(page);
+  await button("Edit")(page);
+  await page.getByRole("img", { name: "The product" }).waitFor();
+}
+
+function invoice(course: Course): ConsolePage {
+  const path = ({ merchantId, invoices }: Seen) => `/console/${merchantId}/invoices/${invoices?.[course]}`;
+  return { name: `invoice-${course}`, viewers: ALONE, path };
+}
+
+function mailbox({ merchantId }: Seen): string {
+  return `/dev/mail?to=${encodeURIComponent(emailOf(merchantId, "OWNER"))}`;
+}
+
+function unmatched({ merchantId, unmatched: paymentId }: Seen): string {
+  return `/console/${merchantId}/payments/${paymentId}`;
+}
+
+/** It is drawn by a part of the page that is loaded last. */
+async function untilChart(page: Page): Promise<void> {
+  await page.locator("svg.recharts-surface").first().waitFor();
+}
+
+async function search(page: Page): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("textbox", { name: "Find a page, an invoice or a customer" }).fill("lena@example.com");
+  await page.getByRole("dialog").getByText("Espresso machine, refurbished").waitFor();
+}
+
+async function fillNewInvoice(page: Page): Promise<void> {
+  await button("New invoice")(page);
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("combobox", { name: "Product" }).click();
+  await page.getByRole("option", { name: /^Hand grinder/ }).click();
+  await dialog.getByRole("combobox", { name: "Known customer" }).click();
+  await page.getByRole("option", { name: /kenji/ }).click();
+}
+
+/** With what it was sent last, and what it answered. */
+async function failingEndpoint(page: Page): Promise<void> {
+  await row(/warehouse/, "All endpoints")(page);
+  await page
+    .getByRole("button", { name: /payment\./ })
+    .first()
+    .click();
+  await page.getByText("The body that endpoints get").waitFor();
+}
+
+async function newestEvent(page: Page): Promise<void> {
+  await page
+    .getByRole("button", { name: /invoice\./ })
+    .first()
+    .click();
+  await page.getByText("The body that endpoints get").waitFor();
+}
+
+async function newestEntry(page: Page): Promise<void> {
+  await page
+    .getByRole("button", { name: /^Changed settings/ })
+    .first()
+    .click();
+  await page.getByRole("columnheader", { name: "After" }).waitFor();
+}
+
+async function askForCode(page: Page): Promise<void> {
+  await page.getByLabel("Email address").fill("somebody.with.a.long.name@example.com");
+  await button("Send me a code")(page);
+  await page.getByLabel("Digit 1 of the code").waitFor();
+}
+
+/** Opens a page, and waits until nothing of it is still being read. */
+export async function openConsolePage(page: Page, { path, heading, act }: ConsolePage, of: Seen): Promise<void> {
+  await page.goto(path(of), { waitUntil: "networkidle" });
+  if (heading !== undefined) await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+  await untilRead(page);
+  await act?.(page);
+  await untilRead(page);
+}
+
+async function untilRead(page: Page): Promise<void> {
+  await until(
+    () => page.locator('[aria-busy="true"], [role="status"][aria-label="Loading"]').count(),
+    (count) => count === 0,
+    READ_WITHIN_MS,
+  );
+}

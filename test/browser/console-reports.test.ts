@@ -1,0 +1,171 @@
+// Reports in the console: what was paid, added up in the reader's days, and the files of it.
+import { beforeAll, expect, inject, it } from "vitest";
+import { enter } from "./console-entry.ts";
+import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
+import { openMerchant } from "./console-merchant.ts";
+import {
+  type Bill,
+  choose,
+  coinRows,
+  downloaded,
+  expectedCoins,
+  expectedPeriods,
+  expectedReceived,
+  openReports,
+  periodRows,
+  receivedShown,
+  sellOverMonths,
+} from "./console-reports-harness.ts";
+import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
+import { emailOf } from "./street.ts";
+
+const DAY_MS = 24 * 3_600_000;
+/** Five and a half hours ahead in summer and winter: its days are not those of UTC. */
+const QUIET = { reducedMotion: "reduce", timezoneId: "Asia/Kolkata", alsoSaid: EXPECTED_IN_CONSOLE } as const;
+const dayIn = (ms: number) => new Date(ms + 5.5 * 3_600_000).toISOString().slice(0, 10);
+
+/** What a spreadsheet would run, what looks like the end of a cell, and what looks like the id of a line. */
+const HOSTILE = ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", 'say "hi", twice', "two\nlines", `",inv_${"0".repeat(26)},"`];
+
+describeInBrowser("reports", () => {
+  const browsing = useBrowser();
+  let shop: PageShop;
+  let bills: readonly Bill[];
+  const range = () => ({ from: dayIn(Date.now() - 75 * DAY_MS), to: dayIn(Date.now()) });
+
+  beforeAll(async () => {
+    shop = await openShop(["USDT", "ETH"]);
+    bills = await sellOverMonths(inject("street"), shop);
+  });
+
+  async function visit() {
+    const { page } = await browsing.visit(QUIET);
+    await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, "OWNER"));
+    return page;
+  }
+
+  it("show what was paid by day, week, month and coin, in the days of the reader's time zone", async () => {
+    const page = await visit();
+    const { from, to } = range();
+    await openReports(page, shop, { from, to });
+    expect(await receivedShown(page)).toEqual(expectedReceived(bills));
+    expect(await coinRows(page)).toEqual(expectedCoins(bills));
+    expect(await findings(page)).toEqual([]);
+    for (const [label, by] of [
+      ["Weeks", "week"],
+      ["Months", "month"],
+      ["Days", "day"],
+    ] as const) {
+      await choose(page, label);
+      await page.waitForURL((url) => url.searchParams.get("by") === by);
+      await page.getByRole("heading", { name: `By ${by}` }).waitFor();
+      expect(await periodRows(page, by), by).toEqual(expectedPeriods(bills, { by, from, to, dayIn }));
+    }
+  });
+
+  it("take their days from the address, keep them there, and say when nothing came in them", async () => {
+    const page = await visit();
+    const [first] = bills;
+    const day = dayIn(Date.parse(first?.receivedAt ?? ""));
+    await openReports(page, shop, { from: day, to: day });
+    const ofDay = bills.filter(({ receivedAt }) => dayIn(Date.parse(receivedAt)) === day);
+    expect(await receivedShown(page)).toEqual(expectedReceived(ofDay));
+    await page.getByLabel("From", { exact: true }).fill("2020-02-01");
+    await page.getByLabel("To", { exact: true }).fill("2020-02-29");
+    await page.waitForURL(/from=2020-02-01&to=2020-02-29/);
+    await page.getByText("Nothing was received in these days").waitFor();
+    await page.reload();
+    await untilPage(page, "Reports");
+    expect(await page.getByLabel("From", { exact: true }).inputValue()).toBe("2020-02-01");
+    await page.getByText("Nothing was received in these days").waitFor();
+    const file = await downloaded(page, "Export payments");
+    expect(file.name).toBe("payments-2020-02-01-to-2020-02-29.csv");
+    expect(file.text.split("\r\n")).toHaveLength(2);
+    // By the keys alone, a part of the date after the other; a year is no year before its fourth digit.
+    await page.getByLabel("From", { exact: true }).focus();
+    await page.keyboard.type("03152018");
+    await page.waitForURL(/from=2018-03-15/);
+    await page.getByRole("alert").getByText("At most 400 days").waitFor();
+    await page.getByRole("button", { name: "Export payments" }).waitFor();
+    await page.getByLabel("To", { exact: true }).fill("2018-03-14");
+    await page.getByRole("alert").getByText("The last day is before the first").waitFor();
+    expect(await page.getByRole("button", { name: "Export payments" }).count()).toBe(0);
+    expect(await findings(page)).toEqual([]);
+  });
+
+  it("of somebody who has sold nothing yet say what will be there", async () => {
+    const { page } = await browsing.visit(QUIET);
+    const merchant = await openMerchant(page, { isBare: true });
+    await page.goto(`/console/${merchant.id}/reports`);
+    await untilPage(page, "Reports");
+    await page.getByText("Nothing was received in these days").waitFor();
+    expect(await page.getByRole("table").count()).toBe(0);
+    expect(await findings(page)).toEqual([]);
+  });
+
+  it("export the payments of the days that they show as CSV and JSON lines, with the same sums", async () => {
+    const page = await visit();
+    const { from, to } = range();
+    await openReports(page, shop, { from, to });
+    const csv = await downloaded(page, "Export payments");
+    expect(csv.name).toBe(`payments-${from}-to-${to}.csv`);
+    expect(csv.text).toContain("\uFEFFid,receivedAt,status,");
+    await choose(page, "JSON lines");
+    const lines = await downloaded(page, "Export payments");
+    const payments = lines.text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(payments.map(({ txHash }) => txHash).toSorted()).toEqual(bills.map(({ txHash }) => txHash).toSorted());
+    for (const { txHash } of payments) expect(csv.text.split(txHash)).toHaveLength(2);
+    const sold = payments.map(({ fiatAmount, ...of }) => ({ ...of, value: fiatAmount }));
+    expect(expectedReceived(sold)).toEqual(await receivedShown(page));
+  });
+
+  it("export the statement of a month, whose sums are the totals that the page shows of it", async () => {
+    const page = await visit();
+    const [first] = bills;
+    const month = dayIn(Date.parse(first?.receivedAt ?? "")).slice(0, 7);
+    const [year, number] = month.split("-").map(Number);
+    const to = new Date(Date.UTC(year ?? 0, number ?? 0, 0)).toISOString().slice(0, 10);
+    await openReports(page, shop, { from: `${month}-01`, to });
+    await choose(page, "JSON lines");
+    await page.getByRole("combobox", { name: "Monthly statement" }).click();
+    const name = new Intl.DateTimeFormat("en-US", { month: "long", year: "numeric" }).format(Date.parse(to));
+    await page.getByRole("option", { name }).click();
+    const file = await downloaded(page, "Export the statement");
+    expect(file.name).toBe(`statement-${month}.jsonl`);
+    const lines = file.text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const of = (kind: string) => lines.filter(({ line }) => line === kind);
+    const inMonth = bills.filter(({ receivedAt }) => dayIn(Date.parse(receivedAt)).startsWith(month));
+    expect(of("PAYMENT").map(({ txHash }) => txHash)).toEqual(inMonth.map(({ txHash }) => txHash));
+    const money = ({ fiatAmount, currency }: (typeof lines)[number]) =>
+      new Intl.NumberFormat("en-US", { style: "currency", currency, maximumFractionDigits: 18 }).format(fiatAmount);
+    expect(of("CURRENCY_TOTAL").map(money).toSorted()).toEqual(await receivedShown(page));
+    const shown = await coinRows(page);
+    expect(of("COIN_TOTAL").length).toBeGreaterThanOrEqual(shown.length);
+    for (const { coin, values } of shown) {
+      const sums = of("COIN_TOTAL").filter(({ cryptocurrency }) => coin.startsWith(cryptocurrency));
+      expect(sums.map(money).toSorted()).toEqual(values);
+    }
+  });
+
+  it("write hostile names so that no spreadsheet runs them, and none of them ends a line", async () => {
+    const { page } = await browsing.visit(QUIET);
+    const merchant = await openMerchant(page, { isBare: true });
+    for (const name of HOSTILE)
+      await merchant.call("POST", "/invoices", { name, externalId: name, rawAmount: 1, paymentMethods: [] });
+    await page.goto(`/console/${merchant.id}/reports`);
+    await untilPage(page, "Reports");
+    const { text } = await downloaded(page, "Export invoices");
+    for (const cell of ["'=HYPERLINK(1)", "'+1", "'-1", "'@SUM(1)", '"say ""hi"", twice"', '"two\nlines"'])
+      expect(text).toContain(`,${cell},${cell},`);
+    expect(text).toContain(`,""",inv_${"0".repeat(26)},""",`);
+    await choose(page, "JSON lines");
+    const lines = (await downloaded(page, "Export invoices")).text.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line).name)).toEqual(HOSTILE);
+  });
+});

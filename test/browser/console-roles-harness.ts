@@ -1,0 +1,105 @@
+// What each role sees: exactly the pages and buttons that its permissions allow, and nothing else. The permissions are those of the table in
+// docs/design/decisions.md, section 7. A new page joins by a place with its buttons.
+import { readFileSync } from "node:fs";
+import type { Locator, Page } from "playwright-core";
+import { expect } from "vitest";
+import type { Role } from "../../src/accounts/teams/roles.ts";
+import { untilPage } from "./console-harness.ts";
+
+/** What is there for everybody who sees the page. */
+export const ALL = null;
+/** A permission, or the roles for which the rank counts beside it. */
+export type Needs = string | readonly Role[] | typeof ALL;
+
+/** An end to what hangs, on a busy machine. */
+export const PLACE_WITHIN_MS = 60_000;
+
+/** `S`: the shop with what the place shows. */
+export interface Place<S> {
+  readonly name: string;
+  readonly path: (shop: S) => string;
+  readonly heading: string;
+  readonly buttons: Readonly<Record<string, Needs>>;
+  /** Its parts with a heading. */
+  readonly sections?: Readonly<Record<string, Needs>>;
+  /** Without it the page is refused. For everybody unless given. */
+  readonly needs?: string;
+  /** The button that opens more of the page, once it is there. */
+  readonly opens?: RegExp;
+  /** A text of what it opens, unless that is a menu. */
+  readonly opened?: string;
+  /** Names of buttons with a text that is not the same each time. */
+  readonly besides?: RegExp;
+  /** Of the menu that it opens. */
+  readonly items?: Readonly<Record<string, Needs>>;
+}
+
+/** How many permissions each role has (Interface 2.3). */
+export const COUNTS = { OWNER: 34, ADMIN: 32, MEMBER: 15, VIEWER: 10 } as const;
+
+/** The table's rows are like `| invoice | view MV, create M, cancel |`; ADMIN has all but two, OWNER all. */
+export function permissionsOf(role: Role): ReadonlySet<string> {
+  const [, text = ""] = readFileSync("docs/design/decisions.md", "utf8").split("### Permissions\n");
+  const [table = ""] = text.split("### ");
+  const rows = [...table.matchAll(/^\| (\w+) \| (view .+) \|$/gm)];
+  const all = rows.flatMap(([, domain, actions = ""]) =>
+    actions.split(", ").map((action) => {
+      const [, name = "", who = ""] = /^(\w+)(?: ([MV]+))?/.exec(action) ?? [];
+      return { name: `${domain}:${name}`, who };
+    }),
+  );
+  const isHeld = ({ name, who }: (typeof all)[number]) => {
+    if (role === "OWNER") return true;
+    if (role === "ADMIN") return name !== "merchant:delete" && name !== "merchant:billing";
+    return who.includes(role === "MEMBER" ? "M" : "V");
+  };
+  return new Set(all.filter(isHeld).map(({ name }) => name));
+}
+
+export function allowed(table: Readonly<Record<string, Needs>>, role: Role): readonly string[] {
+  const held = permissionsOf(role);
+  const isMet = (needs: Needs) => needs === ALL || (typeof needs === "string" ? held.has(needs) : needs.includes(role));
+  return Object.entries(table).flatMap(([name, needs]) => (isMet(needs) ? [name] : []));
+}
+
+/** Opens each place and compares what is there with the table. */
+export async function expectPlaces<S>(
+  page: Page,
+  { places, shop, role }: { readonly places: readonly Place<S>[]; readonly shop: S; readonly role: Role },
+): Promise<void> {
+  for (const place of places) {
+    await page.goto(place.path(shop));
+    if (place.needs !== undefined && !permissionsOf(role).has(place.needs)) {
+      await page.getByText("This could not be shown").waitFor();
+      continue;
+    }
+    await openPlace(page, place);
+    const main = page.getByRole("main");
+    const buttons = (await namesOf(main.getByRole("button"))).filter((name) => place.besides?.test(name) !== true);
+    expect(buttons, place.name).toEqual(allowed(place.buttons, role).toSorted());
+    const sections = await main.locator("section h2").allTextContents();
+    expect(sections.toSorted(), place.name).toEqual(allowed(place.sections ?? {}, role).toSorted());
+    const items = await page.getByRole("menuitem").allTextContents();
+    expect(items.toSorted(), place.name).toEqual(allowed(place.items ?? {}, role).toSorted());
+  }
+}
+
+async function openPlace<S>(page: Page, { heading, opens, opened }: Place<S>): Promise<void> {
+  await untilPage(page, heading);
+  if (opens === undefined) return;
+  await page.getByRole("main").getByRole("button", { name: opens }).click();
+  if (opened === undefined) await page.getByRole("menu").waitFor();
+  else await page.getByText(opened).waitFor();
+}
+
+/** What is there for everybody, as often as it is shown: copy buttons of what is on chain, and the events that open. */
+const EVERYWHERE = /^(?:Copy (?!its link|the id).*|invoice\..*)$/;
+
+/** What a screen reader calls each of them. Copies of the same name count once, and so do the menus of rows. */
+async function namesOf(buttons: Locator): Promise<readonly string[]> {
+  const names = await Promise.all(
+    (await buttons.all()).map(async (each) => (await each.getAttribute("aria-label")) ?? (await each.textContent())),
+  );
+  const known = names.map((name) => (name ?? "").replace(/^(Actions for) .*/, "$1"));
+  return [...new Set(known.filter((name) => !EVERYWHERE.test(name)))].toSorted();
+}

@@ -1,0 +1,144 @@
+// What each role sees of wallets, products and customers (console-roles-harness.ts).
+import { beforeAll, inject, it } from "vitest";
+import { ROLES } from "../../src/accounts/teams/roles.ts";
+import { EXPECTED_IN_CONSOLE, signIn, untilPage } from "./console-harness.ts";
+import { ALL, expectPlaces, PLACE_WITHIN_MS, type Place } from "./console-roles-harness.ts";
+import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
+import { changeDatabase, emailOf } from "./street.ts";
+
+interface Shop extends PageShop {
+  readonly key: string;
+  readonly address: string;
+  readonly pending: string;
+  readonly altered: string;
+  readonly product: string;
+  readonly customer: string;
+}
+
+const OF_A_WALLET = { "Copy the id": ALL, Disable: "wallet:update", Delete: "wallet:delete" };
+const OF_THE_FORM = { Save: "wallet:update" };
+const PARTS = { Summary: ALL, Confirmations: "wallet:update", Changes: "audit:view" };
+
+const PLACES: readonly Place<Shop>[] = [
+  {
+    name: "the list of wallets",
+    path: ({ merchantId }) => `/console/${merchantId}/wallets`,
+    heading: "Wallets",
+    needs: "wallet:view",
+    buttons: { "Add a wallet": "wallet:create", "Disable the wallet: ETH": "wallet:update" },
+  },
+  {
+    name: "a wallet with one address",
+    path: ({ merchantId, address }) => `/console/${merchantId}/wallets/${address}`,
+    heading: "USDT on ETH",
+    needs: "wallet:view",
+    buttons: { ...OF_A_WALLET, ...OF_THE_FORM },
+    sections: PARTS,
+  },
+  {
+    name: "a wallet with an extended key",
+    path: ({ merchantId, key }) => `/console/${merchantId}/wallets/${key}`,
+    heading: "BTC",
+    needs: "wallet:view",
+    buttons: { ...OF_A_WALLET, ...OF_THE_FORM },
+    sections: { ...PARTS, "First addresses": ALL, Recovery: ALL },
+  },
+  {
+    name: "a wallet that is not used yet",
+    path: ({ merchantId, pending }) => `/console/${merchantId}/wallets/${pending}`,
+    heading: "ETH",
+    needs: "wallet:view",
+    buttons: { ...OF_A_WALLET, ...OF_THE_FORM },
+    sections: PARTS,
+  },
+  {
+    name: "a wallet that was altered",
+    path: ({ merchantId, altered }) => `/console/${merchantId}/wallets/${altered}`,
+    heading: "USDC on ETH",
+    needs: "wallet:view",
+    buttons: { "Copy the id": ALL, Delete: "wallet:delete" },
+    sections: { Summary: ALL, Changes: "audit:view" },
+  },
+  {
+    name: "the list of products",
+    path: ({ merchantId }) => `/console/${merchantId}/products`,
+    heading: "Products",
+    needs: "product:view",
+    buttons: { "New product": "product:create" },
+  },
+  {
+    name: "the list of products where none matches",
+    path: ({ merchantId }) => `/console/${merchantId}/products?search=zzz`,
+    heading: "Products",
+    needs: "product:view",
+    buttons: { "New product": "product:create", "Show all products": ALL },
+  },
+  {
+    name: "a product",
+    path: ({ merchantId, product }) => `/console/${merchantId}/products/${product}`,
+    heading: "Hand grinder",
+    needs: "product:view",
+    buttons: {
+      "Copy its link": ALL,
+      "Copy the id": ALL,
+      Edit: "product:update",
+      "Take off sale": "product:update",
+      Delete: "product:delete",
+    },
+    sections: { Summary: ALL, Share: ALL },
+  },
+  {
+    name: "the list of customers",
+    path: ({ merchantId }) => `/console/${merchantId}/customers`,
+    heading: "Customers",
+    needs: "customer:view",
+    buttons: { "New customer": "customer:update" },
+  },
+  {
+    name: "a customer",
+    path: ({ merchantId, customer }) => `/console/${merchantId}/customers/${customer}`,
+    heading: "Ada Byron",
+    needs: "customer:view",
+    buttons: { "Copy the id": ALL, Edit: "customer:update", Erase: "customer:delete" },
+    sections: { Details: ALL, Totals: ALL, Invoices: "invoice:view" },
+  },
+];
+
+/** One of each thing that a page treats differently. */
+async function stockedShop(): Promise<Shop> {
+  const shop = await openShop(["USDT", "USDC", "ETH", "BTC"]);
+  const { id: product } = await shop.call<{ readonly id: string }>("POST", "/products", {
+    ...{ name: "Hand grinder", price: 119 },
+  });
+  await shop.createInvoice({ customerEmail: "ada@example.com", customerName: "Ada Byron" });
+  const { data } = await shop.call<{ readonly data: readonly { readonly id: string }[] }>("GET", "/customers");
+  const wallets = await shop.call<readonly { readonly id: string; readonly cryptocurrency: string }[]>(
+    "GET",
+    "/wallets",
+  );
+  const walletOf = (code: string) => wallets.find(({ cryptocurrency }) => cryptocurrency === code)?.id ?? "";
+  const [address, altered, pending, key] = [walletOf("USDT"), walletOf("USDC"), walletOf("ETH"), walletOf("BTC")];
+  changeDatabase(inject("street"), (database) => {
+    const inAnHour = Date.now() + 3_600_000;
+    database.prepare("UPDATE wallets SET usable_from_ms = ? WHERE id = ?").run(inAnHour, pending);
+    database.prepare("UPDATE wallets SET address = lower(address) || 'x' WHERE id = ?").run(altered);
+  });
+  return { ...shop, key, address, pending, altered, product, customer: data[0]?.id ?? "" };
+}
+
+describeInBrowser("a member of the team", () => {
+  const browsing = useBrowser();
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await stockedShop();
+  });
+
+  const patience = { timeout: PLACES.length * PLACE_WITHIN_MS };
+  it.each(ROLES)("with the role %s sees of what the shop sells what it allows, and no more", patience, async (role) => {
+    const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
+    await page.goto(`/console/${shop.merchantId}`);
+    await signIn(page, emailOf(shop.merchantId, role));
+    await untilPage(page, "Home");
+    await expectPlaces(page, { places: PLACES, shop, role });
+  });
+});

@@ -1,0 +1,201 @@
+// What each role sees of Developers, Team, Settings and Audit (console-roles-harness.ts).
+import { beforeAll, it } from "vitest";
+import { ROLES, type Role } from "../../src/accounts/teams/roles.ts";
+import { EXPECTED_IN_CONSOLE, signIn, untilPage } from "./console-harness.ts";
+import { signedIn } from "./console-office.ts";
+import { ALL, expectPlaces, type Needs, PLACE_WITHIN_MS, type Place, permissionsOf } from "./console-roles-harness.ts";
+import { describeInBrowser, openShop, type PageShop, until, useBrowser } from "./harness.ts";
+import { emailOf } from "./street.ts";
+
+const DELIVERED_WITHIN_MS = 60_000;
+
+interface Shop extends PageShop {
+  /** Nothing answers there. */
+  readonly endpoint: string;
+}
+
+/** The name that the street gives its keys. */
+const KEY = "Demo secret key";
+
+/** "A member acts only on a role strictly below their own" (decisions 7, Rank). */
+function above(role: Role, permission: string): readonly Role[] {
+  return ROLES.slice(0, ROLES.indexOf(role)).filter((each) => permissionsOf(each).has(permission));
+}
+
+/** "Transfer of ownership, the security policy and deleting a merchant also need the role OWNER." */
+const OWNER: readonly Role[] = ["OWNER"];
+
+const developers = (tab: string) => (shop: Shop) => `/console/${shop.merchantId}/developers${tab}`;
+const endpointPath = ({ merchantId, endpoint }: Shop) => `/console/${merchantId}/developers/endpoints/${endpoint}`;
+
+const OF_ENDPOINT: Readonly<Record<string, Needs>> = {
+  "Send a ping": "webhook:update",
+  Change: "webhook:update",
+  Replay: "webhook:update",
+  "Rotate the secret": "webhook:update",
+  "Switch off": "webhook:update",
+  "Delete: http://127.0.0.1:9/orders": "webhook:delete",
+  "Copy the id": ALL,
+};
+
+/** The other members of the team; nobody acts on the owner. */
+const OTHERS = ["ADMIN", "MEMBER", "VIEWER"] as const;
+
+/** Emails have the merchant's id, so that names of buttons are known once the shop is. */
+function teamButtons({ merchantId }: Shop): Readonly<Record<string, Needs>> {
+  const ofMembers = OTHERS.flatMap((role) => {
+    const email = emailOf(merchantId, role);
+    return [
+      [`Make owner: ${email}`, OWNER],
+      [`Remove: ${email}`, above(role, "team:remove")],
+    ] as const;
+  });
+  const factors = ["Second factor", "Passkey", "Google account", "Verified email address"];
+  return {
+    ...Object.fromEntries(ofMembers),
+    ...Object.fromEntries(factors.map((name) => [`Demand it: ${name}`, OWNER])),
+    "Send again: waiting@example.com": above("VIEWER", "team:invite"),
+    "Revoke: waiting@example.com": "team:invite",
+    Invite: "team:invite",
+    "Leave the team": ["ADMIN", "MEMBER", "VIEWER"],
+  };
+}
+
+const SAVE = "merchant:update";
+
+function placesOf(shop: Shop): readonly Place<Shop>[] {
+  return [
+    {
+      name: "the keys",
+      path: developers(""),
+      heading: "Developers",
+      needs: "api_key:view",
+      buttons: {
+        "New key": "api_key:create",
+        [`27 permissions: ${KEY}`]: ALL,
+        [`Change: ${KEY}`]: "api_key:create",
+        [`Rotate: ${KEY}`]: "api_key:create",
+        [`Revoke: ${KEY}`]: "api_key:delete",
+      },
+      sections: { "API keys": "api_key:view" },
+    },
+    {
+      name: "the endpoints",
+      path: developers("?tab=endpoints"),
+      heading: "Developers",
+      needs: "webhook:view",
+      buttons: { "New endpoint": "webhook:create" },
+      sections: { Endpoints: "webhook:view" },
+    },
+    {
+      name: "the events",
+      path: developers("?tab=events&type=invoice.*"),
+      heading: "Developers",
+      needs: "webhook:view",
+      buttons: {},
+      sections: { Events: "webhook:view" },
+    },
+    {
+      name: "an endpoint",
+      path: endpointPath,
+      heading: "127.0.0.1:9",
+      needs: "webhook:view",
+      buttons: OF_ENDPOINT,
+      sections: { Summary: ALL, Deliveries: ALL },
+      besides: /invoice\.created/,
+    },
+    {
+      name: "a delivery of it",
+      path: endpointPath,
+      heading: "127.0.0.1:9",
+      needs: "webhook:view",
+      buttons: { ...OF_ENDPOINT, "Send again: invoice.created": "webhook:update" },
+      sections: { Summary: ALL, Deliveries: ALL },
+      opens: /invoice\.created/,
+      opened: "The body that endpoints get",
+      besides: /^(Waiting|Failed|Delivered)invoice\.created/,
+    },
+    {
+      name: "the team",
+      path: ({ merchantId }) => `/console/${merchantId}/team`,
+      heading: "Team",
+      needs: "team:view",
+      buttons: teamButtons(shop),
+      sections: { Members: ALL, Invitations: ALL, "Demanded factors": ALL, Roles: ALL },
+    },
+    {
+      name: "the settings",
+      path: ({ merchantId }) => `/console/${merchantId}/settings`,
+      heading: "Settings",
+      needs: "merchant:view",
+      buttons: {
+        "Save: Merchant": SAVE,
+        "Save: Brand": SAVE,
+        "Choose a picture": SAVE,
+        "Save: When an invoice is paid": SAVE,
+        "Save: Times": SAVE,
+        "Save: Mails": SAVE,
+        "Save: Delay of wallet changes": SAVE,
+        "Save: Pages that may show the checkout": SAVE,
+        "Save: Limits": SAVE,
+        "Delete this merchant": OWNER,
+      },
+      sections: {
+        ...{ Merchant: ALL, Brand: ALL, "When an invoice is paid": ALL, Times: ALL, Mails: ALL },
+        ...{ "Delay of wallet changes": ALL, "Pages that may show the checkout": ALL, Limits: ALL },
+        "Delete this merchant": OWNER,
+      },
+    },
+    {
+      name: "the audit log",
+      path: ({ merchantId }) => `/console/${merchantId}/audit`,
+      heading: "Audit",
+      needs: "audit:view",
+      buttons: { "Export as CSV": ALL },
+      besides: /^(Added a wallet|Created an invoice|Added an endpoint|Invited somebody)/,
+    },
+    {
+      name: "the audit log of nothing",
+      path: ({ merchantId }) => `/console/${merchantId}/audit?action=wallet.deleted`,
+      heading: "Audit",
+      needs: "audit:view",
+      buttons: { "Export as CSV": ALL, "Show all entries": ALL },
+    },
+  ];
+}
+
+/** With an endpoint that was sent something, and an invitation that waits. */
+async function connectedShop(): Promise<Shop> {
+  const shop = await openShop(["USDT"]);
+  const { id } = await shop.call<{ readonly id: string }>("POST", "/webhooks", {
+    ...{ url: "http://127.0.0.1:9/orders", events: ["invoice.created"] },
+  });
+  await shop.createInvoice();
+  const sent = () => shop.call<{ readonly data: readonly object[] }>("GET", `/webhooks/${id}/deliveries`);
+  await until(sent, ({ data }) => data.length > 0, DELIVERED_WITHIN_MS);
+  return { ...shop, endpoint: id };
+}
+
+describeInBrowser("a member of the team", () => {
+  const browsing = useBrowser();
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await connectedShop();
+    const asOwner = await signedIn(shop.baseUrl, emailOf(shop.merchantId, "OWNER"));
+    const path = `/api/v1/merchants/merchant/${shop.merchantId}/team/invitations`;
+    await asOwner("POST", path, { email: "waiting@example.com", role: "VIEWER" });
+  });
+
+  const patience = { timeout: 10 * PLACE_WITHIN_MS };
+  it.each(ROLES)(
+    "with the role %s sees of the merchant's own affairs what it allows, and no more",
+    patience,
+    async (role) => {
+      const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
+      await page.goto(`/console/${shop.merchantId}`);
+      await signIn(page, emailOf(shop.merchantId, role));
+      await untilPage(page, "Home");
+      await expectPlaces(page, { places: placesOf(shop), shop, role });
+    },
+  );
+});

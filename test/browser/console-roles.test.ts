@@ -1,0 +1,235 @@
+// What each role sees of the navigation, Home, invoices and payments to review (console-roles-harness.ts).
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import { ROLES } from "../../src/accounts/teams/roles.ts";
+import { EXPECTED_IN_CONSOLE, freshAddress, REFUSED_IN_CONSOLE, signIn, untilPage } from "./console-harness.ts";
+import {
+  ALL,
+  allowed,
+  COUNTS,
+  expectPlaces,
+  type Needs,
+  PLACE_WITHIN_MS,
+  type Place,
+  permissionsOf,
+} from "./console-roles-harness.ts";
+import { describeInBrowser, mine, ON_ETH, openShop, type PageShop, send, until, useBrowser } from "./harness.ts";
+import { changeDatabase, emailOf } from "./street.ts";
+
+const SEEN_WITHIN_MS = 60_000;
+
+/** The links of the navigation, in their order. */
+const LINKS: Readonly<Record<string, Needs>> = {
+  Home: "merchant:view",
+  Invoices: "invoice:view",
+  "Payments to review": "payment:view",
+  Wallets: "wallet:view",
+  Products: "product:view",
+  Customers: "customer:view",
+  Reports: "invoice:view",
+  Developers: "api_key:view",
+  Team: "team:view",
+  Settings: "merchant:view",
+  Audit: "audit:view",
+  Account: ALL,
+};
+
+const OF_AN_INVOICE = { Summary: ALL, Timeline: ALL, Payments: ALL, "Payment methods": ALL, Events: "webhook:view" };
+const COPIES = { "Copy its link": ALL, "Copy the id": ALL };
+
+/** Where the shop's server would take events; nothing answers there. */
+const SWITCHED_OFF = "http://127.0.0.1:9/orders";
+const FAILING = "http://127.0.0.1:9/pings";
+
+const invoicesOf = ({ merchantId }: Shop) => `/console/${merchantId}/invoices`;
+const OF_THE_LIST = { "New invoice": "invoice:create", "Actions for": ALL, Columns: ALL, Newest: ALL, Older: ALL };
+const OF_WAITING = { ...COPIES, Edit: "invoice:update", "Cancel the invoice": "invoice:cancel" };
+
+const PLACES: readonly Place<Shop>[] = [
+  {
+    name: "Home",
+    path: ({ merchantId }) => `/console/${merchantId}`,
+    heading: "Home",
+    buttons: {
+      "Skip: Get your first invoice paid": "invoice:create",
+      "New invoice": "invoice:create",
+      [`Switch on again: ${SWITCHED_OFF}`]: "webhook:update",
+      [`Send a ping: ${FAILING}`]: "webhook:update",
+      "Delete the wallet: USDC on ETH": "wallet:delete",
+      "Disable the wallet: DAI on ETH": "wallet:update",
+    },
+    sections: { "First steps": "invoice:create", "Needs you": ALL, Received: "invoice:view", Invoices: "invoice:view" },
+  },
+  { name: "the list of invoices", path: invoicesOf, heading: "Invoices", buttons: OF_THE_LIST },
+  {
+    name: "the menu of an invoice in the list",
+    path: (shop) => `${invoicesOf(shop)}?search=Waiting`,
+    heading: "Invoices",
+    buttons: { "New invoice": "invoice:create", "Actions for": ALL, Columns: ALL },
+    opens: /^Actions for Waiting/,
+    items: { "Copy its link": ALL, "Show its QR code": ALL, Edit: "invoice:update" },
+  },
+  {
+    name: "an invoice that waits for its payment",
+    path: (shop) => `${invoicesOf(shop)}/${shop.waiting}`,
+    heading: "Waiting",
+    buttons: OF_WAITING,
+    sections: OF_AN_INVOICE,
+  },
+  {
+    name: "the deliveries of an event",
+    path: (shop) => `${invoicesOf(shop)}/${shop.waiting}`,
+    heading: "Waiting",
+    buttons: { ...OF_WAITING, [`Send again to ${SWITCHED_OFF}`]: "webhook:update" },
+    sections: OF_AN_INVOICE,
+    opens: /^invoice\.created/,
+    opened: SWITCHED_OFF,
+  },
+  {
+    name: "an invoice that is over",
+    path: (shop) => `${invoicesOf(shop)}/${shop.over}`,
+    heading: "Over",
+    buttons: { ...COPIES, Decide: "payment:resolve" },
+    sections: OF_AN_INVOICE,
+  },
+  {
+    name: "an invoice that needs a decision",
+    path: (shop) => `${invoicesOf(shop)}/${shop.inReview}`,
+    heading: "In review",
+    buttons: { ...COPIES, Decide: "payment:resolve" },
+    sections: OF_AN_INVOICE,
+  },
+  {
+    name: "the payments to review",
+    path: ({ merchantId }) => `/console/${merchantId}/payments`,
+    heading: "Payments to review",
+    buttons: { "Look up a transaction": "payment:resolve" },
+    sections: { "Invoices that wait for a decision": "invoice:view" },
+  },
+  {
+    name: "a payment that waits for a decision",
+    path: ({ merchantId, unmatched }) => `/console/${merchantId}/payments/${unmatched}`,
+    heading: "0.03 ETH",
+    buttons: {
+      "Copy the id": ALL,
+      "Show what the source said": ALL,
+      "Ignore it": "payment:resolve",
+      "Assign to this invoice": "payment:resolve",
+      "Assign to the chosen invoice": "payment:resolve",
+    },
+    sections: {
+      "The payment": ALL,
+      Candidate: "invoice:view",
+      "Another invoice": "payment:resolve",
+      Evidence: ALL,
+    },
+  },
+  {
+    name: "a payment that was ignored",
+    path: ({ merchantId, ignored }) => `/console/${merchantId}/payments/${ignored}`,
+    heading: "0.04 ETH",
+    buttons: {
+      "Copy the id": ALL,
+      "Show what the source said": ALL,
+      "Put it back": "payment:resolve",
+      "Assign to this invoice": "payment:resolve",
+      "Assign to the chosen invoice": "payment:resolve",
+    },
+    sections: {
+      "The payment": ALL,
+      Candidate: "invoice:view",
+      "Another invoice": "payment:resolve",
+      Evidence: ALL,
+    },
+  },
+];
+
+interface Shop extends PageShop {
+  readonly waiting: string;
+  readonly over: string;
+  readonly inReview: string;
+  readonly unmatched: string;
+  readonly ignored: string;
+}
+
+/** More than one page of invoices, and one of each thing that a page treats differently. */
+async function stockedShop(): Promise<Shop> {
+  const shop = await openShop(["USDT", "USDC", "DAI", "ETH"]);
+  for (let more = 0; more < 25; more++) await shop.createInvoice();
+  await shop.call("POST", "/webhooks", { url: SWITCHED_OFF, events: ["invoice.created"] });
+  // Nothing here is paid, so that no delivery changes how often it failed.
+  await shop.call("POST", "/webhooks", { url: FAILING, events: ["invoice.paid"] });
+  const named = async (name: string) => (await shop.createInvoice({ name })).id;
+  const [waiting, over, inReview] = [await named("Waiting"), await named("Over"), await named("In review")];
+  await shop.cancelInvoice(over);
+  await shop.cancelInvoice(inReview);
+  const candidate = await shop.createInvoice({ name: "Candidate", paymentMethods: [ON_ETH("ETH")] });
+  const address = candidate.paymentMethods.find((each) => each.address !== null)?.address ?? "";
+  const [unmatched, ignored] = [await receive(shop, "0.03", address), await receive(shop, "0.04", address)];
+  await shop.call("POST", `/payments/${ignored}/resolve`, { action: "IGNORE", reason: "A test of the wallet" });
+  changeDatabase(inject("street"), (database) => {
+    const set = (change: string, ...of: string[]) => database.prepare(`UPDATE ${change}`).run(...of);
+    const { merchantId } = shop;
+    set("invoices SET needs_review = 1 WHERE id = ?", inReview);
+    set(
+      "webhooks SET is_active = 0, disabled_reason = 'FAILING' WHERE merchant_id = ? AND url = ?",
+      merchantId,
+      SWITCHED_OFF,
+    );
+    set("webhooks SET failures_in_row = 50 WHERE merchant_id = ? AND url = ?", merchantId, FAILING);
+    set("wallets SET address = lower(address) || 'x' WHERE merchant_id = ? AND cryptocurrency = 'USDC'", merchantId);
+    const soon = String(Date.now() + 3_600_000);
+    set("wallets SET usable_from_ms = ? WHERE merchant_id = ? AND cryptocurrency = 'DAI'", soon, merchantId);
+  });
+  return { ...shop, waiting, over, inReview, unmatched, ignored };
+}
+
+/** Sends ETH that no rule credits, and returns the payment's id. */
+async function receive(shop: PageShop, amount: string, address: string): Promise<string> {
+  const hash = await send("ETH", amount, address);
+  const found = async () => {
+    await mine();
+    const list = await shop.call<{ readonly data: readonly { readonly id: string }[] }>(
+      "GET",
+      `/payments?txHash=${hash}`,
+    );
+    return list.data[0]?.id;
+  };
+  return String(await until(found, (id) => id !== undefined, SEEN_WITHIN_MS));
+}
+
+describe("the table of permissions", () => {
+  it.each(ROLES)("gives %s as many as the interface says", (role) => {
+    expect(permissionsOf(role).size).toBe(COUNTS[role]);
+  });
+});
+
+describeInBrowser("a member of the team", () => {
+  const browsing = useBrowser();
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await stockedShop();
+  });
+
+  const patience = { timeout: PLACES.length * PLACE_WITHIN_MS };
+  it.each(ROLES)(
+    "with the role %s sees the pages and buttons that it allows, and no others",
+    patience,
+    async (role) => {
+      const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
+      await page.goto(`/console/${shop.merchantId}`);
+      await signIn(page, emailOf(shop.merchantId, role));
+      await untilPage(page, "Home");
+      const links = page.getByRole("navigation", { name: "Console" }).getByRole("link");
+      expect(await links.allTextContents()).toEqual(allowed(LINKS, role));
+      await expectPlaces(page, { places: PLACES, shop, role });
+    },
+  );
+
+  it("of another team sees that there is no such merchant, and nothing of it", async () => {
+    const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE });
+    await page.goto(`/console/${shop.merchantId}/invoices/${shop.waiting}`);
+    await signIn(page, freshAddress());
+    await page.getByText("This could not be shown").waitFor();
+    expect(await page.getByText("Waiting").count()).toBe(0);
+  });
+});

@@ -1,0 +1,48 @@
+// Ctrl-K in a browser: finds what the merchant has, and leads there.
+import { expect, it } from "vitest";
+import { EXPECTED_IN_CONSOLE, findings, freshAddress, untilPage } from "./console-harness.ts";
+import { addInvoice, ownerAtHome } from "./console-member.ts";
+import { describeInBrowser, useBrowser } from "./harness.ts";
+
+const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
+
+describeInBrowser("Ctrl-K", () => {
+  const browsing = useBrowser();
+
+  it("finds an invoice by its order number, and a customer with their invoices", async () => {
+    const { page } = await browsing.visit(QUIET);
+    const member = await ownerAtHome(page, freshAddress());
+    const paymentMethods: readonly never[] = [];
+    await addInvoice(member, {
+      name: "Order 1001",
+      externalId: "SHOP-77",
+      customerEmail: "ann@example.com",
+      paymentMethods,
+    });
+    await addInvoice(member, {
+      name: "Order 1002",
+      externalId: "SHOP-78",
+      customerEmail: "bob@example.com",
+      paymentMethods,
+    });
+    const field = page.getByRole("textbox", { name: "Find a page, an invoice or a customer" });
+    await page.keyboard.press("Control+k");
+    await field.fill("SHOP-77");
+    await page.getByRole("dialog").getByText("Order 1001").waitFor();
+    expect(await findings(page)).toEqual([]);
+    await page.keyboard.press("Enter");
+    await untilPage(page, "Order 1001");
+    await page.keyboard.press("Control+k");
+    await field.fill("bob@example");
+    await page.getByRole("dialog").getByText("bob@example.com", { exact: true }).click();
+    await untilPage(page, "bob@example.com");
+    await page.getByRole("region", { name: "Invoices" }).getByRole("link", { name: "Order 1002" }).waitFor();
+    expect(await page.getByRole("link", { name: "Order 1001" }).count()).toBe(0);
+    await page.getByRole("link", { name: "Show them in the list" }).click();
+    await untilPage(page, "Invoices");
+    expect(await page.locator(".row-link").allTextContents()).toEqual(["Order 1002"]);
+    expect(await findings(page)).toEqual([]);
+    await page.getByRole("button", { name: "Of one customer: show all" }).click();
+    await page.getByRole("link", { name: "Order 1001" }).waitFor();
+  });
+});

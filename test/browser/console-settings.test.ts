@@ -1,0 +1,122 @@
+// Settings: each part says what it means, is saved by itself, and shows the customer's page while its brand is chosen.
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { logoPng } from "../../scripts/demo-story/logo.ts";
+import { EXPECTED_IN_CONSOLE, findings, signIn, untilPage } from "./console-harness.ts";
+import { openMerchant } from "./console-merchant.ts";
+import { describeInBrowser, openShop, useBrowser } from "./harness.ts";
+import { emailOf } from "./street.ts";
+
+/** Mantine puts what moves away at the end of its transition. */
+const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
+/** A form that the service refuses is part of the story. */
+const REFUSED = { ...QUIET, alsoSaid: /status of 40[013]/ } as const;
+
+interface Settings {
+  readonly underpaidTolerancePercent: number;
+  readonly invoiceLifetimeSeconds: number;
+  readonly mailReceiptsToMerchant: boolean;
+  readonly frameAncestors: readonly string[];
+  readonly walletChangeDelayHours: number;
+  readonly brand: { readonly name: string | null; readonly color: string | null; readonly logo: string | null };
+}
+
+describeInBrowser("settings", () => {
+  const browsing = useBrowser();
+  const save = async (page: Page, part: string) => {
+    await page.getByRole("button", { name: `Save: ${part}` }).click();
+    await page.getByText("The settings were saved.").first().waitFor();
+    await page.getByRole("button", { name: "Close the notice" }).first().click();
+  };
+
+  it("are explained, checked and saved part by part", async () => {
+    const { page } = await browsing.visit(REFUSED);
+    const merchant = await openMerchant(page);
+    await page.goto(`/console/${merchant.id}/settings`);
+    await untilPage(page, "Settings");
+    expect(await findings(page)).toEqual([]);
+    const read = () => merchant.call<Settings>("GET", "/settings");
+    await page.getByText("$100.00 is paid by anything from $99.00 to $105.00.").waitFor();
+    await page.getByLabel("So much too little is still paid").fill("2.5");
+    await page.getByText("$100.00 is paid by anything from $97.50 to $105.00.").waitFor();
+    await page.getByText("$2,000.00 is paid by anything from $1,995.00 to $2,100.00.").waitFor();
+    await save(page, "When an invoice is paid");
+    await page.getByLabel("An invoice can be paid for", { exact: true }).fill("800");
+    await page.getByRole("button", { name: "Save: Times" }).click();
+    await page.getByText("Enter 1 minute to 30 days").waitFor();
+    await page.getByLabel("An invoice can be paid for", { exact: true }).fill("2");
+    await save(page, "Times");
+    await page.getByLabel("A mail to every owner and admin").check();
+    await save(page, "Mails");
+    const origins = page.getByRole("combobox", { name: "Origins" });
+    await origins.fill("http://shop.example");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Save: Pages that may show the checkout" }).click();
+    await page.getByText("Must be an https origin").first().waitFor();
+    await origins.click();
+    await page.keyboard.press("Backspace");
+    await page.keyboard.type("https://shop.example,");
+    await save(page, "Pages that may show the checkout");
+    await page.getByLabel("Delay", { exact: true }).fill("24");
+    await page.getByText("A new wallet is used after 24 hours.").waitFor();
+    await save(page, "Delay of wallet changes");
+    expect(await read()).toMatchObject({
+      ...{ underpaidTolerancePercent: 2.5, invoiceLifetimeSeconds: 7_200, mailReceiptsToMerchant: true },
+      ...{ frameAncestors: ["https://shop.example"], walletChangeDelayHours: 24 },
+    });
+    await page.getByLabel("Delay", { exact: true }).fill("0");
+    await save(page, "Delay of wallet changes");
+    await page.getByText("A shorter delay was asked for").waitFor();
+    expect(await findings(page)).toEqual([]);
+  });
+
+  it("show the customer's page while the brand is chosen", async () => {
+    const { page } = await browsing.visit(QUIET);
+    const merchant = await openMerchant(page);
+    await page.goto(`/console/${merchant.id}/settings`);
+    await untilPage(page, "Settings");
+    const brand = page.getByRole("region", { name: "Brand" });
+    const preview = brand.getByRole("figure", { name: "Preview of the customer's page" });
+    await brand.getByLabel("Name", { exact: true }).fill("Harbour <i>Coffee</i>");
+    await preview.getByText("Harbour <i>Coffee</i>", { exact: true }).waitFor();
+    await brand.getByLabel("Colour").fill("#ffee00");
+    await page.keyboard.press("Tab");
+    await brand.getByLabel("Where customers ask for help").fill("https://harbour.example/help");
+    await preview.getByText("Contact Harbour <i>Coffee</i>").waitFor();
+    const chosen = page.waitForEvent("filechooser");
+    await brand.getByRole("button", { name: "Choose a picture" }).click();
+    await (await chosen).setFiles({ name: "logo.png", mimeType: "image/png", buffer: logoPng("#0f766e") });
+    await brand.getByRole("img", { name: "Your logo" }).waitFor();
+    expect(await findings(page)).toEqual([]);
+    await save(page, "Brand");
+    const { brand: saved } = await merchant.call<Settings>("GET", "/settings");
+    expect(saved).toMatchObject({ name: "Harbour <i>Coffee</i>", color: "#ffee00", logo: expect.any(String) });
+  });
+
+  it("let the owner rename and delete the merchant, and others only read", async () => {
+    const { page } = await browsing.visit(QUIET);
+    const merchant = await openMerchant(page);
+    await page.goto(`/console/${merchant.id}/settings`);
+    await untilPage(page, "Settings");
+    await page.getByLabel("Name of the merchant").fill("Harbour Coffee");
+    await page.getByRole("button", { name: "Save: Merchant" }).click();
+    await page.getByText("The name was changed.").waitFor();
+    await page.getByRole("button", { name: "Delete this merchant" }).click();
+    await page.getByRole("dialog").getByLabel("to confirm").fill("Harbour Coffee");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete this merchant" }).click();
+    await untilPage(page, "Welcome");
+    const shop = await openShop(["USDT"]);
+    const { page: theirs } = await browsing.visit(QUIET);
+    await theirs.goto(`/console/${shop.merchantId}/settings`);
+    await signIn(theirs, emailOf(shop.merchantId, "VIEWER"));
+    await untilPage(theirs, "Settings");
+    expect(
+      await theirs
+        .getByRole("main")
+        .getByRole("button", { name: /Save|Delete|Choose/ })
+        .count(),
+    ).toBe(0);
+    expect(await theirs.getByLabel("Name of the merchant").isDisabled()).toBe(true);
+    expect(await findings(theirs)).toEqual([]);
+  });
+});

@@ -1,0 +1,46 @@
+// The nightly export on workerd, through the queue's own entry.
+import { createExecutionContext, createMessageBatch } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { vi } from "vitest";
+import worker from "../../src/app/worker.ts";
+import type { MemoryBucket } from "./export-bucket.ts";
+
+export const NIGHT = Date.UTC(2027, 0, 2, 3);
+
+/** Runs the job and all that it sends; returns how many runs there were. */
+export async function runNight(bucket: R2Bucket | MemoryBucket, settings: Partial<Env> = {}): Promise<number> {
+  const messages: unknown[] = [{ job: "export-merchants", minuteMs: NIGHT, runs: 0 }];
+  const send = async (message: unknown) => void messages.push(message);
+  const queue = { send } as unknown as Env["JOB_QUEUE"];
+  const bindings = { ...env, ...settings, EXPORTS: bucket as R2Bucket, JOB_QUEUE: queue };
+  for (const [at, body] of messages.entries()) {
+    if (at === 50) throw new Error("the job does not end");
+    const message = { id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body };
+    await worker.queue(createMessageBatch("edgetill-jobs", [message]), bindings, createExecutionContext());
+  }
+  return messages.length;
+}
+
+/** Does the work with the clock at that time. */
+export async function at<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  vi.useFakeTimers({ now: ms, toFake: ["Date"] });
+  try {
+    return await work();
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+export async function jsonIn<T>(bucket: R2Bucket, key: string): Promise<T> {
+  return JSON.parse((await (await bucket.get(key))?.text()) ?? "null");
+}
+
+/** The rows of a part. */
+export async function linesIn<Line>(bucket: R2Bucket, key: string): Promise<Line[]> {
+  const object = await bucket.get(key);
+  const text = await new Response(object?.body.pipeThrough(new DecompressionStream("gzip"))).text();
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}

@@ -1,0 +1,111 @@
+// A stand-in of https://challenges.cloudflare.com on loopback: the service that judges tokens, as hostile as the world, and a widget for pages.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type Listening, listen } from "./listen.ts";
+import type { Asked, TokenFacts } from "./turnstile-tokens.ts";
+
+export const SECRET_KEY = "0x4AAA-secret";
+
+/** A widget in a frame of the service's own origin, as the real one has it, which is solved once its frame has loaded. */
+const WIDGET = `(() => {
+  const origin = new URL(document.currentScript.src).origin;
+  const show = () => document.querySelectorAll(".cf-turnstile").forEach((place) => {
+    const frame = document.createElement("iframe");
+    frame.src = origin + "/frame";
+    frame.title = "Widget containing a challenge";
+    frame.style.cssText = "display:block;width:100%;height:65px;border:none;color-scheme:auto";
+    const field = Object.assign(document.createElement("input"), { type: "hidden", name: "cf-turnstile-response" });
+    const { action, state = "solved" } = place.dataset;
+    frame.addEventListener("load", () => {
+      const facts = { state, action, hostname: location.hostname, nonce: Math.random() };
+      field.setAttribute("value", btoa(JSON.stringify(facts)));
+    });
+    place.append(frame, field);
+  });
+  document.readyState === "loading" ? addEventListener("DOMContentLoaded", show) : show();
+})()`;
+const FRAME = `<!doctype html><title>Challenge</title><style>:root{color-scheme:light dark}body{margin:0;font:14px sans-serif;display:flex;
+  align-items:center;height:63px;padding:0 12px;border:1px solid GrayText;box-sizing:border-box}</style><body>Success!`;
+
+export async function startTurnstile(): Promise<Listening> {
+  const log: Asked[] = [];
+  /** What each token was spent for: the idempotency key, or nothing that could come again. */
+  const spent = new Map<string, string | symbol>();
+  return listen(
+    createServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? "/", "http://stand-in");
+      if (pathname === "/turnstile/v0/api.js")
+        return void response.setHeader("content-type", "text/javascript").end(WIDGET);
+      if (pathname === "/frame") return void response.setHeader("content-type", "text/html").end(FRAME);
+      if (pathname === "/asked")
+        return void response.end(JSON.stringify(log.filter((each) => each.response === searchParams.get("token"))));
+      void readJson(request).then((asked) => {
+        log.push(asked);
+        answer(response, asked, spent);
+      });
+    }),
+  );
+}
+
+async function readJson(request: IncomingMessage): Promise<Asked> {
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  return JSON.parse(text) as Asked;
+}
+
+function answer(response: ServerResponse, asked: Asked, spent: Map<string, string | symbol>): void {
+  const { secret, response: token = "", idempotency_key: onceId } = asked;
+  const refuse = (...codes: readonly string[]) =>
+    response.end(JSON.stringify({ success: false, "error-codes": codes, messages: [] }));
+  const { state, action, hostname } = factsOf(token);
+  if (secret !== SECRET_KEY || state === "our-secret") return void refuse("invalid-input-secret");
+  switch (state) {
+    case "solved": {
+      const before = spent.get(token);
+      if (before !== undefined && before !== onceId) return void refuse("timeout-or-duplicate");
+      spent.set(token, onceId ?? Symbol("without a key"));
+      const challenge_ts = new Date().toISOString();
+      const facts = { action, hostname, cdata: "", metadata: { interactive: false } };
+      return void response.end(JSON.stringify({ success: true, "error-codes": [], challenge_ts, ...facts }));
+    }
+    case "wrong":
+      return void refuse("invalid-input-response");
+    case "old":
+      return void refuse("timeout-or-duplicate");
+    case "fault":
+      return void refuse("internal-error");
+    case "page":
+      return void response.end("<!doctype html><title>Just a moment...</title>");
+    case "shape":
+      return void response.end('{"success":"true"}');
+    case "endless":
+      endless(response);
+      return;
+    case "cut":
+      response.writeHead(200, { "content-length": "1000" }).write('{"success":true,');
+      return void setTimeout(() => response.destroy(), 20);
+    case "redirect":
+      return void response.writeHead(302, { location: "/turnstile/v0/siteverify" }).end();
+    case "busy":
+      return void response.writeHead(429, { "retry-after": "60" }).end();
+    case "silent":
+      return;
+  }
+}
+
+/** Success at last, after more than anybody should read. */
+function endless(response: ServerResponse): void {
+  response.write('{"success":true,"padding":"');
+  const more = () => {
+    while (!response.destroyed && response.write("x".repeat(65_536)));
+    response.once("drain", more);
+  };
+  more();
+}
+
+function factsOf(token: string): TokenFacts {
+  try {
+    return JSON.parse(atob(token)) as TokenFacts;
+  } catch {
+    return { state: "wrong", action: "", hostname: "" };
+  }
+}

@@ -1,0 +1,50 @@
+// The lines about pieces of work: which are written, and their form.
+import { afterEach, describe, expect, it, test, vi } from "vitest";
+import { logWork, NO_COST, parseLogSample, type Work, workLine } from "../../../src/lib/work-log.ts";
+
+const work: Work = { work: "job", ms: 3, cost: NO_COST, isFault: false, facts: { job: "expire" } };
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+test.each([
+  ["", 1],
+  ["0", 0],
+  ["1", 1],
+  ["0.05", 0.05],
+  ["1.5", undefined],
+  ["-1", undefined],
+  ["half", undefined],
+])("LOG_SAMPLE=%j", (text, share) => {
+  const parsed = parseLogSample(text);
+  expect(parsed.ok ? parsed.value : undefined).toBe(share);
+});
+
+describe("a line", () => {
+  it.each([
+    ["0.5", 0.49, 1],
+    ["0.5", 0.5, 0],
+    ["0", 0, 0],
+    ["1", 0.999, 1],
+    [undefined, 0.999, 1],
+    ["much", 0.999, 1],
+  ])(
+    "with LOG_SAMPLE=%s and the die at %d is written %d times, and always for a fault",
+    (LOG_SAMPLE, random, times) => {
+      const written = vi.spyOn(console, "log").mockReturnValue();
+      logWork(work, { LOG_SAMPLE }, random);
+      expect(written).toHaveBeenCalledTimes(times);
+      logWork({ ...work, isFault: true }, { LOG_SAMPLE }, random);
+      expect(written).toHaveBeenCalledTimes(times + 1);
+    },
+  );
+
+  it("has its facts, its time and its cost, with shares of rows to a tenth", () => {
+    const cost = { calls: 2, rowsRead: 10 / 3, rowsWritten: 30 };
+    expect(JSON.parse(workLine({ ...work, cost }))).toEqual({
+      ...{ level: "info", work: "job", job: "expire", ms: 3, d1Calls: 2, rowsRead: 3.3, rowsWritten: 30 },
+    });
+    expect(JSON.parse(workLine({ ...work, isFault: true }))).toMatchObject({ level: "error" });
+  });
+});

@@ -1,0 +1,147 @@
+// Every table is exported or left out for a reason, so that a new one is not forgotten.
+import { describe, expect, it } from "vitest";
+import { parseExportDays } from "../../../../src/platform/merchant-exports/keep-days.ts";
+import { nightOf, oldNights } from "../../../../src/platform/merchant-exports/manifest.ts";
+import {
+  CLOSING,
+  EXPORTED,
+  LEFT_OUT,
+  OPENING,
+  WALKS,
+  WITHOUT_ROWID,
+} from "../../../../src/platform/merchant-exports/tables.ts";
+import { migratedDatabase } from "../../../simulation/engine/sqlite-d1.ts";
+
+const sqlite = migratedDatabase();
+const tables = sqlite
+  .prepare("SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+  .all()
+  .map(({ name, sql }) => ({ name: String(name), sql: String(sql) }));
+
+describe("the tables of the schema", () => {
+  it("are each exported, or left out for a reason", () => {
+    const decided = [...EXPORTED, ...Object.keys(LEFT_OUT)];
+    expect(decided.toSorted()).toEqual(tables.map(({ name }) => name));
+    expect(Object.values(LEFT_OUT).filter((why) => why.length < 10)).toEqual([]);
+  });
+
+  it("are known to have rowids or not", () => {
+    const without = tables.filter(({ name, sql }) => EXPORTED.has(name) && /WITHOUT ROWID/i.test(sql));
+    expect([...WITHOUT_ROWID].toSorted()).toEqual(without.map(({ name }) => name));
+    // A column of that name would hide the row's own number.
+    const named = sqlite.prepare(
+      "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE c.name = 'rowid'",
+    );
+    expect(named.all()).toEqual([]);
+  });
+
+  it("have no column of bytes, which a line of JSON could not hold", () => {
+    const blobs = sqlite.prepare(
+      "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND lower(c.type) NOT IN ('text', 'integer')",
+    );
+    expect(blobs.all()).toEqual([]);
+  });
+});
+
+describe("what an export holds of secrets", () => {
+  // A column of this sort is in an export only hashed, sealed, or because it is public.
+  const KNOWN: Readonly<Record<string, string>> = {
+    "api_keys.hash": "SHA-256 under a key of the deployment",
+    "api_keys.previous_hash": "the same",
+    "backup_codes.mac": "HMAC",
+    "backup_codes.mac_key_id": "an id",
+    "deployment_keys.mac": "HMAC",
+    "deployment_keys.mac_key_id": "an id",
+    "invitations.token_hash": "SHA-256",
+    "passkeys.public_key": "public",
+    "users.totp_secret": "sealed",
+    "wallets.key_hash": "SHA-256 of a public key",
+    "wallets.mac": "HMAC",
+    "wallets.mac_key_id": "an id",
+    "payment_methods.is_from_public_key": "yes or no",
+    "payment_methods.mac": "HMAC",
+    "payment_methods.mac_key_id": "an id",
+    "customers.email_key": "an address to compare",
+    "invitations.email_key": "an address to compare",
+    "users.email_key": "an address to compare",
+    "webhook_secrets.sealed": "sealed",
+  };
+
+  it("is known column by column", () => {
+    const found = [...EXPORTED].flatMap((table) =>
+      sqlite
+        .prepare(`SELECT name FROM pragma_table_info('${table}')`)
+        .all()
+        .map(({ name }) => `${table}.${name}`),
+    );
+    const suspicious = found.filter((name) =>
+      /secret|token|hash$|_key|\.key|mac|sealed|password|code/.test(name.split(".")[1] ?? ""),
+    );
+    const chain = new Set([
+      "payments.tx_hash",
+      "payments.block_hash",
+      "payment_claims.tx_hash",
+      "network_cursors.hash",
+    ]);
+    expect(suspicious.filter((name) => !chain.has(name)).toSorted()).toEqual(Object.keys(KNOWN).toSorted());
+  });
+});
+
+describe("the statements of an export", () => {
+  it("read each merchant's rows by an index", () => {
+    // A scan would read all merchants' rows for each of them. Of small tables of the deployment all rows are read.
+    const plans = [
+      ...WALKS.map(({ table, from = `${table} t`, scope = "t.merchant_id", key, where = "true" }) => {
+        const keys = key.map((column) => `t.${column}`).join();
+        const after = `(${keys}) > (${key.map(() => "1").join()})`;
+        return [
+          table,
+          `SELECT ${keys} FROM ${from} WHERE ${scope} = 'a' AND ${where} AND ${after} ORDER BY ${keys} LIMIT 5`,
+        ];
+      }),
+      ...WALKS.flatMap(({ companions = [] }) =>
+        companions.map(({ table, from }) => [
+          table,
+          `WITH page AS MATERIALIZED (SELECT 'a' AS id UNION SELECT 'b') SELECT c.* FROM page CROSS JOIN ${from}`,
+        ]),
+      ),
+      ...CLOSING.map(({ table, from }) => [table, `SELECT c.* FROM ${from.replace("?", "'a'")}`]),
+    ];
+    const scans = plans.flatMap(([table, sql]) =>
+      sqlite
+        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all()
+        .filter(({ detail }) => /^SCAN (?!page|CONSTANT|\d)/.test(String(detail)) && !/^SCAN w$/.test(String(detail)))
+        .map(({ detail }) => `${table}: ${detail}`),
+    );
+    expect(scans).toEqual([]);
+    expect(OPENING.map(({ table }) => table)).toEqual(["network_cursors", "deployment_keys"]);
+  });
+});
+
+describe("a night", () => {
+  it("begins at 02:00 UTC", () => {
+    expect(nightOf(Date.UTC(2026, 10, 23, 1, 59))).toBe("2026-11-22");
+    expect(nightOf(Date.UTC(2026, 10, 23, 2, 0))).toBe("2026-11-23");
+  });
+
+  it("is deleted once it is older than the setting says, and nothing else in the bucket is", () => {
+    const folders = ["exports/2026-11-21/", "exports/2026-11-22/", "exports/2026-11-23/", "exports/mine/", "exports//"];
+    expect(oldNights(folders, "2026-11-23", 1)).toEqual(["exports/2026-11-21/"]);
+    expect(oldNights(folders, "2026-11-23", 30)).toEqual([]);
+  });
+
+  it.each([
+    ["", 30],
+    [" 7 ", 7],
+    ["3650", 3650],
+    ["0", null],
+    ["-1", null],
+    ["1.5", null],
+    ["3651", null],
+    ["x", null],
+  ])("is kept for %j days: %s", (text, days) => {
+    const parsed = parseExportDays(text);
+    expect(parsed.ok ? parsed.value : null).toBe(days);
+  });
+});

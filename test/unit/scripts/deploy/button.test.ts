@@ -1,0 +1,34 @@
+// What the "Deploy to Cloudflare" button reads from the repository.
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { describe, expect, it } from "vitest";
+import manifest from "../../../../package.json";
+import { BASE } from "../../../support/deploys.ts";
+
+const { bindings } = manifest.cloudflare;
+
+describe("the button", () => {
+  it("asks for MASTER_KEY alone, and offers no value for it", () => {
+    expect(parseEnv(readFileSync(".dev.vars.example", "utf8"))).toEqual({ MASTER_KEY: "" });
+  });
+
+  it("describes each thing that it asks for, and nothing else", () => {
+    const queues = BASE.queues?.producers?.map(({ binding }) => binding) ?? [];
+    const databases = BASE.d1_databases?.map(({ binding }) => String(binding)) ?? [];
+    const wanted = ["MASTER_KEY", ...databases, ...queues, ...Object.keys(BASE.vars ?? {})];
+    expect(Object.keys(bindings).sort()).toEqual(wanted.sort());
+  });
+
+  it("offers no variable that weakens a deployment", () => {
+    expect(BASE.vars).toMatchObject({ ENVIRONMENT: "production", WEBHOOK_LOOPBACK: "", DEV_CONTROL: "" });
+  });
+
+  it("finds a deploy script, and is on the pages with the same address", () => {
+    expect(manifest.scripts.deploy).toBe("node scripts/deploy.ts");
+    const addresses = ["README.md", "docs/operations/deploy.md"].flatMap((page) => [
+      ...readFileSync(page, "utf8").matchAll(/https:\/\/deploy\.workers\.cloudflare\.com\/\?url=(https:[^)]+)/g),
+    ]);
+    expect(addresses.length).toBe(2);
+    expect(new Set(addresses.map(([, address]) => address)).size).toBe(1);
+  });
+});

@@ -1,0 +1,64 @@
+// The release before this one, which must run on the tables of this one: a deploy applies the migrations before it replaces the Worker.
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+/** A tag once versions are tagged (docs/operations/releasing.md); until then the last commit with one migration only. */
+export const PREVIOUS_RELEASE = "57ca43c6a7084f938eecc827a0eadf13a5e4c90d";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+const git = (...args: readonly string[]) =>
+  execFileSync("git", args, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 28 });
+
+/** Undefined if it is here. */
+export function whyMissing(revision: string): string | undefined {
+  try {
+    git("cat-file", "-e", `${revision}^{commit}`);
+    return undefined;
+  } catch {
+    return `${revision} is not in this clone: fetch it (git fetch --unshallow --tags)`;
+  }
+}
+
+export interface Checkout {
+  readonly folder: string;
+  remove(): void;
+}
+
+/** The files of the release with our packages and our migrations. Its tests and its server then use them as their own. */
+export function checkOutOnOurTables(revision: string): Checkout {
+  const folder = mkdtempSync(join(tmpdir(), "edgetill-previous-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const archive = execFileSync("git", ["archive", revision], { cwd: ROOT, maxBuffer: 1 << 29 });
+    execFileSync("tar", ["-x", "-C", folder], { input: archive });
+    symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    rmSync(join(folder, "migrations"), { recursive: true });
+    cpSync(join(ROOT, "migrations"), join(folder, "migrations"), { recursive: true });
+    if (!existsSync(join(folder, "test/contract"))) throw new Error(`${revision} has no contract tests`);
+    return { folder, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** Runs its contract tests, all without `files`. `output` is what vitest printed. */
+export async function runContract(
+  { folder }: Checkout,
+  files: readonly string[],
+): Promise<{ readonly isGood: boolean; readonly output: string }> {
+  const { VITEST: _, VITEST_POOL_ID: __, VITEST_WORKER_ID: ___, ...environment } = process.env;
+  const arguments_ = ["run", "--project", "contract", "--maxWorkers", "2", ...files];
+  const child = spawn(process.execPath, [join(folder, "node_modules/vitest/vitest.mjs"), ...arguments_], {
+    cwd: folder,
+    env: { ...environment, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+  const status = await new Promise<number | null>((end) => child.on("close", end));
+  return { isGood: status === 0, output };
+}

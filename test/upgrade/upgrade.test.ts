@@ -1,0 +1,39 @@
+// An upgrade applies the migrations first, so for a while the Worker of the release before runs on the tables of this one, and after a failed
+// deploy it stays there. So its own contract tests must pass on our tables. `npm run test:upgrade` runs all of them, `npm test` those that
+// together write to every part.
+import { afterAll, describe, expect, it } from "vitest";
+import { type Checkout, checkOutOnOurTables, PREVIOUS_RELEASE, runContract, whyMissing } from "./previous-release.ts";
+
+const CHOSEN = [
+  "test/contract/2.2-payments.test.ts",
+  "test/contract/2.3-teams.test.ts",
+  "test/contract/4.1-register-wallet.test.ts",
+  "test/contract/4.4-create-invoice.test.ts",
+  "test/contract/6-webhooks.test.ts",
+];
+/** `wrangler dev` in a fresh clone is no matter of tables, and takes minutes. */
+const ALL = ["--exclude", "test/contract/wrangler-dev.test.ts"];
+
+const isWhole = process.env.UPGRADE === "whole";
+const TIMEOUT_MS = isWhole ? 3_600_000 : 600_000;
+
+let checkout: Checkout | undefined;
+afterAll(() => checkout?.remove());
+
+describe("the release before this one", () => {
+  it("keeps its contract on the tables of this one", { timeout: TIMEOUT_MS }, async ({ skip }) => {
+    const missing = whyMissing(PREVIOUS_RELEASE);
+    skip(missing !== undefined, missing);
+    checkout = checkOutOnOurTables(PREVIOUS_RELEASE);
+    const { isGood, output } = await runContract(checkout, isWhole ? ALL : CHOSEN);
+    expect(isGood, output).toBe(true);
+    // Files that are not found would pass, too.
+    const [, passed = "0"] = /^(\d+) passed, 0 failed/m.exec(output) ?? [];
+    expect(Number(passed), output).toBeGreaterThan(isWhole ? 400 : 100);
+  });
+
+  it("is skipped with a reason where the clone does not have it", () => {
+    expect(whyMissing("HEAD")).toBeUndefined();
+    expect(whyMissing("0".repeat(40))).toContain("git fetch --unshallow --tags");
+  });
+});

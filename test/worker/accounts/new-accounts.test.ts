@@ -1,0 +1,179 @@
+// Who may have an account, over every value of SIGN_UP, every state of an invitation and every way to sign in (security.md 5).
+import "@simplewebauthn/server";
+import "@simplewebauthn/server/helpers";
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isServing, parseSignUp, SIGN_UP_MODES, signUpOf } from "../../../src/accounts/sign-in/new-accounts.ts";
+import { makeId } from "../../../src/lib/ids.ts";
+import { ok } from "../../../src/lib/result.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { invitations, members } from "../../../src/platform/db/schema/teams.ts";
+import { users } from "../../../src/platform/db/schema/users.ts";
+import { expectRefusal, seedMerchant, sendWith } from "../../support/access.ts";
+import { sendBeaten } from "../../support/before-write.ts";
+import { freshEmail, mailedCode, newBrowser } from "../../support/browser.ts";
+import { ORIGIN, seedMember, seedUser } from "../../support/people.ts";
+import { triesOf } from "../../support/property-runs.ts";
+import { db, freshUlid, identityOf, walk } from "./identities-harness.ts";
+
+const START = "/api/v1/auth/email/start";
+const VERIFY = "/api/v1/auth/email/verify";
+
+const SETTINGS = ["open", "first", "invite", "", " open ", "OPEN", "yes"] as const;
+const INVITED = [
+  "never",
+  "pending",
+  "expired",
+  "revoked",
+  "accepted",
+  "by a former member",
+  "of a deleted merchant",
+] as const;
+const WAYS = ["code", "provider"] as const;
+
+type Invited = (typeof INVITED)[number];
+
+const usersOf = (email: string) => db.select().from(users).where(eq(users.emailKey, email.toLowerCase()));
+
+/** An invitation to the address in the state that is asked for; its id. */
+async function invite(email: string, invited: Invited) {
+  if (invited === "never") return undefined;
+  const merchantId = await seedMerchant();
+  const { userId } = await seedUser();
+  const seat = await seedMember(merchantId, userId, "OWNER");
+  const nowMs = Date.now();
+  const id = makeId("tin", freshUlid(nowMs));
+  await db.insert(invitations).values({
+    ...{ id, merchantId, email, emailKey: email.toLowerCase(), role: "MEMBER", tokenHash: id, invitedBy: userId },
+    ...{ createdAtMs: nowMs, updatedAtMs: nowMs, expiresAtMs: invited === "expired" ? nowMs : nowMs + 60_000 },
+    ...(invited === "revoked" ? { revokedAtMs: nowMs } : {}),
+    ...(invited === "accepted" ? { acceptedAtMs: nowMs, acceptedBy: userId } : {}),
+  });
+  if (invited === "by a former member") await db.delete(members).where(eq(members.id, seat));
+  if (invited === "of a deleted merchant")
+    await db.update(merchants).set({ deletedAtMs: nowMs }).where(eq(merchants.id, merchantId));
+  return id;
+}
+
+/** What each answer on the way was, without what differs by itself, and whether the browser is signed in at the end. */
+async function signIn(way: (typeof WAYS)[number], email: string, SIGN_UP: string) {
+  const changes = { SIGN_UP };
+  const browser = newBrowser({}, (path, ask) => sendWith(changes, path, ask));
+  if (way === "provider") {
+    const { callback, finished } = await walk({ verdict: ok(identityOf({ email })), changes });
+    if (!finished.ok) throw new Error(finished.error.code);
+    if (finished.value.kind === "SIGNED_IN") return { before: "SIGNED_IN", end: undefined };
+    const asked = newBrowser({ cookie: `signin=${callback.browserToken}` }, (path, ask) =>
+      sendWith(changes, path, ask),
+    );
+    const end = await asked.post(VERIFY, { email, code: await mailedCode(email) });
+    return { before: finished.value.kind, end };
+  }
+  const started = await browser.post(START, { email });
+  const end = await browser.post(VERIFY, { email, code: await mailedCode(email) });
+  return { before: `${started.status} ${started.text}`, end };
+}
+
+describe("an account", () => {
+  test("is made for an unknown address exactly where everybody is let in or an invitation waits; a known one is signed in", async () => {
+    const world = fc.record({
+      setting: fc.constantFrom(...SETTINGS),
+      isKnown: fc.boolean(),
+      invited: fc.constantFrom(...INVITED),
+      way: fc.constantFrom(...WAYS),
+    });
+    await fc.assert(
+      fc.asyncProperty(world, async ({ setting, isKnown, invited, way }) => {
+        const email = freshEmail();
+        if (isKnown) await seedUser({ email });
+        await invite(email, invited);
+        const isOpen = setting.trim() === "open";
+        const mayEnter = isKnown || isOpen || invited === "pending";
+        const { before, end } = await signIn(way, email, setting);
+        // Until the code is entered an unknown address looks like a known one; only an open deployment shows the difference to a provider.
+        if (way === "code") expect(before).toBe('202 {"status":"sent"}');
+        else expect(before).toBe(isOpen && !isKnown ? "SIGNED_IN" : "PROOF_REQUIRED");
+        if (mayEnter) expect(end?.status ?? 200).toBe(200);
+        else if (end !== undefined) expectRefusal(end, 403, "SIGN_UP_CLOSED");
+        expect(await usersOf(email)).toHaveLength(mayEnter ? 1 : 0);
+      }),
+      { numRuns: triesOf({ usual: 60, deep: 2_000 }) },
+    );
+  });
+
+  test("is made for none whose code was wrong, and the answer is that of a known address", async () => {
+    const [known, unknown] = [(await seedUser()).email, freshEmail()];
+    const answers = [];
+    for (const email of [known, unknown]) {
+      const browser = newBrowser({}, (path, ask) => sendWith({ SIGN_UP: "invite" }, path, ask));
+      await browser.post(START, { email });
+      const wrong = (await mailedCode(email)) === "00000000" ? "11111111" : "00000000";
+      answers.push(expectRefusal(await browser.post(VERIFY, { email, code: wrong }), 401, "INVALID_CODE"));
+    }
+    expect(answers[0]).toEqual(answers[1]);
+  });
+
+  test("is not made when the invitation is revoked at the very moment", async () => {
+    const email = freshEmail();
+    const id = await invite(email, "pending");
+    const changes = { SIGN_UP: "invite" };
+    const started = await sendWith(changes, START, { method: "POST", headers: { origin: ORIGIN }, body: { email } });
+    const cookie = started.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+    const ask = { method: "POST", headers: { origin: ORIGIN, cookie }, body: { email, code: await mailedCode(email) } };
+    const revoke = () =>
+      db
+        .update(invitations)
+        .set({ revokedAtMs: Date.now() })
+        .where(eq(invitations.id, id ?? "tin_"));
+    expectRefusal(await sendBeaten(VERIFY, ask, revoke, changes), 403, "SIGN_UP_CLOSED");
+    expect(await usersOf(email)).toEqual([]);
+  });
+
+  test("is made with the same code once an invitation came, within the code's ten minutes", async () => {
+    const email = freshEmail();
+    const browser = newBrowser({}, (path, ask) => sendWith({ SIGN_UP: "invite" }, path, ask));
+    await browser.post(START, { email });
+    const given = { email, code: await mailedCode(email) };
+    expectRefusal(await browser.post(VERIFY, given), 403, "SIGN_UP_CLOSED");
+    await invite(email, "pending");
+    expect((await browser.post(VERIFY, given)).status).toBe(200);
+  });
+
+  test("is never made by a passkey: to register one takes a session, to sign in one that is registered", async () => {
+    const before = (await db.select().from(users)).length;
+    for (const SIGN_UP of SETTINGS) {
+      const registered = await sendWith({ SIGN_UP }, "/api/v1/me/passkeys/options", { method: "POST" });
+      expectRefusal(registered, 401, "UNAUTHORIZED");
+      const asked = await sendWith({ SIGN_UP }, "/api/v1/auth/passkey/options", { method: "POST" });
+      expect(asked.status).toBe(200);
+    }
+    expect((await db.select().from(users)).length).toBe(before);
+  });
+});
+
+describe("SIGN_UP", () => {
+  test("is first where it is unset, and never opens by a wrong value", () => {
+    expect([parseSignUp(undefined), parseSignUp("")]).toEqual([ok("first"), ok("first")]);
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const isKnown = ["", ...SIGN_UP_MODES].includes(text.trim());
+        expect(parseSignUp(text).ok).toBe(isKnown);
+        if (!isKnown) expect(signUpOf(text)).toBe("first");
+      }),
+    );
+  });
+
+  test("lets production serve only where somebody is there: never less once it is set up", () => {
+    for (const mode of SIGN_UP_MODES)
+      for (const hasUsers of [false, true]) {
+        expect(isServing(mode, { isSetUp: true, hasUsers })).toBe(true);
+        expect(isServing(mode, { isSetUp: false, hasUsers })).toBe(mode === "open" || (mode === "invite" && hasUsers));
+      }
+  });
+
+  test("has one value in the tests' deployment: open, as npm start", () => {
+    expect(env.SIGN_UP).toBe("open");
+  });
+});

@@ -1,0 +1,106 @@
+// Histories of set-up links, as a generator makes them: links made, replaced and expired, begun and redeemed by several at once and in several
+// deployments of one database, with clocks that jump. Whatever happens: at most one passkey and one user a link, and one "first".
+import "@simplewebauthn/server";
+import "@simplewebauthn/server/helpers";
+import { env } from "cloudflare:workers";
+import fc from "fast-check";
+import { afterEach, expect, test, vi } from "vitest";
+import { openDb } from "../../../src/platform/db/client.ts";
+import { deployment, setUpLinks } from "../../../src/platform/db/schema/deployment.ts";
+import { passkeys, users } from "../../../src/platform/db/schema/users.ts";
+import type { Answer } from "../../support/access.ts";
+import { HERE, makeLink, production, redeem, undoSetUp } from "../../support/production.ts";
+import { triesOf } from "../../support/property-runs.ts";
+
+const db = openDb(env.DB);
+
+type Step =
+  | { readonly kind: "make" }
+  /** Several browsers at once; which link of those made, and how many of them use one address. */
+  | { readonly kind: "redeem"; readonly link: number; readonly browsers: number; readonly isOneAddress: boolean }
+  /** By how many hours, back or forth. */
+  | { readonly kind: "jump"; readonly hours: number }
+  | { readonly kind: "look" };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { arbitrary: fc.constant({ kind: "make" } as const), weight: 3 },
+  {
+    arbitrary: fc.record({
+      kind: fc.constant("redeem" as const),
+      link: fc.nat(5),
+      browsers: fc.integer({ min: 1, max: 3 }),
+      isOneAddress: fc.boolean(),
+    }),
+    weight: 4,
+  },
+  { arbitrary: fc.record({ kind: fc.constant("jump" as const), hours: fc.integer({ min: -30, max: 30 }) }), weight: 1 },
+  { arbitrary: fc.constant({ kind: "look" } as const), weight: 1 },
+);
+
+afterEach(() => vi.useRealTimers());
+
+test("at most one user and one passkey come of a link, and the deployment is set up once", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async (steps) => {
+      await undoSetUp();
+      await db.delete(users);
+      await db.delete(passkeys);
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+      const sends = [production(), production()];
+      const links: { readonly token: string; readonly endMs: number; won: number }[] = [];
+      let firstMs: number | undefined;
+      for (const each of steps) {
+        switch (each.kind) {
+          case "make":
+            links.push({ token: await makeLink(), endMs: Date.now() + 24 * 3_600_000, won: 0 });
+            break;
+          case "jump":
+            vi.setSystemTime(Date.now() + each.hours * 3_600_000);
+            break;
+          case "look": {
+            // Nothing but a redeemed link opens the deployment, and once open it stays so, whatever the clock says.
+            const statuses = await Promise.all(sends.map(async (send) => (await send("/docs")).status));
+            expect(statuses).toEqual(statuses.map(() => (firstMs === undefined ? 503 : 200)));
+            break;
+          }
+          case "redeem": {
+            const link = links[each.link];
+            const token = link?.token ?? "guessed";
+            const wasLive = link !== undefined && link.won === 0 && Date.now() < link.endMs;
+            const one = `${crypto.randomUUID()}@example.com`;
+            const answers = await Promise.all(
+              Array.from({ length: each.browsers }, (_, n): Promise<Answer> => {
+                const email = each.isOneAddress ? one : `${n}-${one}`;
+                return redeem(sends[n % 2] ?? sends[0] ?? production(), { token, email });
+              }),
+            );
+            const won = answers.filter(({ status }) => status === 200).length;
+            expect(won).toBe(wasLive ? 1 : 0);
+            if (link !== undefined) link.won += won;
+            if (won > 0) firstMs ??= Date.now();
+          }
+        }
+        await expectOneEach(links, firstMs);
+      }
+      vi.useRealTimers();
+    }),
+    { numRuns: triesOf({ usual: 25, deep: 1_000 }) },
+  );
+});
+
+async function expectOneEach(links: readonly { readonly won: number }[], firstMs: number | undefined): Promise<void> {
+  const redeemed = links.reduce((sum, { won }) => sum + won, 0);
+  expect(links.every(({ won }) => won <= 1)).toBe(true);
+  const [people, keys, used, states] = await Promise.all([
+    db.select().from(users),
+    db.select().from(passkeys),
+    db.select().from(setUpLinks),
+    db.select().from(deployment),
+  ]);
+  // Every redemption here names a new address, so each made one user.
+  expect([people.length, keys.length]).toEqual([redeemed, redeemed]);
+  expect(people.every(({ operatorSinceMs }) => operatorSinceMs !== null)).toBe(true);
+  expect(used.filter(({ usedAtMs }) => usedAtMs !== null)).toHaveLength(redeemed);
+  expect(new Set(used.flatMap(({ usedBy }) => (usedBy === null ? [] : [usedBy]))).size).toBe(redeemed);
+  expect(states).toEqual(firstMs === undefined ? [] : [{ id: 1, setUpAtMs: firstMs, origin: HERE }]);
+}

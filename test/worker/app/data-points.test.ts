@@ -1,0 +1,102 @@
+// Data points of the Analytics Engine, in a stand-in of its binding.
+import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, it, test, vi } from "vitest";
+import worker from "../../../src/app/worker.ts";
+import { watchDependencies } from "../../../src/detection/watchers/dependencies.ts";
+import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { deploymentWith, seedShop } from "../../support/access.ts";
+import { watchMethod } from "../../support/watched.ts";
+import { networkOf } from "../../support/watcher.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+import { invoiceOf, shopAt, transferTo } from "../detection/transfers-harness.ts";
+
+const points: AnalyticsEngineDataPoint[] = [];
+const ANALYTICS: AnalyticsEngineDataset = { writeDataPoint: (point) => void points.push(point ?? {}) };
+const named = () => points.map(({ indexes, blobs, doubles }) => ({ indexes, blobs, value: doubles?.[0] }));
+
+beforeEach(async () => {
+  points.length = 0;
+  await testDb.delete(networkCursors);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+const create = { method: "POST", body: { name: "Order", rawAmount: 10 } };
+const pathOf = (merchantId: string) => `/api/v1/merchants/merchant/${merchantId}/invoices`;
+
+test("a create is one, with its rows; a replay is none, and a refusal is one with its code", async () => {
+  const { merchantId, secretKey: key } = await seedShop();
+  const ask = deploymentWith({ ANALYTICS });
+  const headers = { "idempotency-key": "once" };
+  const first = await ask(pathOf(merchantId), { ...create, key, headers });
+  const again = await ask(pathOf(merchantId), { ...create, key, headers });
+  expect([first.status, again.status]).toEqual([201, 201]);
+  expect(named()).toEqual([{ indexes: [merchantId], blobs: ["create", "", merchantId], value: 1 }]);
+  const [, , calls = 0, read = 0, written = 0] = points[0]?.doubles ?? [];
+  expect(calls).toBeGreaterThanOrEqual(2);
+  expect(read).toBeGreaterThan(0);
+  expect(written).toBeGreaterThan(10);
+  points.length = 0;
+  await ask(pathOf(merchantId), { ...create, key, body: {} });
+  await ask("/api/v1/nothing-here");
+  expect(named()).toEqual([{ indexes: [merchantId], blobs: ["refusal", "VALIDATION_FAILED", merchantId], value: 1 }]);
+});
+
+test("each minute the lag of what is awaited, the oldest that is due, and the size of the database", async () => {
+  const nowMs = Date.now();
+  const late = {
+    network: "ETH",
+    cryptocurrency: "ETH",
+    address: "0x1",
+    nowMs: nowMs - 90_000,
+    expiresAtMs: nowMs - 30_000,
+  };
+  await watchMethod(testDb, late);
+  await testDb.update(networkCursors).set({ height: 1 });
+  const context = createExecutionContext();
+  const body = { job: "watch-deployment", minuteMs: nowMs, runs: 0 };
+  const message = { id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body };
+  await worker.queue(createMessageBatch("edgetill-jobs", [message]), { ...env, ANALYTICS }, context);
+  await waitOnExecutionContext(context);
+  const value = expect.any(Number);
+  expect(named()).toEqual([
+    { indexes: ["lag"], blobs: ["lag", "ETH", ""], value },
+    ...["invoices", "deliveries", "receipts", "mails"].map((queue) => {
+      return { indexes: ["oldest_due"], blobs: ["oldest_due", queue, ""], value };
+    }),
+    { indexes: ["database"], blobs: ["database", "bytes", ""], value },
+  ]);
+  const [lag, oldest] = points.map(({ doubles }) => doubles?.[0] ?? 0);
+  expect([Math.round((lag ?? 0) / 10), Math.round((oldest ?? 0) / 10)]).toEqual([9, 3]);
+});
+
+test("a payment has the seconds from its block until its invoice was PAID, once", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const { merchant, address } = await shopAt();
+  const { units } = await invoiceOf(merchant, 25);
+  const transfers = [transferTo(address, units)];
+  vi.setSystemTime(Date.now() + 40_000);
+  const { apply } = watchDependencies({ ...env, ANALYTICS }, networkOf("ETH"));
+  const heights = { tipHeight: 100, finalizedHeight: null };
+  for (let time = 0; time < 2; time++)
+    expect(await apply({ network: networkOf("ETH"), heights, transfers, seen: [] })).toMatchObject({ ok: true });
+  const { merchantId } = merchant;
+  expect(named()).toEqual([{ indexes: [merchantId], blobs: ["paid", "ETH", merchantId], value: 40 }]);
+});
+
+it("changes no answer where the binding is missing or throws", async () => {
+  const logged = vi.spyOn(console, "error").mockReturnValue();
+  const { merchantId, secretKey: key } = await seedShop();
+  const broken: AnalyticsEngineDataset = {
+    writeDataPoint: () => {
+      throw new Error("too many");
+    },
+  };
+  for (const changes of [{}, { ANALYTICS: broken }])
+    expect((await deploymentWith(changes)(pathOf(merchantId), { ...create, key })).status).toBe(201);
+  expect(logged).toHaveBeenCalledTimes(1);
+  expect(logged.mock.calls[0]?.[0]).toContain("a data point was lost");
+});

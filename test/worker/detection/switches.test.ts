@@ -1,0 +1,222 @@
+// An operator's switches of a network through the Worker's entry, and what a paused network and a range that is read again mean for invoices: on the
+// real database, the watcher's object and the real matching. Histories of passes: test/simulation/detection/pauses.test.ts and rereads.test.ts.
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { and, eq, isNotNull, isNull } from "drizzle-orm";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import type { Network } from "../../../src/chains/networks.ts";
+import { beginWatch } from "../../../src/commerce/cursors/store.ts";
+import { watchDependencies } from "../../../src/detection/watchers/dependencies.ts";
+import { NetworkWatcher } from "../../../src/detection/watchers/network-watcher.ts";
+import type { WatchDependencies } from "../../../src/detection/watchers/watch-pass.ts";
+import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
+import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { networkCursors, networkRereads, watchTurns } from "../../../src/platform/db/schema/network-cursors.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { users } from "../../../src/platform/db/schema/users.ts";
+import { deploymentWith, expectRefusal, send } from "../../support/access.ts";
+import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
+import { seedUser, type TestUser } from "../../support/people.ts";
+import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { invoiceOf, shopAt, shown } from "./transfers-harness.ts";
+
+const NETWORKS = "/api/v1/operator/networks";
+const SOURCED = { CHAIN_SOURCES: JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "https://node.example" }] }) };
+const MUTE = { wake: async () => {} };
+/** The tests' own watchers run the passes; the deployed object would ask a source that is not there. */
+const deployment = () =>
+  deploymentWith({ ...SOURCED, NETWORK_WATCHER: { getByName: () => MUTE } } as unknown as Partial<Env>);
+
+let operator: TestUser;
+let chain: FakeChain;
+let source: FakeSource;
+
+const ask = (method: string, rest: string, body?: object) =>
+  deployment()(`${NETWORKS}${rest}`, { method, headers: operator.headers, ...(body === undefined ? {} : { body }) });
+const pause = () => ask("POST", "/ETH/pause");
+const resume = () => ask("DELETE", "/ETH/pause");
+const reread = (fromHeight: number, toHeight: number) => ask("POST", "/ETH/reread", { fromHeight, toHeight });
+const stateOf = async (network: string): Promise<Record<string, unknown> | undefined> => {
+  const { json } = await ask("GET", "");
+  const states = (json?.data ?? []) as readonly Record<string, unknown>[];
+  return states.find((each) => each.network === network);
+};
+
+function scripted(of: Env, network: Network): WatchDependencies {
+  const pool = new ChainPool({ network: network.name, clients: [source.client], random: () => 0, report: () => {} });
+  return { ...watchDependencies(of, network), pool };
+}
+
+/** A pass of a new instance of the object, with the real matching. */
+const pass = () =>
+  runInDurableObject(env.NETWORK_WATCHER.getByName("ETH"), (_, state) =>
+    new NetworkWatcher(state, env, scripted).runNow(),
+  );
+const evict = () => evictDurableObject(env.NETWORK_WATCHER.getByName("ETH"));
+
+const pay = (txHash: string, toAddress: string, amountUnits: bigint) =>
+  chain.mine([{ cryptocurrency: "USDT", txHash, toAddress, amountUnits }], Date.now());
+const creditsOf = (txHash: string) => testDb.select().from(payments).where(eq(payments.txHash, txHash));
+const statusOf = async (merchant: TestMerchant, id: string) => (await shown(merchant, id)).status;
+
+/** In a deployment with a source the activation begins it. */
+const watch = () => beginWatch(testDb, "ETH", Date.now());
+
+/** What is open on a network keeps it from resting, also in the tests of other files. */
+async function emptyTables(): Promise<void> {
+  for (const table of [networkCursors, networkRereads, payments, invoices, paymentMethods, watchTurns])
+    await testDb.delete(table);
+}
+
+afterAll(emptyTables);
+
+beforeEach(async () => {
+  await emptyTables();
+  operator = await seedUser({ operatorSinceMs: Date.now() });
+  chain = new FakeChain({ startMs: Date.now() - 100 * 12_000, blockMs: 12_000, blocks: 100 });
+  source = new FakeSource(chain, { kind: "evm-rpc" });
+});
+
+afterEach(async () => {
+  await testDb.update(users).set({ operatorSinceMs: null }).where(isNotNull(users.operatorSinceMs));
+});
+
+describe("a paused network", () => {
+  it("is paused once and resumed once, by operators, and says since when", async () => {
+    const first = await pause();
+    expect([first.status, first.json]).toMatchObject([200, { network: "ETH", pausedAt: expect.any(String) }]);
+    expect((await pause()).json?.pausedAt).toBe(first.json?.pausedAt);
+    expect(await stateOf("ETH")).toMatchObject({ pausedAt: first.json?.pausedAt, isResting: true });
+    const status = await deployment()("/api/v1/operator/status", { headers: operator.headers });
+    expect(status.json?.networks).toContainEqual(
+      expect.objectContaining({ network: "ETH", pausedAt: first.json?.pausedAt }),
+    );
+    expect([(await resume()).json?.pausedAt, (await resume()).json?.pausedAt]).toEqual([null, null]);
+    const written = await testDb
+      .select()
+      .from(auditEvents)
+      .where(
+        and(eq(auditEvents.target, "ETH"), eq(auditEvents.actorId, operator.userId), isNull(auditEvents.merchantId)),
+      );
+    expect(written.map(({ action }) => action).toSorted()).toEqual(["network.paused", "network.resumed"]);
+    expectRefusal(await ask("POST", "/DOGE/pause"), 404, "NETWORK_NOT_FOUND");
+    operator = await seedUser();
+    expectRefusal(await pause(), 403, "OPERATOR_REQUIRED");
+  });
+
+  it("is not offered: not at a create, not to a picker, not in the list", async () => {
+    const { merchant } = await shopAt();
+    const before = await merchant.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [] });
+    await pause();
+    const pair = { cryptocurrency: "USDT", network: "ETH" };
+    const named = await merchant.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [pair] });
+    expect([named.status, named.body.paymentMethods]).toMatchObject([
+      201,
+      [{ ...pair, status: "UNAVAILABLE", reason: "NETWORK_NOT_WATCHED" }],
+    ]);
+    // With one wallet, an invoice that names none would activate it.
+    expect((await merchant.post("/invoices", { name: "Order", rawAmount: 10 })).body.paymentMethods).toEqual([]);
+    const picked = await merchant.post(`/invoices/${before.body.id}/payment-methods`, pair);
+    expect([picked.status, picked.body.code]).toEqual([503, "NETWORK_NOT_WATCHED"]);
+    const listed = await merchant.get(`/invoices/${before.body.id}/payment-methods`);
+    expect(listed.body.data).toMatchObject([{ status: "UNAVAILABLE", reason: "NETWORK_NOT_WATCHED" }]);
+    await resume();
+    expect((await merchant.post(`/invoices/${before.body.id}/payment-methods`, pair)).status).toBe(201);
+  });
+
+  it("finds what was paid meanwhile once it is resumed: on time, credited once", async () => {
+    const { merchant, address } = await shopAt();
+    const { id, units } = await invoiceOf(merchant, 10);
+    await watch();
+    await pass();
+    await pause();
+    pay("0xmeanwhile", address, units);
+    expect(await pass()).toEqual({ kind: "paused" });
+    // Its time is over: by the clock alone it would expire.
+    await testDb.update(invoices).set({ expiresAtMs: Date.now() - 1, monitorUntilMs: Date.now() + 60_000 });
+    expect(await statusOf(merchant, id)).toBe("AWAITING_PAYMENT");
+    await testDb.update(invoices).set({ expiresAtMs: Date.now() + 60_000 });
+    await resume();
+    for (let n = 0; n < 3; n++) {
+      chain.mine([], Date.now());
+      await pass();
+    }
+    expect([await statusOf(merchant, id), (await creditsOf("0xmeanwhile")).length]).toEqual(["PAID", 1]);
+  });
+
+  it("answers no lookups: neither a payer's claim nor a merchant's", async () => {
+    await shopAt();
+    await pause();
+    const calls = source.calls.length;
+    const watcher = <T>(work: (watcher: NetworkWatcher) => Promise<T>) =>
+      runInDurableObject(env.NETWORK_WATCHER.getByName("ETH"), (_, state) =>
+        work(new NetworkWatcher(state, env, scripted)),
+      );
+    expect(await watcher((each) => each.look("0x1"))).toBe("UNAVAILABLE");
+    const { merchantId } = await freshMerchant();
+    expect(await watcher((each) => each.lookUp({ merchantId, txHash: "0x1" }))).toBe("UNAVAILABLE");
+    expect(source.calls.length).toBe(calls);
+  });
+});
+
+describe("a range that is read again", () => {
+  it("credits the payments that a source had hidden, each once, though the object is evicted between steps", async () => {
+    const { merchant, address } = await shopAt();
+    const [ended, open] = [await invoiceOf(merchant, 10), await invoiceOf(merchant, 20)];
+    await watch();
+    await pass();
+    source.isEmpty = true;
+    pay("0xended", address, ended.units);
+    pay("0xopen", address, open.units);
+    await pass();
+    source.isEmpty = false;
+    await testDb
+      .update(invoices)
+      .set({ status: "EXPIRED", closedAtMs: Date.now() })
+      .where(eq(invoices.id, ended.id as `inv_${string}`));
+    expect([await creditsOf("0xended"), await creditsOf("0xopen")]).toEqual([[], []]);
+    const asked = await reread(50, 101);
+    expect([asked.status, asked.json], asked.text).toMatchObject([200, { reread: { progress: 0, endedAt: null } }]);
+    for (let n = 0; n < 4; n++) {
+      await pass();
+      await evict();
+    }
+    expect((await stateOf("ETH"))?.reread).toMatchObject({
+      ...{ fromHeight: 50, toHeight: 101, progress: 1, transfers: 2, skippedAddresses: 0 },
+      ...{ lastOutage: null, endedAt: expect.any(String) },
+    });
+    for (const txHash of ["0xended", "0xopen"]) expect(await creditsOf(txHash)).toHaveLength(1);
+    expect(await statusOf(merchant, open.id)).toBe("PAID");
+    expect((await shown(merchant, ended.id)).payments).toMatchObject([{ status: "CONFIRMED" }]);
+    // Again changes nothing.
+    const before = await shown(merchant, open.id);
+    expect((await reread(50, 101)).status).toBe(200);
+    for (let n = 0; n < 3; n++) await pass();
+    for (const txHash of ["0xended", "0xopen"]) expect(await creditsOf(txHash)).toHaveLength(1);
+    expect(await shown(merchant, open.id)).toEqual(before);
+  });
+
+  it("is one at a time, within what was read, and may be ended", async () => {
+    await invoiceOf((await shopAt()).merchant, 10);
+    expectRefusal(await reread(1, 10), 400, "VALIDATION_FAILED");
+    await watch();
+    await pass();
+    expectRefusal(await reread(10, 9), 400, "VALIDATION_FAILED");
+    expectRefusal(await reread(0, 1_000_000), 400, "VALIDATION_FAILED");
+    expectRefusal(await reread(1, 100), 400, "VALIDATION_FAILED");
+    expectRefusal(await ask("DELETE", "/ETH/reread"), 404, "REREAD_NOT_FOUND");
+    const first = await reread(1, 99);
+    expect(first.status, first.text).toBe(200);
+    expect((await reread(1, 99)).json).toEqual(first.json);
+    expectRefusal(await reread(2, 99), 409, "REREAD_IN_PROGRESS");
+    expect((await ask("DELETE", "/ETH/reread")).json).toMatchObject({ reread: null });
+    expect((await reread(2, 99)).status).toBe(200);
+    expectRefusal(await ask("POST", "/BTC/reread", { fromHeight: 1, toHeight: 2 }), 503, "NETWORK_NOT_WATCHED");
+  });
+
+  it("is read by operators alone", async () => {
+    const { headers } = await seedUser();
+    expectRefusal(await send(NETWORKS, { headers }), 403, "OPERATOR_REQUIRED");
+  });
+});

@@ -1,0 +1,75 @@
+// The nightly export on workerd: through the queue's own entry, from real D1 into a real R2 bucket.
+import { createScheduledController } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { jobsOf } from "../../../src/app/jobs.ts";
+import worker from "../../../src/app/worker.ts";
+import type { Manifest, NightIndex } from "../../../src/platform/merchant-exports/manifest.ts";
+import { memoryBucket } from "../../support/export-bucket.ts";
+import { at, jsonIn, linesIn, NIGHT, runNight } from "../../support/export-night.ts";
+import { freshMerchant } from "../../support/worker-merchant.ts";
+import { BTC, freshKey, invoice, xpubBody } from "../commerce/wallets-harness.ts";
+
+const BUCKET = env.TEST_EXPORTS;
+
+describe("a deployment with a bucket", () => {
+  it("exports each merchant once a night, whole and with the manifest last, and forgets old nights", async () => {
+    const shop = await freshMerchant();
+    await shop.post("/wallets", xpubBody(freshKey()));
+    const { body } = await shop.post("/invoices", invoice(BTC));
+    await BUCKET.put("exports/2026-11-01/mer_a/invoices-1.jsonl.gz", "old");
+    await BUCKET.put("exports/mine/keep.txt", "mine");
+    await at(NIGHT, () => runNight(BUCKET));
+    const index = await jsonIn<NightIndex>(BUCKET, "exports/2027-01-02/merchants.json");
+    const own = index.merchants.find(({ merchantId }) => merchantId === shop.merchantId);
+    const manifest = await jsonIn<Manifest>(BUCKET, own?.manifest ?? "");
+    expect(manifest.rows).toMatchObject({
+      merchants: 1,
+      wallets: 1,
+      invoices: 1,
+      payment_methods: 1,
+      api_keys: 1,
+      teams: 1,
+    });
+    const invoices = manifest.parts.filter(({ table }) => table === "invoices");
+    expect((await linesIn<{ id: string }>(BUCKET, invoices[0]?.key ?? "")).map(({ id }) => id)).toEqual([body.id]);
+    for (const part of manifest.parts) expect(await linesIn(BUCKET, part.key)).toHaveLength(part.rows);
+    const left = await BUCKET.list({ prefix: "exports/" });
+    const keys = left.objects.map(({ key }) => key);
+    expect(keys).toContain("exports/mine/keep.txt");
+    expect(keys.filter((key) => key.startsWith("exports/2026-11-01/"))).toEqual([]);
+    // The same night again: it is done.
+    const written = left.objects.map(({ etag, key }) => `${key} ${etag}`);
+    expect(await at(NIGHT + 3_600_000, () => runNight(BUCKET))).toBe(1);
+    expect((await BUCKET.list({ prefix: "exports/" })).objects.map(({ etag, key }) => `${key} ${etag}`)).toEqual(
+      written,
+    );
+  });
+
+  it("goes on after a fault of the bucket, and deletes nothing while EXPORT_DAYS is wrong", async () => {
+    let calls = 0;
+    const bucket = memoryBucket(() => {
+      calls += 1;
+      if (calls % 7 === 0) throw new Error("R2 does not answer");
+    });
+    await bucket.put("exports/2026-11-01/mer_a/manifest.json", "{}");
+    for (let runs = 0; runs < 200 && !bucket.objects.has("exports/2027-01-02/merchants.json"); runs++)
+      await at(NIGHT, () => runNight(bucket, { EXPORT_DAYS: "never" })).catch(() => {});
+    expect(bucket.objects.has("exports/2027-01-02/merchants.json")).toBe(true);
+    expect(bucket.objects.has("exports/2026-11-01/mer_a/manifest.json")).toBe(true);
+  });
+});
+
+describe("a deployment without a bucket", () => {
+  it("has no such job", async () => {
+    const sent: { readonly job: string }[] = [];
+    const sendBatch = async (messages: Iterable<{ readonly body: unknown }>) => {
+      for (const { body } of messages) sent.push(body as { readonly job: string });
+    };
+    const queue = { sendBatch } as unknown as Env["JOB_QUEUE"];
+    await worker.scheduled(createScheduledController(), { ...env, JOB_QUEUE: queue });
+    expect(sent.map(({ job }) => job)).toEqual(jobsOf({}));
+    expect(jobsOf({})).not.toContain("export-merchants");
+    expect(jobsOf({ EXPORTS: BUCKET })).toContain("export-merchants");
+  });
+});
