@@ -13,6 +13,12 @@ export type Coin = "bitcoin" | "litecoin";
 /** Calls the node; throws CoreRpcError on a refusal. Amounts are sent as text, because JSON's numbers are floats. */
 export type CoreRpc = <T = unknown>(method: string, ...params: readonly unknown[]) => Promise<T>;
 
+/** A method and its parameters. */
+type CoreCall = readonly [method: string, ...params: readonly unknown[]];
+
+/** Calls the node in order, all in one request; throws the first refusal, after all were made. */
+type CoreBatch = (calls: readonly CoreCall[]) => Promise<void>;
+
 export class CoreRpcError extends Error {
   readonly code: number;
   constructor(method: string, { code, message }: { readonly code: number; readonly message: string }) {
@@ -43,6 +49,11 @@ export interface CoreNode {
   evict(): Promise<void>;
   /** Takes the newest blocks off the chain: their transactions go back into the mempool. Mine more of them than before to go on. */
   undo(blocks: number): Promise<void>;
+  /**
+   * Takes the newest blocks off the chain and lets the mempool forget what was in them. In one request, so that nobody reads the mempool in
+   * between if the node has a single thread for requests (`-rpcthreads=1`).
+   */
+  undoAndEvict(blocks: number): Promise<void>;
   /** Ends the process by its own id and removes its directory; may be called twice. */
   stop(): Promise<void>;
 }
@@ -77,6 +88,7 @@ const DAEMONS = {
 const EXPIRY_SECONDS = 337 * 3_600;
 
 const USER = "edgetill";
+const PAYER = "payer";
 const START_MS = 30_000;
 /** What it would still write is thrown away with its directory. */
 const STOP_MS = 1_000;
@@ -137,11 +149,12 @@ async function startOnce(coin: Coin, program: string, options: CoreNodeOptions):
   const said: string[] = [];
   daemon.stderr.on("data", (chunk) => said.push(String(chunk)));
   const calls = (path: string) => rpcAt(`http://127.0.0.1:${port}${path}`, password);
+  const batch = batchAt(`http://127.0.0.1:${port}/wallet/${PAYER}`, password);
   const rpc = calls("/");
   const stop = stopper(daemon, rpc, directory);
   try {
     await untilReady(daemon, rpc, () => said.join(""));
-    const node = nodeOf({ coin, network, url: `http://${USER}:${password}@127.0.0.1:${port}`, rpc, calls });
+    const node = nodeOf({ coin, network, url: `http://${USER}:${password}@127.0.0.1:${port}`, rpc, calls, batch });
     const started: CoreNode = { ...node, pid: daemon.pid ?? 0, stop };
     if (hasCoins) {
       await started.wallet()("getwalletinfo");
@@ -155,11 +168,14 @@ async function startOnce(coin: Coin, program: string, options: CoreNodeOptions):
 }
 
 function nodeOf(
-  of: Pick<CoreNode, "coin" | "network" | "url" | "rpc"> & { readonly calls: (path: string) => CoreRpc },
+  of: Pick<CoreNode, "coin" | "network" | "url" | "rpc"> & {
+    readonly calls: (path: string) => CoreRpc;
+    readonly batch: CoreBatch;
+  },
 ) {
-  const { rpc } = of;
+  const { rpc, batch } = of;
   const made = new Map<string, Promise<unknown>>();
-  function wallet(name = "payer"): CoreRpc {
+  function wallet(name = PAYER): CoreRpc {
     const call = of.calls(`/wallet/${encodeURIComponent(name)}`);
     return async (method, ...params) => {
       const creation = made.get(name) ?? rpc("createwallet", name);
@@ -170,6 +186,16 @@ function nodeOf(
   }
   // Always another address: a block that is mined again in the same second would be the one that was taken off the chain.
   const freshAddress = () => wallet()<string>("getnewaddress");
+  const evicting = async (): Promise<readonly CoreCall[]> => [
+    ["setmocktime", Math.floor(Date.now() / 1000) + EXPIRY_SECONDS],
+    // What is too old is thrown out when something new comes in.
+    ["sendtoaddress", await freshAddress(), "0.01"],
+    ["setmocktime", 0],
+  ];
+  const undoing = async (blocks: number): Promise<CoreCall> => {
+    const tip = await rpc<number>("getblockcount");
+    return ["invalidateblock", await rpc("getblockhash", tip - blocks + 1)];
+  };
   async function doubleSpend(txid: string): Promise<string> {
     const before = await rpc<RawTransaction>("getrawtransaction", txid, true);
     const inputs = before.vin.map(({ txid: of, vout }) => ({ txid: of, vout, sequence: 0xfffffffd }));
@@ -194,16 +220,9 @@ function nodeOf(
       const { hex } = await wallet()<{ readonly hex: string }>("gettransaction", second);
       return rpc<string>("sendrawtransaction", hex);
     },
-    evict: async () => {
-      await rpc("setmocktime", Math.floor(Date.now() / 1000) + EXPIRY_SECONDS);
-      // What is too old is thrown out when something new comes in.
-      await wallet()("sendtoaddress", await freshAddress(), "0.01");
-      await rpc("setmocktime", 0);
-    },
-    undo: async (blocks: number) => {
-      const tip = await rpc<number>("getblockcount");
-      await rpc("invalidateblock", await rpc("getblockhash", tip - blocks + 1));
-    },
+    evict: async () => batch(await evicting()),
+    undo: async (blocks: number) => batch([await undoing(blocks)]),
+    undoAndEvict: async (blocks: number) => batch([await undoing(blocks), ...(await evicting())]),
   };
 }
 
@@ -220,14 +239,26 @@ async function valueSpent(rpc: CoreRpc, wallet: CoreRpc, { txid, vout }: RawTran
 }
 
 function rpcAt(url: string, password: string): CoreRpc {
-  const authorization = `Basic ${btoa(`${USER}:${password}`)}`;
   return async (method, ...params) => {
-    const body = JSON.stringify({ id: 0, method, params });
-    const response = await fetch(url, { method: "POST", headers: { authorization }, body });
-    const { result, error } = JSON.parse(await response.text());
+    const { result, error } = JSON.parse(await sent(url, password, { id: 0, method, params }));
     if (error) throw new CoreRpcError(method, error);
     return result;
   };
+}
+
+function batchAt(url: string, password: string): CoreBatch {
+  return async (calls) => {
+    const asked = calls.map(([method, ...params], id) => ({ id, method, params }));
+    for (const { id, error } of JSON.parse(await sent(url, password, asked))) {
+      if (error) throw new CoreRpcError(asked[id]?.method ?? "", error);
+    }
+  };
+}
+
+async function sent(url: string, password: string, body: object): Promise<string> {
+  const authorization = `Basic ${btoa(`${USER}:${password}`)}`;
+  const response = await fetch(url, { method: "POST", headers: { authorization }, body: JSON.stringify(body) });
+  return response.text();
 }
 
 /** While it warms up it refuses every call. */
