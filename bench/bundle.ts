@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
+import { makeMcpLibrary } from "../scripts/mcp-library.ts";
 import { TEXT_FILE } from "../scripts/text-modules.ts";
 
 /** wrangler keeps the names of functions unless it is told not to. */
@@ -35,6 +36,7 @@ function jsonStringify(...args) { return JSON.stringify(...args); }
 
 /** `isProfiled` leaves the code as written and gives JSON's functions names; everything that is measured is minified. */
 export async function bundleWorker(entry: Entry, isProfiled = false): Promise<Bundle> {
+  await makeMcpLibrary();
   const texts: TextModule[] = [];
   const built = await build({
     ...("file" in entry

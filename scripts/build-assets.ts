@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { checkoutAssets, hashedName, keepForWorker } from "./checkout-assets.ts";
 import { type BuiltFile, DASHBOARD_SOURCES } from "./dashboard-sources.ts";
 import { loadRoutes } from "./load-routes.ts";
+import { makeMcpLibrary } from "./mcp-library.ts";
 
 const FOLDER = "static";
 /** Records which files were built from which sources. Never uploaded (static/.assetsignore). */
@@ -34,6 +35,7 @@ interface Stamp {
 }
 
 export async function buildAssets(): Promise<void> {
+  await makeMcpLibrary();
   for (const [name, part] of Object.entries(PARTS)) await buildPart(name, part);
 }
 
@@ -51,7 +53,7 @@ async function buildPart(name: string, part: Part): Promise<void> {
 /** A hash of contents, because each git checkout resets modification times. */
 function hashOf(sources: readonly string[]): string {
   const hash = createHash("sha256");
-  const files = globSync([...sources]).filter((path) => !path.endsWith(".generated.ts"));
+  const files = globSync([...sources]).filter((path) => !/\.generated\.[jt]s$/.test(path));
   for (const file of files.toSorted()) hash.update(file).update("\0").update(readFileSync(file)).update("\0");
   return hash.digest("hex");
 }
@@ -72,10 +74,11 @@ async function checkoutFiles(): Promise<readonly BuiltFile[]> {
   return [[checkout.scriptPath.slice(1), checkout.script]];
 }
 
-/** /openapi.json without an origin (the deployment adds its own), and /docs with the files that it loads. */
+/** /openapi.json without an origin (the deployment adds its own), /docs with the files that it loads, and the tools of /mcp. */
 async function referenceFiles(): Promise<readonly BuiltFile[]> {
   const specs = await loadRoutes();
   const { openApiDocument } = await import("../src/app/openapi.ts");
+  const { toolsOf } = await import("../src/app/mcp/tools.ts");
   const loaded = [
     ["swagger-ui.js", swaggerFile("swagger-ui-bundle.js")],
     ["swagger-ui.css", swaggerFile("swagger-ui.css")],
@@ -92,6 +95,7 @@ async function referenceFiles(): Promise<readonly BuiltFile[]> {
     ...files,
     ["reference/openapi.json", JSON.stringify(openApiDocument(specs, ""))],
     ["reference/docs.html", page],
+    ["reference/mcp-tools.json", JSON.stringify(toolsOf(specs))],
   ];
 }
 

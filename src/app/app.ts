@@ -106,7 +106,6 @@ const ROUTES: readonly MountedRoute[] = [
   ...returnRoutes,
   ...storefrontRoutes,
   ...mcpRoutes({
-    specs: () => SPECS,
     fetch: (request, env, waitUntil) =>
       app().fetch(request, env, { waitUntil, passThroughOnException: () => {}, props: {} }),
   }),

@@ -32,8 +32,8 @@ export async function answerDocs(c: AppContext): Promise<Response> {
   return answer(c, { body: () => made.file.text(), etag: `"${made.hash}"`, type, own });
 }
 
-/** A file of static/reference and the hash of its content. */
-async function madeFile(env: Env, name: string): Promise<{ readonly file: Response; readonly hash: string }> {
+/** A file of static/reference and the hash of its content; throws if it is not there. */
+export async function madeFile(env: Env, name: string): Promise<{ readonly file: Response; readonly hash: string }> {
   // The assets binding ignores the host.
   const file = await env.ASSETS.fetch(`https://assets.local/reference/${name}`);
   const hash = /^(?:W\/)?"([0-9a-f]+)"$/.exec(file.headers.get("etag") ?? "")?.[1];

@@ -17,13 +17,15 @@ export function lazily<T>(make: () => T): () => T {
 }
 
 /**
- * Awaits `load` on first use and returns the same value afterwards. Keeps the value and never its promise: a promise belongs to the request that made
- * it, and the platform lets no other request wait for it.
+ * Awaits `load` on first use and returns the same value afterwards, whatever the arguments are then. Keeps the value and never its promise: a
+ * promise belongs to the request that made it, and the platform lets no other request wait for it.
  */
-export function lazilyLoaded<T>(load: () => Promise<T>): () => Promise<T> {
+export function lazilyLoaded<Args extends readonly unknown[], T>(
+  load: (...args: Args) => Promise<T>,
+): (...args: Args) => Promise<T> {
   let loaded: { readonly value: T } | undefined;
-  return async () => {
-    loaded ??= { value: await load() };
+  return async (...args) => {
+    loaded ??= { value: await load(...args) };
     return loaded.value;
   };
 }

@@ -134,7 +134,7 @@ function importProblems(path: string, kind: Kind, imports: readonly Import[], so
   return imports.flatMap(({ from, isTypeOnly, isReExportOfAll, start }) => {
     if (isReExportOfAll) return [{ start, what: `re-exports all of ${from}` }];
     if (!from.startsWith(".")) return packageProblem(path, kind, { from, isTypeOnly, start });
-    const target = posix.normalize(posix.join(posix.dirname(path), from));
+    const target = targetOf(path, from);
     const text = sources.get(target);
     if (text === undefined) return [{ start, what: `imports ${from}, which is not there` }];
     if (isUpward(path, target)) return [{ start, what: `imports ${target}, which is in a layer above it` }];
@@ -148,6 +148,11 @@ function importProblems(path: string, kind: Kind, imports: readonly Import[], so
   });
 }
 
+/** The file that a relative import names; of JavaScript that a script makes, its declaration, which is always there. */
+function targetOf(path: string, from: string): string {
+  return posix.normalize(posix.join(posix.dirname(path), from)).replace(/\.generated\.js$/, ".generated.d.ts");
+}
+
 function isUpward(path: string, target: string): boolean {
   const [from, to] = [floorOf(path), floorOf(target)];
   return from !== undefined && to !== undefined && to < from;
@@ -159,7 +164,7 @@ export function importsIn(sources: Sources): ReadonlyMap<string, readonly string
     [...sources].map(([path, text]) => [
       path,
       importsOf(parse(path, text)).flatMap(({ from }) => {
-        const target = posix.normalize(posix.join(posix.dirname(path), from));
+        const target = targetOf(path, from);
         return from.startsWith(".") && sources.has(target) ? [target] : [];
       }),
     ]),

@@ -9,7 +9,9 @@ const ROOT = join(import.meta.dirname, "../..");
 function sourcesBelow(folder: string): Sources {
   const paths = readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
     .map((path) => `${folder}/${path.replaceAll("\\", "/")}`)
-    .filter((path) => /\.(tsx?|jsonc|txt)$/.test(path) && !path.endsWith(".d.ts"));
+    .filter(
+      (path) => /\.(tsx?|jsonc|txt)$/.test(path) && (!path.endsWith(".d.ts") || path.endsWith(".generated.d.ts")),
+    );
   // A text that is imported imports nothing itself.
   return new Map(
     paths.map((path) => [path, /\.(jsonc|txt)$/.test(path) ? "" : readFileSync(join(ROOT, path), "utf8")]),

@@ -1,18 +1,18 @@
 // The Model Context Protocol at /mcp: what an assistant, working with a key of a merchant, may do. Every request is complete in itself, in the
 // protocol of 2026-07-28 and in that of 2025, so nothing is remembered between two. A tool's call is a request to the API like any other.
-// The library is not loaded on first use: esbuild would wrap zod with it, and schemas of other files would then be built before zod is.
-import { createMcpHandler, McpServer, type StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { ApiKeyPrincipal } from "../../accounts/auth/principal.ts";
 import type { OpenCall } from "../../accounts/pipeline/call.ts";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
-import { lazily } from "../../lib/lazily.ts";
+import { lazilyLoaded } from "../../lib/lazily.ts";
 import { ok } from "../../lib/result.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import type { Reply } from "../../platform/http/reply.ts";
-import type { RouteSpec } from "../../platform/http/route.ts";
+import { madeFile } from "../reference.ts";
 import { VERSION } from "../version.ts";
-import { type Arguments, requestOf, type Tool, toolsOf, unknownArguments } from "./tools.ts";
+import { type Arguments, requestOf, type Tool, type ToolRequest, unknownArguments } from "./tool.ts";
+import { mcpLibrary } from "./use-library.ts";
 
 const PATH = "/mcp";
 
@@ -27,7 +27,6 @@ const messageBody = () =>
 
 /** What the route needs of the app that it is mounted in. */
 export interface Inner {
-  readonly specs: () => readonly RouteSpec[];
   readonly fetch: (
     request: Request,
     env: Env,
@@ -36,7 +35,6 @@ export interface Inner {
 }
 
 export function mcpRoutes(inner: Inner) {
-  const tools = lazily(() => toolsOf(inner.specs()));
   return routesOf({ tag: "Service", callers: "KEY" }).post(PATH, {
     operationId: "mcp",
     summary: "Work with the merchant's data as an assistant (Model Context Protocol)",
@@ -51,15 +49,22 @@ export function mcpRoutes(inner: Inner) {
       },
       { status: 202, description: "A notification was taken" },
     ],
-    answer: async (call) => ok(await answerMcp(inner, tools(), call)),
+    answer: async (call) => ok(await answerMcp(inner, call)),
   });
 }
 
 type Call = OpenCall<unknown, unknown> & { readonly principal: ApiKeyPrincipal };
 
-async function answerMcp(inner: Inner, tools: readonly Tool[], call: Call): Promise<Reply> {
+/** What scripts/build-assets.ts made of the routes (tools.ts). */
+const allTools = lazilyLoaded(async (env: Env): Promise<readonly Tool[]> => {
+  const { file } = await madeFile(env, "mcp-tools.json");
+  return file.json();
+});
+
+async function answerMcp(inner: Inner, call: Call): Promise<Reply> {
+  const { createMcpHandler, McpServer } = await mcpLibrary();
   const held: ReadonlySet<string> = call.principal.permissions;
-  const permitted = tools.filter(({ spec }) => (spec.permission ?? "").split(" or ").some((each) => held.has(each)));
+  const permitted = (await allTools(call.env)).filter(({ permissions }) => permissions.some((each) => held.has(each)));
   const handler = createMcpHandler(
     () => {
       const server = new McpServer(
@@ -67,11 +72,9 @@ async function answerMcp(inner: Inner, tools: readonly Tool[], call: Call): Prom
         { instructions: INSTRUCTIONS },
       );
       for (const tool of permitted) {
-        const { name, spec, input } = tool;
-        const said = { title: spec.summary, description: spec.description ?? spec.summary, annotations: hintsOf(spec) };
-        server.registerTool(name, { ...said, inputSchema: asGiven(input) }, (given) =>
-          useTool(inner, tool, given, call),
-        );
+        const { name, title, description, hints, input } = tool;
+        const said = { title, description, annotations: hints, inputSchema: asGiven(input) };
+        server.registerTool(name, said, (given) => useTool(inner, tool, given, call));
       }
       return server;
     },
@@ -81,7 +84,7 @@ async function answerMcp(inner: Inner, tools: readonly Tool[], call: Call): Prom
   const { status, headers, body } = await handler.fetch(
     new Request(`${publicUrl(call.env)}${PATH}`, {
       method: "POST",
-      headers: headersOf(call),
+      headers: headersOf(call, PROTOCOL_HEADERS),
       body: JSON.stringify(call.json),
     }),
     { parsedBody: call.json },
@@ -91,10 +94,13 @@ async function answerMcp(inner: Inner, tools: readonly Tool[], call: Call): Prom
 }
 
 /** What the protocol says in headers. */
-const HEADERS = ["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"];
+const PROTOCOL_HEADERS = ["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"];
 
-const headersOf = ({ header }: Call) =>
-  HEADERS.flatMap((name): [string, string][] => {
+/** Where a call comes from. */
+const CALLER_HEADERS = ["cf-connecting-ip", "user-agent"];
+
+const headersOf = ({ header }: Call, names: readonly string[]) =>
+  names.flatMap((name): [string, string][] => {
     const value = header(name);
     return value === undefined ? [] : [[name, value]];
   });
@@ -104,15 +110,6 @@ function asGiven(input: Tool["input"]): StandardSchemaWithJSON<Arguments> {
   const json = { input: () => ({ ...input }), output: () => ({ ...input }) };
   const validate = (value: unknown): { readonly value: Arguments } => ({ value: Object(value ?? {}) });
   return { "~standard": { version: 1, vendor: "edgetill", validate, jsonSchema: json } };
-}
-
-function hintsOf({ method, isIdempotent, operationId }: RouteSpec) {
-  return {
-    readOnlyHint: method === "GET",
-    destructiveHint: method === "DELETE" || operationId.startsWith("cancel"),
-    idempotentHint: method !== "POST" || isIdempotent,
-    openWorldHint: false,
-  };
 }
 
 async function useTool(inner: Inner, tool: Tool, given: Arguments, call: Call) {
@@ -130,15 +127,11 @@ async function useTool(inner: Inner, tool: Tool, given: Arguments, call: Call) {
 const failed = (told: unknown) => ({ isError: true, content: [{ type: "text" as const, text: JSON.stringify(told) }] });
 
 /** As the same caller from the same address, so that the key's limits, permissions and allowed addresses count. */
-async function askApi(inner: Inner, request: ReturnType<typeof requestOf>, call: Call) {
+async function askApi(inner: Inner, request: ToolRequest, call: Call) {
   const { path, method, body, idempotencyKey } = request;
   const { env, header, background } = call;
   const apiKey = header("x-api-key") ?? header("authorization")?.replace(/^bearer +/i, "") ?? "";
-  const passed = ["cf-connecting-ip", "user-agent"].flatMap((name): [string, string][] => {
-    const value = header(name);
-    return value === undefined ? [] : [[name, value]];
-  });
-  const headers = new Headers([...passed, ["x-api-key", apiKey]]);
+  const headers = new Headers([...headersOf(call, CALLER_HEADERS), ["x-api-key", apiKey]]);
   if (body !== undefined) headers.set("content-type", "application/json");
   if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
   const sent = new Request(`${publicUrl(env)}${path}`, {

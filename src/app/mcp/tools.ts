@@ -1,24 +1,11 @@
-// The tools of the Model Context Protocol: each is a route of the API that an API key may call, with the route's own declaration.
+// Makes the tools of the Model Context Protocol: each is a route of the API that an API key may call, with the route's own declaration. Runs when
+// the static assets are built, so that the Worker contains neither the schemas' texts nor what writes them.
 import { type JsonSchema, jsonSchema, NAMED_SCHEMAS, type NamedSchemas } from "../../platform/http/json-schema.ts";
 import type { RouteSpec, Tag } from "../../platform/http/route.ts";
-
-export interface Tool {
-  /** The operation's id in snake case: `create_invoice`. */
-  readonly name: string;
-  readonly spec: RouteSpec;
-  /** JSON Schema 2020-12 of an object: the members of path, query and body together. */
-  readonly input: JsonSchema;
-  /** Where each argument belongs. */
-  readonly places: ReadonlyMap<string, "path" | "query" | "body" | "idempotencyKey">;
-}
-
-export type Arguments = Readonly<Record<string, unknown>>;
+import { MERCHANT, type Place, type Tool } from "./tool.ts";
 
 /** What an assistant of a merchant works with. Keys, endpoints and the team are left to people. */
 const CHAPTERS: readonly Tag[] = ["Invoices", "Payments", "Products", "Customers", "Wallets", "Reports", "Search"];
-
-/** The merchant is the key's. */
-const GIVEN = "merchantId";
 
 const IDEMPOTENCY_KEY = {
   type: "string",
@@ -39,7 +26,7 @@ export function toolsOf(specs: readonly RouteSpec[]): readonly Tool[] {
 }
 
 function toolOf(spec: RouteSpec): Tool {
-  const inPath = [...spec.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name).filter((name) => name !== GIVEN);
+  const inPath = [...spec.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name).filter((name) => name !== MERCHANT);
   const named: NamedSchemas = {};
   const query = objectIn(jsonSchema(spec.query(), "input", named), named);
   const body = objectIn(jsonSchema(spec.body(), "input", named), named);
@@ -49,7 +36,7 @@ function toolOf(spec: RouteSpec): Tool {
     ...body.properties,
     ...(spec.isIdempotent ? { idempotencyKey: IDEMPOTENCY_KEY } : {}),
   };
-  const places = [
+  const places: readonly (readonly [string, Place])[] = [
     ...inPath.map((name) => [name, "path"] as const),
     ...Object.keys(query.properties).map((name) => [name, "query"] as const),
     ...Object.keys(body.properties).map((name) => [name, "body"] as const),
@@ -65,7 +52,27 @@ function toolOf(spec: RouteSpec): Tool {
     additionalProperties: false,
     ...definitionsOf(properties, named),
   };
-  return { name: snakeCased(spec.operationId), spec, input: JSON.parse(localText(input)), places: new Map(places) };
+  return {
+    name: snakeCased(spec.operationId),
+    title: spec.summary,
+    description: spec.description ?? spec.summary,
+    hints: hintsOf(spec),
+    method: spec.method,
+    path: spec.path,
+    permissions: spec.permission?.split(" or ") ?? [],
+    isIdempotent: spec.isIdempotent,
+    input: JSON.parse(localText(input)),
+    places: Object.fromEntries(places),
+  };
+}
+
+function hintsOf({ method, isIdempotent, operationId }: RouteSpec): Tool["hints"] {
+  return {
+    readOnlyHint: method === "GET",
+    destructiveHint: method === "DELETE" || operationId.startsWith("cancel"),
+    idempotentHint: method !== "POST" || isIdempotent,
+    openWorldHint: false,
+  };
 }
 
 interface ObjectSchema {
@@ -99,39 +106,3 @@ function definitionsOf(properties: object, named: NamedSchemas): object {
 const localText = (schema: object): string => JSON.stringify(schema).replaceAll(`"${NAMED_SCHEMAS}`, '"#/$defs/');
 
 const snakeCased = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-/** Names of arguments that the tool does not have. */
-export function unknownArguments(tool: Tool, given: Arguments): readonly string[] {
-  return Object.keys(given).filter((name) => !tool.places.has(name));
-}
-
-export interface ToolRequest {
-  /** With its query. */
-  readonly path: string;
-  readonly method: RouteSpec["method"];
-  readonly body: Arguments | undefined;
-  readonly idempotencyKey: string | undefined;
-}
-
-/** The call of the API that a tool's call is. `idempotencyKey` is of this call, where the caller gave none. */
-export function requestOf(
-  tool: Tool,
-  given: Arguments,
-  of: { readonly merchantId: string; readonly newKey: () => string },
-): ToolRequest {
-  const { path, method, isIdempotent } = tool.spec;
-  const placed = (place: string) =>
-    Object.entries(given).filter(([name, value]) => tool.places.get(name) === place && value !== undefined);
-  const inPath = new Map(placed("path").map(([name, value]) => [name, String(value)]));
-  const filled = path.replace(/:(\w+)/g, (_, name: string) =>
-    encodeURIComponent(name === GIVEN ? of.merchantId : (inPath.get(name) ?? "")),
-  );
-  const query = new URLSearchParams(placed("query").map(([name, value]) => [name, String(value)]));
-  const { idempotencyKey = of.newKey() } = given;
-  return {
-    path: query.size === 0 ? filled : `${filled}?${query}`,
-    method,
-    body: method === "GET" || method === "DELETE" ? undefined : Object.fromEntries(placed("body")),
-    idempotencyKey: isIdempotent ? String(idempotencyKey) : undefined,
-  };
-}

@@ -2,11 +2,13 @@ import { describe, expect, it } from "vitest";
 import { bundleWorker } from "../../../../bench/bundle.ts";
 
 describe("the Worker", () => {
-  it("contains neither the API reference, nor what writes it, nor texts other than English, nor the checkout's script and style", async () => {
+  it("contains neither the API reference, nor its generator, nor texts other than English, nor the checkout's script and style", async () => {
     const { code, texts, metafile } = await bundleWorker({ file: "src/app/worker.ts" });
     const ours = Object.keys(metafile.inputs);
     expect(ours).toContain("src/app/reference.ts");
-    expect(ours.filter((path) => /\/(?:openapi|docs)\.ts$|\/browser\/|\.css$/.test(path))).toEqual([]);
+    expect(ours.filter((path) => /\/(?:openapi|docs|json-schema|tools)\.ts$|\/browser\/|\.css$/.test(path))).toEqual(
+      [],
+    );
     expect(code).not.toContain('"openapi":');
     expect(texts.map(({ path }) => path).sort()).toEqual(
       "ar.jsonc de.jsonc es.jsonc fr.jsonc ja.jsonc pt.jsonc ru.jsonc style.generated.txt tr.jsonc zh.jsonc".split(" "),

@@ -1,0 +1,67 @@
+// A tool of the Model Context Protocol, as the asset reference/mcp-tools.json holds it, and the call of the API that a tool's call is.
+
+export interface Tool {
+  /** The operation's id in snake case: `create_invoice`. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly hints: {
+    readonly readOnlyHint: boolean;
+    readonly destructiveHint: boolean;
+    readonly idempotentHint: boolean;
+    readonly openWorldHint: boolean;
+  };
+  readonly method: string;
+  /** With `:name` where an argument belongs. */
+  readonly path: string;
+  /** A key needs one of these. */
+  readonly permissions: readonly string[];
+  /** Whether the route takes an Idempotency-Key. */
+  readonly isIdempotent: boolean;
+  /** JSON Schema 2020-12 of an object: the members of path, query and body together. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Where each argument belongs. */
+  readonly places: Readonly<Record<string, Place>>;
+}
+
+export type Place = "path" | "query" | "body" | "idempotencyKey";
+
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** The path's parameter that no argument fills: the merchant is the key's. */
+export const MERCHANT = "merchantId";
+
+/** Names of arguments that the tool does not have. */
+export function unknownArguments({ places }: Tool, given: Arguments): readonly string[] {
+  return Object.keys(given).filter((name) => !Object.hasOwn(places, name));
+}
+
+export interface ToolRequest {
+  /** With its query. */
+  readonly path: string;
+  readonly method: string;
+  readonly body: Arguments | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** The call of the API that a tool's call is. `newKey` gives the idempotency key of a call whose caller gave none. */
+export function requestOf(
+  { path, method, isIdempotent, places }: Tool,
+  given: Arguments,
+  of: { readonly merchantId: string; readonly newKey: () => string },
+): ToolRequest {
+  const placed = (place: Place) =>
+    Object.entries(given).filter(([name, value]) => places[name] === place && value !== undefined);
+  const inPath = new Map(placed("path").map(([name, value]) => [name, String(value)]));
+  const filled = path.replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(name === MERCHANT ? of.merchantId : (inPath.get(name) ?? "")),
+  );
+  const query = new URLSearchParams(placed("query").map(([name, value]) => [name, String(value)]));
+  const { idempotencyKey = of.newKey() } = given;
+  return {
+    path: query.size === 0 ? filled : `${filled}?${query}`,
+    method,
+    body: method === "GET" || method === "DELETE" ? undefined : Object.fromEntries(placed("body")),
+    idempotencyKey: isIdempotent ? String(idempotencyKey) : undefined,
+  };
+}
