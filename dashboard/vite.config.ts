@@ -25,6 +25,8 @@ export default defineConfig({
       input: { console: join(import.meta.dirname, "index.html") },
       output: {
         hashCharacters: "hex",
+        // A request each would cost more than any of these small functions, which most pages share.
+        codeSplitting: { groups: [{ name: "helpers", test: /@mantine[\\/]core[\\/]esm[\\/]core[\\/]utils[\\/]/ }] },
         entryFileNames: "assets/[name]-[hash:16].js",
         chunkFileNames: ({ name }) => `assets/${name.toLowerCase()}-[hash:16].js`,
         assetFileNames: "assets/[name]-[hash:16][extname]",
