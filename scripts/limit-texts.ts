@@ -211,6 +211,13 @@ export const LIMIT_TEXTS: { readonly [N in LimitName]: LimitText } = {
     refusal: "400 `VALIDATION_FAILED`",
     setting: "none",
   },
+  blocksPerReread: {
+    counts:
+      "blocks of a range that an operator has read again: five days of BNB Smart Chain, the fastest network, and 19 years of Bitcoin",
+    protects: "everybody: the sources' own limits, and passes of other networks, which the reading shares time with",
+    refusal: "400 `VALIDATION_FAILED`",
+    setting: "none; several ranges one after the other have no limit",
+  },
   webhookWorkersPerMerchant: {
     counts:
       "workers that deliver to a merchant's endpoints at the same time, each up to 20 deliveries of one endpoint; 4 of them are reserved for endpoints without a worker",

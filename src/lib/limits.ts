@@ -33,6 +33,7 @@ export const LIMITS = {
   webhookEndpointsPerMerchant: 25,
   eventsPerReplay: 10_000,
   reportDays: 400,
+  blocksPerReread: 1_000_000,
   webhookWorkersPerMerchant: 12,
   replaysPerMerchantAndHour: 10,
   merchantsMadePerUserAndDay: 20,

@@ -1,7 +1,7 @@
 // The wire format of the networks of a deployment, for operators.
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
-import { MOST_BLOCKS } from "../rereads/reread.ts";
+import { LIMITS } from "../../lib/limits.ts";
 
 const height = () => z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
@@ -12,9 +12,9 @@ export const rereadRequestBody = () =>
       path: ["toHeight"],
       message: "must not be below fromHeight",
     })
-    .refine(({ fromHeight, toHeight }) => toHeight - fromHeight < MOST_BLOCKS, {
+    .refine(({ fromHeight, toHeight }) => toHeight - fromHeight < LIMITS.blocksPerReread, {
       path: ["toHeight"],
-      message: `a range has at most ${MOST_BLOCKS} blocks`,
+      message: `a range has at most ${LIMITS.blocksPerReread} blocks`,
     });
 
 // ---- answers

@@ -25,9 +25,6 @@ export interface Reread {
   readonly endedAtMs: number | null;
 }
 
-/** Blocks of one range: more than a week of the fastest network. */
-export const MOST_BLOCKS = 1_000_000;
-
 /** Of several networks one may be asked about at once, and each of them about one range at once. */
 export function isUnderWay(reread: Pick<Reread, "endedAtMs"> | undefined): boolean {
   return reread !== undefined && reread.endedAtMs === null;
