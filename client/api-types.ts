@@ -2307,6 +2307,118 @@ export interface components {
         lastPage: number;
       };
     };
+    /** PublicInvoice */
+    PublicInvoice: {
+      id: string;
+      merchantId: string;
+      customerId: null;
+      productId: string | null;
+      name: string;
+      description: string | null;
+      redirectUrl: string | null;
+      /**
+       * @description Decimal with 6 fraction digits.
+       * @example 49.900000
+       */
+      rawAmount: string;
+      /**
+       * @description Decimal with 6 fraction digits.
+       * @example 49.900000
+       */
+      endAmount: string;
+      currency: string;
+      /** @enum {string} */
+      status: "AWAITING_PAYMENT" | "PENDING_CONFIRMATION" | "PAID" | "OVERPAID" | "UNDERPAID" | "EXPIRED" | "CANCELLED";
+      /**
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      expiresAt: string;
+      /**
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      createdAt: string;
+      /**
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      updatedAt: string;
+      customer: null;
+      product: components["schemas"]["Product"] | null;
+      payments: components["schemas"]["Payment"][];
+      invoiceTimeline: {
+        id: string;
+        invoiceId: string;
+        /** @enum {string} */
+        paymentStatus:
+          | "AWAITING_PAYMENT"
+          | "PENDING_CONFIRMATION"
+          | "PAID"
+          | "OVERPAID"
+          | "UNDERPAID"
+          | "EXPIRED"
+          | "CANCELLED";
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        time: string;
+      }[];
+      metadata: null;
+      externalId: null;
+      checkoutUrl: string;
+      paymentMethods: components["schemas"]["PaymentMethod"][];
+      /**
+       * @description Decimal with 6 fraction digits.
+       * @example 49.900000
+       */
+      amountReceived: string;
+    };
+    /** @description What a public key may call, by operationId, and what it is answered. */
+    PublicOperations: {
+      /** @description Create an invoice. Send an Idempotency-Key with every call. The named payment methods are activated at once; if none is named, the only available one is. Needs INVOICE_CREATE. */
+      createInvoice: {
+        body: components["schemas"]["CreateInvoiceBody"];
+        answer: components["schemas"]["PublicInvoice"];
+      };
+      /** @description Read an invoice in its current state. Needs INVOICE_VIEW. */
+      getInvoice: {
+        params: {
+          invoiceId: string;
+        };
+        answer: components["schemas"]["PublicInvoice"];
+      };
+      /** @description List an invoice's payment methods: active, available and unavailable. Needs INVOICE_VIEW. */
+      listPaymentMethods: {
+        params: {
+          invoiceId: string;
+        };
+        answer: {
+          data: components["schemas"]["PaymentMethod"][];
+        };
+      };
+      /** @description Activate a payment method: locks the rate and assigns an address or an amount. Needs INVOICE_CREATE. */
+      activatePaymentMethod: {
+        params: {
+          invoiceId: string;
+        };
+        body: components["schemas"]["ActivatePaymentMethodBody"];
+        answer: components["schemas"]["PaymentMethod"];
+      };
+      /** @description List products, newest first. A public key sees only active products. Needs PRODUCT_VIEW. */
+      listProducts: {
+        query: components["schemas"]["ListProductsQuery"];
+        answer: components["schemas"]["ProductList"];
+      };
+      /** @description Read a product. A public key can read it only while it is active. Needs PRODUCT_VIEW. */
+      getProduct: {
+        params: {
+          productId: string;
+        };
+        answer: components["schemas"]["Product"];
+      };
+    };
     RegisterWalletBody:
       | {
           /** @constant */
@@ -3272,6 +3384,8 @@ export type Ping = components["schemas"]["Ping"];
 export type PreviewAddressesQuery = components["schemas"]["PreviewAddressesQuery"];
 export type Product = components["schemas"]["Product"];
 export type ProductList = components["schemas"]["ProductList"];
+export type PublicInvoice = components["schemas"]["PublicInvoice"];
+export type PublicOperations = components["schemas"]["PublicOperations"];
 export type RegisterWalletBody = components["schemas"]["RegisterWalletBody"];
 export type RegisteredWallet = components["schemas"]["RegisteredWallet"];
 export type Replay = components["schemas"]["Replay"];

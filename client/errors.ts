@@ -1,9 +1,24 @@
 // How a call fails: the API refused it (EdgetillError), nobody knows what came of it (EdgetillConnectionError, EdgetillTimeoutError), or
 // the caller gave it up, which throws the reason of their signal. No message of ours holds the API key.
 
+import type { ErrorTable } from "./error-table.ts";
+
+/** A code of the catalogue, such as `INVOICE_NOT_FOUND`. A newer service may answer others: have a default. */
+export type ErrorCode = keyof ErrorTable;
+
+/**
+ * A refusal with this code: its `status` and `facts` are those of the code. Of all codes it is a union that `switch (error.code)` narrows.
+ * An answer that is not the API's own, such as a proxy's, has the code `HTTP_<status>` and no facts.
+ */
+export type Refusal<Code extends ErrorCode = ErrorCode> =
+  | { [Each in Code]: EdgetillError & { readonly code: Each } & ErrorTable[Each] }[Code]
+  | ([ErrorCode] extends [Code] ? EdgetillError & { readonly code: `HTTP_${number}` } : never);
+
 /** A field of the request that was refused, and why. */
 export interface ErrorDetail {
+  /** Of the body or the query, joined by dots: `paymentMethods.0.network`; empty for the whole. */
   readonly path: string;
+  /** In English, for people. */
   readonly message: string;
 }
 
@@ -17,12 +32,16 @@ export interface FailedCall {
   readonly idempotencyKey: string | undefined;
 }
 
-/** An answer that is no success. Compare `code`, show `message`, give `requestId` to whoever runs the service. */
+/**
+ * The API refused the call. Compare `code`, show `message`, give `requestId` to whoever runs the service. `error instanceof EdgetillError`
+ * narrows to the union `Refusal`, in which `error.code === "EXTERNAL_ID_EXISTS"` gives `error.facts.invoiceId`.
+ */
 export class EdgetillError extends Error implements FailedCall {
   override readonly name = "EdgetillError";
   readonly route: string;
   readonly attempts: number;
   readonly idempotencyKey: string | undefined;
+  /** Of HTTP. */
   readonly status: number;
   /** A stable name from the catalogue at /docs; `HTTP_<status>` where the answer is not the API's own. */
   readonly code: string;
@@ -49,6 +68,12 @@ export class EdgetillError extends Error implements FailedCall {
     this.requestId = typeof requestId === "string" ? requestId : (answer.requestId ?? undefined);
     this.retryAfterMs = answer.retryAfterMs;
     this.facts = facts;
+  }
+
+  /** For the compiler alone: what JavaScript does by itself. */
+  static override [Symbol.hasInstance](value: unknown): value is Refusal {
+    // biome-ignore lint/complexity/noThisInStatic: of a subclass, its own instances alone.
+    return Function.prototype[Symbol.hasInstance].call(this, value);
   }
 }
 

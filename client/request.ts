@@ -14,6 +14,7 @@ export interface Transport {
   readonly backoff: Backoff;
 }
 
+/** Of one call. */
 export interface CallOptions {
   /** Of a POST; 1 to 255 characters, sent as UTF-8. A random one unless given: give your own to be safe over a restart of your server, too. */
   readonly idempotencyKey?: string | undefined;
@@ -29,6 +30,8 @@ export interface Request {
   readonly method: string;
   readonly url: string;
   readonly body?: object | undefined;
+  /** Of a browser's visitor, where the operator asks for one. */
+  readonly turnstileToken?: string | undefined;
   /** For errors: `GET /invoices/{invoiceId}` */
   readonly route: string;
 }
@@ -84,11 +87,12 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
 /** Never follows a redirect: that would hand the key to wherever it leads. */
 function requestInit(
   { apiKey }: Transport,
-  { method, body }: Request,
+  { method, body, turnstileToken }: Request,
   idempotencyKey: string | undefined,
 ): RequestInit {
   const headers = new Headers({ "x-api-key": apiKey, accept: "application/json" });
   if (idempotencyKey !== undefined) headers.set("idempotency-key", asHeader(idempotencyKey));
+  if (turnstileToken !== undefined) headers.set("cf-turnstile-response", turnstileToken);
   if (body === undefined) return { method, headers, redirect: "manual" };
   headers.set("content-type", "application/json");
   return { method, headers, redirect: "manual", body: JSON.stringify(body) };

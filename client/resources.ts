@@ -215,7 +215,7 @@ export const auditEvents = (call: Call) => ({
 });
 
 /** The query of the page at a cursor. Without a limit or a page the service would count all rows, which nobody asked for. */
-function pageAt<Query extends { limit?: number | undefined; page?: number | undefined }>(
+export function pageAt<Query extends { limit?: number | undefined; page?: number | undefined }>(
   query: Query,
   cursor: string | undefined,
 ): Query & { readonly cursor?: string } {

@@ -1,4 +1,4 @@
-// Writes client/api-types.ts, and the same for the console, from the OpenAPI document (`npm run client:generate`); with --check only reports
+// Writes client/api-types.ts and client/error-table.ts, and the types for the console, from the OpenAPI document (`npm run client:generate`); with --check only reports
 // whether the files are up to date. The document is built here from the routes: no server is needed.
 import { type ApiDocument, clientTypes } from "../client/scripts/client-types.ts";
 import type { RouteSpec } from "../src/platform/http/route.ts";
@@ -7,14 +7,20 @@ import { loadRoutes } from "./load-routes.ts";
 
 const specs = await loadRoutes();
 const { openApiDocument } = await import("../src/app/openapi.ts");
+const { clientErrors } = await import("./client-errors.ts");
 const { SECRET_KEY_PERMISSIONS } = await import("../src/accounts/teams/permissions.ts");
 const document: ApiDocument = JSON.parse(JSON.stringify(openApiDocument(specs, "")));
 /** Tags of routes that anybody may call and the console does. */
 const FOR_USERS: readonly string[] = ["Sign-in", "Wallets", "Deployment", "Service"];
 const held = new Set<string>(SECRET_KEY_PERMISSIONS);
 
-await generate("client/api-types.ts", "./events.ts", isForKeys);
-await generate("dashboard/src/api/operations.ts", "../../../client/events.ts", isForUsers);
+await generate("client/api-types.ts", "./events.ts", isForKeys, (spec) => isForKeys(spec) && spec.isForPublicKeys);
+await generate("dashboard/src/api/operations.ts", "../../../client/events.ts", isForUsers, () => false);
+keepGenerated({
+  file: "client/error-table.ts",
+  text: await clientErrors(specs.filter(isForKeys)),
+  command: "npm run client:generate",
+});
 
 /** What a secret key may call. */
 function isForKeys({ callers, permission }: RouteSpec): boolean {
@@ -27,7 +33,13 @@ function isForUsers({ callers, path, tag }: RouteSpec): boolean {
   return callers !== "ANYBODY" || (path.startsWith("/api/") && FOR_USERS.includes(tag));
 }
 
-async function generate(file: string, events: string, isWanted: (spec: RouteSpec) => boolean): Promise<void> {
-  const wanted = new Set(specs.filter(isWanted).map((spec) => spec.operationId));
-  keepGenerated({ file, text: await clientTypes(document, wanted, events), command: "npm run client:generate" });
+async function generate(
+  file: string,
+  events: string,
+  isWanted: (spec: RouteSpec) => boolean,
+  isPublic: (spec: RouteSpec) => boolean,
+): Promise<void> {
+  const idsOf = (is: (spec: RouteSpec) => boolean) => new Set(specs.filter(is).map((spec) => spec.operationId));
+  const wanted = { operationIds: idsOf(isWanted), publicIds: idsOf(isPublic), events };
+  keepGenerated({ file, text: await clientTypes(document, wanted), command: "npm run client:generate" });
 }

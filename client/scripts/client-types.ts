@@ -52,22 +52,32 @@ const NO_BODY: Schema = { "x-type": "undefined" };
 /** The generator writes these sections always; here they would be empty. */
 const EMPTY_SECTIONS: readonly string[] = ["paths", "webhooks", "$defs", "operations"];
 
-/**
- * TypeScript source of everything that the operations named take and answer, and of the table of their routes. Not yet formatted.
- * `events`: where the types of events are, as the file imports them.
- */
-export async function clientTypes(
-  document: ApiDocument,
-  operationIds: ReadonlySet<string>,
-  events: string,
-): Promise<string> {
+export interface Wanted {
+  /** What a secret key, or a user, calls. */
+  readonly operationIds: ReadonlySet<string>;
+  /** Those of them that a public key may call, with the answers that it gets. */
+  readonly publicIds?: ReadonlySet<string>;
+  /** Where the types of events are, as the file imports them. */
+  readonly events: string;
+}
+
+/** TypeScript source of everything that the operations named take and answer, and of the table of their routes. Not yet formatted. */
+export async function clientTypes(document: ApiDocument, wanted: Wanted): Promise<string> {
+  const { operationIds, publicIds = new Set(), events } = wanted;
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { operationId }]) => operationIds.has(operationId))
       .map(([method, operation]) => ({ route: `${method.toUpperCase()} ${path.replace(MERCHANT, "")}`, operation })),
   );
   const { Event: WebhookEvent = {}, ...others } = document.components.schemas;
-  const own = requestSchemas(routes.map(({ operation }) => operation));
+  const operations = routes.map(({ operation }) => operation);
+  const named = requestSchemas(operations);
+  const open = operations.filter(({ operationId }) => publicIds.has(operationId));
+  const own = {
+    ...named,
+    Operations: operationsSchema(operations, named, SECRET),
+    ...(open.length === 0 ? {} : { PublicOperations: operationsSchema(open, named, PUBLIC) }),
+  };
   const schemas = JSON.stringify({ ...others, WebhookEvent, ...own }).replaceAll(
     '/schemas/Event"',
     '/schemas/WebhookEvent"',
@@ -101,7 +111,7 @@ export async function clientTypes(
   ].join("\n\n");
 }
 
-/** Bodies and queries by the names under which users import them, and `Operations`, which refers to them by operationId. */
+/** Bodies and queries by the names under which users import them. */
 function requestSchemas(operations: readonly Operation[]): Schemas {
   const parts = operations.map((operation) => {
     const name = pascal(operation.operationId);
@@ -112,13 +122,24 @@ function requestSchemas(operations: readonly Operation[]): Schemas {
       ...(query.length === 0 ? {} : { [`${name}Query`]: querySchema(query) }),
     };
   });
-  const named: Schemas = Object.assign({}, ...parts);
-  const shown = operations.map((operation) => [operation.operationId, operationSchema(operation, named)]);
-  const Operations = {
-    ...objectOf(Object.fromEntries(shown)),
-    description: "What a secret key may call, by operationId.",
-  };
-  return { ...named, Operations };
+  return Object.assign({}, ...parts);
+}
+
+/** Which of an operation's answers a kind of key gets, and what its table says of itself. */
+interface KeyKind {
+  readonly description: string;
+  readonly isPublic: boolean;
+}
+const SECRET: KeyKind = { description: "What a secret key may call, by operationId.", isPublic: false };
+const PUBLIC: KeyKind = {
+  description: "What a public key may call, by operationId, and what it is answered.",
+  isPublic: true,
+};
+
+/** Refers to bodies and queries, by operationId. */
+function operationsSchema(operations: readonly Operation[], named: Schemas, kind: KeyKind): Schema {
+  const shown = operations.map((operation) => [operation.operationId, operationSchema(operation, named, kind)]);
+  return { ...objectOf(Object.fromEntries(shown)), description: kind.description };
 }
 
 function querySchema(query: readonly Parameter[]): Schema {
@@ -126,10 +147,10 @@ function querySchema(query: readonly Parameter[]): Schema {
   return { type: "object", properties, required: query.filter(({ required }) => required).map(({ name }) => name) };
 }
 
-function operationSchema(operation: Operation, named: Schemas): Schema {
+function operationSchema(operation: Operation, named: Schemas, kind: KeyKind): Schema {
   const name = pascal(operation.operationId);
   const params = parametersIn("path", operation).filter((each) => each.name !== "merchantId");
-  const answers = answersOf(operation);
+  const answers = answersOf(operation, kind);
   return {
     ...objectOf({
       ...(params.length === 0
@@ -158,15 +179,18 @@ function queryValue(schema: Schema): Schema {
   return schema;
 }
 
-/** What a secret key is answered, each form once. Those for public keys are the answers of another kind of client. */
-function answersOf({ responses }: Operation): readonly Schema[] {
+/** What a kind of key is answered, each form once. Where one form is for public keys, the others are for secret ones. */
+function answersOf({ responses }: Operation, { isPublic }: KeyKind): readonly Schema[] {
   const good = Object.entries(responses).flatMap(([status, { content }]) => {
     // Of JSON lines, one line.
     const schema = (content?.["application/json"] ?? content?.["application/jsonl"])?.schema;
     return status.startsWith("2") && schema !== undefined ? (schema.anyOf ?? [schema]) : [];
   });
-  const own = good.filter(({ $ref }) => !REFERENCE.exec($ref ?? "")?.[1]?.startsWith("Public"));
-  return [...new Map(own.map((schema) => [JSON.stringify(schema), schema])).values()];
+  const isForPublic = ({ $ref }: Schema) => REFERENCE.exec($ref ?? "")?.[1]?.startsWith("Public") === true;
+  const own = good.filter((schema) => isForPublic(schema) === isPublic);
+  return [
+    ...new Map((own.length === 0 && isPublic ? good : own).map((schema) => [JSON.stringify(schema), schema])).values(),
+  ];
 }
 
 /** Who may call is said at the end, for sessions and public keys too; here it is the permission as a key carries it (Interface 5.3). */
@@ -187,7 +211,7 @@ function reachable(schemas: Schemas): Schemas {
     names.add(name);
     for (const [, next = ""] of JSON.stringify(schema).matchAll(new RegExp(REFERENCE, "g"))) visit(next);
   };
-  visit("Operations");
+  for (const root of ["Operations", "PublicOperations"]) if (root in schemas) visit(root);
   return Object.fromEntries([...names].sort().map((name) => [name, schemas[name] ?? {}]));
 }
 

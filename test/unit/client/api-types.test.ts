@@ -31,8 +31,13 @@ const thing = (schema: Schema, required: readonly string[] = ["a"]) => ({
   Thing: { type: "object", properties: { a: schema }, required },
 });
 /** Without indentation. */
-async function textOf(document: ApiDocument, names: readonly string[] = ["getThing"]): Promise<string> {
-  return (await clientTypes(document, new Set(names), "./events.ts")).replace(/^ +/gm, "");
+async function textOf(
+  document: ApiDocument,
+  names: readonly string[] = ["getThing"],
+  publicNames: readonly string[] = [],
+): Promise<string> {
+  const ids = { operationIds: new Set(names), publicIds: new Set(publicNames) };
+  return (await clientTypes(document, { ...ids, events: "./events.ts" })).replace(/^ +/gm, "");
 }
 
 /** Without the comments that the generator writes for formats and enums. */
@@ -122,6 +127,19 @@ describe("an operation", () => {
     const text = await textOf(documentOf({ ...thing({}), ...Public }, answers(ref("Thing"), ref("PublicThing"))));
     expect(text).toContain('answer: components["schemas"]["Thing"];');
     expect(text).not.toContain("PublicThing");
+  });
+
+  it("that is open to public keys has the answer that they receive in a table of its own", async () => {
+    const Public = { PublicThing: { type: "object", properties: {} } };
+    const document = documentOf({ ...thing({}), ...Public }, answers(ref("Thing"), ref("PublicThing")));
+    const [secret = "", open = ""] = (await textOf(document, ["getThing"], ["getThing"])).split("PublicOperations: {");
+    expect(secret.slice(secret.indexOf("Operations: {"))).toContain('answer: components["schemas"]["Thing"];');
+    expect(open).toContain('answer: components["schemas"]["PublicThing"];');
+  });
+
+  it("that answers every key the same has that answer in both tables", async () => {
+    const text = await textOf(documentOf(thing({})), ["getThing"], ["getThing"]);
+    expect(text.match(/answer: components\["schemas"\]\["Thing"\];/g)).toHaveLength(2);
   });
 
   it("that was not requested leaves nothing in the output", async () => {

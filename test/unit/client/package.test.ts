@@ -1,78 +1,152 @@
 // What a shop installs: plain JavaScript and types, without our sources, our packages or a build step.
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type PackedClient, packClient } from "../../support/packed-client.ts";
 
-const shop = mkdtempSync(join(tmpdir(), "edgetill-shop-"));
-const installed = join(shop, "node_modules/edgetill");
+let packed: PackedClient;
+let installed: string;
+const manifest = JSON.parse(readFileSync("client/package.json", "utf8"));
 
 beforeAll(() => {
-  mkdirSync(installed, { recursive: true });
-  execFileSync("client/node_modules/.bin/tsc", ["--project", "client", "--outDir", join(installed, "dist")]);
-  cpSync("client/package.json", join(installed, "package.json"));
+  packed = packClient();
+  installed = join(packed.shop, "node_modules/edgetill");
   // Types of fetch, AbortSignal and URL, of which every runtime has its own.
-  symlinkSync(join(process.cwd(), "node_modules/@types"), join(shop, "node_modules/@types"));
-  writeFileSync(join(shop, "package.json"), '{ "type": "module" }');
+  for (const name of ["@types", "@cloudflare"])
+    symlinkSync(resolve("node_modules", name), join(packed.shop, "node_modules", name));
 });
 
-afterAll(() => rmSync(shop, { recursive: true }));
+afterAll(() => rmSync(packed.folder, { recursive: true }));
 
 function run(command: string, ...args: readonly string[]): string {
-  return execFileSync(command, args, { cwd: shop, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  return execFileSync(command, args, { cwd: packed.shop, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-it("the package can be imported by plain JavaScript", () => {
-  const code = 'import * as client from "edgetill"; console.log(Object.keys(client).sort().join())';
-  writeFileSync(join(shop, "use.mjs"), code);
-  expect(run(process.execPath, "use.mjs").trim()).toBe(
-    "Edgetill,EdgetillConnectionError,EdgetillError,EdgetillTimeoutError,ReturnVerificationError,WebhookVerificationError,verifyReturn,verifyWebhook",
-  );
-});
+/** What a command prints, also where it fails. */
+function printed(command: string): string {
+  const { stdout, stderr } = spawnSync(command, [], { cwd: packed.shop, encoding: "utf8" });
+  return stdout + stderr;
+}
 
-it.each([
-  ["nodenext", "nodenext"],
-  ["esnext", "bundler"],
-])(
-  "the package has types for TypeScript with module %s and moduleResolution %s",
-  { timeout: 30_000 },
-  (module, moduleResolution) => {
-    writeFileSync(
-      join(shop, "use.ts"),
-      `import { Edgetill, type Invoice, type InvoiceStatus, verifyWebhook, type WebhookEvent } from "edgetill";
-    const edgetill = new Edgetill({ baseUrl: "https://pay.example.com", apiKey: "sk_1", merchantId: "mer_1" });
-    export const made: Promise<Invoice> = edgetill.invoices.create({ name: "Order", rawAmount: 10 });
-    void edgetill.invoices.create({ productId: "prd_1" });
-    // @ts-expect-error A name without an amount.
-    void edgetill.invoices.create({ name: "Order" });
-    // @ts-expect-error No status.
-    void edgetill.invoices.list({ status: "PIAD" });
-    for await (const invoice of edgetill.invoices.list({ status: "PAID" })) invoice.checkoutUrl satisfies string;
-    export const page = (await edgetill.invoices.list({ page: 1 })).pagination?.total satisfies number | undefined;
-    export const event: WebhookEvent = await verifyWebhook({ payload: "", headers: new Headers(), secret: "" });
-    export const status: InvoiceStatus = "PAID";
-    // @ts-expect-error No status.
-    export const other: InvoiceStatus = "PIAD";
-    if (event.type === "invoice.paid") event.data.invoice.amountReceived satisfies string;`,
+/** The files that an export may lead to, by condition. */
+function targetsOf(entry: string | Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
+  return typeof entry === "string" ? [["default", entry]] : Object.entries(entry);
+}
+
+describe("the packed client", () => {
+  it("is the built files and what npm shows of a package", () => {
+    const others = packed.files.filter((file) => !/^dist\/[\w/-]+\.(js|d\.ts)$/.test(file));
+    expect(others).toEqual(["LICENSE", "README.md", "package.json"]);
+    const sources = packed.files.flatMap((file) => /^dist\/(.+)\.js$/.exec(file)?.[1] ?? []);
+    for (const name of sources) {
+      expect(packed.files).toContain(`dist/${name}.d.ts`);
+      expect(readFileSync(`client/${name}.ts`, "utf8")).not.toBe("");
+    }
+  });
+
+  it("has the license of the service", () => {
+    expect(readFileSync(join(installed, "LICENSE"), "utf8")).toBe(readFileSync("LICENSE", "utf8"));
+  });
+
+  it("has a file for every condition of every export, types before code", () => {
+    const wanted = Object.values<string | Record<string, string>>(manifest.exports).flatMap((entry) => {
+      const targets = targetsOf(entry);
+      // The sources, for this repository alone: no runtime and no compiler sets this condition by itself.
+      const published = targets.filter(([condition]) => condition !== "edgetill-source");
+      if (typeof entry !== "string") expect(published.map(([condition]) => condition)).toEqual(["types", "default"]);
+      return published.map(([, target]) => target.replace(/^\.\//, ""));
+    });
+    expect(wanted.length).toBeGreaterThan(2);
+    expect(packed.files).toEqual(expect.arrayContaining(wanted));
+  });
+
+  it("has the version of the service, no dependencies and no side effects", () => {
+    const service = JSON.parse(readFileSync("package.json", "utf8"));
+    expect(manifest).toMatchObject({ version: service.version, sideEffects: false, license: service.license });
+    for (const kind of ["dependencies", "peerDependencies", "optionalDependencies"])
+      expect(manifest).not.toHaveProperty(kind);
+    const names = readdirSync(join(packed.shop, "node_modules")).filter((name) => !/^[.@]/.test(name));
+    expect(names).toEqual(["edgetill"]);
+  });
+
+  it("imports only its own files", () => {
+    const built = packed.files.filter((file) => file.endsWith(".js"));
+    const sources = built.flatMap((file) =>
+      [...readFileSync(join(installed, file), "utf8").matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"/gm)].map(
+        ([, name]) => name,
+      ),
     );
-    const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--ignoreConfig", "--types", "node"];
-    const how = ["--target", "es2022", "--module", module, "--moduleResolution", moduleResolution];
-    expect(run(join(process.cwd(), "node_modules/.bin/tsc"), ...options, ...how, "use.ts")).toBe("");
-  },
-);
+    expect(sources.length).toBeGreaterThan(10);
+    expect(sources.filter((name) => !/^\.\.?\/[\w/-]+\.js$/.test(name ?? ""))).toEqual([]);
+  });
 
-it("the package imports only its own files", () => {
-  const built = readFileSync(join(installed, "dist/edgetill.js"), "utf8");
-  const sources = [...built.matchAll(/from "([^"]+)"/g)].map(([, name]) => name);
-  expect(sources.length).toBeGreaterThan(3);
-  expect(sources.filter((name) => !/^\.\/[\w-]+\.js$/.test(name ?? ""))).toEqual([]);
+  it("can be imported by plain JavaScript", () => {
+    writeFileSync(
+      join(packed.shop, "use.mjs"),
+      'import * as client from "edgetill"; console.log(Object.keys(client).sort().join())',
+    );
+    expect(run(process.execPath, "use.mjs").trim()).toBe(
+      "Edgetill,EdgetillConnectionError,EdgetillError,EdgetillPublic,EdgetillTimeoutError,ReturnVerificationError,WebhookVerificationError,verifyReturn,verifyWebhook",
+    );
+  });
+
+  it("can be required by an older program", () => {
+    writeFileSync(join(packed.shop, "use.cjs"), 'console.log(typeof require("edgetill").Edgetill)');
+    expect(run(process.execPath, "use.cjs").trim()).toBe("function");
+  });
 });
 
-it("the package has the version of the service and no dependencies", () => {
-  const [client, service] = ["client/package.json", "package.json"].map((file) =>
-    JSON.parse(readFileSync(file, "utf8")),
+const PROGRAM = `import { Edgetill, EdgetillError, EdgetillPublic, type Invoice, type InvoiceStatus } from "edgetill";
+  import { type PublicInvoice, verifyReturn, verifyWebhook, type WebhookEvent } from "edgetill";
+  const at = { baseUrl: "https://pay.example.com", merchantId: "mer_1" };
+  const edgetill = new Edgetill({ ...at, apiKey: "sk_1" });
+  export const made: Promise<Invoice> = edgetill.invoices.create({ name: "Order", rawAmount: 10 });
+  void edgetill.invoices.create({ productId: "prd_1" });
+  // @ts-expect-error A name without an amount.
+  void edgetill.invoices.create({ name: "Order" });
+  // @ts-expect-error No status.
+  void edgetill.invoices.list({ status: "PIAD" });
+  for await (const invoice of edgetill.invoices.list({ status: "PAID" })) invoice.checkoutUrl satisfies string;
+  export const page = (await edgetill.invoices.list({ page: 1 })).pagination?.total satisfies number | undefined;
+  export const event: WebhookEvent = await verifyWebhook({ payload: "", headers: new Headers(), secret: "" });
+  export const status: InvoiceStatus = "PAID";
+  // @ts-expect-error No status.
+  export const other: InvoiceStatus = "PIAD";
+  if (event.type === "invoice.paid") event.data.invoice.amountReceived satisfies string;
+  export const back = await verifyReturn({ url: new URL("https://shop.example/"), baseUrl: at.baseUrl });
+  try { await made; } catch (error) {
+    if (error instanceof EdgetillError && error.code === "LIMIT_REACHED") error.facts.limit satisfies number;
+  }
+  const shop = new EdgetillPublic({ ...at, apiKey: "pk_1" });
+  export const sold: Promise<PublicInvoice> = shop.invoices.create({ productId: "prd_1" });
+  // @ts-expect-error Not from a page.
+  void shop.invoices.create({ productId: "prd_1", externalId: "1" });
+  // @ts-expect-error Nor this.
+  void shop.invoices.cancel("inv_1");`;
+
+describe("the types of the packed client", () => {
+  const compilers = [["node_modules/.bin/tsc"], ["client/node_modules/.bin/tsc"]] as const;
+  const resolutions = [
+    ["node16", "node16"],
+    ["esnext", "bundler"],
+  ] as const;
+  const runtimes = [
+    ["Node", { lib: ["es2023"], types: ["node"] }],
+    ["Workers", { lib: ["es2023"], types: ["@cloudflare/workers-types"] }],
+    ["browsers", { lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable"], types: [] }],
+  ] as const;
+  const cases = compilers.flatMap(([compiler]) =>
+    resolutions.flatMap(([module, resolution]) =>
+      runtimes.map(([runtime, types]) => ({ compiler, module, resolution, runtime, types })),
+    ),
   );
-  expect(client.version).toBe(service.version);
-  expect(client).not.toHaveProperty("dependencies");
+
+  it.each(cases)("hold for $runtime with module $module and resolution $resolution, by $compiler", (of) => {
+    writeFileSync(join(packed.shop, "use.ts"), PROGRAM);
+    const strict = { noEmit: true, strict: true, exactOptionalPropertyTypes: true, target: "es2022" };
+    const compilerOptions = { ...strict, module: of.module, moduleResolution: of.resolution, ...of.types };
+    writeFileSync(join(packed.shop, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.ts"] }));
+    expect(printed(resolve(of.compiler))).toBe("");
+  });
 });

@@ -1,0 +1,43 @@
+// The client as its users get it: packed by `npm pack` and installed by `npm install`, without a network, in folders of this call alone.
+import { execFileSync } from "node:child_process";
+import { cpSync, globSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+export interface PackedClient {
+  /** All of it is here, and goes with it. */
+  readonly folder: string;
+  /** A project that has installed the package and nothing else. */
+  readonly shop: string;
+  /** Paths in the tarball, in the order of the alphabet. */
+  readonly files: readonly string[];
+}
+
+/** Builds from a copy of the sources: another test may pack at the same time, and `client/dist` is the developer's own. */
+export function packClient(): PackedClient {
+  const folder = mkdtempSync(join(tmpdir(), "edgetill-packed-"));
+  const sources = join(folder, "sources");
+  const client = join(sources, "client");
+  mkdirSync(client, { recursive: true });
+  cpSync("tsconfig.json", join(sources, "tsconfig.json"));
+  symlinkSync(resolve("node_modules"), join(sources, "node_modules"));
+  for (const path of globSync("client/**", { exclude: ["client/node_modules", "client/dist"] }))
+    if (path !== "client") cpSync(path, join(sources, path), { recursive: true });
+  symlinkSync(resolve("client/node_modules"), join(client, "node_modules"));
+  const printed = npm(folder, client, "pack", "--json", "--pack-destination", folder);
+  // Some versions of npm print what the build printed before it.
+  const [packed] = JSON.parse(printed.slice(printed.search(/^\[/m)));
+  const shop = join(folder, "shop");
+  mkdirSync(shop);
+  writeFileSync(join(shop, "package.json"), '{ "name": "shop", "private": true, "type": "module" }');
+  npm(folder, shop, "install", "--offline", "--no-audit", "--no-fund", join(folder, packed.filename));
+  return { folder, shop, files: packed.files.map((file: { readonly path: string }) => file.path).sort() };
+}
+
+function npm(folder: string, cwd: string, ...args: readonly string[]): string {
+  const env = { ...process.env };
+  // Nothing of the npm script that may be running these tests, and a cache of its own.
+  for (const name of Object.keys(env)) if (/^npm_/i.test(name)) delete env[name];
+  Object.assign(env, { npm_config_cache: join(folder, "cache"), npm_config_update_notifier: "false" });
+  return execFileSync("npm", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
