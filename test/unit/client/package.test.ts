@@ -89,6 +89,9 @@ describe("the packed client", () => {
     expect(run(process.execPath, "use.mjs").trim()).toBe(
       "Edgetill,EdgetillConnectionError,EdgetillError,EdgetillPublic,EdgetillTimeoutError,ReturnVerificationError,WebhookVerificationError,verifyReturn,verifyWebhook",
     );
+    const testing = 'import * as testing from "edgetill/testing"; console.log(Object.keys(testing).join())';
+    writeFileSync(join(packed.shop, "use.mjs"), testing);
+    expect(run(process.execPath, "use.mjs").trim()).toBe("FakeEdgetill");
   });
 
   it("can be required by an older program", () => {
@@ -97,7 +100,9 @@ describe("the packed client", () => {
   });
 });
 
-const PROGRAM = `import { Edgetill, EdgetillError, EdgetillPublic, type Invoice, type InvoiceStatus } from "edgetill";
+const PROGRAM = `import { FakeEdgetill } from "edgetill/testing";
+  export const fake = new Edgetill(new FakeEdgetill({ wallets: [{ cryptocurrency: "BTC", network: "BTC" }] }).options);
+  import { Edgetill, EdgetillError, EdgetillPublic, type Invoice, type InvoiceStatus } from "edgetill";
   import { type PublicInvoice, verifyReturn, verifyWebhook, type WebhookEvent } from "edgetill";
   const at = { baseUrl: "https://pay.example.com", merchantId: "mer_1" };
   const edgetill = new Edgetill({ ...at, apiKey: "sk_1" });

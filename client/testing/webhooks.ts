@@ -1,0 +1,112 @@
+// Endpoints of the fake, and deliveries that are signed as the service signs them.
+import type * as Api from "../api-types.ts";
+import { change } from "./catalogue.ts";
+import { Refused } from "./refusal.ts";
+import { type FakeDelivery, type FakeState, type FakeWebhook, timeOf } from "./state.ts";
+
+/** An event that was handed to your code, and the status that it answered. */
+export interface Delivered {
+  readonly eventId: string;
+  readonly type: string;
+  readonly webhookId: string;
+  readonly status: number;
+}
+
+export function createWebhook(state: FakeState, body: Api.CreateWebhookBody): Api.NewWebhook {
+  const { description = null, isActive = true, retryCount = 9, timeout = 15_000 } = body;
+  const url = endpointUrl(body.url);
+  const id = state.newId("whk");
+  const at = timeOf(state);
+  const secret = `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`;
+  const secretKeyPreview = `${secret.slice(0, 10)}...${secret.slice(-4)}`;
+  const shown: Api.Webhook = {
+    ...{ id, merchantId: state.merchantId, url, events: [...new Set(body.events)], description, isActive },
+    ...{ retryCount, timeout, disabledReason: null, disabledAt: null, failuresInRow: 0, failingSince: null },
+    webhookSecrets: [{ id: state.newId("whs"), webhookId: id, secretKeyPreview, isActive: true, expiresAt: null }],
+    ...{ createdAt: at, updatedAt: at },
+  };
+  state.webhooks.set(id, { body: shown, secret });
+  return { ...shown, secret };
+}
+
+export function webhookOf(state: FakeState, id: string): FakeWebhook {
+  const webhook = state.webhooks.get(id);
+  if (webhook === undefined) throw new Refused("WEBHOOK_NOT_FOUND");
+  return webhook;
+}
+
+export function updateWebhook(state: FakeState, id: string, body: Api.UpdateWebhookBody): Api.Webhook {
+  const webhook = webhookOf(state, id);
+  const { url, events, ...others } = body;
+  const { isActive = webhook.body.isActive } = body;
+  const isSwitched = isActive !== webhook.body.isActive;
+  return change(state, webhook.body, {
+    ...others,
+    ...(url === undefined ? {} : { url: endpointUrl(url) }),
+    ...(events === undefined ? {} : { events: [...new Set(events)] }),
+    ...(isSwitched ? { disabledAt: isActive ? null : timeOf(state) } : {}),
+  });
+}
+
+/** What is owed to it goes with it. */
+export function deleteWebhook(state: FakeState, id: string): void {
+  webhookOf(state, id);
+  state.webhooks.delete(id);
+  const left = state.deliveries.filter(({ webhook }) => webhook.body.id !== id);
+  state.deliveries.splice(0, state.deliveries.length, ...left);
+}
+
+/** https to a public host, or anything on this machine. */
+function endpointUrl(text: string): string {
+  const isLoopback = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?(?:[/?]|$)/i.test(text);
+  if ((!isLoopback && !/^https:\/\/[^/?#@]/i.test(text)) || text.includes("#") || !URL.canParse(text))
+    throw new Refused("WEBHOOK_URL_REFUSED");
+  const { href, port, hostname, username, password } = new URL(text);
+  const isPublic = port === "" && /\.[a-z-]{2,}$/i.test(hostname) && !/\.(example|localhost|local)$/i.test(hostname);
+  if (username !== "" || password !== "" || (!isLoopback && !isPublic)) throw new Refused("WEBHOOK_URL_REFUSED");
+  return href;
+}
+
+/** Hands over, in their order, what endpoints that are switched on are owed. What is not answered with 2xx stays owed. */
+export async function deliver(
+  state: FakeState,
+  receive: (request: Request) => Response | Promise<Response>,
+): Promise<readonly Delivered[]> {
+  const due = state.deliveries.filter(({ webhook }) => webhook.body.isActive);
+  const all: Delivered[] = [];
+  for (const delivery of due) {
+    const { status } = await receive(await signedRequest(delivery, state.now()));
+    const { event, webhook } = delivery;
+    all.push({ eventId: event.id, type: event.type, webhookId: webhook.body.id, status });
+    if (status >= 200 && status < 300) state.deliveries.splice(state.deliveries.indexOf(delivery), 1);
+  }
+  return all;
+}
+
+async function signedRequest({ webhook, event, id }: FakeDelivery, nowMs: number): Promise<Request> {
+  const body = JSON.stringify(event);
+  const seconds = Math.floor(nowMs / 1_000);
+  const { url, id: webhookId } = webhook.body;
+  const key = Uint8Array.from(atob(webhook.secret.slice(6)), (character) => character.charCodeAt(0));
+  const standard = await hmac(key, `${event.id}.${seconds}.${body}`);
+  const plain = await hmac(Uint8Array.from(new TextEncoder().encode(webhook.secret)), `${seconds}.${body}`);
+  const hex = Array.from(plain, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "Edgetill-Webhooks/1",
+    "webhook-id": event.id,
+    "webhook-timestamp": String(seconds),
+    "webhook-signature": `v1,${btoa(String.fromCharCode(...standard))}`,
+    "x-signature": `t=${seconds},v1=${hex}`,
+    "x-webhook-id": webhookId,
+    "x-event-id": event.id,
+    "x-delivery-id": id,
+  };
+  return new Request(url, { method: "POST", headers, body });
+}
+
+async function hmac(key: Uint8Array<ArrayBuffer>, text: string): Promise<Uint8Array> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const signer = await crypto.subtle.importKey("raw", key, algorithm, false, ["sign"]);
+  return new Uint8Array(await crypto.subtle.sign("HMAC", signer, new TextEncoder().encode(text)));
+}

@@ -1,0 +1,34 @@
+// The client's in-memory fake held to the service: each behaviour runs on both, and every answer of the one must be the other's.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { REFUSALS } from "../../client/testing/tables.ts";
+import { type Behaviours, INVOICES } from "./fake-invoice-behaviours.ts";
+import { PAYMENTS, SHOP } from "./fake-shop-behaviours.ts";
+import { openStages, type Stages } from "./fake-stages.ts";
+import { normalized } from "./fake-transcript.ts";
+
+const ALL: Readonly<Record<string, Behaviours>> = { INVOICES, PAYMENTS, SHOP };
+const COUNT = Object.values(ALL).flatMap(Object.keys).length;
+
+let stages: Stages;
+beforeAll(async () => {
+  stages = await openStages(COUNT);
+});
+afterAll(() => stages?.close());
+
+/** Codes that both answered. */
+const seen = new Set<string>();
+
+describe.each(Object.entries(ALL))("%s, by the service and by the fake", (_, behaviours) => {
+  it.each(Object.entries(behaviours))("%s", async (_name, behave) => {
+    const real = await stages.real();
+    await behave(real);
+    const fake = stages.fake(real);
+    await behave(fake);
+    expect(normalized(fake.transcript)).toEqual(normalized(real.transcript));
+    for (const { body } of fake.transcript) seen.add(String(Object(body).code));
+  });
+});
+
+it("every code that the fake can answer was answered by both", () => {
+  expect(Object.keys(REFUSALS).filter((code) => !seen.has(code))).toEqual([]);
+});

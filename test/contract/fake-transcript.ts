@@ -1,0 +1,63 @@
+// Answers of two runs made comparable: what differs from run to run is replaced by names, in the order in which it appears.
+
+/** One answer of a stage. */
+export interface Written {
+  readonly request: string;
+  readonly status: number;
+  readonly isReplay: boolean;
+  readonly body: unknown;
+  readonly baseUrl: string;
+}
+
+const ID = /\b[a-z]{3}_[0-9A-Z]{26}\b/g;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+/** Members that only a chain, a clock or a writer of messages decides; null stays null. */
+const NAMED: readonly string[] = [
+  ...["requestId", "txHash", "fromAddress", "blockHeight", "confirmations", "outputIndex", "hash", "height", "raw"],
+  ...["secret", "secretKeyPreview", "toAddress"],
+];
+
+/** A transcript without what no two runs share. */
+export function normalized(transcript: readonly Written[]): readonly unknown[] {
+  const names = new Map<string, string>();
+  return transcript.map(({ request, status, isReplay, body, baseUrl }) => {
+    const shown = (text: string) => named(text.replaceAll(baseUrl, "<origin>"), names);
+    return {
+      request: shown(request).replace(/cursor=[\w-]+/, "cursor=<cursor>"),
+      status,
+      isReplay,
+      body: plain(body, shown),
+    };
+  });
+}
+
+/** The same for values that are no answers. */
+export function normalizedValue(value: unknown, { baseUrl }: Pick<Written, "baseUrl">): unknown {
+  const names = new Map<string, string>();
+  return plain(value, (text) => named(text.replaceAll(baseUrl, "<origin>"), names));
+}
+
+function named(text: string, names: Map<string, string>): string {
+  return text.replace(ID, (id) => {
+    const known = names.get(id);
+    if (known !== undefined) return known;
+    const prefix = id.slice(0, 3);
+    const count = [...names.values()].filter((name) => name.startsWith(`${prefix}#`)).length;
+    const name = prefix === "req" ? "req" : `${prefix}#${count + 1}`;
+    names.set(id, name);
+    return name;
+  });
+}
+
+function plain(value: unknown, shown: (text: string) => string, member = ""): unknown {
+  if (member === "details" && Array.isArray(value)) return value.map(({ path }) => path).sort();
+  if (member === "message") return typeof value === "string" && value !== "" ? "<message>" : value;
+  if (value !== null && NAMED.includes(member)) return `<${member}>`;
+  if (typeof value === "string") {
+    if (TIME.test(value)) return "<time>";
+    return member === "nextCursor" && !/^[a-z]{3}_/.test(value) ? "<cursor>" : shown(value);
+  }
+  if (Array.isArray(value)) return value.map((each) => plain(each, shown));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each, shown, name)]));
+}

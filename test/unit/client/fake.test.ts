@@ -1,0 +1,175 @@
+// What the fake does beside answering as the service does: failures on demand, its clock, returns, deliveries, and what it refuses to do.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  Edgetill,
+  EdgetillConnectionError,
+  EdgetillPublic,
+  verifyReturn,
+  verifyWebhook,
+} from "../../../client/edgetill.ts";
+import { amountsFor, pairNamed, priceUnits, rateOf } from "../../../client/testing/pairs.ts";
+import { FakeEdgetill } from "../../../client/testing.ts";
+import { NETWORKS } from "../../../src/chains/networks.ts";
+import { candidateUnits, plainUnits, saltCapacity } from "../../../src/commerce/invoices/direct-amount.ts";
+import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
+import { quoteRate, unitsFor } from "../../../src/rates/quote.ts";
+import { RUNS } from "../../support/property-runs.ts";
+import { rejection } from "./scripted-api.ts";
+
+const ORDER = { name: "Order", rawAmount: 50, redirectUrl: "https://shop.example/thanks?order=1" };
+const QUICK = { baseMs: 1, capMs: 2 };
+
+function shop(fake = new FakeEdgetill()) {
+  return { fake, edgetill: new Edgetill({ ...fake.options, backoff: QUICK }) };
+}
+
+describe("a failure on demand", () => {
+  it.each(["CONNECTION", "LOST_ANSWER", "RATE_LIMITED", "STORAGE_UNAVAILABLE", "INTERNAL_ERROR"] as const)(
+    "is overcome by the client's retries, and makes no second invoice: %s",
+    async (how) => {
+      const { fake, edgetill } = shop();
+      fake.failNext(how, 2);
+      const { id } = await edgetill.invoices.create(ORDER);
+      expect((await edgetill.invoices.list()).data.map((each) => each.id)).toEqual([id]);
+    },
+  );
+
+  it("that lasts is the client's error", async () => {
+    const { fake, edgetill } = shop();
+    fake.failNext("CONNECTION", 4);
+    expect(await rejection(edgetill.invoices.list())).toBeInstanceOf(EdgetillConnectionError);
+    fake.failNext("RATE_LIMITED", 4);
+    expect(await rejection(edgetill.invoices.list())).toMatchObject({ status: 429, code: "RATE_LIMITED" });
+    expect((await edgetill.invoices.list()).data).toEqual([]);
+  });
+});
+
+describe("the fake's own clock", () => {
+  it("expires invoices and forgets idempotency keys after a day", async () => {
+    const { fake, edgetill } = shop();
+    const { id } = await edgetill.invoices.create(ORDER, { idempotencyKey: "1" });
+    fake.advance(3_600_001);
+    expect((await edgetill.invoices.get(id)).status).toBe("EXPIRED");
+    expect(fake.events.at(-2)).toMatchObject({ type: "invoice.expired", data: { previousStatus: "AWAITING_PAYMENT" } });
+    fake.advance(24 * 3_600_000);
+    expect((await edgetill.invoices.create(ORDER, { idempotencyKey: "1" })).id).not.toBe(id);
+    expect(() => fake.advance(-1)).toThrow(TypeError);
+  });
+
+  it("begins when it is told to", async () => {
+    const { edgetill } = shop(new FakeEdgetill({ nowMs: Date.UTC(2030, 0, 1) }));
+    expect((await edgetill.invoices.create(ORDER)).createdAt).toMatch(/^2030-01-01T00:0/);
+  });
+});
+
+describe("deliveries", () => {
+  it("come again until they are accepted, in their order and under the same id", async () => {
+    const { fake, edgetill } = shop();
+    const { secret } = await edgetill.webhooks.create({ url: "https://shop.com/hook", events: ["invoice.*"] });
+    const { id } = await edgetill.invoices.create(ORDER);
+    fake.pay(id);
+    const ids: string[] = [];
+    const take = (status: number) => async (request: Request) => {
+      const event = await verifyWebhook({ payload: await request.text(), headers: request.headers, secret });
+      ids.push(`${event.id} ${event.type}`);
+      return new Response(null, { status });
+    };
+    const refused = await fake.deliver(take(503));
+    expect(refused.map(({ type }) => type)).toEqual([
+      "invoice.created",
+      "invoice.pending_confirmation",
+      "invoice.paid",
+    ]);
+    await fake.deliver(take(204));
+    expect(ids.slice(3)).toEqual(ids.slice(0, 3));
+    expect(await fake.deliver(take(204))).toEqual([]);
+  });
+});
+
+describe("a customer's return", () => {
+  it("is believed by verifyReturn, and only while it is young", async () => {
+    const { fake, edgetill } = shop();
+    const { id } = await edgetill.invoices.create(ORDER);
+    await expect(fake.returnUrl(id)).rejects.toThrow(/only a paid invoice/);
+    fake.pay(id);
+    const url = await fake.returnUrl(id);
+    const at = { baseUrl: fake.options.baseUrl, fetch: fake.fetch };
+    expect(url).toMatch(/^https:\/\/shop\.example\/thanks\?order=1&invoiceId=/);
+    expect(await verifyReturn({ url, ...at })).toMatchObject({ invoiceId: id, status: "PAID" });
+    const reason = { reason: "SIGNATURE_MISMATCH" };
+    expect(await rejection(verifyReturn({ url: url.replace("PAID", "OVERPAID"), ...at }))).toMatchObject(reason);
+  });
+});
+
+describe("what the fake does not do", () => {
+  it("is a refusal that says so, and is not retried", async () => {
+    const { edgetill } = shop();
+    const calls = [edgetill.attention(), edgetill.settings.get(), edgetill.merchant.get(), edgetill.search("a")];
+    for (const call of calls) {
+      const error = await rejection(call);
+      expect(error).toMatchObject({ status: 501, code: "NOT_IN_FAKE", attempts: 1 });
+      expect(String(error)).toMatch(/The fake does not do \w+/);
+    }
+  });
+
+  it("is an error of the hand that asks for it", async () => {
+    const { fake, edgetill } = shop();
+    const { id } = await edgetill.invoices.create(ORDER);
+    expect(() => fake.pay(id, { amount: "1" })).toThrow(/use payUnmatched/);
+    expect(() => fake.pay(id, { cryptocurrency: "BTC", network: "BTC" })).toThrow(/0 active methods/);
+    expect(() => fake.pay(id, { amount: "0.1234567" })).toThrow(TypeError);
+    const { id: paymentId } = fake.pay(id);
+    expect(() => fake.confirm(paymentId)).toThrow(/is CONFIRMED/);
+    expect(() => fake.pay(id)).toThrow(/too late/);
+    expect(() => new FakeEdgetill({ wallets: [{ cryptocurrency: "DOGE", network: "ETH" }] })).toThrow(TypeError);
+  });
+
+  it("is to change what a caller has read", async () => {
+    const { fake, edgetill } = shop();
+    const made = await edgetill.invoices.create(ORDER);
+    made.status = "PAID";
+    expect((await edgetill.invoices.get(made.id)).status).toBe("AWAITING_PAYMENT");
+    const payment = fake.pay(made.id, { isConfirmed: false });
+    payment.status = "DROPPED";
+    expect(fake.confirm(payment.id).status).toBe("CONFIRMED");
+  });
+});
+
+it("a page sells with the fake's public key", async () => {
+  const { fake, edgetill } = shop();
+  const { id: productId } = await edgetill.products.create({ name: "Coffee", price: 19.5 });
+  const sold = await new EdgetillPublic(fake.publicOptions).invoices.create({ productId });
+  fake.pay(sold.id);
+  expect(await edgetill.invoices.get(sold.id)).toMatchObject({ status: "PAID", origin: "PUBLIC_KEY" });
+});
+
+describe("amounts of the fake", () => {
+  const table = fixedRateTable(0);
+  const currencies = ["USD", ...Object.keys(table.fiat), ...Object.keys(table.assets)];
+  const pairs = NETWORKS.flatMap(({ name, assets }) => assets.map((asset) => ({ name, asset })));
+
+  it("are those of the service for every pair, currency and price", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...pairs),
+        fc.constantFrom(...currencies),
+        fc.bigInt({ min: 1n, max: 1_000_000_000_000n }),
+        ({ name, asset }, currency, amountMicros) => {
+          const pair = pairNamed({ cryptocurrency: asset.code.toLowerCase(), network: name.toLowerCase() });
+          const quote = quoteRate({ table, assetCode: asset.rateCode, currency, nowMs: 0 });
+          if (pair === undefined || !quote.ok) throw new Error(`no price of ${asset.code} in ${currency}`);
+          const { rate } = quote.value;
+          expect(rateOf(pair, currency)).toBe(rate);
+          const units = plainUnits(unitsFor({ amountMicros, rate, decimals: asset.decimals }), asset);
+          expect(priceUnits(pair, amountMicros, rate)).toBe(units);
+          const to = Math.min(saltCapacity(units, asset), 300);
+          const amounts = amountsFor(pair, units);
+          const some = Array.from({ length: to }, () => amounts.next().value);
+          expect(some).toEqual(candidateUnits(units, asset, { from: 0, to }));
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+});
