@@ -70,7 +70,7 @@ export interface ErrorTable {
   IMAGE_REFUSED: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
   /** There is no image of this name. One that nothing uses is removed after 7 days. Upload it again and use it at once. */
   IMAGE_NOT_FOUND: { readonly status: 404; readonly facts: Readonly<Record<string, never>> };
-  /** This cryptocurrency is not supported on this network. Use a pair of the table in wallets.md. */
+  /** This cryptocurrency is not supported on this network. Use a pair of the table in docs/guides/wallets.md. */
   UNSUPPORTED_PAIR: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
   /** The text is not an address of this network; the message says what it looks like. Copy the address anew from your wallet software. */
   INVALID_ADDRESS: { readonly status: 400; readonly facts: Readonly<Record<string, never>> };
@@ -104,7 +104,7 @@ export interface ErrorTable {
   INVOICE_NOT_EDITABLE: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** The invoice does not wait for payment any more. Leave it; only one in `AWAITING_PAYMENT` can be cancelled. */
   INVOICE_NOT_CANCELLABLE: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
-  /** The invoice has received money. Wait until it is paid or has expired, then decide by hand: resolving-by-hand.md. */
+  /** The invoice has received money. Wait until it is paid or has expired, then decide by hand: docs/guides/resolving-by-hand.md. */
   INVOICE_HAS_PAYMENTS: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** As many invoices wait for payment as the setting `maxActiveInvoices` allows. Cancel some, wait until some expire, or raise the setting. */
   TOO_MANY_ACTIVE_INVOICES: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
@@ -116,7 +116,7 @@ export interface ErrorTable {
   ANY_AMOUNT_NEEDS_OWN_ADDRESS: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** Browsers were given as many new addresses of this wallet as they may have before one is paid. Pick another payment method, try again in an hour, or create the invoice on your server. */
   PUBLIC_ADDRESS_LIMIT: { readonly status: 409; readonly facts: Readonly<Record<string, never>> };
-  /** The deployment does not read this network, so it would not see a payment: it has no chain source, its source fails, or an operator has paused it. Offer another network, and ask the operator: watching-chains.md. */
+  /** The deployment does not read this network, so it would not see a payment: it has no chain source, its source fails, or an operator has paused it. Offer another network, and ask the operator: docs/guides/watching-chains.md. */
   NETWORK_NOT_WATCHED: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
   /** There is no such payment. Read the list again: it was deleted, or the id belongs to another merchant. */
   PAYMENT_NOT_FOUND: { readonly status: 404; readonly facts: Readonly<Record<string, never>> };

@@ -77,6 +77,7 @@ interface OfMember {
 
 type InvoiceMove = "pending_confirmation" | "paid" | "underpaid" | "overpaid" | "expired" | "cancelled" | "reversed";
 
+/** An event, by type. Amounts and times are as the API shows them. */
 export type WebhookEvent =
   | EventOf<"invoice.created" | "invoice.updated" | "invoice.partially_paid", OfInvoice>
   | EventOf<`invoice.${InvoiceMove}`, Moved>

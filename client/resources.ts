@@ -132,6 +132,7 @@ export const search = (call: Call) => (text: string, options?: CallOptions) =>
 /** What needs a person, by kind, the most urgent first. */
 export const attention = (call: Call) => (options?: CallOptions) => call("getAttention", {}, options);
 
+/** Of a poll of events. */
 export interface PollOptions extends CallOptions {
   /** Where to go on: the id of the last event that was handled. Without it, the oldest event that is kept. */
   readonly after?: string | undefined;

@@ -10,8 +10,10 @@ export type ReturnRefusal =
   | "KEY_UNKNOWN"
   | "SIGNATURE_MISMATCH";
 
+/** The return is not to be believed; `reason` says why. */
 export class ReturnVerificationError extends Error {
   override readonly name = "ReturnVerificationError";
+  /** Stable. */
   readonly reason: ReturnRefusal;
 
   constructor(reason: ReturnRefusal) {
@@ -25,6 +27,7 @@ export interface ReturnKeys {
   readonly keys: readonly { readonly kid: string; readonly x: string }[];
 }
 
+/** A return to be verified, with `keys` or `baseUrl`. */
 export interface ReturnRequest {
   /** The address that the customer came to; a path with its query will do, such as node's `request.url`. */
   readonly url: string | URL;
@@ -40,6 +43,7 @@ export interface ReturnRequest {
   readonly fetch?: typeof fetch | undefined;
 }
 
+/** What the service says of the invoice. */
 export interface VerifiedReturn {
   /** Compare it with the invoice of the order that you show: a genuine return of another order is genuine too. */
   readonly invoiceId: string;

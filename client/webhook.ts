@@ -10,8 +10,10 @@ export type WebhookRefusal =
   | "SIGNATURE_MISMATCH"
   | "PAYLOAD_MALFORMED";
 
+/** The request is not to be believed; `reason` says why. */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
+  /** Stable. */
   readonly reason: WebhookRefusal;
 
   constructor(reason: WebhookRefusal) {
@@ -25,6 +27,7 @@ export type WebhookHeaders =
   | Iterable<readonly [string, string]>
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** A request to be verified, as it came. */
 export interface WebhookRequest {
   /** The body exactly as it came; never parsed and printed again. */
   readonly payload: string | Uint8Array;
@@ -32,7 +35,7 @@ export interface WebhookRequest {
   /** `whsec_` and base64. While a secret is rotated give both, or only one of them. */
   readonly secret?: string | undefined;
   readonly secrets?: readonly string[] | undefined;
-  /** How far the sender's clock may be from yours, either way. */
+  /** How far the sender's clock may be from yours, either way; 300 unless given. */
   readonly toleranceSeconds?: number | undefined;
   /** The clock, for tests. */
   readonly nowMs?: number | undefined;

@@ -53,7 +53,9 @@ function typeOf(value: unknown): string {
   throw new Error(`a fact is a text, a number or a list of texts, not ${JSON.stringify(value)}`);
 }
 
-/** Pages that the guide links to are not beside an editor's tooltip. */
+/** An editor's tooltip has no links: a page of the guide is named by its place in the repository. */
 function withoutLinks(text: string): string {
-  return text.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1");
+  return text.replace(/\[([^\]]+)\]\([^)]+\)/g, (_, name: string) =>
+    /^[\w-]+\.md$/.test(name) ? `docs/guides/${name}` : name,
+  );
 }
