@@ -36,6 +36,7 @@ const PAGE_FACTS = {
   cheaper: "400 PRICE_IS_FIXED",
   server: "403 PUBLIC_KEY_FORBIDDEN",
   missing: "404 PRODUCT_NOT_FOUND",
+  fake: ["PAID", "invoice.paid"],
   secret: "TypeError",
 };
 
@@ -152,7 +153,12 @@ describe("the packed client does everything against a real service", () => {
 
 /** The shop's own pages, on an origin that is not the service's: a page without a build step. */
 function shopSite() {
-  const map = JSON.stringify({ imports: { edgetill: "/node_modules/edgetill/dist/edgetill.js" } });
+  const map = JSON.stringify({
+    imports: Object.fromEntries([
+      ["edgetill", "/node_modules/edgetill/dist/edgetill.js"],
+      ["edgetill/testing", "/node_modules/edgetill/dist/testing.js"],
+    ]),
+  });
   const page = `<!doctype html><title>Shop</title><link rel="icon" href="data:,"><script type="importmap">${map}</script>`;
   return createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://shop").pathname;

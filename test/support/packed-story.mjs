@@ -8,6 +8,7 @@ import {
   verifyWebhook,
   WebhookVerificationError,
 } from "edgetill";
+import { FakeEdgetill } from "edgetill/testing";
 
 /** The error of a promise that fails. */
 const failure = (promise) =>
@@ -86,8 +87,23 @@ export async function pageStory({ baseUrl, merchantId, publicKey, productId, nam
     cheaper: codeOf(await failure(page.invoices.create({ productId, rawAmount: 0.01 }))),
     server: codeOf(await failure(page.invoices.create({ productId, externalId: "1" }))),
     missing: codeOf(await failure(page.products.get("prd_none"))),
+    fake: await fakeStory(),
     secret: nameOfError(() => new EdgetillPublic({ baseUrl, merchantId, apiKey: "sk_live_1" })),
   };
+}
+
+/** The fake of the package, in the same runtime. */
+async function fakeStory() {
+  const fake = new FakeEdgetill();
+  const edgetill = new Edgetill(fake.options);
+  await edgetill.webhooks.create({ url: "https://shop.com/hook", events: ["invoice.paid"] });
+  const order = { name: "Order", rawAmount: 10, redirectUrl: "https://shop.example/thanks" };
+  const { id } = await edgetill.invoices.create(order);
+  fake.pay(id);
+  const at = { baseUrl: fake.options.baseUrl, fetch: fake.fetch };
+  const { status } = await verifyReturn({ url: await fake.returnUrl(id), ...at });
+  const delivered = await fake.deliver(() => new Response(null, { status: 204 }));
+  return [status, delivered.map(({ type }) => type).join()];
 }
 
 function nameOfError(run) {
