@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { newUlid } from "../lib/ids.ts";
 import { HOUR_MS, SECOND_MS } from "../lib/time.ts";
+import { OwnEntry } from "../platform/directory/own-entry.ts";
 import type { HandedBack, HandedOver, MerchantObjectRpc } from "../platform/http/handed-over.ts";
 import {
   type KeyReservation,
@@ -8,6 +9,8 @@ import {
   REMEMBERED_MS,
   type TakeOver,
 } from "../platform/idempotency/key-reservations.ts";
+import type { KeptRevocation, NewRevocation } from "../platform/revocations/revocation.ts";
+import { RevocationCopies } from "../platform/revocations/revocation-copies.ts";
 import { MerchantRequests } from "./merchant-requests.ts";
 
 /** Keys deleted in one turn. More wait for the next alarm, so that a turn never delays requests. */
@@ -24,17 +27,22 @@ const freshUlid = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new U
 export class MerchantObject extends DurableObject<Env> implements MerchantObjectRpc {
   readonly #reservations: KeyReservations;
   readonly #requests: MerchantRequests;
+  readonly #revocations: RevocationCopies;
+  readonly #entry: OwnEntry;
   #isAlarmSet = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#reservations = new KeyReservations(ctx.storage, freshUlid);
+    this.#revocations = new RevocationCopies(ctx.storage);
+    // Every object of ours is opened by its name.
+    const name = ctx.id.name ?? "";
+    this.#entry = new OwnEntry(ctx.storage, env, { kind: "MERCHANTS", name, nowMs: () => Date.now() });
     // A lease of this incarnation ends with it: the next one takes over what this one has begun.
     const incarnation = freshUlid(Date.now());
     this.#requests = new MerchantRequests({
       env,
-      // Every object of ours is opened by its name.
-      merchantId: ctx.id.name ?? "",
+      merchantId: name,
       background: (work) => ctx.waitUntil(work.catch(() => undefined)),
       keys: {
         reserve: async (hash, print, nowMs) => this.#reserve(hash, print, nowMs, incarnation),
@@ -50,11 +58,13 @@ export class MerchantObject extends DurableObject<Env> implements MerchantObject
   }
 
   /** A request of the merchant that the Worker at the edge has admitted (platform/http/handed-over.ts). */
-  answer(handed: HandedOver): Promise<HandedBack> {
+  async answer(handed: HandedOver): Promise<HandedBack> {
+    if (!this.#entry.isMade()) await this.#entry.make();
     return this.#requests.answer(handed);
   }
 
-  reserve(keyHash: string, fingerprint: string, nowMs: number): KeyReservation {
+  async reserve(keyHash: string, fingerprint: string, nowMs: number): Promise<KeyReservation> {
+    if (!this.#entry.isMade()) await this.#entry.make();
     return this.#reserve(keyHash, fingerprint, nowMs, null);
   }
 
@@ -68,6 +78,18 @@ export class MerchantObject extends DurableObject<Env> implements MerchantObject
 
   knows(keyHash: string, nowMs: number): boolean {
     return this.#reservations.knows(keyHash, nowMs);
+  }
+
+  /** Keeps copies of revocations before the batch that makes them; they are stored when this is answered. */
+  async keepRevocations(revocations: readonly NewRevocation[], nowMs: number): Promise<void> {
+    if (!this.#entry.isMade()) await this.#entry.make();
+    this.#revocations.keep(revocations, nowMs);
+    await this.ctx.storage.sync();
+  }
+
+  /** The copies since a time, for the import after a restore of the database. */
+  revocationsSince(sinceMs: number, after: number, limit: number): readonly KeptRevocation[] {
+    return this.#revocations.since(sinceMs, { after, limit });
   }
 
   override alarm(): void {

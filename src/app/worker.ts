@@ -10,6 +10,7 @@ export { CheckoutRoom } from "../checkout/live/checkout-room.ts";
 export { AmountAllocator } from "../commerce/amounts/amount-allocator.ts";
 export { AddressAllocator } from "../commerce/wallets/address-allocator.ts";
 export { NetworkWatcher } from "../detection/watchers/network-watcher.ts";
+export { Directory } from "../platform/directory/directory.ts";
 export { RateLimiter } from "../platform/http/rate-limit.ts";
 export { DevMailbox } from "../platform/mail/dev-mailbox.ts";
 export { RateBook } from "../rates/rate-book.ts";

@@ -1,12 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
+import { OwnEntry } from "../../platform/directory/own-entry.ts";
 import { AmountAllocations } from "./amount-allocations.ts";
 import { type AmountPlace, placeNamed } from "./amount-place.ts";
-import type { AmountAnswer, AmountRequest, InvoiceAmount } from "./amount-request.ts";
+import type { AmountAnswer, AmountRequest, GivenAmounts, GivenAmountsSince, InvoiceAmount } from "./amount-request.ts";
 import { checkAmounts } from "./check-amounts.ts";
 import { checkDependencies } from "./dependencies.ts";
 import { readStanding } from "./read-standing.ts";
+import { ShownAmounts } from "./shown-amounts.ts";
 
 /** The least time between two checks, where the first left some amounts or failed. */
 const PAUSE_MS = 5 * MINUTE_MS;
@@ -18,27 +20,34 @@ const PAUSE_MS = 5 * MINUTE_MS;
 export class AmountAllocator extends DurableObject<Env> {
   readonly #place: AmountPlace;
   readonly #allocations: AmountAllocations;
+  readonly #shown: ShownAmounts;
+  readonly #entry: OwnEntry;
   /** The time of the alarm, so that it is set only when it must come earlier; undefined if there is none. */
   #alarmMs: number | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    const place = placeNamed(ctx.id.name ?? "");
+    const name = ctx.id.name ?? "";
+    const place = placeNamed(name);
     if (place === undefined) throw new Error("an amount allocator must be addressed by its place's name");
     this.#place = place;
     this.#allocations = new AmountAllocations(ctx.storage, place);
+    this.#shown = new ShownAmounts(ctx.storage);
+    this.#entry = new OwnEntry(ctx.storage, env, { kind: "AMOUNTS", name, nowMs: () => Date.now() });
     ctx.blockConcurrencyWhile(async () => {
       this.#alarmMs = (await ctx.storage.getAlarm()) ?? undefined;
     });
   }
 
   async allocate(requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]> {
-    // Once in the life of an address. Nothing is given while the database does not answer.
+    // Once in the life of an address. Nothing is given while the directory or the database does not answer.
+    if (!this.#entry.isMade()) await this.#entry.make();
     if (this.#allocations.isNew()) {
       this.#allocations.begin(await readStanding(checkDependencies(this.env), this.#place));
     }
     const answers = this.#allocations.allocate(requests);
-    // Nothing is awaited in between, so that the alarm is stored together with the amounts.
+    this.#shown.note(requests, answers);
+    // Nothing is awaited in between, so that the alarm is stored together with the amounts and their terms.
     const wantedMs = this.#nextAlarmMs();
     if (wantedMs !== null && (this.#alarmMs === undefined || wantedMs < this.#alarmMs)) {
       this.#alarmMs = wantedMs;
@@ -49,6 +58,11 @@ export class AmountAllocator extends DurableObject<Env> {
 
   release(amounts: readonly InvoiceAmount[], nowMs: number): readonly boolean[] {
     return this.#allocations.release(amounts, nowMs);
+  }
+
+  /** What was given at or after a time, for the import after a restore of the database. */
+  given(since: GivenAmountsSince): GivenAmounts {
+    return this.#shown.since(since);
   }
 
   /** The alarm is set again before anything is done, so that a crash cannot stop it. */

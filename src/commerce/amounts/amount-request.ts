@@ -16,7 +16,31 @@ export interface AmountRequest {
   readonly expiresAtMs: number;
   readonly monitorUntilMs: number;
   readonly nowMs: number;
+  /** What the invoice shows, as JSON, kept for `given`; absent where only the amount is wanted. */
+  readonly terms?: string;
 }
+
+/** Which amounts `given` lists: those given at or after a time, behind a place in that order. */
+export interface GivenAmountsSince {
+  readonly sinceMs: number;
+  /** 0 for the first. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** An amount that was given with its terms, whether or not it is still held. */
+export interface ShownAmount extends InvoiceAmount {
+  /** Its place in the order in which amounts were given. */
+  readonly place: number;
+  readonly merchantId: string;
+  readonly priceUnits: bigint;
+  readonly rank: Rank;
+  readonly heldUntilMs: number;
+  readonly terms: string;
+  readonly atMs: number;
+}
+
+export type GivenAmounts = readonly ShownAmount[];
 
 export interface GivenAmount {
   readonly kind: "given";
@@ -55,4 +79,5 @@ export interface StandingAmount extends InvoiceAmount {
 export interface AmountAllocatorRpc {
   allocate(requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]>;
   release(amounts: readonly InvoiceAmount[], nowMs: number): Promise<readonly boolean[]>;
+  given(since: GivenAmountsSince): Promise<GivenAmounts>;
 }

@@ -1,5 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
-import { type AllocateAnswer, type AllocateRequest, Allocations } from "./allocations.ts";
+import { OwnEntry } from "../../platform/directory/own-entry.ts";
+import {
+  type AllocateAnswer,
+  type AllocateRequest,
+  Allocations,
+  type GivenPlace,
+  type GivenSince,
+} from "./allocations.ts";
 import { floorDependencies } from "./dependencies.ts";
 import { readFloor } from "./read-floor.ts";
 
@@ -7,6 +14,7 @@ import { readFloor } from "./read-floor.ts";
 export class AddressAllocator extends DurableObject<Env> {
   readonly #keyHash: string;
   readonly #allocations: Allocations;
+  readonly #entry: OwnEntry;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -14,26 +22,38 @@ export class AddressAllocator extends DurableObject<Env> {
     if (keyHash === undefined) throw new Error("an allocator must be addressed by its key's hash, never by a bare id");
     this.#keyHash = keyHash;
     this.#allocations = new Allocations(ctx.storage, keyHash);
+    this.#entry = new OwnEntry(ctx.storage, env, { kind: "ADDRESSES", name: keyHash, nowMs: () => Date.now() });
   }
 
   async allocate(request: AllocateRequest): Promise<AllocateAnswer> {
-    if (this.#allocations.isNew()) await this.#begin();
+    if (!this.#isReady()) await this.#begin();
     return this.#allocations.allocate(request);
   }
 
   /** The answers in order; a refusal of one changes no other. */
   async allocateEach(requests: readonly AllocateRequest[]): Promise<AllocateAnswer[]> {
-    if (this.#allocations.isNew()) await this.#begin();
+    if (!this.#isReady()) await this.#begin();
     return requests.map((request) => this.#allocations.allocate(request));
   }
 
   async nextIndex(): Promise<{ nextIndex: number }> {
-    if (this.#allocations.isNew()) await this.#begin();
+    if (!this.#isReady()) await this.#begin();
     return { nextIndex: this.#allocations.nextIndex() };
   }
 
-  /** Once in the life of a key, when its first wallet is registered. Nothing is given while the database does not answer. */
+  /** What was given at or after a time, and what is known of it, for the import after a restore of the database. */
+  given(since: GivenSince): readonly GivenPlace[] {
+    return this.#allocations.given(since);
+  }
+
+  #isReady(): boolean {
+    return this.#entry.isMade() && !this.#allocations.isNew();
+  }
+
+  /** Once in the life of a key, when its first wallet is registered. Nothing is given while the directory or the database does not answer. */
   async #begin(): Promise<void> {
+    await this.#entry.make();
+    if (!this.#allocations.isNew()) return;
     this.#allocations.begin(await readFloor(floorDependencies(this.env), this.#keyHash));
   }
 }

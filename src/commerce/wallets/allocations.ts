@@ -6,6 +6,7 @@
 import { networkNamed } from "../../chains/networks.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
+import { DAY_MS } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { addressAt, type ReceiveChain, receiveChain } from "./derive-address.ts";
 import { parseExtendedKey } from "./extended-key.ts";
@@ -22,6 +23,32 @@ export interface AllocateRequest {
   readonly cap: { readonly maxUnpaid: number; readonly paid: number } | null;
   /** Set if a browser asks; else null. */
   readonly publicHold: PublicHold | null;
+  /** What the invoice shows there, kept for `given`; absent where only the address is wanted. */
+  readonly shown?: Shown;
+}
+
+/** JSON for whoever puts a lost invoice back (commerce/restores), and when it was shown. */
+export interface Shown {
+  readonly terms: string;
+  readonly atMs: number;
+}
+
+/** Which addresses `given` lists: those shown at or after a time, and of those without terms, which have no time, the ones from `floor` on. */
+export interface GivenSince {
+  readonly sinceMs: number;
+  readonly floor: number;
+  /** Only behind this index. */
+  readonly afterIndex: number;
+  readonly limit: number;
+}
+
+export interface GivenPlace {
+  readonly index: number;
+  readonly invoiceId: string;
+  readonly merchantId: string;
+  readonly address: string;
+  /** Null if they were not kept. */
+  readonly terms: string | null;
 }
 
 export type AllocateAnswer =
@@ -40,7 +67,13 @@ export interface AllocatorRpc {
   allocate(request: AllocateRequest): Promise<AllocateAnswer>;
   allocateEach(requests: readonly AllocateRequest[]): Promise<AllocateAnswer[]>;
   nextIndex(): Promise<{ nextIndex: number }>;
+  given(since: GivenSince): Promise<readonly GivenPlace[]>;
 }
+
+/** How long terms are kept: longer than a database can be put back. */
+export const TERMS_KEPT_MS = 31 * DAY_MS;
+/** How many old terms an allocation deletes: more than it adds. */
+const TERMS_FORGOTTEN = 2;
 
 /** A parsed key and the text it was parsed from. */
 interface ParsedKey {
@@ -72,6 +105,9 @@ export class Allocations {
       `CREATE TABLE IF NOT EXISTS public_allocations (
         address_index INTEGER PRIMARY KEY, invoice_id TEXT NOT NULL, merchant_id TEXT NOT NULL, given_at_ms INTEGER NOT NULL, networks TEXT NOT NULL
       )`,
+    );
+    storage.sql.exec(
+      "CREATE TABLE IF NOT EXISTS shown (address_index INTEGER PRIMARY KEY, terms TEXT NOT NULL, at_ms INTEGER NOT NULL)",
     );
     storage.sql.exec("CREATE TABLE IF NOT EXISTS beginning (next_index INTEGER NOT NULL)");
     const [beginning] = this.#rows("SELECT next_index FROM beginning", []);
@@ -116,6 +152,7 @@ export class Allocations {
         address,
       ]);
       this.#notePublic(request, nextIndex);
+      if (request.shown !== undefined) this.#noteShown(request.shown, nextIndex);
       return { kind: "allocated", index: nextIndex, address, nextIndex: nextIndex + 1 };
     });
   }
@@ -151,6 +188,32 @@ export class Allocations {
     this.#rows(
       "INSERT INTO public_allocations (address_index, invoice_id, merchant_id, given_at_ms, networks) VALUES (?, ?, ?, ?, ?)",
       [index, invoiceId, merchantId, nowMs, JSON.stringify(networks.map(({ hash }) => hash))],
+    );
+  }
+
+  /** In the order of their indexes, which is that of time. */
+  given({ sinceMs, floor, afterIndex, limit }: GivenSince): readonly GivenPlace[] {
+    const rows = this.#rows(
+      `SELECT allocations.address_index, invoice_id, merchant_id, address, terms FROM allocations
+      LEFT JOIN shown ON shown.address_index = allocations.address_index
+      WHERE allocations.address_index > ? AND (at_ms >= ? OR at_ms IS NULL AND allocations.address_index >= ?)
+      ORDER BY allocations.address_index LIMIT ?`,
+      [afterIndex, sinceMs, floor, limit],
+    );
+    return rows.map((row) => ({
+      index: Number(row.address_index),
+      invoiceId: String(row.invoice_id),
+      merchantId: String(row.merchant_id),
+      address: String(row.address),
+      terms: typeof row.terms === "string" ? row.terms : null,
+    }));
+  }
+
+  #noteShown({ terms, atMs }: Shown, index: number): void {
+    this.#rows("INSERT INTO shown (address_index, terms, at_ms) VALUES (?, ?, ?)", [index, terms, atMs]);
+    this.#rows(
+      `DELETE FROM shown WHERE address_index IN (SELECT address_index FROM shown ORDER BY address_index LIMIT ?) AND at_ms < ?`,
+      [TERMS_FORGOTTEN, atMs - TERMS_KEPT_MS],
     );
   }
 

@@ -1,6 +1,6 @@
 // Drizzle's `db.batch` accepts only its own builders and compiles each of them every time. `batch` also accepts compiled statements
 // (prepared-statement.ts). It sends all of them as one `d1.batch`, which is D1's transaction: either all commit or none does.
-import { type Db, publish } from "./client.ts";
+import { type Db, keepCopies, publish } from "./client.ts";
 import type { Query, Statement } from "./statement.ts";
 
 export type { Statement } from "./statement.ts";
@@ -12,6 +12,7 @@ export function batch<const S extends readonly Statement[]>(db: Db, statements: 
 export async function batch(db: Db, statements: readonly Statement[]): Promise<readonly unknown[]> {
   const d1 = db.$client;
   const compiled = statements.map(compiledOf);
+  await keepCopies(statements, db.listeners);
   const answers = await d1.batch(compiled.map(({ query: { sql, params } }) => d1.prepare(sql).bind(...params)));
   db.meter?.count(answers);
   const results = answers.map((answer, at) => compiled[at]?.decode(answer));

@@ -1,8 +1,10 @@
 // A database client that publishes the news of its batches: it wakes endpoints that have deliveries due and notifies open checkout pages. Both
-// only save time: the cron finds due deliveries anyway, and pages poll.
+// only save time: the cron finds due deliveries anyway, and pages poll. Before a batch that revokes something, it has a copy kept outside the
+// database; without the copy nothing is revoked.
 import { drizzle } from "drizzle-orm/d1";
 import { chunksOf } from "../../lib/chunks.ts";
 import { objectOf } from "../../lib/object-of.ts";
+import type { Revocation, RevocationsRpc } from "../revocations/revocation.ts";
 import { type Meter, metered } from "./meter.ts";
 import type { RequestGroup } from "./request-group.ts";
 
@@ -41,11 +43,12 @@ const MESSAGES_A_CALL = 100;
 
 export function openWakingDb(
   d1: D1Database,
-  env: Pick<Env, "WEBHOOK_QUEUE" | "CHECKOUT_ROOM" | "LOCATION_HINT">,
+  env: Pick<Env, "WEBHOOK_QUEUE" | "CHECKOUT_ROOM" | "MERCHANT_OBJECT" | "LOCATION_HINT">,
   background: (work: Promise<unknown>) => void,
   meter?: Meter,
 ): Db {
   const listeners = {
+    keep: (revocations: readonly Revocation[]) => keepRevocations(env, revocations),
     wake: (webhookIds: readonly string[]) => background(wakeEndpoints(env, webhookIds)),
     tell: (invoices: readonly string[]) => background(tellRooms(env, invoices)),
   };
@@ -94,8 +97,11 @@ export interface News {
   readonly tell?: readonly string[];
 }
 
-/** Each is called once per committed batch that has news of its kind; the ids are distinct. */
-type Listeners = { readonly [Kind in keyof News]?: (ids: readonly string[]) => void };
+/** Each but `keep` is called once per committed batch that has news of its kind; the ids are distinct. */
+type Listeners = { readonly [Kind in keyof News]?: (ids: readonly string[]) => void } & {
+  /** Called before a batch is sent; it is sent only if this resolves. */
+  readonly keep?: (revocations: readonly Revocation[]) => Promise<void>;
+};
 
 const NEWS = Symbol("news");
 
@@ -126,6 +132,45 @@ export function publish(statements: readonly object[], results: readonly unknown
   const pages = new Set(news.flatMap((each) => each.tell ?? []));
   if (endpoints.size > 0) wake?.([...endpoints]);
   if (pages.size > 0) tell?.([...pages]);
+}
+
+const REVOCATIONS = Symbol("revocations");
+
+interface Revoking {
+  readonly [REVOCATIONS]: readonly Revocation[];
+}
+
+/** Says what a statement revokes, so that no caller can forget the copies. */
+export function withRevocations<S extends object>(statement: S, revocations: readonly Revocation[]): S {
+  return Object.assign(statement, { [REVOCATIONS]: revocations } satisfies Revoking);
+}
+
+/** Has the copies of what the statements revoke kept. Rejects if they are not. */
+export async function keepCopies(statements: readonly object[], { keep }: Listeners): Promise<void> {
+  const revocations = statements.flatMap((statement) => (isRevoking(statement) ? statement[REVOCATIONS] : []));
+  if (revocations.length > 0) await keep?.(revocations);
+}
+
+/** One call of the object of each merchant or user. */
+async function keepRevocations(
+  env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT">,
+  revocations: readonly Revocation[],
+): Promise<void> {
+  const byOwner = Map.groupBy(revocations, ({ owner }) => owner);
+  const nowMs = Date.now();
+  await Promise.all(
+    [...byOwner].map(async ([owner, own]) => {
+      const object: Pick<RevocationsRpc, "keepRevocations"> = objectOf(env, env.MERCHANT_OBJECT, owner);
+      await object.keepRevocations(
+        own.map(({ kind, target, columns }) => ({ kind, target, columns })),
+        nowMs,
+      );
+    }),
+  );
+}
+
+function isRevoking(statement: object): statement is Revoking {
+  return REVOCATIONS in statement;
 }
 
 function isNewsworthy(statement: object): statement is Newsworthy {

@@ -1,0 +1,37 @@
+// The names of Durable Objects. The platform lists none, and a database that is put back to an earlier minute has lost the rows that would name
+// the newest ones. So each object writes its name here before its first use.
+import type { ObjectStorage } from "../../lib/object-storage.ts";
+
+/** What is listed: objects that know what the database may lose. Each kind has a directory object of its own, named after the kind. */
+export const OBJECT_KINDS = ["MERCHANTS", "ADDRESSES", "AMOUNTS"] as const;
+export type ObjectKind = (typeof OBJECT_KINDS)[number];
+
+/** The directory's interface: the object's stub. */
+export interface DirectoryRpc {
+  enter(name: string, nowMs: number): Promise<void>;
+  list(after: string, limit: number): Promise<readonly string[]>;
+}
+
+export class DirectoryEntries {
+  readonly #sql: ObjectStorage["sql"];
+
+  constructor({ sql }: Pick<ObjectStorage, "sql">) {
+    this.#sql = sql;
+    sql.exec(
+      "CREATE TABLE IF NOT EXISTS entries (name TEXT PRIMARY KEY, entered_at_ms INTEGER NOT NULL) WITHOUT ROWID",
+    );
+  }
+
+  /** Changes nothing for a name that is there. */
+  enter(name: string, nowMs: number): void {
+    this.#sql.exec("INSERT INTO entries (name, entered_at_ms) VALUES (?, ?) ON CONFLICT DO NOTHING", name, nowMs);
+  }
+
+  /** Names after that one, at most `limit`, in their order; "" for the first. */
+  list(after: string, limit: number): readonly string[] {
+    const rows = this.#sql
+      .exec("SELECT name FROM entries WHERE name > ? ORDER BY name LIMIT ?", after, limit)
+      .toArray();
+    return rows.map(({ name }) => String(name));
+  }
+}

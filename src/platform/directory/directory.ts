@@ -1,0 +1,22 @@
+import { DurableObject } from "cloudflare:workers";
+import { DirectoryEntries } from "./directory-entries.ts";
+
+/** One object for each kind of listed objects, named after it. Asked once in the life of an object, and by the import after a restore. */
+export class Directory extends DurableObject<Env> {
+  readonly #entries: DirectoryEntries;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#entries = new DirectoryEntries(ctx.storage);
+  }
+
+  /** Stored when this is answered. */
+  async enter(name: string, nowMs: number): Promise<void> {
+    this.#entries.enter(name, nowMs);
+    await this.ctx.storage.sync();
+  }
+
+  list(after: string, limit: number): readonly string[] {
+    return this.#entries.list(after, limit);
+  }
+}

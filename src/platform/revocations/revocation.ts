@@ -1,0 +1,49 @@
+// What takes a right away, as a copy outside the database: after a restore, the import makes it again (docs/operations/restore.md). A copy names rows by
+// id and the columns that changed, and holds no secret but hashes.
+
+/** What is revoked or narrowed. Each kind is a table, or a part of its rows. */
+export const REVOCATION_KINDS = [
+  /** A key was deleted, rotated, or given other limits: its columns since. */
+  "API_KEY",
+  /** A member was removed, or got another role. */
+  "MEMBER_REMOVED",
+  "MEMBER_ROLE",
+  "INVITATION",
+  /** A wallet was deleted, switched on or off, or frozen: its columns since. */
+  "WALLET",
+  /** A merchant was deleted, suspended or resumed: its columns since. */
+  "MERCHANT",
+  "SESSION",
+  "OPERATOR",
+  "PASSKEY",
+  "TOTP",
+  "EMAIL_OTP",
+  "IDENTITY",
+] as const;
+export type RevocationKind = (typeof REVOCATION_KINDS)[number];
+
+/** Columns by their names in the table. */
+export type RevokedColumns = Readonly<Record<string, string | number | null>>;
+
+export interface Revocation {
+  /** The merchant, or the user whose account it is about: their object keeps the copy. */
+  readonly owner: string;
+  readonly kind: RevocationKind;
+  /** The row's id. */
+  readonly target: string;
+  readonly columns: RevokedColumns;
+}
+
+export type NewRevocation = Omit<Revocation, "owner">;
+
+export interface KeptRevocation extends NewRevocation {
+  /** Its place in the order in which they were kept. */
+  readonly place: number;
+  readonly atMs: number;
+}
+
+/** The part of a merchant's object that keeps copies: its stub. */
+export interface RevocationsRpc {
+  keepRevocations(revocations: readonly NewRevocation[], nowMs: number): Promise<void>;
+  revocationsSince(sinceMs: number, after: number, limit: number): Promise<readonly KeptRevocation[]>;
+}
