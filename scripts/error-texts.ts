@@ -435,6 +435,10 @@ const WEBHOOKS = {
 
 const OUTAGES = {
   STORAGE_UNAVAILABLE: { means: "The database did not answer", remedy: WAIT },
+  RESTORING: {
+    means: "The deployment's database was put back to an earlier minute, and what it lost is being brought back",
+    remedy: WAIT,
+  },
   CONTENTION: { means: "Others changed the same thing at the same moment, several times", remedy: WAIT },
   INTERNAL_ERROR: {
     means: "The service made a mistake",

@@ -9,6 +9,7 @@ import { parseLogSample } from "../src/lib/work-log.ts";
 import { parseSchedule } from "../src/notifications/webhooks/retry-schedule.ts";
 import { parseTurnstile } from "../src/platform/challenge/turnstile.ts";
 import { parseMailProvider, parseSender } from "../src/platform/mail/provider.ts";
+import { parseRestoreEpoch } from "../src/platform/restores/restore-epoch.ts";
 import { parseRateSource } from "../src/rates/rate-setting.ts";
 
 /** Stops a start; the message is for the user at the terminal. */
@@ -48,6 +49,8 @@ export function readSettings(environment: Environment): Settings {
       WEBHOOK_LOOPBACK: "on",
       WEBHOOK_SCHEDULE_SECONDS: webhookSchedule(environment),
       DEV_CONTROL: "",
+      RESTORE_EPOCH: restoreEpoch(environment),
+      DRILL_WITHOUT: "",
       LOG_SAMPLE: logSample(environment),
       ...turnstile(environment),
       RATE_LIMIT_PER_MINUTE: String(
@@ -55,6 +58,14 @@ export function readSettings(environment: Environment): Settings {
       ),
     },
   };
+}
+
+/** Checked by the Worker's own rule. */
+function restoreEpoch(environment: Environment): string {
+  const text = given(environment, "RESTORE_EPOCH") ?? "";
+  const parsed = parseRestoreEpoch(text);
+  if (!parsed.ok) throw new StartError(`${parsed.error}.`);
+  return text;
 }
 
 /** A line for each request would hide what the terminal is for. */

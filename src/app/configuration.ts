@@ -16,6 +16,7 @@ import { parseTurnstile } from "../platform/challenge/turnstile.ts";
 import { isSet, type KeyringName, type KeySettings, keyringOf, parseMasterKey } from "../platform/keys/keyrings.ts";
 import { parseMailProvider, parseSender } from "../platform/mail/provider.ts";
 import { parseExportDays } from "../platform/merchant-exports/keep-days.ts";
+import { parseRestoreEpoch } from "../platform/restores/restore-epoch.ts";
 import { parseRateSource } from "../rates/rate-setting.ts";
 
 /** The checked variables of the Worker. One that was never set is undefined, despite the generated types. */
@@ -34,6 +35,8 @@ export interface Variables extends ChainSettings, KeySettings {
   readonly WEBHOOK_LOOPBACK: string | undefined;
   readonly WEBHOOK_SCHEDULE_SECONDS: string | undefined;
   readonly DEV_CONTROL: string | undefined;
+  readonly RESTORE_EPOCH?: string | undefined;
+  readonly DRILL_WITHOUT?: string | undefined;
   readonly TURNSTILE_SITE_KEY?: string | undefined;
   readonly TURNSTILE_SECRET_KEY?: string | undefined;
   readonly TURNSTILE_ORIGIN?: string | undefined;
@@ -45,7 +48,7 @@ export interface Variables extends ChainSettings, KeySettings {
 /** Variables that only development may have. */
 type DevelopmentVariables = Pick<
   Variables,
-  "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS" | "DEV_CONTROL" | "TURNSTILE_ORIGIN"
+  "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS" | "DEV_CONTROL" | "TURNSTILE_ORIGIN" | "DRILL_WITHOUT"
 >;
 
 export type FaultCode =
@@ -57,6 +60,7 @@ export type FaultCode =
   | "POLL_SECONDS_INVALID"
   | "LOCATION_HINT_INVALID"
   | "EXPORT_DAYS_INVALID"
+  | "RESTORE_EPOCH_INVALID"
   | "CODE_PEPPER_INVALID"
   | "SECRETS_AES_KEY_INVALID"
   | "SIGNING_KEY_INVALID"
@@ -95,6 +99,7 @@ export function configurationFaults(of: Variables): readonly ConfigurationFault[
     ["POLL_SECONDS_INVALID", parsePollSeconds(of.POLL_SECONDS)],
     ["LOCATION_HINT_INVALID", parseLocationHint(of.LOCATION_HINT)],
     ["EXPORT_DAYS_INVALID", parseExportDays(of.EXPORT_DAYS)],
+    ["RESTORE_EPOCH_INVALID", parseRestoreEpoch(of.RESTORE_EPOCH)],
     ["SIGN_IN_PROVIDERS_INVALID", parseProviders(of.SIGN_IN_PROVIDERS)],
     ["SIGN_UP_INVALID", parseSignUp(of.SIGN_UP)],
     ["TURNSTILE_KEYS_INVALID", parseTurnstile(of)],
@@ -113,7 +118,7 @@ export function configurationFaults(of: Variables): readonly ConfigurationFault[
   );
   if (!isDevelopment && hasDevelopmentSetting(of)) {
     const problem =
-      "WEBHOOK_LOOPBACK, WEBHOOK_SCHEDULE_SECONDS, DEV_CONTROL and TURNSTILE_ORIGIN are for development only: nothing is served until they are removed";
+      "WEBHOOK_LOOPBACK, WEBHOOK_SCHEDULE_SECONDS, DEV_CONTROL, TURNSTILE_ORIGIN and DRILL_WITHOUT are for development only: nothing is served until they are removed";
     faults.unshift({ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", problem, isFatal: true });
   }
   if (!isDevelopment && hasInsecureOrigin(of)) {
@@ -188,10 +193,10 @@ export function beforeSetUp(faults: readonly ConfigurationFault[]): readonly Con
 
 /**
  * Whether a development setting is on: one that lets users register endpoints inside the network, changes the retry schedule, or asks a program
- * beside the server, or one in place of Turnstile.
+ * beside the server, or one in place of Turnstile, or takes away a safeguard of restores.
  */
 export function hasDevelopmentSetting(of: DevelopmentVariables): boolean {
-  return [of.WEBHOOK_LOOPBACK, of.WEBHOOK_SCHEDULE_SECONDS, of.DEV_CONTROL, of.TURNSTILE_ORIGIN].some(
+  return [of.WEBHOOK_LOOPBACK, of.WEBHOOK_SCHEDULE_SECONDS, of.DEV_CONTROL, of.TURNSTILE_ORIGIN, of.DRILL_WITHOUT].some(
     (setting) => (setting ?? "").trim() !== "",
   );
 }

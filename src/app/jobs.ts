@@ -7,6 +7,8 @@ import { forgetExpired } from "../accounts/sign-in/delete-expired.ts";
 import { releaseAmounts } from "../commerce/amounts/release-amounts.ts";
 import { invoiceDependencies } from "../commerce/invoices/dependencies.ts";
 import { expireInvoices } from "../commerce/invoices/expire-invoices.ts";
+import { restoreDependencies } from "../commerce/restores/dependencies.ts";
+import { runRestore } from "../commerce/restores/run-restore.ts";
 import { pricePayments } from "../detection/matching/price-payments.ts";
 import { wakeDependencies } from "../detection/watchers/dependencies.ts";
 import { wakeWatchers } from "../detection/watchers/wake-watchers.ts";
@@ -32,6 +34,7 @@ import { runJob } from "../platform/jobs/run-job.ts";
 import { rotateKeys } from "../platform/keys/rotate-keys.ts";
 import { exportMerchants, RUN_BOUNDS } from "../platform/merchant-exports/export-merchants.ts";
 import { parseExportDays } from "../platform/merchant-exports/keep-days.ts";
+import { parseRestoreEpoch } from "../platform/restores/restore-epoch.ts";
 import { alertDependencies, noteStatus, WATCH_JOB } from "./eyes/dependencies.ts";
 import { rotateDependencies } from "./keys/dependencies.ts";
 import { VERSION } from "./version.ts";
@@ -75,6 +78,11 @@ const JOBS = {
     await wakeDue({ db, nowMs, wakeAll: (ids) => wakeEndpoints(env, ids) });
     return "nothing";
   },
+  restore: async ({ env, db, nowMs, background }) => {
+    const epoch = parseRestoreEpoch(env.RESTORE_EPOCH);
+    if (!epoch.ok || epoch.value === undefined) return "nothing";
+    return runRestore(restoreDependencies(env, epoch.value, { db, nowMs, sleep, background }));
+  },
   receipts: ({ env, db }) => sendReceipts(receiptDependencies(env, db)),
   invitations: ({ env, db, nowMs, background }) => sendWaiting(waitingDependencies(env, { db, nowMs, background })),
   [WATCH_JOB]: async ({ env, db, nowMs, background }) => {
@@ -113,13 +121,19 @@ export interface JobMessage {
 /** A chain ends here whatever it leaves: a job that finds more for ever would run for ever. The cron begins the next one. */
 const MOST_RUNS = 1_000;
 
-/** The jobs of a deployment: without a bucket nothing is exported. */
-export function jobsOf(env: Pick<Env, "EXPORTS">): readonly JobName[] {
-  return env.EXPORTS === undefined ? JOB_NAMES.filter((job) => job !== "export-merchants") : JOB_NAMES;
+/** What decides which jobs a deployment has. */
+type JobSettings = Pick<Env, "EXPORTS"> & { readonly RESTORE_EPOCH?: string | undefined };
+
+/** The jobs of a deployment: without a bucket nothing is exported, without a restore nothing brought back. */
+export function jobsOf(env: JobSettings): readonly JobName[] {
+  const isRestored = (env.RESTORE_EPOCH ?? "").trim() !== "";
+  return JOB_NAMES.filter(
+    (job) => (job !== "export-merchants" || env.EXPORTS !== undefined) && (job !== "restore" || isRestored),
+  );
 }
 
 /** Sends the first message of each job. */
-export async function dispatchJobs(env: Pick<Env, "JOB_QUEUE" | "EXPORTS">, minuteMs: number): Promise<void> {
+export async function dispatchJobs(env: Pick<Env, "JOB_QUEUE"> & JobSettings, minuteMs: number): Promise<void> {
   await env.JOB_QUEUE.sendBatch(jobsOf(env).map((job) => ({ body: { job, minuteMs, runs: 0 } satisfies JobMessage })));
 }
 

@@ -86,6 +86,8 @@ export type Failure =
   | { readonly code: "LIMIT_REACHED"; readonly name: LimitName; readonly limit: number }
   // outages of a service that the operation needed; safe to repeat
   | { readonly code: "STORAGE_UNAVAILABLE" }
+  /** The database was put back, and what it lost is not back yet. */
+  | { readonly code: "RESTORING" }
   | { readonly code: "CONTENTION" }
   | { readonly code: "INTERNAL_ERROR" };
 

@@ -2,9 +2,10 @@ import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { MerchantId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { Position } from "../../lib/pagination.ts";
-import type { Db } from "../../platform/db/client.ts";
+import { type Db, withRevocations } from "../../platform/db/client.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { revokedColumns } from "../../platform/db/revoked-columns.ts";
 import { apiKeys } from "../../platform/db/schema/api-keys.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import type { ApiKeyRow } from "../auth/store.ts";
@@ -89,8 +90,10 @@ export function updateApiKey(
   key: Pick<ApiKeyRow, "id" | "merchantId">,
   columns: Partial<Omit<ApiKeyRow, "id" | "merchantId" | "kind" | "permissions">>,
 ) {
-  return db
+  const { id: target, merchantId: owner } = key;
+  const update = db
     .update(apiKeys)
     .set(columns)
-    .where(and(eq(apiKeys.id, key.id), eq(apiKeys.merchantId, key.merchantId)));
+    .where(and(eq(apiKeys.id, target), eq(apiKeys.merchantId, owner)));
+  return withRevocations(update, [{ kind: "API_KEY", owner, target, columns: revokedColumns(apiKeys, columns) }]);
 }

@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { SessionId, UserId } from "../../lib/ids.ts";
-import type { Db } from "../../platform/db/client.ts";
+import { type Db, withRevocations } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { identities, singleUseTokens } from "../../platform/db/schema/users.ts";
@@ -43,8 +43,10 @@ export function noteIdentityUse(db: Db, of: ProvedIdentity, nowMs: number) {
   return db.update(identities).set({ email: of.email, lastUsedAtMs: nowMs }).where(isIdentity(of));
 }
 
-export function deleteIdentity(db: Db, of: IdentityKey) {
-  return db.delete(identities).where(isIdentity(of));
+export function deleteIdentity(db: Db, of: IdentityKey, owner: UserId) {
+  const { provider, subject } = of;
+  const copy = { kind: "IDENTITY", owner, target: subject, columns: { provider, subject } } as const;
+  return withRevocations(db.delete(identities).where(isIdentity(of)), [copy]);
 }
 
 /** Aborts the batch unless the identity is linked to this user. */

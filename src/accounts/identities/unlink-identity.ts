@@ -21,7 +21,7 @@ export function unlinkIdentity(
     value: undefined,
     statements: [
       assertIdentityOf(db, identity, userId),
-      deleteIdentity(db, identity),
+      deleteIdentity(db, identity, userId),
       insertAudit(db, trail, { id, merchantId: null, action: "identity.unlinked", target, before }, nowMs),
     ],
   }));

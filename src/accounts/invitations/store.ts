@@ -4,8 +4,9 @@ import { LIMITS } from "../../lib/limits.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
-import type { Db } from "../../platform/db/client.ts";
+import { type Db, withRevocations } from "../../platform/db/client.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
+import { revokedColumns } from "../../platform/db/revoked-columns.ts";
 import { auditEvents } from "../../platform/db/schema/audit-events.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { invitationMails, invitations } from "../../platform/db/schema/teams.ts";
@@ -168,10 +169,16 @@ type Changes = Partial<
 
 /** Unless `changes` sets a due time, no mail is due afterwards: an accepted or revoked invitation is no longer mailed. */
 export function updateInvitation(db: Db, read: Pick<Invitation, "id" | "merchantId">, changes: Changes, nowMs: number) {
-  return db
+  const { id: target, merchantId: owner } = read;
+  const update = db
     .update(invitations)
     .set({ mailDueAtMs: null, waitsForMailbox: false, ...changes, updatedAtMs: nowMs })
-    .where(and(eq(invitations.id, read.id), eq(invitations.merchantId, read.merchantId), open));
+    .where(and(eq(invitations.id, target), eq(invitations.merchantId, owner), open));
+  // A token that was replaced takes a right away, too.
+  const { revokedAtMs, tokenHash } = changes;
+  if (revokedAtMs === undefined && tokenHash === undefined) return update;
+  const columns = revokedColumns(invitations, { revokedAtMs, tokenHash });
+  return withRevocations(update, [{ kind: "INVITATION", owner, target, columns }]);
 }
 
 /**

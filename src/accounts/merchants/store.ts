@@ -3,11 +3,12 @@ import type { MemberId, MerchantId, UserId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { DAY_MS } from "../../lib/time.ts";
-import type { Db } from "../../platform/db/client.ts";
+import { type Db, withRevocations } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
 import { jsonObject, rowDecoder } from "../../platform/db/json-rows.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared, preparedForEach } from "../../platform/db/prepared-statement.ts";
+import { revokedColumns } from "../../platform/db/revoked-columns.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { members, teams } from "../../platform/db/schema/teams.ts";
@@ -100,7 +101,11 @@ export const selectLiveMerchant = prepared(
 );
 
 export function updateMerchant(db: Db, id: MerchantId, columns: Partial<MerchantRow>) {
-  return db.update(merchants).set(columns).where(eq(merchants.id, id));
+  const update = db.update(merchants).set(columns).where(eq(merchants.id, id));
+  if (columns.deletedAtMs === undefined && columns.suspendedAtMs === undefined) return update;
+  const { deletedAtMs, suspendedAtMs } = columns;
+  const kept = revokedColumns(merchants, { deletedAtMs, suspendedAtMs });
+  return withRevocations(update, [{ kind: "MERCHANT", owner: id, target: id, columns: kept }]);
 }
 
 /** Aborts the batch unless the merchant is live and as it was read; every change increases `updated_at_ms`. */

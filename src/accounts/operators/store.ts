@@ -1,6 +1,6 @@
 import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import type { UserId } from "../../lib/ids.ts";
-import type { Db } from "../../platform/db/client.ts";
+import { type Db, withRevocations } from "../../platform/db/client.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { users } from "../../platform/db/schema/users.ts";
 
@@ -41,7 +41,9 @@ export function removeOperatorStatements(db: Db, id: UserId, nowMs: number) {
       sql`select 'an operator is left', 0 where not exists (select 1 from users where operator_since_ms is not null and id = ${id})
         or not exists (select 1 from users where operator_since_ms is not null and id <> ${id})`,
     ),
-    db.update(users).set({ operatorSinceMs: null, updatedAtMs: nowMs }).where(eq(users.id, id)),
+    withRevocations(db.update(users).set({ operatorSinceMs: null, updatedAtMs: nowMs }).where(eq(users.id, id)), [
+      { kind: "OPERATOR", owner: id, target: id, columns: {} },
+    ]),
   ] as const;
 }
 

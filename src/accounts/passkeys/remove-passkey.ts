@@ -17,7 +17,7 @@ export function removePasskey(
     const entry = { id, merchantId: null, action: "passkey.removed", target, before: { name } } as const;
     return {
       value: undefined,
-      statements: [assertThere(db, target), deletePasskey(db, target), insertAudit(db, of.trail, entry, nowMs)],
+      statements: [assertThere(db, target), deletePasskey(db, of.passkey), insertAudit(db, of.trail, entry, nowMs)],
     };
   });
 }

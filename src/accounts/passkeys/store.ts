@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { UserId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
-import type { Db } from "../../platform/db/client.ts";
+import { type Db, withRevocations } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
@@ -123,6 +123,7 @@ export function renamePasskey(db: Db, id: PasskeyRow["id"], name: string) {
   return db.update(passkeys).set({ name }).where(eq(passkeys.id, id));
 }
 
-export function deletePasskey(db: Db, id: PasskeyRow["id"]) {
-  return db.delete(passkeys).where(eq(passkeys.id, id));
+export function deletePasskey(db: Db, { id: target, userId: owner }: Pick<PasskeyRow, "id" | "userId">) {
+  const removal = db.delete(passkeys).where(eq(passkeys.id, target));
+  return withRevocations(removal, [{ kind: "PASSKEY", owner, target, columns: {} }]);
 }

@@ -3,7 +3,9 @@
 import { containsSecret, type SecretForms } from "../../chains/secret-material.ts";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import { requestSleep } from "../../lib/sleep.ts";
 import type { Json } from "../../lib/typed-json.ts";
+import { restoreRefusal } from "../../platform/deployment/read-deployment.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { NO_BODY, type ParsedBody, readBody, readForm } from "../../platform/http/body.ts";
 import { type AppContext, type GivenDependencies, type MakeDependencies, refuse } from "../../platform/http/context.ts";
@@ -105,6 +107,11 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
   { json, request, headers, enter }: Steps<Answer>,
 ): Promise<Result<Answer, Failure>> {
   const { spec } = route;
+  const restoring = await restoreRefusal(incoming.env, requestSleep, {
+    hasCredential: route.callers !== "ANYBODY",
+    isCreate: route.runsInMerchantObject,
+  });
+  if (restoring !== undefined) return err(restoring);
   const strategy = STRATEGIES[route.callers];
   const presented = strategy.present(incoming, route);
   if (!presented.ok) return presented;

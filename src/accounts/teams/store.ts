@@ -3,7 +3,7 @@ import type { MerchantId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { DAY_MS } from "../../lib/time.ts";
-import type { Db } from "../../platform/db/client.ts";
+import { type Db, withRevocations } from "../../platform/db/client.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
@@ -107,17 +107,21 @@ export function assertTeamRoom(db: Db, merchantId: MerchantId, nowMs: number) {
 }
 
 export function setRole(db: Db, member: Pick<Member, "id" | "merchantId">, role: Role, nowMs: number) {
-  return db
+  const { id: target, merchantId: owner } = member;
+  const update = db
     .update(members)
     .set({ role, updatedAtMs: nowMs })
-    .where(and(eq(members.id, member.id), eq(members.merchantId, member.merchantId)));
+    .where(and(eq(members.id, target), eq(members.merchantId, owner)));
+  return withRevocations(update, [{ kind: "MEMBER_ROLE", owner, target, columns: { role } }]);
 }
 
 /** Never deletes an OWNER, so that a merchant keeps its owner even if a check fails. */
 export function deleteMember(db: Db, member: Pick<Member, "id" | "merchantId">) {
-  return db
+  const { id: target, merchantId: owner } = member;
+  const removal = db
     .delete(members)
-    .where(and(eq(members.id, member.id), eq(members.merchantId, member.merchantId), sql`role <> 'OWNER'`));
+    .where(and(eq(members.id, target), eq(members.merchantId, owner), sql`role <> 'OWNER'`));
+  return withRevocations(removal, [{ kind: "MEMBER_REMOVED", owner, target, columns: {} }]);
 }
 
 /** Whether a user with this email is already a member. */

@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { UserId } from "../../lib/ids.ts";
 import type { KeyedMac } from "../../lib/keyring.ts";
-import type { Db } from "../../platform/db/client.ts";
+import { type Db, withRevocations } from "../../platform/db/client.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { backupCodes, users } from "../../platform/db/schema/users.ts";
 
@@ -67,10 +67,11 @@ export function acceptStep(
 }
 
 export function forgetTotp(db: Db, userId: UserId, nowMs: number) {
-  return db
+  const removal = db
     .update(users)
     .set({ totpSecret: null, totpEnabledAtMs: null, totpLastStep: null, updatedAtMs: nowMs })
     .where(eq(users.id, userId));
+  return withRevocations(removal, [{ kind: "TOTP", owner: userId, target: userId, columns: {} }]);
 }
 
 /** Replaces all codes of a user by these unused ones. */
@@ -82,7 +83,8 @@ export function replaceBackupCodes(db: Db, userId: UserId, macs: readonly KeyedM
 }
 
 export function forgetBackupCodes(db: Db, userId: UserId) {
-  return db.delete(backupCodes).where(eq(backupCodes.userId, userId));
+  const removal = db.delete(backupCodes).where(eq(backupCodes.userId, userId));
+  return withRevocations(removal, [{ kind: "BACKUP_CODES", owner: userId, target: userId, columns: {} }]);
 }
 
 /** A user's unused code by its HMAC with any of the keys. */

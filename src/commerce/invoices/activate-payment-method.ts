@@ -30,6 +30,7 @@ import {
 import { reserveAmount } from "./reserve-amount.ts";
 import { reserveRest } from "./reserve-rest.ts";
 import { restUnits } from "./rest.ts";
+import { printTerms } from "./shown-terms.ts";
 import { putMethod } from "./store.ts";
 
 /** A wallet and the facts that `selectPayableWallets` read with it. */
@@ -58,20 +59,7 @@ export interface ActivationDependencies {
 }
 
 export interface ActivationRequest {
-  readonly invoice: Pick<
-    Invoice,
-    | "id"
-    | "merchantId"
-    | "createdAtMs"
-    | "amountMicros"
-    | "currency"
-    | "monitorUntilMs"
-    | "receivedMicros"
-    | "underpaidToleranceMicros"
-    | "origin"
-    | "expiresAtMs"
-    | "rateLockSeconds"
-  >;
+  readonly invoice: Invoice;
   readonly wallet: PayableWallet;
   readonly operationId: string;
   /** Set if a browser asks for an address of an extended key. */
@@ -125,6 +113,7 @@ async function withAddress(
     derivationPath,
     cap,
     publicHold,
+    shown: { terms: printTerms({ invoice, walletId: wallet.id, quote, shownAtMs: deps.nowMs }), atMs: deps.nowMs },
   });
   if (allocated.kind === "unpaid_limit")
     return err({ code: "LIMIT_REACHED", name: "addressesWithoutProof", limit: maxUnpaid });
@@ -162,7 +151,7 @@ async function withAmount(
   if (address === null || priceUnits === null)
     throw new Error(`a direct method has no address or amount: ${wallet.id}`);
   const at = { network, cryptocurrency, address };
-  const made = await reserveAmount(deps, { invoice, walletId: wallet.id, at, priceUnits, sharing: wallet });
+  const made = await reserveAmount(deps, { invoice, walletId: wallet.id, at, priceUnits, sharing: wallet, quote });
   if (!made.ok) return made;
   const reserved = made.value;
   const destination = { address, addressIndex: null, amountUnits: reserved.units };

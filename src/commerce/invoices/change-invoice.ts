@@ -14,6 +14,7 @@ import { joinStatements } from "../../platform/db/joined-statements.ts";
 import { readRow } from "../../platform/db/retry.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import type { Failure } from "../../platform/failures.ts";
+import { nextSequence } from "../../platform/restores/restore-epoch.ts";
 import type { Customer } from "../customers/customer.ts";
 import { mergePayments, type Payment } from "../payments/payment.ts";
 import { putPayment } from "../payments/store.ts";
@@ -32,6 +33,8 @@ export interface ChangeDependencies extends CommitDependencies {
   readonly body: BodyContext;
   /** The author of the change; the system if it follows from the clock. */
   readonly trail: Trail;
+  /** No sequence of an event is given up to it (`restore-epoch.ts`). Absent: none was restored. */
+  readonly sequenceFloor?: number | undefined;
 }
 
 /** The change that a decision asks for. It has at least one event, whose sequence is the lock. */
@@ -63,7 +66,7 @@ export interface ChangeEvent {
 
 /** The invoice after the change, and the statements that write the change. */
 export function buildChange(
-  deps: Pick<ChangeDependencies, "db" | "body" | "nowMs" | "trail">,
+  deps: Pick<ChangeDependencies, "db" | "body" | "nowMs" | "trail" | "sequenceFloor">,
   file: InvoiceFile,
   change: Change,
   operationId: string,
@@ -82,7 +85,7 @@ export function buildChange(
     ...change.columns,
     ...(moves.length === 0 ? {} : { status: moves.at(-1) ?? file.invoice.status }),
     timelinePosition: file.invoice.timelinePosition + items.length,
-    eventSequence: file.invoice.eventSequence + change.events.length,
+    eventSequence: nextSequence(file.invoice.eventSequence, deps.sequenceFloor) + change.events.length - 1,
     updatedAtMs: deps.nowMs,
   };
   const after: InvoiceFile = {
@@ -181,14 +184,14 @@ export async function readFile(
 }
 
 function recordChange(
-  deps: Pick<ChangeDependencies, "db" | "body" | "nowMs">,
+  deps: Pick<ChangeDependencies, "db" | "body" | "nowMs" | "sequenceFloor">,
   before: InvoiceFile,
   after: InvoiceFile,
   change: Change,
   operationId: string,
 ): readonly Statement[] {
   const body = invoiceBodyOf(after, deps.body);
-  const firstSequence = before.invoice.eventSequence + 1;
+  const firstSequence = nextSequence(before.invoice.eventSequence, deps.sequenceFloor);
   const [first, ...more] = change.events.map(({ method, paymentId, ...event }) => {
     const payment = after.payments.find(({ id }) => id === paymentId);
     return {

@@ -5,16 +5,18 @@ import { emailKeyOf } from "../../lib/email.ts";
 import { derivedId, type InvoiceId, makeId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
+import type { Sleep } from "../../lib/sleep.ts";
 import { HOUR_MS, SECOND_MS } from "../../lib/time.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import type { InvoiceOrigin } from "../../platform/column-values.ts";
 import { type ResultsOf, readTogether } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
-import { throwUnlessContention } from "../../platform/db/conflict.ts";
+import { isConflictOn, throwUnlessContention } from "../../platform/db/conflict.ts";
 import { recordOutbox } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
+import { nextSequence } from "../../platform/restores/restore-epoch.ts";
 import type { Customer } from "../customers/customer.ts";
 import { selectPayableWallets } from "../payable-wallets/store.ts";
 import type { Product } from "../products/product.ts";
@@ -30,6 +32,7 @@ import {
   activate,
   type PayableWallet,
 } from "./activate-payment-method.ts";
+import { answerRestored } from "./answer-restored.ts";
 import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
 import { roomRefusal, serverRoomRefusal, takeRoom } from "./check-room.ts";
 import { invoiceAt } from "./event-invoice.ts";
@@ -72,6 +75,9 @@ export interface CreateFacts {
 export interface CreateDependencies extends ActivationDependencies {
   readonly body: BodyContext;
   readonly trail: Trail;
+  readonly sleep: Sleep;
+  /** As in `ChangeDependencies`: the invoice of a repeated key may be one that the database has lost. */
+  readonly sequenceFloor?: number | undefined;
 }
 
 export interface CreateRequest {
@@ -113,6 +119,7 @@ export function createFacts([[own], [named]]: ResultsOf<ReturnType<typeof create
 export function createInvoice(deps: CreateDependencies, request: CreateRequest): Work {
   let read = request;
   return async (operationId, conflict, tries) => {
+    if (isConflictOn(conflict, "invoices", ["id"])) return answerRestored(deps, { ...request, operationId });
     throwUnlessContention("a create", conflict);
     read = tries === 0 ? request : await readAgain(deps, read);
     const plan = planInvoice(deps, read, operationId);
@@ -274,7 +281,8 @@ function prepare(
   const { product, customer } = request.facts;
   const methods = activations.map(({ method }) => method);
   const active = methods.filter((method) => method.status === "ACTIVE");
-  const invoice: Invoice = { ...plan.invoice, eventSequence: 1 + active.length };
+  const firstSequence = nextSequence(0, deps.sequenceFloor);
+  const invoice: Invoice = { ...plan.invoice, eventSequence: firstSequence + active.length };
   const item: TimelineItem = {
     id: derivedId("itl", operationId),
     invoiceId: invoice.id,
@@ -289,7 +297,7 @@ function prepare(
   const facts = { target: invoice.id, after: createdFacts(invoice, active) };
   const entry = { id: auditId, merchantId: invoice.merchantId, action: "invoice.created", ...facts } as const;
   const outbox = invoiceOutbox(
-    { invoice, firstSequence: 1, operationId, body, json, hasMoney: false, nowMs: deps.nowMs },
+    { invoice, firstSequence, operationId, body, json, hasMoney: false, nowMs: deps.nowMs },
     [{ type: "invoice.created" }, ...active.map((method) => activationEvent(body, method))],
   );
   const isWhole = !isPublicOrigin(request.origin);

@@ -8,6 +8,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import { keyringOf } from "../../platform/keys/keyrings.ts";
+import { isSafeguarded, parseRestoreEpoch, sequenceFloor } from "../../platform/restores/restore-epoch.ts";
 import type { RateTable } from "../../rates/quote.ts";
 import { rateCacheOf } from "../../rates/rate-cache.ts";
 import { parseRateSource } from "../../rates/rate-setting.ts";
@@ -61,11 +62,18 @@ export function invoiceDependencies(
       asked ??= rates.table();
       return asked;
     },
+    sequenceFloor: isSafeguarded(env.DRILL_WITHOUT, "sequence-skip") ? floorOf(env.RESTORE_EPOCH) : 0,
     wakeWatcher: (network) => {
       if (hasSource(network)) given.background?.(objectOf(env, env.NETWORK_WATCHER, network).wake());
     },
     ...allocators(env, { db, sleep }),
   };
+}
+
+/** Where RESTORE_EPOCH is wrong, nothing is created (`restoreRefusal`). */
+function floorOf(setting: string | undefined): number {
+  const epoch = parseRestoreEpoch(setting);
+  return sequenceFloor(epoch.ok ? epoch.value : undefined);
 }
 
 /** The objects that give addresses and amounts. Inside a merchant's object, one call asks for what several of its requests need. */

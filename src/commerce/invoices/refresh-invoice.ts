@@ -164,7 +164,7 @@ async function renew(
   const { network, cryptocurrency, walletId } = method;
   const { address, sharing } = shared;
   const at = { network, cryptocurrency, address };
-  const reserved = await reserveAmount(deps, { invoice, walletId, at, priceUnits: quote.amountUnits, sharing });
+  const reserved = await reserveAmount(deps, { invoice, walletId, at, priceUnits: quote.amountUnits, sharing, quote });
   return reserved.ok ? reserved.value : undefined;
 }
 

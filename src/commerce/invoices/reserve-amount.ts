@@ -12,7 +12,8 @@ import type { Sharing } from "../ranks/rank.ts";
 import type { WalletEvents } from "../wallets/wallet-events.ts";
 import type { AmountRefusal } from "./holding.ts";
 import { type Invoice, isPublicOrigin } from "./invoice.ts";
-import { pairKey, pairOf } from "./payment-method.ts";
+import { type MethodQuote, pairKey, pairOf } from "./payment-method.ts";
+import { printTerms } from "./shown-terms.ts";
 
 export interface AmountDependencies {
   readonly db: Db;
@@ -22,11 +23,13 @@ export interface AmountDependencies {
 }
 
 export interface WantedAmount {
-  readonly invoice: Pick<Invoice, "id" | "merchantId" | "createdAtMs" | "expiresAtMs" | "monitorUntilMs" | "origin">;
+  readonly invoice: Invoice;
   readonly walletId: WalletId;
   readonly at: AmountPlace;
   readonly priceUnits: bigint;
   readonly sharing: Sharing;
+  /** The quote that the amount is asked by; null for the rest of a partial payment. */
+  readonly quote: MethodQuote | null;
 }
 
 export interface ReservedAmount {
@@ -45,8 +48,9 @@ export async function reserveAmount(
   const { id: invoiceId, merchantId, createdAtMs, expiresAtMs, monitorUntilMs } = invoice;
   const isPublic = isPublicOrigin(invoice.origin);
   const times = { createdAtMs, expiresAtMs, monitorUntilMs, nowMs: deps.nowMs };
+  const terms = printTerms({ invoice, walletId: wanted.walletId, quote: wanted.quote, shownAtMs: deps.nowMs });
   const [answer] = await deps.allocateAmounts(wanted.at, [
-    { invoiceId, merchantId, priceUnits, sharing, isPublic, ...times },
+    { invoiceId, merchantId, priceUnits, sharing, isPublic, ...times, terms },
   ]);
   if (answer === undefined) throw new Error("an allocator must answer every request");
   if (answer.kind === "refused") return err(answer.refusal);

@@ -8,7 +8,7 @@ import type { Invoice, PaymentMethod } from "./invoice.ts";
 import { type AmountDependencies, type ReservedAmount, reserveAmount } from "./reserve-amount.ts";
 
 export interface WantedRest {
-  readonly invoice: Pick<Invoice, "id" | "merchantId" | "createdAtMs" | "expiresAtMs" | "monitorUntilMs">;
+  readonly invoice: Invoice;
   readonly method: Pick<PaymentMethod, "network" | "cryptocurrency" | "walletId"> & { readonly address: string };
   /** The amount due, from `restUnits`. */
   readonly dueUnits: bigint;
@@ -23,5 +23,12 @@ export function reserveRest(
   const { network, cryptocurrency, address, walletId } = method;
   const at = { network, cryptocurrency, address };
   // The limits on browsers do not apply, because this invoice has received money.
-  return reserveAmount(deps, { invoice: { ...invoice, origin: "API" }, walletId, at, priceUnits, sharing });
+  return reserveAmount(deps, {
+    invoice: { ...invoice, origin: "API" },
+    walletId,
+    at,
+    priceUnits,
+    sharing,
+    quote: null,
+  });
 }

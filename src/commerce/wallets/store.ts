@@ -1,7 +1,8 @@
 import { and, asc, desc, eq, gt, isNotNull, isNull, sql } from "drizzle-orm";
 import type { AuditId, EventId, InvoiceId, MerchantId, WalletId } from "../../lib/ids.ts";
-import type { Db } from "../../platform/db/client.ts";
+import { type Db, withRevocations } from "../../platform/db/client.ts";
 import { prepared, preparedForEach } from "../../platform/db/prepared-statement.ts";
+import { revokedColumns } from "../../platform/db/revoked-columns.ts";
 import { auditEvents } from "../../platform/db/schema/audit-events.ts";
 import { events } from "../../platform/db/schema/events.ts";
 import { paymentMethods } from "../../platform/db/schema/invoices.ts";
@@ -90,10 +91,12 @@ export function updateLiveWallet(
     updatedAtMs: number;
   },
 ) {
-  return db
+  const { walletId: target, merchantId: owner } = of;
+  const update = db
     .update(wallets)
     .set(changes)
-    .where(and(eq(wallets.id, of.walletId), eq(wallets.merchantId, of.merchantId), isNull(wallets.deletedAtMs)));
+    .where(and(eq(wallets.id, target), eq(wallets.merchantId, owner), isNull(wallets.deletedAtMs)));
+  return withRevocations(update, [{ kind: "WALLET", owner, target, columns: revokedColumns(wallets, changes) }]);
 }
 
 /**

@@ -34,6 +34,8 @@ export const AUDIT_ACTIONS = [
   "invoice.status_changed",
   "invoice.cancelled",
   "invoice.resolved",
+  /** Its rows were lost when the database was put back, and written again. */
+  "invoice.restored",
   "payment.resolved",
   "product.created",
   "product.updated",
@@ -72,6 +74,9 @@ export const AUDIT_ACTIONS = [
   "network.resumed",
   "network.reread_requested",
   "network.reread_ended",
+  "deployment.restored",
+  "revocation.repeated",
+  "restore_finding.reviewed",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -4,6 +4,7 @@
 import { drizzle } from "drizzle-orm/d1";
 import { chunksOf } from "../../lib/chunks.ts";
 import { objectOf } from "../../lib/object-of.ts";
+import { isSafeguarded } from "../restores/restore-epoch.ts";
 import type { Revocation, RevocationsRpc } from "../revocations/revocation.ts";
 import { type Meter, metered } from "./meter.ts";
 import type { RequestGroup } from "./request-group.ts";
@@ -43,7 +44,7 @@ const MESSAGES_A_CALL = 100;
 
 export function openWakingDb(
   d1: D1Database,
-  env: Pick<Env, "WEBHOOK_QUEUE" | "CHECKOUT_ROOM" | "MERCHANT_OBJECT" | "LOCATION_HINT">,
+  env: Pick<Env, "WEBHOOK_QUEUE" | "CHECKOUT_ROOM" | "MERCHANT_OBJECT" | "LOCATION_HINT" | "DRILL_WITHOUT">,
   background: (work: Promise<unknown>) => void,
   meter?: Meter,
 ): Db {
@@ -153,9 +154,10 @@ export async function keepCopies(statements: readonly object[], { keep }: Listen
 
 /** One call of the object of each merchant or user. */
 async function keepRevocations(
-  env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT">,
+  env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT" | "DRILL_WITHOUT">,
   revocations: readonly Revocation[],
 ): Promise<void> {
+  if (!isSafeguarded(env.DRILL_WITHOUT, "revocations")) return;
   const byOwner = Map.groupBy(revocations, ({ owner }) => owner);
   const nowMs = Date.now();
   await Promise.all(

@@ -1,5 +1,6 @@
-// Whether the deployment is set up, and the origin that its set-up stored. Kept by the isolate, because every request of a deployment may need it.
-// "Set up" never becomes untrue, so it is kept for ever; the origin changes with a new set-up link, so it is read again after a minute.
+// Whether the deployment is set up, the origin that its set-up stored, and whether the import after a restore has ended. Kept by the isolate, because
+// every request of a deployment may need it. "Set up" and "ended" never become untrue, so they are kept for ever; the origin changes with a new
+// set-up link, so it is read again after a minute.
 import { ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
@@ -7,6 +8,8 @@ import { openDb } from "../db/client.ts";
 import { databaseWithoutMerchant, type WithDatabases } from "../db/databases.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
+import { isSafeguarded, parseRestoreEpoch, type RestoreStage } from "../restores/restore-epoch.ts";
+import { selectPhase } from "../restores/store.ts";
 import { selectDeployment } from "./store.ts";
 
 const ORIGIN_KEPT_MS = MINUTE_MS;
@@ -36,6 +39,46 @@ export interface ReadingDeployment {
 export async function readSetUp(env: WithDatabases, of: ReadingDeployment): Promise<Result<Deployment, Failure>> {
   const known = kept.get(databaseOfDeployment(env));
   return known === undefined ? readAnew(env, of) : ok(known.deployment);
+}
+
+/** The number of the newest restore whose import has ended, as far as the isolate has read it; by the database's binding. */
+const ended = new WeakMap<D1Database, number>();
+
+/** One that was never set is undefined, despite the generated types. */
+type WithEpoch = WithDatabases & {
+  readonly RESTORE_EPOCH?: string | undefined;
+  readonly DRILL_WITHOUT?: string | undefined;
+};
+
+/**
+ * How far the import after the deployment's newest restore has come. Reads storage only while it has not ended, and never where no restore is named.
+ * A wrong RESTORE_EPOCH counts as an import that has not begun. STORAGE_UNAVAILABLE.
+ */
+export async function readRestoreStage(env: WithEpoch, sleep: Sleep): Promise<Result<RestoreStage, Failure>> {
+  const epoch = parseRestoreEpoch(env.RESTORE_EPOCH);
+  if (!epoch.ok) return ok("CLOSED");
+  const number = epoch.value?.number ?? 0;
+  const database = databaseOfDeployment(env);
+  if (number <= (ended.get(database) ?? 0) || !isSafeguarded(env.DRILL_WITHOUT, "epoch-gate")) return ok("OPEN");
+  const rows = await readWithRetry(sleep, async () => selectPhase(openDb(database), number));
+  if (!rows.ok) return rows;
+  const phase = rows.value[0]?.phase ?? "REVOCATIONS";
+  if (phase === "DONE") ended.set(database, number);
+  if (phase === "REVOCATIONS") return ok("CLOSED");
+  return ok(phase === "DONE" ? "OPEN" : "IMPORTING");
+}
+
+/** RESTORING while the import keeps the request from being answered; undefined if nothing does. */
+export async function restoreRefusal(
+  env: WithEpoch,
+  sleep: () => Sleep,
+  request: { readonly hasCredential: boolean; readonly isCreate: boolean },
+): Promise<Failure | undefined> {
+  if ((env.RESTORE_EPOCH ?? "").trim() === "" || !(request.hasCredential || request.isCreate)) return undefined;
+  const stage = await readRestoreStage(env, sleep());
+  if (!stage.ok) return stage.error;
+  const isClosed = stage.value === "CLOSED" || (stage.value === "IMPORTING" && request.isCreate);
+  return isClosed ? { code: "RESTORING" } : undefined;
 }
 
 /** The environment with the stored origin as its PUBLIC_URL, if it has none of its own. STORAGE_UNAVAILABLE. */

@@ -264,6 +264,11 @@ const ANSWERS: Answers<Failure> = {
     facts: { name: failure.name, limit: failure.limit },
   }),
   STORAGE_UNAVAILABLE: () => ({ status: 503, message: "The storage did not respond; try again", headers: RETRY_SOON }),
+  RESTORING: () => ({
+    status: 503,
+    message: "The deployment's database was restored, and what it lost is being brought back; try again in a minute",
+    headers: { "retry-after": "30" },
+  }),
   CONTENTION: () => ({ status: 503, message: "Too many concurrent changes; try again", headers: RETRY_SOON }),
   INTERNAL_ERROR: () => ({
     status: 500,

@@ -12,6 +12,7 @@ const GUARDED: readonly FailureCode[] = [
   "SECOND_FACTOR_REQUIRED",
   "IP_NOT_ALLOWED",
   "STORAGE_UNAVAILABLE",
+  "RESTORING",
 ];
 /** Codes of a route of a merchant (decisions 7). */
 const MERCHANT: readonly FailureCode[] = [
@@ -184,6 +185,7 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   DELIVERY_NOT_FOUND: { code: "DELIVERY_NOT_FOUND" },
   REPLAY_TOO_LARGE: { code: "REPLAY_TOO_LARGE", limit: 10_000 },
   STORAGE_UNAVAILABLE: { code: "STORAGE_UNAVAILABLE" },
+  RESTORING: { code: "RESTORING" },
   CONTENTION: { code: "CONTENTION" },
   INTERNAL_ERROR: { code: "INTERNAL_ERROR" },
 };

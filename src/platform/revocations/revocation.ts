@@ -1,5 +1,5 @@
 // What takes a right away, as a copy outside the database: after a restore, the import makes it again (docs/operations/restore.md). A copy names rows by
-// id and the columns that changed, and holds no secret but hashes.
+// id and the columns that changed, and holds no secret but hashes. Sessions need none, because an import ends all of them.
 
 /** What is revoked or narrowed. Each kind is a table, or a part of its rows. */
 export const REVOCATION_KINDS = [
@@ -13,11 +13,11 @@ export const REVOCATION_KINDS = [
   "WALLET",
   /** A merchant was deleted, suspended or resumed: its columns since. */
   "MERCHANT",
-  "SESSION",
   "OPERATOR",
   "PASSKEY",
   "TOTP",
-  "EMAIL_OTP",
+  /** All backup codes of a user were replaced or deleted. */
+  "BACKUP_CODES",
   "IDENTITY",
 ] as const;
 export type RevocationKind = (typeof REVOCATION_KINDS)[number];

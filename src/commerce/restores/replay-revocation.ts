@@ -1,0 +1,43 @@
+// Makes a revocation again that the database has lost. Each with an audit entry, whose id says whether it was repeated before.
+import { derivedId, parseId } from "../../lib/ids.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { commitChange } from "../../platform/changes/commit-change.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { isConflictOn } from "../../platform/db/conflict.ts";
+import type { KeptRevocation } from "../../platform/revocations/revocation.ts";
+import type { Outcome, Restore } from "./restore.ts";
+import { repeatRevocation, selectOwnerSeat } from "./store.ts";
+
+export interface ReplayDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  readonly nowMs: number;
+}
+
+/** `owner`: the merchant or user whose object kept the copy. Throws the faults of storage, so that the step is repeated. */
+export async function replayRevocation(
+  deps: ReplayDependencies,
+  {
+    restore,
+    owner,
+    kept,
+  }: { readonly restore: Pick<Restore, "operationId">; readonly owner: string; readonly kept: KeptRevocation },
+): Promise<Outcome> {
+  const { db, nowMs } = deps;
+  const { kind, target, place } = kept;
+  const id = derivedId("aud", `${restore.operationId}|revoked ${owner} ${place}`);
+  const merchantId = parseId("mer", owner) ?? null;
+  const entry = { id, merchantId, action: "revocation.repeated", target, after: { kind } } as const;
+  const statements = [repeatRevocation(db, owner, kept), insertAudit(db, SYSTEM_TRAIL, entry, nowMs)];
+  const committed = await commitChange(deps, id, statements);
+  if (committed.kind === "unknown") throw new Error("it is unknown whether a revocation was repeated");
+  // Its entry is there: an earlier run of this step has done it.
+  if (committed.kind === "conflict" && !isConflictOn(committed.conflict, "audit_events"))
+    return { kind: "FOUND", reason: "REFUSED" };
+  const isOfMember = kind === "MEMBER_REMOVED" || kind === "MEMBER_ROLE";
+  const seats = isOfMember ? await selectOwnerSeat(db, owner, target) : [];
+  const isUncertain = seats.length > 0 || kept.columns.role === "OWNER";
+  return isUncertain ? { kind: "FOUND", reason: "OWNER_UNCERTAIN" } : { kind: "DONE" };
+}

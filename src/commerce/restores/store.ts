@@ -1,0 +1,245 @@
+import { and, asc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { rawStatement } from "../../platform/db/raw-statement.ts";
+import { apiKeys } from "../../platform/db/schema/api-keys.ts";
+import { customers } from "../../platform/db/schema/customers.ts";
+import { invoices } from "../../platform/db/schema/invoices.ts";
+import { merchants } from "../../platform/db/schema/merchants.ts";
+import { methodAmounts } from "../../platform/db/schema/method-amounts.ts";
+import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
+import { restoreFindings, restores } from "../../platform/db/schema/restores.ts";
+import { invitations, members } from "../../platform/db/schema/teams.ts";
+import { backupCodes, identities, passkeys, sessions, users } from "../../platform/db/schema/users.ts";
+import { wallets } from "../../platform/db/schema/wallets.ts";
+import type { KeptRevocation, RevokedColumns } from "../../platform/revocations/revocation.ts";
+import type { Restore, RestoreFinding, ShownPlace } from "./restore.ts";
+
+export function selectRestore(db: Db, epoch: number) {
+  return db.select().from(restores).where(eq(restores.epoch, epoch));
+}
+
+/** The newest import; no row before the first restore. */
+export function selectNewestRestore(db: Db) {
+  return db.select().from(restores).orderBy(sql`epoch desc`).limit(1);
+}
+
+export function insertRestore(db: Db, restore: typeof restores.$inferInsert) {
+  return db.insert(restores).values(restore);
+}
+
+/** Notes how far it has come, and adds to its counts. */
+export function advanceRestore(
+  db: Db,
+  epoch: number,
+  of: Pick<Restore, "phase" | "atName" | "atPlace"> &
+    Partial<Pick<Restore, "openedAtMs" | "endedAtMs">> & {
+      readonly added: Pick<Restore, "objects" | "revocations" | "recovered" | "findings">;
+    },
+) {
+  const { added, ...position } = of;
+  return db
+    .update(restores)
+    .set({
+      ...position,
+      objects: sql`objects + ${added.objects}`,
+      revocations: sql`revocations + ${added.revocations}`,
+      recovered: sql`recovered + ${added.recovered}`,
+      findings: sql`findings + ${added.findings}`,
+    })
+    .where(eq(restores.epoch, epoch));
+}
+
+/** Every session that was not ended yet. */
+export function endSessions(db: Db, nowMs: number) {
+  return db.update(sessions).set({ revokedAtMs: nowMs }).where(isNull(sessions.revokedAtMs));
+}
+
+/**
+ * Lets networks be read again from a time on, where they were read beyond it; of one network or of all. The addresses that are read at their own pace,
+ * too. What was read is read a second time, which changes nothing.
+ */
+export function lowerCursors(db: Db, restoredToMs: number, network: string | null = null) {
+  const beyond = sql`passed_ms > ${restoredToMs} and (${network} is null or network = ${network})`;
+  return [
+    db
+      .update(networkCursors)
+      .set({
+        sinceMs: restoredToMs,
+        passedMs: restoredToMs,
+        height: null,
+        hash: null,
+        checkpoints: "[]",
+        progress: sql`json_object('good', json(coalesce(json_extract(progress, '$.good'), '[]')))`,
+      })
+      .where(beyond),
+    rawStatement(
+      db,
+      sql`update stuck_addresses set passed_ms = ${restoredToMs}, read_height = 0, walk = null where ${beyond}`,
+    ),
+  ] as const;
+}
+
+/** What the recovery of a place rests on; always one row. */
+export function selectGround(
+  db: Db,
+  of: { readonly merchantId: string; readonly externalId: string | null; readonly customerId: string | null },
+) {
+  return db
+    .select({
+      hasMerchant: sql<number>`exists (select 1 from ${merchants} where id = ${of.merchantId})`.as("has_merchant"),
+      hasExternalId:
+        sql<number>`exists (select 1 from ${invoices} where merchant_id = ${of.merchantId} and external_id = ${of.externalId})`.as(
+          "has_external_id",
+        ),
+      hasCustomer:
+        sql<number>`exists (select 1 from ${customers} where id = ${of.customerId} and merchant_id = ${of.merchantId})`.as(
+          "has_customer",
+        ),
+    })
+    .from(sql`(select 1)`);
+}
+
+/** Whether the invoice has this address of its own; a row if so. */
+export function selectOwnAddress(db: Db, { invoiceId, address }: Pick<ShownPlace, "invoiceId" | "address">) {
+  return db
+    .select({ id: sql<InvoiceId>`invoice_id`.as("shown_by") })
+    .from(sql`payment_methods`)
+    .where(sql`invoice_id = ${invoiceId} and address = ${address} and status = 'ACTIVE'`);
+}
+
+/** The row of an amount, released or not. */
+export function selectAmountRow(
+  db: Db,
+  of: {
+    readonly network: string;
+    readonly cryptocurrency: string;
+    readonly address: string;
+    readonly invoiceId: InvoiceId;
+    readonly units: bigint;
+  },
+) {
+  const held = methodAmounts;
+  return db
+    .select({ invoiceId: held.invoiceId })
+    .from(held)
+    .where(
+      and(
+        eq(held.network, of.network),
+        eq(held.cryptocurrency, of.cryptocurrency),
+        eq(held.address, of.address),
+        eq(held.invoiceId, of.invoiceId),
+        eq(held.units, of.units),
+      ),
+    );
+}
+
+/** A finding of a step that is repeated is there already. */
+export function insertFinding(db: Db, finding: typeof restoreFindings.$inferInsert) {
+  return db.insert(restoreFindings).values(finding).onConflictDoNothing().returning({ id: restoreFindings.id });
+}
+
+/** Findings, oldest first, behind one. */
+export function selectFindings(
+  db: Db,
+  of: {
+    readonly isOpenOnly: boolean;
+    readonly after: Pick<RestoreFinding, "createdAtMs" | "id">;
+    readonly limit: number;
+  },
+) {
+  const { createdAtMs, id } = of.after;
+  return db
+    .select()
+    .from(restoreFindings)
+    .where(
+      and(
+        sql`(created_at_ms, id) > (${createdAtMs}, ${id})`,
+        of.isOpenOnly ? isNull(restoreFindings.reviewedAtMs) : undefined,
+      ),
+    )
+    .orderBy(asc(restoreFindings.createdAtMs), asc(restoreFindings.id))
+    .limit(of.limit);
+}
+
+export function selectFinding(db: Db, id: string) {
+  return db.select().from(restoreFindings).where(eq(restoreFindings.id, id));
+}
+
+/** One that was marked before keeps its time and its author. */
+export function markReviewed(db: Db, id: string, of: { readonly nowMs: number; readonly userId: string }) {
+  return db
+    .update(restoreFindings)
+    .set({ reviewedAtMs: of.nowMs, reviewedBy: of.userId })
+    .where(and(eq(restoreFindings.id, id), isNull(restoreFindings.reviewedAtMs)));
+}
+
+/** Members that are still the owner although a copy says that they were removed or got another role. */
+export function selectOwnerSeat(db: Db, merchantId: string, memberId: string) {
+  return db
+    .select({ id: members.id })
+    .from(members)
+    .where(sql`merchant_id = ${merchantId} and id = ${memberId} and role = 'OWNER'`);
+}
+
+/** Makes a revocation again. Changes nothing where the row is gone, or was made after it. */
+export function repeatRevocation(db: Db, owner: string, { kind, target, columns, atMs }: KeptRevocation) {
+  switch (kind) {
+    case "API_KEY":
+      return setColumns(db, apiKeys, columns, sql`id = ${target} and merchant_id = ${owner}`);
+    case "WALLET":
+      return setColumns(db, wallets, columns, sql`id = ${target} and merchant_id = ${owner}`);
+    case "INVITATION":
+      return setColumns(
+        db,
+        invitations,
+        columns,
+        sql`id = ${target} and merchant_id = ${owner} and accepted_at_ms is null`,
+      );
+    case "MERCHANT":
+      return setColumns(db, merchants, columns, sql`id = ${target}`);
+    case "MEMBER_REMOVED":
+      return db.delete(members).where(sql`id = ${target} and merchant_id = ${owner} and role <> 'OWNER'`);
+    case "MEMBER_ROLE":
+      // Who owns a merchant is not changed without its owner: a finding says so.
+      return db
+        .update(members)
+        .set({ updatedAtMs: atMs, role: sql`${columns.role}` })
+        .where(sql`id = ${target} and merchant_id = ${owner} and role <> 'OWNER' and ${columns.role} <> 'OWNER'`);
+    case "OPERATOR":
+      return db
+        .update(users)
+        .set({ operatorSinceMs: null, updatedAtMs: atMs })
+        .where(sql`id = ${target} and operator_since_ms <= ${atMs}`);
+    case "PASSKEY":
+      return db.delete(passkeys).where(sql`id = ${target} and user_id = ${owner}`);
+    case "TOTP":
+      return db
+        .update(users)
+        .set({ totpSecret: null, totpEnabledAtMs: null, totpLastStep: null, updatedAtMs: atMs })
+        .where(sql`id = ${target} and totp_enabled_at_ms <= ${atMs}`);
+    case "BACKUP_CODES":
+      return db.delete(backupCodes).where(sql`user_id = ${target}`);
+    case "IDENTITY":
+      return db
+        .delete(identities)
+        .where(
+          sql`provider = ${columns.provider} and subject = ${columns.subject} and user_id = ${owner} and created_at_ms <= ${atMs}`,
+        );
+  }
+}
+
+function setColumns(db: Db, table: SQLiteTable, columns: RevokedColumns, where: SQL) {
+  const assignments = Object.entries(columns).map(([name, value]) => sql`${sql.identifier(name)} = ${value}`);
+  return rawStatement(db, sql`update ${table} set ${sql.join(assignments, sql`, `)} where ${where}`);
+}
+
+/** The wallet of a place that has no terms: one with the allocator's key. */
+export function selectWalletOfKey(db: Db, merchantId: MerchantId, keyHash: string) {
+  return db
+    .select({ network: wallets.network, cryptocurrency: wallets.cryptocurrency })
+    .from(wallets)
+    .where(and(eq(wallets.merchantId, merchantId), eq(wallets.keyHash, keyHash)))
+    .limit(1);
+}

@@ -1,0 +1,50 @@
+import { sql } from "drizzle-orm";
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** Imports after the database was put back, one row for each RESTORE_EPOCH (commerce/restores). */
+export const restores = sqliteTable("restores", {
+  /** The number of the RESTORE_EPOCH; below, its minute. */
+  epoch: integer("epoch").primaryKey(),
+  restoredToMs: integer("restored_to_ms").notNull(),
+  /** A ULID; ids of what the import writes derive from it, so that a repeated step writes the same. */
+  operationId: text("operation_id").notNull(),
+  phase: text("phase", { enum: ["REVOCATIONS", "ADDRESSES", "AMOUNTS", "DONE"] }).notNull(),
+  /** The object whose contents are read, and the place up to which they were; a place of null: the object is done. */
+  atName: text("at_name").notNull(),
+  atPlace: integer("at_place"),
+  objects: integer("objects").notNull().default(0),
+  revocations: integer("revocations").notNull().default(0),
+  /** Addresses and amounts that were put back. */
+  recovered: integer("recovered").notNull().default(0),
+  findings: integer("findings").notNull().default(0),
+  beganAtMs: integer("began_at_ms").notNull(),
+  /** When keys and members could call again; below, when invoices could be created again. */
+  openedAtMs: integer("opened_at_ms"),
+  endedAtMs: integer("ended_at_ms"),
+});
+
+/** What an import could not put back, for operators to look at. */
+export const restoreFindings = sqliteTable(
+  "restore_findings",
+  {
+    /** The same for the same finding, however often the step is repeated. */
+    id: text("id").primaryKey(),
+    epoch: integer("epoch").notNull(),
+    reason: text("reason", {
+      enum: ["TERMS_UNKNOWN", "MERCHANT_LOST", "WALLET_LOST", "OWNER_UNCERTAIN", "REFUSED"],
+    }).notNull(),
+    merchantId: text("merchant_id").notNull(),
+    invoiceId: text("invoice_id"),
+    network: text("network"),
+    cryptocurrency: text("cryptocurrency"),
+    address: text("address"),
+    units: text("units"),
+    /** What the object knew, as JSON: the terms of an invoice, or the columns of a revocation. */
+    known: text("known"),
+    createdAtMs: integer("created_at_ms").notNull(),
+    /** When an operator marked it as looked at; null while it is open. */
+    reviewedAtMs: integer("reviewed_at_ms"),
+    reviewedBy: text("reviewed_by"),
+  },
+  (t) => [index("restore_findings_open").on(t.createdAtMs, t.id).where(sql`reviewed_at_ms is null`)],
+);

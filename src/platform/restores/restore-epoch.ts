@@ -1,0 +1,53 @@
+// RESTORE_EPOCH: that the database was put back to an earlier minute (docs/operations/restore.md). A number that rises with each restore, and the minute.
+import { err, ok, type Result } from "../../lib/result.ts";
+
+export interface RestoreEpoch {
+  /** 1 for the first restore of the deployment. */
+  readonly number: number;
+  /** The minute that the database was put back to. */
+  readonly restoredToMs: number;
+}
+
+/** How far an import has come. CLOSED: revoked keys may still work. IMPORTING: lost invoices are not back yet. */
+export type RestoreStage = "CLOSED" | "IMPORTING" | "OPEN";
+
+const MOST = 9_999;
+const EPOCH = /^(\d{1,4})@(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)$/;
+
+/** Undefined if it is empty: the database was never put back. The error is a sentence for the operator. */
+export function parseRestoreEpoch(text: string | undefined): Result<RestoreEpoch | undefined, string> {
+  const given = (text ?? "").trim();
+  if (given === "") return ok(undefined);
+  const [, digits = "", minute = ""] = EPOCH.exec(given) ?? [];
+  const number = Number(digits);
+  const restoredToMs = Date.parse(minute);
+  if (number < 1 || number > MOST || !Number.isFinite(restoredToMs)) {
+    return err("RESTORE_EPOCH must be a number and the restored minute in UTC, such as 1@2026-11-23T17:00:00Z");
+  }
+  return ok({ number, restoredToMs });
+}
+
+/** More events than an invoice ever has. */
+const SKIPPED = 1_000_000;
+
+/**
+ * Sequences of events after it are greater than any that was given before the restore: consumers ignore an event whose sequence is not above the last
+ * one that they saw, and they saw events that the database has lost.
+ */
+export function sequenceFloor(epoch: RestoreEpoch | undefined): number {
+  return (epoch?.number ?? 0) * SKIPPED;
+}
+
+/** The sequence of an invoice's next event. */
+export function nextSequence(newest: number, floor: number | undefined): number {
+  return Math.max(newest, floor ?? 0) + 1;
+}
+
+/** Safeguards that the drill takes away, one at a time, to show that it notices (`npm run drill`). For development only. */
+export const SAFEGUARDS = ["directory", "revocations", "epoch-gate", "sequence-skip", "cursor"] as const;
+export type Safeguard = (typeof SAFEGUARDS)[number];
+
+/** Whether it is in place: always, but where DRILL_WITHOUT names it. */
+export function isSafeguarded(setting: string | undefined, safeguard: Safeguard): boolean {
+  return (setting ?? "").trim() !== safeguard;
+}
