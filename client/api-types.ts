@@ -336,6 +336,7 @@ export interface components {
         | "invoice.status_changed"
         | "invoice.cancelled"
         | "invoice.resolved"
+        | "invoice.restored"
         | "payment.resolved"
         | "product.created"
         | "product.updated"
@@ -371,7 +372,10 @@ export interface components {
         | "network.paused"
         | "network.resumed"
         | "network.reread_requested"
-        | "network.reread_ended";
+        | "network.reread_ended"
+        | "deployment.restored"
+        | "revocation.repeated"
+        | "restore_finding.reviewed";
       /** @description The id of the changed resource. */
       target: string;
       /** @description The changed fields; never a secret. */
@@ -1304,6 +1308,7 @@ export interface components {
             | "invoice.status_changed"
             | "invoice.cancelled"
             | "invoice.resolved"
+            | "invoice.restored"
             | "payment.resolved"
             | "product.created"
             | "product.updated"
@@ -1340,6 +1345,9 @@ export interface components {
             | "network.resumed"
             | "network.reread_requested"
             | "network.reread_ended"
+            | "deployment.restored"
+            | "revocation.repeated"
+            | "restore_finding.reviewed"
           )
         | undefined;
       /**

@@ -135,6 +135,10 @@ const DEPLOYMENT = {
     means: "Another range of this network is being read again",
     remedy: "Wait until it has ended, or end it: `DELETE /api/v1/operator/networks/{network}/reread`",
   },
+  RESTORE_FINDING_NOT_FOUND: {
+    means: "No import after a restore has a finding with this id",
+    remedy: "Take the id from the list of findings",
+  },
   REREAD_NOT_FOUND: {
     means: "No range of this network is being read again",
     remedy: "Nothing: it has ended, or somebody else ended it",

@@ -113,6 +113,7 @@ export class Stage {
       ADDRESS_ALLOCATOR: this.#worker.AddressAllocator,
       AMOUNT_ALLOCATOR: this.#worker.AmountAllocator,
       MERCHANT_OBJECT: this.#worker.MerchantObject,
+      DIRECTORY: this.#worker.Directory,
       RATE_LIMITER: this.#worker.RateLimiter,
       RATE_BOOK: this.#worker.RateBook,
       NETWORK_WATCHER: this.#worker.NetworkWatcher,

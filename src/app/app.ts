@@ -26,6 +26,7 @@ import { exportRoutes } from "../commerce/exports/routes.ts";
 import { invoiceRoutes } from "../commerce/invoices/routes.ts";
 import { productRoutes } from "../commerce/products/routes.ts";
 import { reportRoutes } from "../commerce/reports/routes.ts";
+import { restoreRoutes } from "../commerce/restores/routes.ts";
 import { searchRoutes } from "../commerce/search/routes.ts";
 import { walletAlertRoutes } from "../commerce/wallet-alerts/routes.ts";
 import { walletRoutes } from "../commerce/wallets/routes.ts";
@@ -77,6 +78,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...statusRoutes,
   ...merchantSummaryRoutes,
   ...networkRoutes,
+  ...restoreRoutes,
   ...passkeyRoutes,
   ...factorRoutes,
   ...totpRoutes,

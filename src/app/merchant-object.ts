@@ -84,7 +84,6 @@ export class MerchantObject extends DurableObject<Env> implements MerchantObject
   async keepRevocations(revocations: readonly NewRevocation[], nowMs: number): Promise<void> {
     if (!this.#entry.isMade()) await this.#entry.make();
     this.#revocations.keep(revocations, nowMs);
-    await this.ctx.storage.sync();
   }
 
   /** The copies since a time, for the import after a restore of the database. */

@@ -36,6 +36,7 @@ export type IdPrefix =
   | "ses"
   | "pky"
   | "clm"
+  | "rfd"
   | "req";
 
 export type Id<P extends IdPrefix> = `${P}_${string}`;
@@ -58,6 +59,7 @@ export type MemberId = Id<"mem">;
 export type InvitationId = Id<"tin">;
 export type ClaimId = Id<"clm">;
 export type AuditId = Id<"aud">;
+export type RestoreFindingId = Id<"rfd">;
 export type RequestId = Id<"req">;
 
 /** A plain ULID, not the monotonic variant: two ULIDs of one millisecond are independent. */

@@ -63,6 +63,7 @@ export type Failure =
   | { readonly code: "NETWORK_NOT_FOUND" }
   | { readonly code: "REREAD_IN_PROGRESS"; readonly fromHeight: number; readonly toHeight: number }
   | { readonly code: "REREAD_NOT_FOUND" }
+  | { readonly code: "RESTORE_FINDING_NOT_FOUND" }
   // merchants, teams and keys
   | { readonly code: "CONFIRMATION_MISMATCH" }
   | { readonly code: "MERCHANT_SUSPENDED" }

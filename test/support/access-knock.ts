@@ -24,6 +24,7 @@ const UNKNOWN: Readonly<Record<string, string>> = {
   provider: "google",
   subject: "nobody",
   network: "NONE",
+  findingId: `rfd_${UNKNOWN_ULID}`,
   name: "0".repeat(64),
 };
 

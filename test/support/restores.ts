@@ -9,9 +9,12 @@ import { parseRestoreEpoch } from "../../src/platform/restores/restore-epoch.ts"
 
 const background = (work: Promise<unknown>) => void work.catch(() => undefined);
 
-/** The environment of a deployment whose database was put back. */
-export function restoredEnv(number: number, restoredToMs: number): Env {
-  return { ...env, RESTORE_EPOCH: `${number}@${isoTime(restoredToMs)}` };
+let restores = 0;
+
+/** The environment of a deployment whose database was put back, once more. */
+export function restoredEnv(restoredToMs: number): Env {
+  restores += 1;
+  return { ...env, RESTORE_EPOCH: `${restores}@${isoTime(restoredToMs)}` };
 }
 
 export function restoreRun(restored: Env, nowMs = Date.now()): RunDependencies {

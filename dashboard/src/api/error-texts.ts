@@ -36,6 +36,7 @@ export const ERROR_TEXTS = {
   LAST_OPERATOR: "This is the only operator. Make another user an operator first.",
   NETWORK_NOT_FOUND: "There is no network of this name. Reload the page.",
   REREAD_IN_PROGRESS: "Another range of this network is being read again. Wait until it has ended, or end it.",
+  RESTORE_FINDING_NOT_FOUND: "There is no such finding. Reload the page.",
   REREAD_NOT_FOUND: "No range of this network is being read again. Reload the page.",
   MERCHANT_SUSPENDED:
     "The operator of this deployment has suspended this merchant, so it takes no new payments. Ask the operator.",
@@ -130,6 +131,7 @@ export const ERROR_TEXTS = {
   DELIVERY_NOT_FOUND: "There is no such delivery, or it is older than 30 days. Replay the events instead.",
   REPLAY_TOO_LARGE: "The range has too many events for one replay. Choose a shorter one.",
   STORAGE_UNAVAILABLE: `The database did not answer. ${WAIT}`,
+  RESTORING: `The service was restored from an earlier copy and is completing it. ${WAIT}`,
   CONTENTION: `Somebody changed the same thing at the same moment. ${WAIT}`,
   INTERNAL_ERROR: "The service made a mistake. Try again; if it persists, give the request id to the operator.",
 } as const satisfies Readonly<Record<string, string>>;

@@ -387,6 +387,7 @@ export interface components {
         | "invoice.status_changed"
         | "invoice.cancelled"
         | "invoice.resolved"
+        | "invoice.restored"
         | "payment.resolved"
         | "product.created"
         | "product.updated"
@@ -422,7 +423,10 @@ export interface components {
         | "network.paused"
         | "network.resumed"
         | "network.reread_requested"
-        | "network.reread_ended";
+        | "network.reread_ended"
+        | "deployment.restored"
+        | "revocation.repeated"
+        | "restore_finding.reviewed";
       /** @description The id of the changed resource. */
       target: string;
       /** @description The changed fields; never a secret. */
@@ -1661,6 +1665,7 @@ export interface components {
             | "invoice.status_changed"
             | "invoice.cancelled"
             | "invoice.resolved"
+            | "invoice.restored"
             | "payment.resolved"
             | "product.created"
             | "product.updated"
@@ -1697,6 +1702,9 @@ export interface components {
             | "network.resumed"
             | "network.reread_requested"
             | "network.reread_ended"
+            | "deployment.restored"
+            | "revocation.repeated"
+            | "restore_finding.reviewed"
           )
         | undefined;
       /**
@@ -1905,6 +1913,7 @@ export interface components {
             | "invoice.status_changed"
             | "invoice.cancelled"
             | "invoice.resolved"
+            | "invoice.restored"
             | "payment.resolved"
             | "product.created"
             | "product.updated"
@@ -1941,6 +1950,9 @@ export interface components {
             | "network.resumed"
             | "network.reread_requested"
             | "network.reread_ended"
+            | "deployment.restored"
+            | "revocation.repeated"
+            | "restore_finding.reviewed"
           )
         | undefined;
       /**
@@ -2000,6 +2012,16 @@ export interface components {
       isActive?: boolean | undefined;
       /** @description A prefix of the name, or an exact id. */
       search?: string | undefined;
+    };
+    ListRestoreFindingsQuery: {
+      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      limit?: number | undefined;
+      /** @description The `nextCursor` of the previous page; opaque. */
+      cursor?: string | undefined;
+      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      page?: number | undefined;
+      /** @description With true, only those that nobody has reviewed. */
+      isOpen?: boolean | undefined;
     };
     ListSessionsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
@@ -3109,6 +3131,22 @@ export interface components {
         };
         answer: components["schemas"]["NetworkState"];
       };
+      /** @description Read how far the import after a restore has come. Of the restore that RESTORE_EPOCH names. Needs the session of an operator; not for API keys. */
+      readRestore: {
+        answer: components["schemas"]["Restore"];
+      };
+      /** @description List what imports could not put back, newest first. Of all restores: what belongs to a lost merchant or wallet, and addresses of which nothing else is known. Needs the session of an operator; not for API keys. */
+      listRestoreFindings: {
+        query: components["schemas"]["ListRestoreFindingsQuery"];
+        answer: components["schemas"]["RestoreFindingList"];
+      };
+      /** @description Mark a finding as reviewed. For one that is marked nothing changes. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      reviewRestoreFinding: {
+        params: {
+          findingId: string;
+        };
+        answer: components["schemas"]["RestoreFinding"];
+      };
       /** @description Whether a test chain runs on this machine. Only exists on a server of `npm start` that watches no other chain. Needs a session. */
       getTestChain: {
         answer: components["schemas"]["TestChain"];
@@ -3947,6 +3985,64 @@ export interface components {
       invoiceId?: string | undefined;
       reason: string;
     };
+    /** Restore */
+    Restore: {
+      /** @description The number of RESTORE_EPOCH; 0 if the database was never put back. */
+      epoch: number;
+      restoredTo: string | null;
+      /**
+       * @description NONE: no restore is named. WAITING: the import has not begun. CLOSED: revocations are being repeated, and nobody is served. IMPORTING: invoices cannot be created yet.
+       * @enum {string}
+       */
+      state: "NONE" | "WAITING" | "CLOSED" | "IMPORTING" | "DONE";
+      /** @description Durable Objects that were asked what they know. */
+      objects: number;
+      /** @description Revocations that were repeated. */
+      revocations: number;
+      /** @description Addresses and amounts that were put back with their invoices. */
+      recovered: number;
+      /** @description What could not be put back. */
+      findings: number;
+      beganAt: string | null;
+      /** @description When keys and members were served again. */
+      openedAt: string | null;
+      /** @description When invoices could be created again. */
+      endedAt: string | null;
+    };
+    /** RestoreFinding */
+    RestoreFinding: {
+      id: string;
+      epoch: number;
+      /** @enum {string} */
+      reason: "TERMS_UNKNOWN" | "MERCHANT_LOST" | "WALLET_LOST" | "OWNER_UNCERTAIN" | "REFUSED";
+      /** @description The merchant, or the user, whose it is. */
+      merchantId: string;
+      invoiceId: string | null;
+      network: string | null;
+      cryptocurrency: string | null;
+      address: string | null;
+      /** @description In base units; null at an address of its own. */
+      amountUnits: string | null;
+      /** @description JSON of what the object knew; null if nothing else. */
+      known: string | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      createdAt: string;
+      reviewedAt: string | null;
+    };
+    /** RestoreFindingList */
+    RestoreFindingList: {
+      data: components["schemas"]["RestoreFinding"][];
+      nextCursor: string | null;
+      pagination?: {
+        page: number;
+        limit: number;
+        total: number;
+        lastPage: number;
+      };
+    };
     RotateApiKeyBody: {
       /** @description How long the old secret still works; with 0 it stops at once. */
       overlapHours: number;
@@ -4784,6 +4880,7 @@ export type ListMyInvitationsQuery = components["schemas"]["ListMyInvitationsQue
 export type ListPasskeysQuery = components["schemas"]["ListPasskeysQuery"];
 export type ListPaymentsQuery = components["schemas"]["ListPaymentsQuery"];
 export type ListProductsQuery = components["schemas"]["ListProductsQuery"];
+export type ListRestoreFindingsQuery = components["schemas"]["ListRestoreFindingsQuery"];
 export type ListSessionsQuery = components["schemas"]["ListSessionsQuery"];
 export type ListedMember = components["schemas"]["ListedMember"];
 export type LocatedCustomer = components["schemas"]["LocatedCustomer"];
@@ -4825,6 +4922,9 @@ export type Reread = components["schemas"]["Reread"];
 export type RereadNetworkBody = components["schemas"]["RereadNetworkBody"];
 export type ResolveInvoiceBody = components["schemas"]["ResolveInvoiceBody"];
 export type ResolvePaymentBody = components["schemas"]["ResolvePaymentBody"];
+export type Restore = components["schemas"]["Restore"];
+export type RestoreFinding = components["schemas"]["RestoreFinding"];
+export type RestoreFindingList = components["schemas"]["RestoreFindingList"];
 export type RotateApiKeyBody = components["schemas"]["RotateApiKeyBody"];
 export type SearchQuery = components["schemas"]["SearchQuery"];
 export type SearchResults = components["schemas"]["SearchResults"];
@@ -5001,6 +5101,9 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   resumeNetwork: "DELETE /api/v1/operator/networks/{network}/pause",
   rereadNetwork: "POST /api/v1/operator/networks/{network}/reread",
   endReread: "DELETE /api/v1/operator/networks/{network}/reread",
+  readRestore: "GET /api/v1/operator/restore",
+  listRestoreFindings: "GET /api/v1/operator/restore/findings",
+  reviewRestoreFinding: "POST /api/v1/operator/restore/findings/{findingId}/review",
   getTestChain: "GET /dev/chain",
   startTestChain: "PATCH /dev/chain",
   payAsCustomer: "POST /dev/payments",

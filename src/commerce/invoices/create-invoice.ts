@@ -119,9 +119,11 @@ export function createFacts([[own], [named]]: ResultsOf<ReturnType<typeof create
 export function createInvoice(deps: CreateDependencies, request: CreateRequest): Work {
   let read = request;
   return async (operationId, conflict, tries) => {
-    if (isConflictOn(conflict, "invoices", ["id"])) return answerRestored(deps, { ...request, operationId });
-    throwUnlessContention("a create", conflict);
+    const isMade = isConflictOn(conflict, "invoices", ["id"]);
+    if (!isMade) throwUnlessContention("a create", conflict);
     read = tries === 0 ? request : await readAgain(deps, read);
+    if (isMade || read.facts.sameExternalId === makeId("inv", operationId))
+      return answerRestored(deps, { ...request, operationId });
     const plan = planInvoice(deps, read, operationId);
     if ("code" in plan) return { kind: "refused", failure: plan };
     const refusal = await roomRefusal(deps, plan.invoice, request.callers);

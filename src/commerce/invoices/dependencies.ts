@@ -3,12 +3,13 @@
 import { watchedNetworks } from "../../chains/chain-sources.ts";
 import { newOperationId } from "../../lib/ids.ts";
 import { objectOf } from "../../lib/object-of.ts";
+import { isSafeguarded } from "../../lib/safeguards.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import { keyringOf } from "../../platform/keys/keyrings.ts";
-import { isSafeguarded, parseRestoreEpoch, sequenceFloor } from "../../platform/restores/restore-epoch.ts";
+import { parseRestoreEpoch, sequenceFloor } from "../../platform/restores/restore-epoch.ts";
 import type { RateTable } from "../../rates/quote.ts";
 import { rateCacheOf } from "../../rates/rate-cache.ts";
 import { parseRateSource } from "../../rates/rate-setting.ts";

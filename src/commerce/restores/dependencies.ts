@@ -1,9 +1,11 @@
 // Dependencies of an import after a restore, built from the environment once per run.
+
 import { objectOf } from "../../lib/object-of.ts";
+import { isSafeguarded } from "../../lib/safeguards.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { DirectoryRpc } from "../../platform/directory/directory-entries.ts";
-import { isSafeguarded, type RestoreEpoch } from "../../platform/restores/restore-epoch.ts";
+import type { RestoreEpoch } from "../../platform/restores/restore-epoch.ts";
 import type { RevocationsRpc } from "../../platform/revocations/revocation.ts";
 import type { AmountAllocatorRpc } from "../amounts/amount-request.ts";
 import { invoiceDependencies } from "../invoices/dependencies.ts";

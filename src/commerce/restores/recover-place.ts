@@ -25,7 +25,7 @@ import { addEntries } from "../reports/store.ts";
 import { noteAllocation, selectWalletsById } from "../wallets/store.ts";
 import type { Wallet } from "../wallets/wallet.ts";
 import type { Outcome, ShownPlace } from "./restore.ts";
-import { lowerCursors, selectAmountRow, selectGround, selectOwnAddress } from "./store.ts";
+import { forgetUnmatched, lowerCursors, selectAmountRow, selectGround, selectOwnAddress } from "./store.ts";
 
 /** The warning of an invoice whose rows were written again (docs/guides/invoices.md). */
 export const RESTORED = "RESTORED";
@@ -200,7 +200,8 @@ function placeStatements(deps: RecoverDependencies, { place, terms, wallet }: Lo
     ...{ createdAtMs: terms.shownAtMs, openUntilMs: terms.invoice.expiresAtMs },
     ...{ heldUntilMs, releaseAfterMs: heldUntilMs, releasedAtMs: null },
   });
-  return [...watch, ...lowered, row];
+  const found = { merchantId, address, network, cryptocurrency, units, sinceMs: restoredToMs };
+  return [...watch, ...lowered, row, forgetUnmatched(db, found)];
 }
 
 /** The method as it was shown; of an invoice that has it already, the same with the lost quote. */

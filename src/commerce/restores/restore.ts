@@ -1,11 +1,42 @@
 // The import after the database was put back: what its steps say to each other.
-import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
-import type { restoreFindings, restores } from "../../platform/db/schema/restores.ts";
+import type { InvoiceId, MerchantId, RestoreFindingId } from "../../lib/ids.ts";
 
-export type Restore = typeof restores.$inferSelect;
-export type RestoreFinding = typeof restoreFindings.$inferSelect;
-export type Phase = Restore["phase"];
-export type FindingReason = RestoreFinding["reason"];
+export type Phase = "REVOCATIONS" | "ADDRESSES" | "AMOUNTS" | "DONE";
+export type FindingReason = "TERMS_UNKNOWN" | "MERCHANT_LOST" | "WALLET_LOST" | "OWNER_UNCERTAIN" | "REFUSED";
+
+/** An import. The table has exactly these columns. */
+export interface Restore {
+  readonly epoch: number;
+  readonly restoredToMs: number;
+  readonly operationId: string;
+  readonly phase: Phase;
+  readonly atName: string;
+  readonly atPlace: number | null;
+  readonly objects: number;
+  readonly revocations: number;
+  readonly recovered: number;
+  readonly findings: number;
+  readonly beganAtMs: number;
+  readonly openedAtMs: number | null;
+  readonly endedAtMs: number | null;
+}
+
+/** What could not be put back. The table has exactly these columns. */
+export interface RestoreFinding {
+  readonly id: RestoreFindingId;
+  readonly epoch: number;
+  readonly reason: FindingReason;
+  readonly merchantId: string;
+  readonly invoiceId: string | null;
+  readonly network: string | null;
+  readonly cryptocurrency: string | null;
+  readonly address: string | null;
+  readonly units: string | null;
+  readonly known: string | null;
+  readonly createdAtMs: number;
+  readonly reviewedAtMs: number | null;
+  readonly reviewedBy: string | null;
+}
 
 /** What became of one revocation, address or amount. */
 export type Outcome =

@@ -142,10 +142,7 @@ async function noteFinding(
   item: FoundItem,
   reason: Extract<Outcome, { kind: "FOUND" }>["reason"],
 ): Promise<number> {
-  const id = derivedId("aud", `${at.operationId}|found ${item.kind} ${item.name} ${item.place}`).replace(
-    "aud_",
-    "rfd_",
-  );
+  const id = derivedId("rfd", `${at.operationId}|found ${item.kind} ${item.name} ${item.place}`);
   const rows = await insertFinding(db, { id, epoch: at.epoch, reason, createdAtMs: nowMs, ...item.facts });
   return rows.length;
 }

@@ -1,7 +1,9 @@
-import { and, asc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
+import type { InvoiceId, RestoreFindingId } from "../../lib/ids.ts";
+import type { PageRequest } from "../../lib/pagination.ts";
 import type { Db } from "../../platform/db/client.ts";
+import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { rawStatement } from "../../platform/db/raw-statement.ts";
 import { apiKeys } from "../../platform/db/schema/api-keys.ts";
 import { customers } from "../../platform/db/schema/customers.ts";
@@ -9,12 +11,13 @@ import { invoices } from "../../platform/db/schema/invoices.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { methodAmounts } from "../../platform/db/schema/method-amounts.ts";
 import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
+import { payments } from "../../platform/db/schema/payments.ts";
 import { restoreFindings, restores } from "../../platform/db/schema/restores.ts";
 import { invitations, members } from "../../platform/db/schema/teams.ts";
 import { backupCodes, identities, passkeys, sessions, users } from "../../platform/db/schema/users.ts";
 import { wallets } from "../../platform/db/schema/wallets.ts";
 import type { KeptRevocation, RevokedColumns } from "../../platform/revocations/revocation.ts";
-import type { Restore, RestoreFinding, ShownPlace } from "./restore.ts";
+import type { Restore, ShownPlace } from "./restore.ts";
 
 export function selectRestore(db: Db, epoch: number) {
   return db.select().from(restores).where(eq(restores.epoch, epoch));
@@ -135,40 +138,65 @@ export function selectAmountRow(
     );
 }
 
+/**
+ * Forgets that nobody asked for a payment of these units: the deployment read it after the restore, without the invoice. It is read again, and credited.
+ * What somebody has decided about stays.
+ */
+export function forgetUnmatched(
+  db: Db,
+  of: Pick<ShownPlace, "merchantId" | "address"> & {
+    readonly network: string;
+    readonly cryptocurrency: string;
+    readonly units: bigint;
+    readonly sinceMs: number;
+  },
+) {
+  return db
+    .delete(payments)
+    .where(
+      and(
+        sql`network = ${of.network} and to_address = ${of.address} and status = 'UNMATCHED' and created_at_ms >= ${of.sinceMs}`,
+        sql`cryptocurrency = ${of.cryptocurrency} and merchant_id = ${of.merchantId} and amount_units = ${of.units.toString()}`,
+        sql`invoice_id is null and resolution is null`,
+      ),
+    );
+}
+
 /** A finding of a step that is repeated is there already. */
 export function insertFinding(db: Db, finding: typeof restoreFindings.$inferInsert) {
   return db.insert(restoreFindings).values(finding).onConflictDoNothing().returning({ id: restoreFindings.id });
 }
 
-/** Findings, oldest first, behind one. */
-export function selectFindings(
+/** One page, newest first. */
+export function selectFindingPage(
   db: Db,
-  of: {
-    readonly isOpenOnly: boolean;
-    readonly after: Pick<RestoreFinding, "createdAtMs" | "id">;
-    readonly limit: number;
-  },
+  isOpenOnly: boolean,
+  { after, limit, offset }: Pick<PageRequest, "after" | "limit" | "offset">,
 ) {
-  const { createdAtMs, id } = of.after;
   return db
     .select()
     .from(restoreFindings)
-    .where(
-      and(
-        sql`(created_at_ms, id) > (${createdAtMs}, ${id})`,
-        of.isOpenOnly ? isNull(restoreFindings.reviewedAtMs) : undefined,
-      ),
-    )
-    .orderBy(asc(restoreFindings.createdAtMs), asc(restoreFindings.id))
-    .limit(of.limit);
+    .where(and(olderThan(restoreFindings, after), ...ofState(isOpenOnly)))
+    .orderBy(...newestFirst(restoreFindings))
+    .limit(limit)
+    .offset(offset);
+}
+
+/** How many there are; reads nothing unless `isWanted`. */
+export function countFindings(db: Db, isOpenOnly: boolean, isWanted: boolean) {
+  return countOf(db, restoreFindings, isWanted, ofState(isOpenOnly));
+}
+
+function ofState(isOpenOnly: boolean): (SQL | undefined)[] {
+  return isOpenOnly ? [isNull(restoreFindings.reviewedAtMs)] : [];
 }
 
 export function selectFinding(db: Db, id: string) {
-  return db.select().from(restoreFindings).where(eq(restoreFindings.id, id));
+  return db.select().from(restoreFindings).where(sql`id = ${id}`);
 }
 
 /** One that was marked before keeps its time and its author. */
-export function markReviewed(db: Db, id: string, of: { readonly nowMs: number; readonly userId: string }) {
+export function markReviewed(db: Db, id: RestoreFindingId, of: { readonly nowMs: number; readonly userId: string }) {
   return db
     .update(restoreFindings)
     .set({ reviewedAtMs: of.nowMs, reviewedBy: of.userId })
@@ -233,13 +261,4 @@ export function repeatRevocation(db: Db, owner: string, { kind, target, columns,
 function setColumns(db: Db, table: SQLiteTable, columns: RevokedColumns, where: SQL) {
   const assignments = Object.entries(columns).map(([name, value]) => sql`${sql.identifier(name)} = ${value}`);
   return rawStatement(db, sql`update ${table} set ${sql.join(assignments, sql`, `)} where ${where}`);
-}
-
-/** The wallet of a place that has no terms: one with the allocator's key. */
-export function selectWalletOfKey(db: Db, merchantId: MerchantId, keyHash: string) {
-  return db
-    .select({ network: wallets.network, cryptocurrency: wallets.cryptocurrency })
-    .from(wallets)
-    .where(and(eq(wallets.merchantId, merchantId), eq(wallets.keyHash, keyHash)))
-    .limit(1);
 }

@@ -1,10 +1,12 @@
 // A database client that publishes the news of its batches: it wakes endpoints that have deliveries due and notifies open checkout pages. Both
 // only save time: the cron finds due deliveries anyway, and pages poll. Before a batch that revokes something, it has a copy kept outside the
 // database; without the copy nothing is revoked.
+
 import { drizzle } from "drizzle-orm/d1";
 import { chunksOf } from "../../lib/chunks.ts";
 import { objectOf } from "../../lib/object-of.ts";
-import { isSafeguarded } from "../restores/restore-epoch.ts";
+import { isSafeguarded } from "../../lib/safeguards.ts";
+
 import type { Revocation, RevocationsRpc } from "../revocations/revocation.ts";
 import { type Meter, metered } from "./meter.ts";
 import type { RequestGroup } from "./request-group.ts";

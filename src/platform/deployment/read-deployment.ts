@@ -1,14 +1,16 @@
 // Whether the deployment is set up, the origin that its set-up stored, and whether the import after a restore has ended. Kept by the isolate, because
 // every request of a deployment may need it. "Set up" and "ended" never become untrue, so they are kept for ever; the origin changes with a new
 // set-up link, so it is read again after a minute.
+
 import { ok, type Result } from "../../lib/result.ts";
+import { isSafeguarded } from "../../lib/safeguards.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
 import { openDb } from "../db/client.ts";
 import { databaseWithoutMerchant, type WithDatabases } from "../db/databases.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
-import { isSafeguarded, parseRestoreEpoch, type RestoreStage } from "../restores/restore-epoch.ts";
+import { parseRestoreEpoch, type RestoreStage } from "../restores/restore-epoch.ts";
 import { selectPhase } from "../restores/store.ts";
 import { selectDeployment } from "./store.ts";
 

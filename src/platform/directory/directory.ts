@@ -10,10 +10,9 @@ export class Directory extends DurableObject<Env> {
     this.#entries = new DirectoryEntries(ctx.storage);
   }
 
-  /** Stored when this is answered. */
-  async enter(name: string, nowMs: number): Promise<void> {
+  /** Stored when this is answered: the platform holds an answer back until what was written before it is. */
+  enter(name: string, nowMs: number): void {
     this.#entries.enter(name, nowMs);
-    await this.ctx.storage.sync();
   }
 
   list(after: string, limit: number): readonly string[] {

@@ -1,9 +1,11 @@
 // An object's own entry in the directory. While the directory does not answer, the object does nothing: what it gave could not be found again
 // after a restore of the database (docs/design/reliability.md, "Restores").
+
 import type { LocationHint } from "../../lib/object-of.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
-import { isSafeguarded } from "../restores/restore-epoch.ts";
+import { isSafeguarded } from "../../lib/safeguards.ts";
+
 import type { DirectoryRpc, ObjectKind } from "./directory-entries.ts";
 
 export interface Listed {

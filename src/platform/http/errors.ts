@@ -134,6 +134,7 @@ const ANSWERS: Answers<Failure> = {
     status: 409,
     message: `Blocks ${failure.fromHeight} to ${failure.toHeight} of this network are being read again; wait until that has ended, or end it`,
   }),
+  RESTORE_FINDING_NOT_FOUND: () => ({ status: 404, message: "There is no such finding of a restore" }),
   REREAD_NOT_FOUND: () => ({ status: 404, message: "No blocks of this network are being read again" }),
   MERCHANT_SUSPENDED: () => ({
     status: 403,

@@ -98,6 +98,7 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   NETWORK_NOT_FOUND: { code: "NETWORK_NOT_FOUND" },
   REREAD_IN_PROGRESS: { code: "REREAD_IN_PROGRESS", fromHeight: 100, toHeight: 200 },
   REREAD_NOT_FOUND: { code: "REREAD_NOT_FOUND" },
+  RESTORE_FINDING_NOT_FOUND: { code: "RESTORE_FINDING_NOT_FOUND" },
   MERCHANT_SUSPENDED: { code: "MERCHANT_SUSPENDED" },
   SECURITY_REQUIREMENT_NOT_MET: { code: "SECURITY_REQUIREMENT_NOT_MET", missing: ["tfa"] },
   SECOND_FACTOR_REQUIRED: { code: "SECOND_FACTOR_REQUIRED", factors: ["totp"] },

@@ -146,6 +146,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   deployment: "about the deployment, not about a merchant",
   set_up_links: "about the deployment; a link is valid for a day",
   operator_alerts: "mails to operators, about the deployment",
+  restores: "about the deployment: how far an import has come",
+  restore_findings: "about the deployment, for its operators",
   network_rereads: "about the deployment's networks",
   key_walks: "how far a job has come",
   job_runs: "how far a job has come",

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { RestoreFindingId } from "../../../lib/ids.ts";
 
 /** Imports after the database was put back, one row for each RESTORE_EPOCH (commerce/restores). */
 export const restores = sqliteTable("restores", {
@@ -28,7 +29,7 @@ export const restoreFindings = sqliteTable(
   "restore_findings",
   {
     /** The same for the same finding, however often the step is repeated. */
-    id: text("id").primaryKey(),
+    id: text("id").$type<RestoreFindingId>().primaryKey(),
     epoch: integer("epoch").notNull(),
     reason: text("reason", {
       enum: ["TERMS_UNKNOWN", "MERCHANT_LOST", "WALLET_LOST", "OWNER_UNCERTAIN", "REFUSED"],

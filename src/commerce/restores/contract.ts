@@ -1,0 +1,55 @@
+// The wire format of imports after a restore, for operators.
+import * as z from "zod";
+import { flagParameter, time } from "../../lib/fields.ts";
+import { listBody, listQuery } from "../../lib/pagination.ts";
+
+export const listFindingsQuery = () =>
+  z.object({
+    ...listQuery(),
+    isOpen: flagParameter()
+      .optional()
+      .meta({ type: "boolean", description: "With true, only those that nobody has reviewed." }),
+  });
+
+// ---- answers
+
+const count = () => z.int().min(0);
+
+export const restoreBody = () =>
+  z
+    .object({
+      epoch: z.int().min(0).meta({ description: "The number of RESTORE_EPOCH; 0 if the database was never put back." }),
+      restoredTo: time().nullable(),
+      state: z.enum(["NONE", "WAITING", "CLOSED", "IMPORTING", "DONE"]).meta({
+        description:
+          "NONE: no restore is named. WAITING: the import has not begun. CLOSED: revocations are being repeated, and nobody is served. IMPORTING: invoices cannot be created yet.",
+      }),
+      objects: count().meta({ description: "Durable Objects that were asked what they know." }),
+      revocations: count().meta({ description: "Revocations that were repeated." }),
+      recovered: count().meta({ description: "Addresses and amounts that were put back with their invoices." }),
+      findings: count().meta({ description: "What could not be put back." }),
+      beganAt: time().nullable(),
+      openedAt: time().nullable().meta({ description: "When keys and members were served again." }),
+      endedAt: time().nullable().meta({ description: "When invoices could be created again." }),
+    })
+    .meta({ title: "Restore" });
+
+export const restoreFindingBody = () =>
+  z
+    .object({
+      id: z.string(),
+      epoch: z.int(),
+      reason: z.enum(["TERMS_UNKNOWN", "MERCHANT_LOST", "WALLET_LOST", "OWNER_UNCERTAIN", "REFUSED"]),
+      merchantId: z.string().meta({ description: "The merchant, or the user, whose it is." }),
+      invoiceId: z.string().nullable(),
+      network: z.string().nullable(),
+      cryptocurrency: z.string().nullable(),
+      address: z.string().nullable(),
+      amountUnits: z.string().nullable().meta({ description: "In base units; null at an address of its own." }),
+      known: z.string().nullable().meta({ description: "JSON of what the object knew; null if nothing else." }),
+      createdAt: time(),
+      reviewedAt: time().nullable(),
+    })
+    .meta({ title: "RestoreFinding" });
+
+export const restoreFindingListBody = () => listBody(restoreFindingBody()).meta({ title: "RestoreFindingList" });

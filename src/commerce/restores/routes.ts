@@ -1,0 +1,55 @@
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { accountDependencies } from "../../accounts/sessions/dependencies.ts";
+import { ok } from "../../lib/result.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import { parseRestoreEpoch } from "../../platform/restores/restore-epoch.ts";
+import { listFindingsQuery, restoreBody, restoreFindingBody, restoreFindingListBody } from "./contract.ts";
+import { findingReads, listFindings, readRestore } from "./read-restore.ts";
+import { resolveFinding } from "./resolve-finding.ts";
+import { findingBodyOf } from "./restore-body.ts";
+
+const RESTORE = "/api/v1/operator/restore";
+const FINDINGS = `${RESTORE}/findings`;
+
+/** A wrong RESTORE_EPOCH is no one's session's matter: then nobody comes here. */
+export const restoreRoutes = routesOf({
+  ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
+  dependencies: accountDependencies,
+})
+  .get(RESTORE, {
+    operationId: "readRestore",
+    summary: "Read how far the import after a restore has come",
+    description: "Of the restore that RESTORE_EPOCH names.",
+    answers: [{ status: 200, description: "The import", schema: restoreBody }],
+    answer: async ({ env, deps }) => {
+      const epoch = parseRestoreEpoch(env.RESTORE_EPOCH);
+      const read = await readRestore(deps, epoch.ok ? epoch.value : undefined);
+      return read.ok ? ok(jsonReply(200, read.value)) : read;
+    },
+  })
+  .get(FINDINGS, {
+    operationId: "listRestoreFindings",
+    summary: "List what imports could not put back, newest first",
+    description:
+      "Of all restores: what belongs to a lost merchant or wallet, and addresses of which nothing else is known.",
+    query: listFindingsQuery,
+    answers: [{ status: 200, description: "One page", schema: restoreFindingListBody }],
+    reads: ({ db, request }) => findingReads(db, request?.query),
+    answer: async (call) => {
+      const [rows, counts] = call.read;
+      const page = listFindings({ rows, total: counts[0]?.total ?? 0 }, call.query);
+      return page.ok ? ok(jsonReply(200, page.value)) : page;
+    },
+  })
+  .post(`${FINDINGS}/:findingId/review`, {
+    operationId: "reviewRestoreFinding",
+    summary: "Mark a finding as reviewed",
+    description: "For one that is marked nothing changes.",
+    needsStepUp: true,
+    answers: [{ status: 200, description: "The finding", schema: restoreFindingBody }],
+    refusals: ["RESTORE_FINDING_NOT_FOUND"],
+    answer: async ({ deps, params, principal, trail }) => {
+      const marked = await resolveFinding(deps, { findingId: params.findingId ?? "", actor: principal.user, trail });
+      return marked.ok ? ok(jsonReply(200, findingBodyOf(marked.value))) : marked;
+    },
+  });
