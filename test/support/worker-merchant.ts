@@ -20,6 +20,8 @@ export interface Answer {
 
 export interface TestMerchant {
   readonly merchantId: MerchantId;
+  /** Its key. */
+  readonly secret: string;
   get(rest: string, headers?: Record<string, string>): Promise<Answer>;
   post(rest: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   patch(rest: string, body: unknown): Promise<Answer>;
@@ -67,6 +69,7 @@ export async function freshMerchant(): Promise<TestMerchant> {
     return { status: response.status, headers: response.headers, text, body: parsed(text) };
   };
   return {
+    secret,
     merchantId,
     get: (rest, headers) => call("GET", rest, undefined, headers),
     post: (rest, body, headers) => call("POST", rest, body, headers),

@@ -58,6 +58,13 @@ function TheInvoice({ invoice }: { readonly invoice: Invoice }) {
             No wallet is in use for this invoice. Register or enable one, and its page offers it.
           </Alert>
         )}
+        {invoice.warnings.includes("RESTORED") && (
+          <Alert color="orange" title="Brought back after a restore">
+            The operator put the database back to an earlier minute. Address and amount are as your customer was shown
+            them; changes that were made to the invoice since then are not known. Compare it with your own records, then
+            dismiss the review.
+          </Alert>
+        )}
         {hasTestChain && <PayAsCustomer invoice={invoice} />}
         <ResolveInvoice invoice={invoice} />
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">

@@ -1,5 +1,6 @@
 // The import after the database was put back to an earlier minute (docs/design/reliability.md, "Restores"). Objects were not put back, so they know what
 // is lost. A run is bounded, goes on where the last one ended, and may be repeated: a step that is done again changes nothing.
+import { chunksOf } from "../../lib/chunks.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { isoTime, SECOND_MS } from "../../lib/time.ts";
@@ -39,6 +40,7 @@ const STEPS: Readonly<Record<WorkingPhase, { readonly kind: ObjectKind; readonly
 const LONGEST_MS = 15 * SECOND_MS;
 const MOST_ITEMS = 150;
 const ITEMS_A_PAGE = 50;
+const ITEMS_AT_ONCE = 10;
 const NAMES_A_PAGE = 100;
 
 /** Begins the import of the epoch, or goes on with it. Rejects with a fault of storage or of an object: the next run goes on. */
@@ -114,10 +116,13 @@ async function readObject(
     deps.read(at.phase, name, { sinceMs: since(deps), after, limit: ITEMS_A_PAGE }),
   );
   const counts = { revocations: 0, recovered: 0, findings: 0 };
-  for (const item of page.items) {
-    const outcome = await applied(deps, at, item);
-    if (outcome.kind === "DONE") counts[at.phase === "REVOCATIONS" ? "revocations" : "recovered"] += 1;
-    if (outcome.kind === "FOUND") counts.findings += await noteFinding(deps, at, item, outcome.reason);
+  // Revocations are repeated in their order; places do not depend on each other.
+  for (const items of chunksOf(page.items, at.phase === "REVOCATIONS" ? 1 : ITEMS_AT_ONCE)) {
+    const outcomes = await Promise.all(items.map(async (item) => ({ item, outcome: await applied(deps, at, item) })));
+    for (const { item, outcome } of outcomes) {
+      if (outcome.kind === "DONE") counts[at.phase === "REVOCATIONS" ? "revocations" : "recovered"] += 1;
+      if (outcome.kind === "FOUND") counts.findings += await noteFinding(deps, at, item, outcome.reason);
+    }
   }
   const last = page.items.at(-1)?.place ?? after;
   const place = page.items.length < ITEMS_A_PAGE ? null : last;

@@ -44,7 +44,10 @@ export const eventBody = () =>
       sequence: z
         .int()
         .nullable()
-        .meta({ description: "Increases by one with each event of an invoice; null for other events." }),
+        .meta({
+          description:
+            "Increases with each event of an invoice: by one, but by more after the deployment's database was restored. Null for other events.",
+        }),
       data: z.record(z.string(), z.unknown()).meta({ description: "Depends on the type; see the event catalogue." }),
     })
     .meta({ title: "Event" });

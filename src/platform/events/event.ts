@@ -77,7 +77,7 @@ export function isNewsForTeam({ type, invoiceId }: Pick<OutboxEvent, "type" | "i
 }
 
 /**
- * An event for the outbox; `data` is JSON, of an object. `sequence` increases by one within an invoice; it and `invoiceId` are null for other
+ * An event for the outbox; `data` is JSON, of an object. `sequence` increases within an invoice, by one but after a restore; it and `invoiceId` are null for other
  * events.
  */
 export interface OutboxEvent {

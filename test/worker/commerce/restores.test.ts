@@ -60,26 +60,29 @@ it("a lost invoice comes back with its id, terms, address and amount, to be revi
   expect(await expectStatus(shop.get(`/invoices/${kept.id}`), 200)).toMatchObject({ needsReview: false, warnings: [] });
 });
 
-it.each([undefined, "web-7"])("a repeated key of a lost create gets the invoice that came back (%s)", async (externalId) => {
-  const shop = await shopWithWallets();
-  const putBack = await copyDatabase();
-  const restoredToMs = now();
-  const key = { "idempotency-key": "lost" };
-  const body = { ...ORDER, externalId };
-  const first = await shop.post("/invoices", body, key);
-  await putBack();
-  await importLost(restoredEnv(restoredToMs));
-  // A restore takes longer than the lease of a create, and instances of objects do not live so long.
-  await abortAllDurableObjects();
-  const again = await shop.post("/invoices", body, key);
-  expect(again.status).toBe(201);
-  expect(again.body.id).toBe(first.body.id);
-  expect(shownOf(again.body)).toEqual(shownOf(first.body));
-  const { data } = await expectStatus(shop.get("/invoices"), 200);
-  expect(data).toHaveLength(1);
-  const third = await shop.post("/invoices", body, key);
-  expect(third.text).toBe(again.text);
-});
+it.each([undefined, "web-7"])(
+  "a repeated key of a lost create gets the invoice that came back (%s)",
+  async (externalId) => {
+    const shop = await shopWithWallets();
+    const putBack = await copyDatabase();
+    const restoredToMs = now();
+    const key = { "idempotency-key": "lost" };
+    const body = { ...ORDER, externalId };
+    const first = await shop.post("/invoices", body, key);
+    await putBack();
+    await importLost(restoredEnv(restoredToMs));
+    // A restore takes longer than the lease of a create, and instances of objects do not live so long.
+    await abortAllDurableObjects();
+    const again = await shop.post("/invoices", body, key);
+    expect(again.status).toBe(201);
+    expect(again.body.id).toBe(first.body.id);
+    expect(shownOf(again.body)).toEqual(shownOf(first.body));
+    const { data } = await expectStatus(shop.get("/invoices"), 200);
+    expect(data).toHaveLength(1);
+    const third = await shop.post("/invoices", body, key);
+    expect(third.text).toBe(again.text);
+  },
+);
 
 it("a key that was revoked in the lost time does not work again", async () => {
   const shop = await freshMerchant();
