@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { and, eq, isNotNull } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { updateApiKey } from "../../../src/accounts/api-keys/store.ts";
+import type { ApiKeyId } from "../../../src/lib/ids.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
 import { openWakingDb } from "../../../src/platform/db/client.ts";
 import { apiKeys } from "../../../src/platform/db/schema/api-keys.ts";
@@ -22,7 +23,7 @@ interface History {
   /** By invoice, as they were shown first. */
   readonly shown: Map<string, readonly string[]>;
   /** Ids of keys from before the history. */
-  readonly live: string[];
+  readonly live: ApiKeyId[];
   readonly revoked: string[];
 }
 
