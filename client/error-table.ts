@@ -146,6 +146,8 @@ export interface ErrorTable {
   REPLAY_TOO_LARGE: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** The database did not answer. Wait as long as `Retry-After` says, then repeat the request. */
   STORAGE_UNAVAILABLE: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
+  /** The deployment's database was put back to an earlier minute, and what it lost is being brought back. Wait as long as `Retry-After` says, then repeat the request. */
+  RESTORING: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
   /** Others changed the same thing at the same moment, several times. Wait as long as `Retry-After` says, then repeat the request. */
   CONTENTION: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
   /** The service made a mistake. Repeat a `GET`, or a `POST` that has an `Idempotency-Key`; give `requestId` to the operator if it persists. */

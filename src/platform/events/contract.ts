@@ -41,13 +41,10 @@ export const eventBody = () =>
       timestamp: time(),
       apiVersion: z.string(),
       merchantId: z.string(),
-      sequence: z
-        .int()
-        .nullable()
-        .meta({
-          description:
-            "Increases with each event of an invoice: by one, but by more after the deployment's database was restored. Null for other events.",
-        }),
+      sequence: z.int().nullable().meta({
+        description:
+          "Increases with each event of an invoice: by one, but by more after the deployment's database was restored. Null for other events.",
+      }),
       data: z.record(z.string(), z.unknown()).meta({ description: "Depends on the type; see the event catalogue." }),
     })
     .meta({ title: "Event" });
