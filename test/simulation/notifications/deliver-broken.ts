@@ -10,49 +10,59 @@ import { readWithRetry } from "../../../src/platform/db/retry.ts";
 import { deliveries } from "../../../src/platform/db/schema/webhooks.ts";
 import type { Deliver } from "./deliver-scenario.ts";
 
+interface Claimed {
+  readonly round: Round;
+  readonly secrets: Awaited<ReturnType<DeliverDependencies["open"]>>;
+}
+
 async function claimed(
   deps: DeliverDependencies,
   webhookId: string,
   token = deps.newUlid(),
-): Promise<Round | undefined> {
+): Promise<Claimed | undefined> {
   const of = { webhookId, token, nowMs: deps.nowMs() };
   const rows = await readWithRetry(deps.sleep, async () => batch(deps.db, claimBatch(deps.db, of)));
   if (!rows.ok) return undefined;
   const [, , found, [webhook]] = rows.value;
   if (webhook === undefined || found.length === 0) return undefined;
   const owned = found.map(({ eventId, ...row }) => ({ ...row, event: { ...row, id: eventId } }));
-  return { webhook, deliveries: owned, claimedAtMs: of.nowMs };
+  // As in the real one, a round whose key is gone for now waits for its lease to expire.
+  const secrets = await deps.open(webhook.secrets).catch(() => undefined);
+  return secrets && { round: { webhook, deliveries: owned, claimedAtMs: of.nowMs }, secrets };
 }
 
 /** Records that all arrived and then sends it: nothing is sent twice, and what is lost on the way stays lost. */
 export const recordsFirst: Deliver = async (deps, webhookId) => {
-  const round = await claimed(deps, webhookId);
-  if (round === undefined) return;
+  const held = await claimed(deps, webhookId);
+  if (held === undefined) return;
+  const { round, secrets } = held;
   const answer = { statusCode: 200, error: null, latencyMs: 0, response: "", retryAfter: null };
   const at = { atMs: deps.nowMs(), endedMs: deps.nowMs(), requestHeaders: {}, answer };
   const attempts = round.deliveries.map((delivery) => ({ delivery, ...at }));
   await recordRound(deps, round.webhook, { attempts, untried: [] });
-  await postRound(deps, round, await deps.open(round.webhook.secrets));
+  await postRound(deps, round, secrets);
 };
 
 /** Leases deliveries forever: a worker that crashes never gives them back. */
 export const withoutLease: Deliver = async (deps, webhookId) => {
   const token = deps.newUlid();
-  const round = await claimed(deps, webhookId, token);
-  if (round === undefined) return;
+  const held = await claimed(deps, webhookId, token);
+  if (held === undefined) return;
+  const { round, secrets } = held;
   await deps.db
     .update(deliveries)
     .set({ nextAttemptMs: 10 ** 15 })
     .where(sql`substr(claim, 1, 26) = ${token}`);
-  const posted = await postRound(deps, round, await deps.open(round.webhook.secrets));
+  const posted = await postRound(deps, round, secrets);
   await recordRound(deps, round.webhook, posted);
 };
 
 /** Records a failure even if another worker holds the delivery by now: a late one undoes a success. */
 export const withoutToken: Deliver = async (deps, webhookId) => {
-  const round = await claimed(deps, webhookId);
-  if (round === undefined) return;
-  const posted = await postRound(deps, round, await deps.open(round.webhook.secrets));
+  const held = await claimed(deps, webhookId);
+  if (held === undefined) return;
+  const { round, secrets } = held;
+  const posted = await postRound(deps, round, secrets);
   const failed = posted.attempts.filter(({ answer }) => answer.statusCode !== 200);
   for (const { delivery } of failed) {
     const { claim } = delivery;
