@@ -14,6 +14,10 @@ import { type BenchDatabase, type Served, serve, type WorkerShape } from "./serv
 export interface ProductOptions {
   /** Requests a minute and key; 0 switches the limiter off. */
   readonly rateLimit?: number;
+  /** The share of the log's lines that are written; 1 unless given, as in production. */
+  readonly logSample?: string;
+  /** Whether data points are written, to Miniflare's own dataset. */
+  readonly hasAnalytics?: boolean;
   readonly entry?: Entry;
   /** Opens the inspector and leaves the code readable, for a profile. */
   readonly inspectorPort?: number;
@@ -48,7 +52,7 @@ export async function serveProduct(options: ProductOptions = {}): Promise<Produc
   const served = await serve({
     code,
     texts,
-    options: await workerOptions(options.rateLimit ?? ALLOW_ALL, masterKey),
+    options: await workerOptions(options, masterKey),
     ...(isProfiled ? { inspectorPort: options.inspectorPort } : {}),
   });
   const database = await served.database();
@@ -57,7 +61,10 @@ export async function serveProduct(options: ProductOptions = {}): Promise<Produc
 }
 
 /** wrangler.toml as wrangler itself reads it for local use, with our variables. */
-async function workerOptions(rateLimit: number, masterKey: string): Promise<WorkerShape["options"]> {
+async function workerOptions(
+  { rateLimit = ALLOW_ALL, logSample = "1", hasAnalytics = false }: ProductOptions,
+  masterKey: string,
+): Promise<WorkerShape["options"]> {
   // Said before wrangler is loaded, which warns about secrets that it cannot know here.
   process.env.WRANGLER_LOG = "none";
   const { unstable_getMiniflareWorkerOptions } = await import("wrangler");
@@ -67,6 +74,7 @@ async function workerOptions(rateLimit: number, masterKey: string): Promise<Work
     ...workerOptions,
     name: WORKER_NAME,
     compatibilityFlags: [...COMPATIBILITY_FLAGS],
+    ...(hasAnalytics ? { analyticsEngineDatasets: { ANALYTICS: { dataset: "bench" } } } : {}),
     bindings: {
       ...Object(workerOptions.bindings),
       ENVIRONMENT: "development",
@@ -76,8 +84,7 @@ async function workerOptions(rateLimit: number, masterKey: string): Promise<Work
       MASTER_KEY: masterKey,
       MAIL_FROM: "bench@example.com",
       WEBHOOK_LOOPBACK: "on",
-      // 0 shows what the log's lines cost.
-      LOG_SAMPLE: process.env.LOG_SAMPLE ?? "1",
+      LOG_SAMPLE: logSample,
     },
   };
 }

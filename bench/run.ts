@@ -12,6 +12,7 @@ import { chainParse, chainPolls, watcherMemory } from "./benchmarks/chains.ts";
 import { consolePages } from "./benchmarks/console.ts";
 import { create, createForManyMerchants, createWithDirect, createWithXpub } from "./benchmarks/create.ts";
 import { createBesidePeer } from "./benchmarks/create-peer.ts";
+import { createWatched } from "./benchmarks/create-watched.ts";
 import { deliveries, deliveryLatency, hungEndpoint } from "./benchmarks/deliveries.ts";
 import { derive } from "./benchmarks/derive.ts";
 import { due } from "./benchmarks/due.ts";
@@ -34,6 +35,7 @@ const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>
   "create-merchants": createForManyMerchants,
   "create-peer": createBesidePeer,
   "create-strangers": createAmongStrangers,
+  "create-watched": createWatched,
   replay,
   get,
   list,

@@ -9,6 +9,24 @@ const WORKER = process.env.EDGETILL_URL ?? "http://localhost:8787";
 /** Everything that is not the console's own. */
 const OF_THE_WORKER = ["/api", "/images", "/pay", "/buy", "/docs", "/openapi.json", "/assets", "/dev"];
 
+/** Functions and components of Mantine that the frame around all pages uses. */
+const SHARED_BY_ALL = new RegExp(
+  String.raw`@mantine[\\/](hooks[\\/]|core[\\/]esm[\\/](core[\\/]utils|components[\\/](${[
+    "Alert",
+    "Anchor",
+    "Avatar",
+    "Badge",
+    "Center",
+    "Code",
+    "Divider",
+    "InputBase",
+    "Paper",
+    "Text",
+    "TextInput",
+    "Title",
+  ].join("|")}))[\\/])`,
+);
+
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],
@@ -25,8 +43,8 @@ export default defineConfig({
       input: { console: join(import.meta.dirname, "index.html") },
       output: {
         hashCharacters: "hex",
-        // A request each would cost more than any of these small functions, which most pages share.
-        codeSplitting: { groups: [{ name: "helpers", test: /@mantine[\\/]core[\\/]esm[\\/]core[\\/]utils[\\/]/ }] },
+        // A request each would cost more than any of these small modules, which all pages load.
+        codeSplitting: { groups: [{ name: "helpers", test: SHARED_BY_ALL }] },
         entryFileNames: "assets/[name]-[hash:16].js",
         chunkFileNames: ({ name }) => `assets/${name.toLowerCase()}-[hash:16].js`,
         assetFileNames: "assets/[name]-[hash:16][extname]",
