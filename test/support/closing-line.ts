@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
 import { REASON_FILE } from "../../scripts/bring-nodes.ts";
 import { firstProgram } from "../../scripts/program.ts";
+import { programOf, SHOPS } from "../chain/guides/shops.ts";
 import { isInstalled } from "./core-node.ts";
 import { isExampleTested } from "./example-receiver.ts";
 import { chromiumProgram } from "./page-program.ts";
@@ -29,7 +30,7 @@ export default class ClosingLine implements Reporter {
     const missing = PROGRAMS.filter((each) => each.projects.some((name) => projects.has(name)) && !each.isThere());
     process.on("exit", () => {
       for (const each of failures) console.log(each);
-      if (missing.length > 0) console.log(skippedLine(missing.map(({ name }) => name)));
+      if (missing.length > 0) console.log(skippedLine([...new Set(missing.map(({ name }) => name))]));
       console.log(skipped === 0 ? line : `${line}, ${skipped} skipped`);
     });
   }
@@ -60,13 +61,22 @@ function failureLine(where: string, error: unknown): string {
 }
 
 /** Programs that tests of these projects are skipped without. */
-const PROGRAMS = [
+const PROGRAMS: readonly {
+  readonly name: string;
+  readonly projects: readonly string[];
+  readonly isThere: () => boolean;
+}[] = [
   { name: "bitcoind", projects: ["chain"], isThere: () => isInstalled("bitcoin") },
   { name: "litecoind", projects: ["chain"], isThere: () => isInstalled("litecoin") },
   { name: "chromium", projects: ["browser"], isThere: () => chromiumProgram() !== undefined },
   { name: "python3", projects: ["unit", "contract"], isThere: () => isExampleTested("Python") },
   { name: "curl", projects: ["contract"], isThere: () => firstProgram(undefined, ["curl"]) !== undefined },
-] as const;
+  ...SHOPS.flatMap((shop) =>
+    shop.program === undefined
+      ? []
+      : [{ name: shop.program, projects: ["chain"], isThere: () => programOf(shop) !== undefined }],
+  ),
+];
 
 function skippedLine(missing: readonly string[]): string {
   const reason = existsSync(REASON_FILE) ? readFileSync(REASON_FILE, "utf8") : "npm run nodes:install was not run";

@@ -23,7 +23,7 @@ const OTHER_FOLDERS: readonly (readonly [string, readonly string[]])[] = [
   ["unit", ["", "bench", "client", "dashboard", "docs", "examples", "scripts"]],
   ["worker", ["client"]],
   ["simulation", ["engine"]],
-  ["chain", []],
+  ["chain", ["guides"]],
 ];
 
 /** First folders of the project's tests; "" for a test in no folder. */

@@ -1,0 +1,98 @@
+// The orders of the shop and how events change them. SQLite of Node 24; yours may be any database with transactions.
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Invoice, WebhookEvent } from "edgetill";
+
+// The price is the shop's own, never the browser's. Amounts of the API are texts with six digits, so equal amounts are equal texts.
+export const PRODUCT = { name: "A bag of coffee", amount: "12.500000", currency: "USD" } as const;
+
+export const STATES: Readonly<Record<Invoice["status"], string>> = {
+  AWAITING_PAYMENT: "Waiting for payment",
+  PENDING_CONFIRMATION: "Payment seen, waiting for its confirmation",
+  PAID: "Paid",
+  OVERPAID: "Paid",
+  UNDERPAID: "Not enough was paid: please write to us",
+  EXPIRED: "Expired",
+  CANCELLED: "Cancelled",
+};
+
+export interface Order {
+  readonly id: string;
+  readonly amount: string;
+  readonly currency: typeof PRODUCT.currency;
+  /** The status of its invoice, as the newest event has it. */
+  readonly status: Invoice["status"];
+  /** Of the newest event. */
+  readonly sequence: number;
+  /** Null while it is not known whether there is an invoice. */
+  readonly invoice: string | null;
+  readonly checkout: string | null;
+  /** When it became paid for the first time. */
+  readonly paid_at: number | null;
+}
+
+const { SHOP_STATE = ".edgetill/shop.sqlite" } = process.env;
+mkdirSync(dirname(SHOP_STATE), { recursive: true });
+const database = new DatabaseSync(SHOP_STATE, { timeout: 10_000 });
+database.exec(`
+  CREATE TABLE IF NOT EXISTS orders (
+    id TEXT PRIMARY KEY, amount TEXT NOT NULL, currency TEXT NOT NULL, invoice TEXT, checkout TEXT,
+    status TEXT NOT NULL DEFAULT 'AWAITING_PAYMENT', sequence INTEGER NOT NULL DEFAULT 0, paid_at INTEGER);
+  CREATE TABLE IF NOT EXISTS events (id TEXT PRIMARY KEY);`);
+const insertOrder = database.prepare("INSERT INTO orders (id, amount, currency) VALUES (?, ?, ?) RETURNING *");
+const selectOrder = database.prepare("SELECT * FROM orders WHERE id = ?");
+const setInvoice = database.prepare("UPDATE orders SET invoice = ?, checkout = ? WHERE id = ?");
+const insertEvent = database.prepare("INSERT OR IGNORE INTO events VALUES (?)");
+const setStatus = database.prepare("UPDATE orders SET status = ?, sequence = ? WHERE id = ?");
+const setPaid = database.prepare("UPDATE orders SET paid_at = ? WHERE id = ?");
+
+export function newOrder(): Order {
+  const id = randomBytes(8).toString("hex"); // cannot be guessed: who knows it may see the order
+  return insertOrder.get(id, PRODUCT.amount, PRODUCT.currency) as unknown as Order;
+}
+
+export function findOrder(id: string): Order | undefined {
+  return selectOrder.get(id) as Order | undefined;
+}
+
+export function storeInvoice(orderId: string, { id, checkoutUrl }: Invoice): void {
+  setInvoice.run(id, checkoutUrl, orderId);
+}
+
+/** Acts on a genuine event: all that it changes is stored, or nothing. Events come at least once and in any order. */
+export function record(event: WebhookEvent): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    change(event);
+    database.exec("COMMIT");
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function change({ id, type, sequence, data }: WebhookEvent): void {
+  const isNew = insertEvent.run(id).changes === 1;
+  if (!isNew || sequence === null || !("invoice" in data)) return;
+  const { invoice } = data;
+  const order = findOrder(invoice.externalId ?? "");
+  // It is of another shop, or older than what is known.
+  if (order === undefined || sequence <= order.sequence) return;
+  const isItsInvoice = order.invoice === null || order.invoice === invoice.id;
+  if (!isItsInvoice || invoice.rawAmount !== order.amount || invoice.currency !== order.currency) {
+    console.error(`Order ${order.id}: ${invoice.id} is not its invoice, or asks for another amount; ignored`);
+    return;
+  }
+  // The newest event has the invoice as it is now, whatever the event's type. It may come before the answer of the create.
+  storeInvoice(order.id, invoice);
+  setStatus.run(invoice.status, sequence, order.id);
+  if (["PAID", "OVERPAID"].includes(invoice.status) && order.paid_at === null) {
+    // Once for each order. Here a shop stores what is to be shipped, in this same transaction.
+    setPaid.run(Date.now(), order.id);
+    console.log(`Order ${order.id} is paid`);
+  } else if (type === "invoice.reversed") {
+    console.log(`Order ${order.id} was paid, and its payment has left the chain`);
+  }
+}

@@ -1,0 +1,3 @@
+CREATE TABLE orders (
+  id TEXT PRIMARY KEY, amount TEXT NOT NULL, currency TEXT NOT NULL, invoice TEXT, checkout TEXT,
+  status TEXT NOT NULL DEFAULT 'AWAITING_PAYMENT', sequence INTEGER NOT NULL DEFAULT 0, paid_at INTEGER);

@@ -1,0 +1,97 @@
+// A shop of the guide as a process, started by the commands of its chapter.
+import { type ChildProcess, spawn } from "node:child_process";
+import { until } from "../../../scripts/demo-story/until.ts";
+import { programOf, type ShopOfGuide, startOf } from "./shops.ts";
+
+/** Bundling a shop takes a busy machine a while; no measure of speed. */
+const LISTENS_WITHIN_MS = 200_000;
+
+export interface ShopSettings {
+  readonly port: number;
+  /** SHOP_STATE. */
+  readonly state: string;
+  /** The other variables that a shop reads. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+export interface ShopProcess {
+  /** All that it has printed. */
+  printed(): string;
+  /** Ends it and all that it started, by the id of their group, with no chance to tidy up. May be called again. */
+  kill(): Promise<void>;
+}
+
+/** Starts it and waits until it answers. */
+export async function startShopProcess(shop: ShopOfGuide, settings: ShopSettings): Promise<ShopProcess> {
+  const child = spawn("sh", ["-c", `set -e\n${withProgram(shop)}`], {
+    env: environmentOf(settings),
+    // A group of its own, so that all of it can be ended by one id.
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (printed += text));
+  const life = { isOver: false };
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () => {
+      life.isOver = true;
+      resolve();
+    });
+  });
+  const endGroup = () => killGroup(child);
+  process.once("exit", endGroup);
+  const kill = async (): Promise<void> => {
+    process.removeListener("exit", endGroup);
+    endGroup();
+    await ended;
+  };
+  const origin = originOf(settings);
+  try {
+    await until(
+      async () => life.isOver || (await answers(origin)),
+      (isSettled) => isSettled,
+      LISTENS_WITHIN_MS,
+    );
+    if (life.isOver) throw new Error("it ended");
+  } catch (error) {
+    await kill();
+    throw new Error(`${shop.name} did not start. It printed:\n${printed}`, { cause: error });
+  }
+  return { printed: () => printed, kill };
+}
+
+export function originOf({ port }: Pick<ShopSettings, "port">): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+/** As in a terminal: without what the test runner sets for itself. */
+function environmentOf({ port, state, variables }: ShopSettings): NodeJS.ProcessEnv {
+  const runners = { NODE_ENV: undefined, VITEST: undefined, WRANGLER_LOG: undefined, FORCE_COLOR: undefined };
+  return { ...process.env, ...runners, NO_COLOR: "1", PORT: String(port), SHOP_STATE: state, ...variables };
+}
+
+/** The program's name means the one that was brought, where the machine has none. */
+function withProgram(shop: ShopOfGuide): string {
+  const { program } = shop;
+  return program === undefined ? startOf(shop) : `${program}() { "${programOf(shop)}" "$@"; }\n${startOf(shop)}`;
+}
+
+async function answers(origin: string): Promise<boolean> {
+  try {
+    const response = await fetch(origin, { signal: AbortSignal.timeout(LISTENS_WITHIN_MS) });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error) || !("code" in error) || error.code !== "ESRCH") throw error;
+  }
+}

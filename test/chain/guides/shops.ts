@@ -1,0 +1,47 @@
+// The shops of docs/guides/shops.md, each in docs/examples/shops. One more shop is one more line here, a folder, and a chapter of the guide.
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { firstProgram } from "../../../scripts/program.ts";
+
+export interface ShopOfGuide {
+  /** The heading of its chapter. */
+  readonly name: string;
+  readonly folder: string;
+  /** What Debian has and npm does not: `npm run nodes:install` brings it where the machine has none. */
+  readonly program?: "php" | "python3";
+}
+
+export const SHOPS: readonly ShopOfGuide[] = [
+  { name: "Express", folder: "express" },
+  { name: "Hono", folder: "hono" },
+  { name: "Cloudflare Workers", folder: "workers" },
+];
+
+export const GUIDE = "docs/guides/shops.md";
+export const FOLDER = "docs/examples/shops";
+
+/** The commands of a chapter that start its shop: its block that is marked `sh shop`. They are run again to start it again. */
+export function startOf({ name }: Pick<ShopOfGuide, "name">): string {
+  const chapters = readFileSync(GUIDE, "utf8").split(/^## /m);
+  const chapter = chapters.find((each) => each.startsWith(`${name}\n`));
+  const blocks = [...(chapter ?? "").matchAll(/^```sh shop\n(.*?)^```$/gms)].map(([, commands = ""]) => commands);
+  const [start, ...more] = blocks;
+  if (start === undefined || more.length > 0) throw new Error(`${GUIDE}: ${blocks.length} blocks start ${name}`);
+  return start;
+}
+
+/** Where the program of a shop is; undefined where it is missing. */
+export function programOf({ program }: ShopOfGuide): string | undefined {
+  const name = program ?? "sh";
+  return firstProgram(undefined, [name, resolve(join(".nodes", name, `${name}.sh`))]);
+}
+
+/** Whether it is to be tested: without its program it is skipped, but for CI, where it fails. */
+export function isTested(shop: ShopOfGuide): boolean {
+  return programOf(shop) !== undefined || Boolean(process.env.CI);
+}
+
+/** For the name of a test that is skipped. */
+export function nameOf(shop: ShopOfGuide): string {
+  return isTested(shop) ? shop.name : `${shop.name} (no ${shop.program} here: npm run nodes:install brings it)`;
+}

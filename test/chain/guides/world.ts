@@ -1,0 +1,77 @@
+// What the shops of the guide share: an Ethereum of this machine, Edgetill on it, and a merchant with a wallet.
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import * as z from "zod";
+import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
+import { payDue } from "../../../scripts/demo-story/pay-due.ts";
+import { assetOn } from "../../../src/chains/networks.ts";
+import { network } from "../../support/named-network.ts";
+import { directWallet, USDT } from "../../support/wallet-bodies.ts";
+import { type PaymentMethod, POLL_SECONDS, SEEN_WITHIN_MS, type Shop, startShop, until } from "../detection/harness.ts";
+
+/** Soon, and then patient: a shop that is down for a while misses nothing. */
+const WEBHOOK_SCHEDULE = "0,1,2,4,8,16,32,60,60,60";
+
+export interface World {
+  readonly edgetill: Shop;
+  /** The merchant's secret key. */
+  readonly key: string;
+  /** Chooses how to pay on the checkout, as its page does, and sends what it asks for. Not mined yet. */
+  pay(checkoutUrl: string): Promise<void>;
+  /** Mines a block before each reading, until the value is as wanted. */
+  mineUntil<T>(read: () => Promise<T>, isIt: (value: T) => boolean): Promise<T>;
+  close(): Promise<void>;
+}
+
+export async function openWorld(): Promise<World> {
+  const chain = await startEvmChain([assetOn(network("ETH"), "USDT")?.contract ?? ""]);
+  const edgetill = await startEdgetill(chain).catch(async (error) => {
+    await chain.stop();
+    throw error;
+  });
+  return {
+    edgetill,
+    key: keyOf(edgetill),
+    pay: async (checkoutUrl) => {
+      const path = `/api/v1/checkout/${invoiceIdIn(checkoutUrl)}/payment-methods`;
+      const response = await fetch(new URL(path, checkoutUrl), {
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+        body: JSON.stringify(USDT),
+      });
+      if (!response.ok) throw new Error(`the checkout refused: ${response.status} ${await response.text()}`);
+      await payDue(chain, (await response.json()) as PaymentMethod);
+    },
+    mineUntil: (read, isIt) => {
+      const mined = async () => {
+        await chain.mine();
+        return read();
+      };
+      return until(mined, isIt, SEEN_WITHIN_MS);
+    },
+    close: async () => {
+      await edgetill.stop();
+      await chain.stop();
+    },
+  };
+}
+
+/** `inv_...` of the address of a checkout. */
+export function invoiceIdIn(checkoutUrl: string): string {
+  const [, id] = /\/pay\/(inv_\w+)$/.exec(checkoutUrl) ?? [];
+  if (id === undefined) throw new Error(`${checkoutUrl} is no checkout`);
+  return id;
+}
+
+async function startEdgetill(chain: EvmChain): Promise<Shop> {
+  await chain.mine();
+  const sources = { ETH: [{ kind: "evm-rpc", url: chain.url }] };
+  const edgetill = await startShop({ sources, pollSeconds: POLL_SECONDS, webhookSchedule: WEBHOOK_SCHEDULE });
+  await edgetill.registerWallet({ ...directWallet(), requiredConfirmations: 2 });
+  return edgetill;
+}
+
+function keyOf({ logFile }: Shop): string {
+  const demo: unknown = JSON.parse(readFileSync(join(dirname(logFile), "demo.json"), "utf8"));
+  return z.object({ secretKey: z.string() }).parse(demo).secretKey;
+}
