@@ -21,7 +21,7 @@ export interface ShopProcess {
   kill(): Promise<void>;
 }
 
-/** Starts it and waits until it answers. */
+/** Starts it and waits until it has said where it is, and answers. */
 export async function startShopProcess(shop: ShopOfGuide, settings: ShopSettings): Promise<ShopProcess> {
   const child = spawn("sh", ["-c", `set -e\n${withProgram(shop)}`], {
     env: environmentOf(settings),
@@ -49,7 +49,7 @@ export async function startShopProcess(shop: ShopOfGuide, settings: ShopSettings
   const origin = originOf(settings);
   try {
     await until(
-      async () => life.isOver || (await answers(origin)),
+      async () => life.isOver || (printed.includes(origin) && (await answers(origin))),
       (isSettled) => isSettled,
       LISTENS_WITHIN_MS,
     );

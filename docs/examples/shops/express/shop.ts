@@ -56,7 +56,8 @@ app.post("/webhooks", express.raw({ type: () => true, limit: "64kb" }), async (r
 
 const onError: ErrorRequestHandler = (error, _request, response, _next) => {
   console.error(error);
-  response.sendStatus(error instanceof WebhookVerificationError ? 400 : 500); // after a 500 the event comes again
+  // Express has a status for what it refused itself, such as a body that is too long. After a 500 the event comes again.
+  response.sendStatus(error instanceof WebhookVerificationError ? 400 : (error.status ?? 500));
 };
 app.use(onError);
 

@@ -44,6 +44,7 @@ async function startPayment(request: Request, env: Env): Promise<Response> {
 }
 
 async function receive(request: Request, env: Env): Promise<Response> {
+  if (Number(request.headers.get("content-length")) > 65_536) return new Response(null, { status: 413 }); // an event has less than 20 KB
   const payload = new Uint8Array(await request.arrayBuffer()); // the bytes as they came: they are what is signed
   // While a secret is rotated WEBHOOK_SECRET has the old one and the new one, with a space between.
   const secrets = env.WEBHOOK_SECRET.split(" ");
