@@ -2,8 +2,8 @@
 # Installs the nodes that tests and the demo run against: bitcoind and litecoind, from Debian, below one folder of this repository (.nodes, or
 # the one named as argument). Does not change the system and needs no root: apt's own tools fetch and verify the packages and their
 # dependencies into separate lists and a separate cache, and each node runs with its own libraries. 25 MB, some seconds. Skips a node that
-# BITCOIND or LITECOIND names, or that is on the PATH. The third node, anvil, is an npm package. If missing, also installs python3 (for one of
-# the documented receivers) and a headless Chromium for page tests (110 MB; CHROMIUM may name another).
+# BITCOIND or LITECOIND names, or that is on the PATH. The third node, anvil, is an npm package. If missing, also installs python3 and php
+# (for documented receivers and shops) and a headless Chromium for page tests (110 MB; CHROMIUM may name another).
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -14,17 +14,18 @@ KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 say() { echo "nodes: $*"; }
 stop() {
   say "$*" >&2
-  say "Tests need bitcoind, litecoind, chromium and python3. If you install them by hand, set BITCOIND, LITECOIND and CHROMIUM to their paths." >&2
+  say "Tests need bitcoind, litecoind, chromium, python3 and php. If you install them by hand, set BITCOIND, LITECOIND and CHROMIUM to their paths." >&2
   exit 1
 }
 
 mkdir -p "${1:-.nodes}"
 nodes=$(cd "${1:-.nodes}" && pwd)
 
-# runs COMMAND: whether it is a node or a browser that starts on this machine, or a Python with its library.
+# runs COMMAND: whether it is a node or a browser that starts on this machine, or a Python or a PHP with its library.
 runs() {
   case ${1##*/} in
-    python3*) "$1" -c 'import http.server' ;;
+    python3*) "$1" -c 'import http.server, sqlite3' ;;
+    php*) "$1" -r 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);' ;;
     *) "$1" -version ;;
   esac >/dev/null 2>&1
 }
@@ -43,8 +44,9 @@ has bitcoind "${BITCOIND:-}" || missing="$missing bitcoind"
 has litecoind "${LITECOIND:-}" || missing="$missing litecoind"
 has chromium "${CHROMIUM:-}" || missing="$missing chromium"
 runs python3 || runs "$nodes/python3/python3.sh" || missing="$missing python3"
+runs php || runs "$nodes/php/php.sh" || missing="$missing php"
 if [ -z "$missing" ]; then
-  say "bitcoind, litecoind, chromium and python3 are already installed."
+  say "bitcoind, litecoind, chromium, python3 and php are already installed."
   exit 0
 fi
 for tool in apt-get dpkg-deb; do
@@ -97,6 +99,7 @@ for node in $missing; do
   case $node in
     bitcoind) packages="$packages bitcoin-knots/$RELEASE-backports" ;;
     chromium) packages="$packages chromium-headless-shell patchelf" ;;
+    php) packages="$packages php-cli php-sqlite3" ;;
     *) packages="$packages $node" ;;
   esac
 done
@@ -132,17 +135,30 @@ exec "\$root/$program" "\$@"
 SH
 }
 
+# interpreter: PHP's database is in files of its own, which it loads when they are named. -n: not by the settings of this system.
+interpreter() {
+  extensions=$(dirname "$(first 'usr/lib/php/*/pdo_sqlite.so')")
+  cat >"$new/php/php.sh" <<SH
+#!/bin/sh
+root=\$(dirname "\$0")/root
+exec "\$root/$loader" --library-path "\$root/$libraries" "\$root/$program" -n -d extension_dir="\$root/$extensions" \\
+  -d extension=pdo -d extension=pdo_sqlite "\$@"
+SH
+}
+
 loader=$(first 'usr/lib/*/ld-linux*.so.*')
 libraries=$(dirname "$loader")
 for node in $missing; do
   # /usr/bin/litecoind is a script that writes into the caller's home; the node itself is beside it.
-  program=$(first "usr/lib/litecoin/$node usr/bin/$node")
+  # PHP's file is named with its version; without its installer nothing links to it.
+  program=$(first "usr/lib/litecoin/$node usr/bin/$node usr/bin/$node[0-9].[0-9]")
   mkdir "$new/$node"
   cp -al "$new/root" "$new/$node/root"
   # Finds its files relative to itself, so that the folder may be moved. exec: the started process is the node itself.
   printf '#!/bin/sh\nroot=$(dirname "$0")/root\nexec "$root/%s" --library-path "$root/%s" "$root/%s" "$@"\n' \
     "$loader" "$libraries" "$program" >"$new/$node/$node.sh"
   [ "$node" != chromium ] || browser
+  [ "$node" != php ] || interpreter
   chmod +x "$new/$node/$node.sh"
   rm -rf "${nodes:?}/$node"
   mv "$new/$node" "$nodes/$node"

@@ -1,8 +1,9 @@
 // The receivers that integrators copy (docs/examples/receiver.*), each run as a process, as integrators run it.
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { findFreePort } from "../../scripts/free-port.ts";
+import { PYTHON } from "./interpreters.ts";
 
 export const EXAMPLE_LANGUAGES = ["TypeScript", "Python"] as const;
 export type ExampleLanguage = (typeof EXAMPLE_LANGUAGES)[number];
@@ -29,15 +30,12 @@ export interface ExampleReceiver {
 }
 
 const LINE_WITHIN_MS = 15_000;
-/** Debian's, where `npm run nodes:install` puts it when there is no other. */
-const PYTHONS = ["python3", resolve(import.meta.dirname, "../../.nodes/python3/python3.sh")];
 const MISSING = "(no python3 here: npm run nodes:install brings it)";
 const FOLDER = resolve(import.meta.dirname, "../../docs/examples");
-const python = PYTHONS.find((each) => spawnSync(each, ["-c", "import http.server"]).status === 0);
 
 /** Whether tests of it are to run: without Python they are skipped, but for CI, where they fail. */
 export function isExampleTested(language: ExampleLanguage): boolean {
-  return language === "TypeScript" || python !== undefined || Boolean(process.env.CI);
+  return language === "TypeScript" || PYTHON !== undefined || Boolean(process.env.CI);
 }
 
 /** For the name of a test that is skipped. */
@@ -110,8 +108,8 @@ function runExample({ language, secret, state, port }: ExampleOptions & { readon
 
 function commandOf(language: ExampleLanguage): readonly [program: string, file: string] {
   if (language === "TypeScript") return [process.execPath, `${FOLDER}/receiver.ts`];
-  if (python === undefined) throw new Error(`${language} ${MISSING}`);
-  return [python, `${FOLDER}/receiver.py`];
+  if (PYTHON === undefined) throw new Error(`${language} ${MISSING}`);
+  return [PYTHON, `${FOLDER}/receiver.py`];
 }
 
 function endOf(child: ChildProcess): Promise<number | null> {

@@ -1,5 +1,5 @@
 // The script runs as it is, on a path that holds the tools it needs, with stand-ins for apt and dpkg that fetch two tiny "nodes", a
-// "Python" and a "browser".
+// "Python", a "PHP" and a "browser".
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -34,13 +34,15 @@ esac
 `;
 /** A loader that starts the given program (\`--library-path FOLDER PROGRAM ...\`), and programs that print their name. */
 const DPKG = `#!/bin/sh
-mkdir -p "$3/usr/lib/cpu-linux-gnu" "$3/usr/lib/litecoin" "$3/usr/lib/chromium" "$3/usr/bin"
+mkdir -p "$3/usr/lib/cpu-linux-gnu" "$3/usr/lib/litecoin" "$3/usr/lib/chromium" "$3/usr/lib/php/2026" "$3/usr/bin"
+touch "$3/usr/lib/php/2026/pdo_sqlite.so"
 loader=$3/usr/lib/cpu-linux-gnu/ld-linux-cpu.so.2
 printf '#!/bin/sh\\nshift 2\\nexec "$@"\\n' >"$loader"
 printf '#!/bin/sh\\n%s\\n' "\${NODE_BODY:-echo bitcoind runs with "\\$@"}" >"$3/usr/bin/bitcoind"
 printf '#!/bin/sh\\necho the wrapper\\n' >"$3/usr/bin/litecoind"
 printf '#!/bin/sh\\necho litecoind runs\\n' >"$3/usr/lib/litecoin/litecoind"
 printf '#!/bin/sh\\n%s\\n' "\${PYTHON_BODY:-echo python3 runs}" >"$3/usr/bin/python3"
+printf '#!/bin/sh\\n%s\\n' "\${PHP_BODY:-echo php runs with "\\$@"}" >"$3/usr/bin/php8.4"
 printf '#!/bin/sh\\necho "of $0 with $*, libraries $LD_LIBRARY_PATH, fonts $FONTCONFIG_SYSROOT"\\n' >"$3/usr/lib/chromium/chromium-headless-shell"
 printf '#!/bin/sh\\necho "patchelf $1 $2" >>"$CALLS"\\n' >"$3/usr/bin/patchelf"
 chmod +x "$loader" "$3/usr/bin/"* "$3/usr/lib/litecoin/litecoind" "$3/usr/lib/chromium/chromium-headless-shell"
@@ -56,6 +58,7 @@ beforeEach(() => {
   calls = join(folder, "calls");
   for (const tool of TOOLS) symlinkSync(execFileSync("which", [tool], { encoding: "utf8" }).trim(), join(folder, tool));
   command("python3", "#!/bin/sh\n");
+  command("php", "#!/bin/sh\n");
   command("chromium", "#!/bin/sh\n");
 });
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -128,6 +131,24 @@ describe("the installation of nodes", () => {
     expect(install()).toMatchObject({ status: 0 });
     expect(called()).toContain("--simulate systemd-standalone-sysusers python3\n");
     expect(run("python3")).toBe("python3 runs");
+    rmSync(calls);
+    expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are already installed") });
+    expect(called()).toBe("");
+  });
+
+  test("fetches PHP once if there is none with PDO for SQLite, which it then loads from the folder", () => {
+    haveApt();
+    command("php", "#!/bin/sh\nexit 1\n");
+    expect(install({ PHP_BODY: "exit 1" })).toMatchObject({
+      status: 1,
+      said: expect.stringContaining("php was fetched but does not run"),
+    });
+    expect(install()).toMatchObject({ status: 0 });
+    expect(called()).toContain("--simulate systemd-standalone-sysusers php-cli php-sqlite3\n");
+    const extensions = join(nodes, "php/root/usr/lib/php/2026");
+    expect(run("php", "-v")).toBe(
+      `php runs with -n -d extension_dir=${extensions} -d extension=pdo -d extension=pdo_sqlite -v`,
+    );
     rmSync(calls);
     expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are already installed") });
     expect(called()).toBe("");
