@@ -74,7 +74,10 @@ function environmentOf({ port, state, variables }: ShopSettings): NodeJS.Process
 /** The program's name means the one that was brought, where the machine has none. */
 function withProgram(shop: ShopOfGuide): string {
   const { program } = shop;
-  return program === undefined ? startOf(shop) : `${program}() { "${programOf(shop)}" "$@"; }\n${startOf(shop)}`;
+  const found = programOf(shop);
+  if (program === undefined || program === found) return startOf(shop);
+  if (found === undefined) throw new Error(`${shop.name} needs ${program}: npm run nodes:install brings it`);
+  return `${program}() { "${found}" "$@"; }\n${startOf(shop)}`;
 }
 
 async function answers(origin: string): Promise<boolean> {

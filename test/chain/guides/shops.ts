@@ -1,7 +1,6 @@
 // The shops of docs/guides/shops.md, each in docs/examples/shops. One more shop is one more line here, a folder, and a chapter of the guide.
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { firstProgram } from "../../../scripts/program.ts";
+import { PHP, PYTHON } from "../../support/interpreters.ts";
 
 export interface ShopOfGuide {
   /** The heading of its chapter. */
@@ -15,6 +14,8 @@ export const SHOPS: readonly ShopOfGuide[] = [
   { name: "Express", folder: "express" },
   { name: "Hono", folder: "hono" },
   { name: "Cloudflare Workers", folder: "workers" },
+  { name: "PHP", folder: "php", program: "php" },
+  { name: "Python", folder: "python", program: "python3" },
 ];
 
 export const GUIDE = "docs/guides/shops.md";
@@ -30,15 +31,16 @@ export function startOf({ name }: Pick<ShopOfGuide, "name">): string {
   return start;
 }
 
-/** Where the program of a shop is; undefined where it is missing. */
+const PROGRAMS = { php: PHP, python3: PYTHON } as const;
+
+/** What its commands mean by the name of its program; undefined where that is missing, or where they need none. */
 export function programOf({ program }: ShopOfGuide): string | undefined {
-  const name = program ?? "sh";
-  return firstProgram(undefined, [name, resolve(join(".nodes", name, `${name}.sh`))]);
+  return program === undefined ? undefined : PROGRAMS[program];
 }
 
 /** Whether it is to be tested: without its program it is skipped, but for CI, where it fails. */
 export function isTested(shop: ShopOfGuide): boolean {
-  return programOf(shop) !== undefined || Boolean(process.env.CI);
+  return shop.program === undefined || programOf(shop) !== undefined || Boolean(process.env.CI);
 }
 
 /** For the name of a test that is skipped. */
