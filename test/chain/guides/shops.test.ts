@@ -15,15 +15,14 @@ afterAll(() => world?.close());
 const REFUSED = [400, 401];
 const ACCEPTED = [200, 202, 204];
 
+/** How long a shop may take to start: bundling one takes a busy machine a while. */
+const STARTS_WITHIN_MS = 300_000;
+
 interface Delivery {
   readonly id: string;
-  readonly eventType: string;
   readonly eventId: string;
-}
-interface DeliveryLog {
   readonly status: string;
   readonly attempts: number;
-  readonly attemptLog: readonly { readonly statusCode: number }[];
 }
 
 describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in $name", ({ shop }) => {
@@ -32,7 +31,7 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
 
   beforeAll(async () => {
     if (isTested(shop)) stand = await openStand(world, shop);
-  });
+  }, STARTS_WITHIN_MS);
   afterAll(() => stand?.close());
 
   /** Pays at the checkout and waits until the shop says so. */
@@ -193,7 +192,7 @@ async function invoiceCount({ edgetill }: World): Promise<number> {
   return pagination.total;
 }
 
-/** Has Edgetill send the event `invoice.paid` once more, and waits until the shop has answered. */
+/** Has Edgetill send the event `invoice.paid` once more, and waits until the shop has accepted it again. */
 async function sendAgain({ webhookId }: Stand, invoiceId: string): Promise<void> {
   const { call } = world.edgetill;
   const events = await call<{ data: readonly { id: string }[] }>(
@@ -201,13 +200,15 @@ async function sendAgain({ webhookId }: Stand, invoiceId: string): Promise<void>
     `/events?invoiceId=${invoiceId}&type=invoice.paid`,
   );
   const { data } = await call<{ data: readonly Delivery[] }>("GET", `/webhooks/${webhookId}/deliveries?limit=100`);
-  const delivery = data.find(({ eventId }) => eventId === events.data[0]?.id);
-  const path = `/webhooks/${webhookId}/deliveries/${delivery?.id}`;
+  const { id } = data.find(({ eventId }) => eventId === events.data[0]?.id) ?? {};
+  const path = `/webhooks/${webhookId}/deliveries/${id}`;
+  const untilAccepted = (after: number) =>
+    until(
+      () => call<Delivery>("GET", path),
+      ({ attempts, status }) => attempts > after && status === "SUCCEEDED",
+      SEEN_WITHIN_MS,
+    );
+  const { attempts } = await untilAccepted(0);
   await call("POST", `${path}/redeliver`);
-  const log = await until(
-    () => call<DeliveryLog>("GET", path),
-    ({ attempts, status }) => attempts === 2 && status === "SUCCEEDED",
-    SEEN_WITHIN_MS,
-  );
-  for (const { statusCode } of log.attemptLog) expect(ACCEPTED).toContain(statusCode);
+  await untilAccepted(attempts);
 }

@@ -9,8 +9,8 @@ import { network } from "../../support/named-network.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { type PaymentMethod, POLL_SECONDS, SEEN_WITHIN_MS, type Shop, startShop, until } from "../detection/harness.ts";
 
-/** Soon, and then patient: a shop that is down for a while misses nothing. */
-const WEBHOOK_SCHEDULE = "0,1,2,4,8,16,32,60,60,60";
+/** Soon, and then patient: an endpoint that has failed 20 times in a row is only probed. */
+const WEBHOOK_SCHEDULE = "0,1,3,6,20,60,60,60,60,60";
 
 export interface World {
   readonly edgetill: Shop;
