@@ -3,6 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { until } from "../../../scripts/demo-story/until.ts";
 import { programOf, type ShopOfGuide, startOf } from "./shops.ts";
 
+/** Ends the group when the pipe closes that only the test's process holds open: however that one ends, no shop stays behind. */
+const TIED = "exec 3<&0 </dev/null\n(read -r _ <&3 || kill -KILL 0) &\nexec 3<&-\nset -e\n";
 /** Bundling a shop takes a busy machine a while; no measure of speed. */
 const LISTENS_WITHIN_MS = 200_000;
 
@@ -23,27 +25,24 @@ export interface ShopProcess {
 
 /** Starts it and waits until it has said where it is, and answers. */
 export async function startShopProcess(shop: ShopOfGuide, settings: ShopSettings): Promise<ShopProcess> {
-  const child = spawn("sh", ["-c", `set -e\n${withProgram(shop)}`], {
+  const child = spawn("sh", ["-c", TIED + withProgram(shop)], {
     env: environmentOf(settings),
     // A group of its own, so that all of it can be ended by one id.
     detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: "pipe",
   });
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (printed += text));
   const life = { isOver: false };
   const ended = new Promise<void>((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", () => {
+    child.once("exit", () => {
       life.isOver = true;
-      resolve();
     });
+    child.once("close", () => resolve());
   });
-  const endGroup = () => killGroup(child);
-  process.once("exit", endGroup);
   const kill = async (): Promise<void> => {
-    process.removeListener("exit", endGroup);
-    endGroup();
+    killGroup(child);
     await ended;
   };
   const origin = originOf(settings);
