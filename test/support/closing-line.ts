@@ -5,7 +5,6 @@ import { firstProgram } from "../../scripts/program.ts";
 import { programOf, SHOPS } from "../chain/guides/shops.ts";
 import { isInstalled } from "./core-node.ts";
 import { isExampleTested } from "./example-receiver.ts";
-import { PHP } from "./interpreters.ts";
 import { chromiumProgram } from "./page-program.ts";
 
 /**
@@ -70,9 +69,9 @@ const PROGRAMS: readonly {
   { name: "bitcoind", projects: ["chain"], isThere: () => isInstalled("bitcoin") },
   { name: "litecoind", projects: ["chain"], isThere: () => isInstalled("litecoin") },
   { name: "chromium", projects: ["browser"], isThere: () => chromiumProgram() !== undefined },
-  { name: "python3", projects: ["unit", "contract", "chain"], isThere: () => isExampleTested("Python") },
-  { name: "php", projects: ["chain"], isThere: () => PHP !== undefined },
+  { name: "python3", projects: ["unit", "contract"], isThere: () => isExampleTested("Python") },
   { name: "curl", projects: ["contract"], isThere: () => firstProgram(undefined, ["curl"]) !== undefined },
+  // The shops of the guides.
   ...SHOPS.flatMap((shop) =>
     shop.program === undefined
       ? []
