@@ -34,6 +34,15 @@ export async function pressButton(page: Page): Promise<Led> {
   return target.origin === new URL(page.url).origin ? { page: await openPage(target.href) } : { location: target.href };
 }
 
+/** What the only hidden field of a page says. */
+export function hiddenIn({ html }: Page): string {
+  const hidden = [...html.matchAll(/<input([^>]*type="hidden"[^>]*)>/g)].map(([, input = ""]) =>
+    attributeOf(input, "value"),
+  );
+  expect(hidden, html).toHaveLength(1);
+  return hidden[0] ?? "";
+}
+
 /** What people see of a page. */
 export function textOf({ html }: Page): string {
   return html

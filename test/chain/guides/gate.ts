@@ -1,13 +1,13 @@
-// What stands between a shop and Edgetill: it passes requests on, and loses answers when it is told to.
+// What stands between a shop and Edgetill: it passes requests on, and loses them or their answers when it is told to.
 import { request as ask, createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listen } from "../../support/listen.ts";
 
 export interface Gate {
   /** What a shop takes for Edgetill. */
   readonly origin: string;
-  /** From now on Edgetill gets each request, and the shop's connection breaks before the answer. */
-  loseAnswers(): void;
-  passAnswers(): void;
+  /** From now on the shop's connections break: before Edgetill has the request, or before the shop has the answer. */
+  lose(what: "REQUESTS" | "ANSWERS"): void;
+  pass(): void;
   /** The Idempotency-Key of each invoice that was asked for, in order. */
   readonly keys: readonly (string | undefined)[];
   close(): Promise<void>;
@@ -15,13 +15,17 @@ export interface Gate {
 
 export async function openGate(target: string): Promise<Gate> {
   const keys: (string | undefined)[] = [];
-  let isLosing = false;
-  const pass = (request: IncomingMessage, response: ServerResponse) => {
+  let lost: "REQUESTS" | "ANSWERS" | undefined;
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
     const { method, url = "", headers } = request;
     if (method === "POST" && url.endsWith("/invoices")) keys.push(headers["idempotency-key"]?.toString());
+    if (lost === "REQUESTS") {
+      request.socket.destroy();
+      return;
+    }
     const to = new URL(url, target);
     const onward = ask(to.href, { method, headers: { ...headers, host: to.host } }, (answer) => {
-      if (isLosing) {
+      if (lost === "ANSWERS") {
         answer.resume().once("close", () => request.socket.destroy());
         return;
       }
@@ -31,14 +35,14 @@ export async function openGate(target: string): Promise<Gate> {
     onward.once("error", () => request.socket.destroy());
     request.pipe(onward);
   };
-  const { origin, close } = await listen(createServer(pass));
+  const { origin, close } = await listen(createServer(serve));
   return {
     origin,
-    loseAnswers: () => {
-      isLosing = true;
+    lose: (what) => {
+      lost = what;
     },
-    passAnswers: () => {
-      isLosing = false;
+    pass: () => {
+      lost = undefined;
     },
     keys,
     close,

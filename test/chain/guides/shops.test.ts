@@ -1,7 +1,7 @@
 // The shops of the guides, each as a process that was started as its chapter says: a customer pays on a chain, and what can go wrong does.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SEEN_WITHIN_MS, until } from "../detection/harness.ts";
-import { type Led, openPage, type Page, pressButton, textOf } from "./customer.ts";
+import { hiddenIn, type Led, openPage, type Page, pressButton, textOf } from "./customer.ts";
 import { isTested, nameOf, SHOPS } from "./shops.ts";
 import { openStand, type Purchase, type Stand } from "./stand.ts";
 import { openWorld, type World } from "./world.ts";
@@ -141,8 +141,8 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     const { gate } = stand;
     const before = await invoiceCount(world);
     const asked = gate.keys.length;
-    gate.loseAnswers();
-    const led = await pressButton(await stand.frontPage()).finally(gate.passAnswers);
+    gate.lose("ANSWERS");
+    const led = await pressButton(await stand.frontPage()).finally(gate.pass);
     const page = pageOf(led);
     const again = await pressButton(page);
     if (!("location" in again)) throw new Error(`trying again led to ${again.page.status} ${again.page.html}`);
@@ -154,6 +154,17 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     expect(new Set(keys).size).toBe(1);
     await payOnChain(purchase);
     expect(await stand.timesPaid(purchase.orderId)).toBe(1);
+  });
+
+  test("keeps an order while Edgetill cannot be reached, and finds its invoice when the idempotency key is forgotten", async () => {
+    const { gate } = stand;
+    gate.lose("REQUESTS");
+    const page = pageOf(await pressButton(await stand.frontPage()).finally(gate.pass));
+    const orderId = hiddenIn(page);
+    expect(await stand.stateOf(orderId)).toEqual({ id: orderId, status: "AWAITING_PAYMENT" });
+    // As if the shop had made it more than a day ago: its key is not known any more.
+    const invoice = await world.edgetill.createInvoice({ name: "Coffee", rawAmount: 12.5, externalId: orderId });
+    expect(await pressButton(page)).toEqual({ location: invoice.checkoutUrl });
   });
 
   test("knows its orders after it was killed, and learns of a payment that it missed", async () => {
