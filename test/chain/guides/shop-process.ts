@@ -1,6 +1,7 @@
 // A shop of the guide as a process, started by the commands of its chapter.
 import { type ChildProcess, spawn } from "node:child_process";
 import { until } from "../../../scripts/demo-story/until.ts";
+import { inTestFolder, terminalEnvironment } from "./install-shop.ts";
 import { programOf, type ShopOfGuide, startOf } from "./shops.ts";
 
 /** Ends the group when the pipe closes that only the test's process holds open: however that one ends, no shop stays behind. */
@@ -25,7 +26,7 @@ export interface ShopProcess {
 
 /** Starts it and waits until it has said where it is, and answers. */
 export async function startShopProcess(shop: ShopOfGuide, settings: ShopSettings): Promise<ShopProcess> {
-  const child = spawn("sh", ["-c", TIED + withProgram(shop)], {
+  const child = spawn("sh", ["-c", TIED + inTestFolder(withProgram(shop))], {
     env: environmentOf(settings),
     // A group of its own, so that all of it can be ended by one id.
     detached: true,
@@ -64,10 +65,8 @@ export function originOf({ port }: Pick<ShopSettings, "port">): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** As in a terminal: without what the test runner sets for itself. */
 function environmentOf({ port, state, variables }: ShopSettings): NodeJS.ProcessEnv {
-  const runners = { NODE_ENV: undefined, VITEST: undefined, WRANGLER_LOG: undefined, FORCE_COLOR: undefined };
-  return { ...process.env, ...runners, NO_COLOR: "1", PORT: String(port), SHOP_STATE: state, ...variables };
+  return { ...terminalEnvironment(), PORT: String(port), SHOP_STATE: state, ...variables };
 }
 
 /** The program's name means the one that was brought, where the machine has none. */

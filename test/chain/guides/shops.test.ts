@@ -1,7 +1,8 @@
 // The shops of the guides, each as a process that was started as its chapter says: a customer pays on a chain, and what can go wrong does.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { SEEN_WITHIN_MS, until } from "../detection/harness.ts";
 import { hiddenIn, type Led, openPage, type Page, pressButton, textOf } from "./customer.ts";
+import { installShop, READY_WITHIN_MS } from "./install-shop.ts";
 import { isTested, nameOf, SHOPS } from "./shops.ts";
 import { openStand, type Purchase, type Stand } from "./stand.ts";
 import { openWorld, type World } from "./world.ts";
@@ -15,9 +16,6 @@ afterAll(() => world?.close());
 const REFUSED = [400, 401];
 const ACCEPTED = [200, 202, 204];
 
-/** How long a shop may take to start: bundling one takes a busy machine a while. */
-const STARTS_WITHIN_MS = 300_000;
-
 interface Delivery {
   readonly id: string;
   readonly eventId: string;
@@ -28,10 +26,14 @@ interface Delivery {
 describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in $name", ({ shop }) => {
   const test = isTested(shop) ? it : it.skip;
   let stand: Stand;
+  let missing: string | undefined;
 
   beforeAll(async () => {
-    if (isTested(shop)) stand = await openStand(world, shop);
-  }, STARTS_WITHIN_MS);
+    if (!isTested(shop)) return;
+    missing = await installShop(shop);
+    if (missing === undefined) stand = await openStand(world, shop);
+  }, READY_WITHIN_MS);
+  beforeEach(({ skip }) => skip(missing !== undefined, missing));
   afterAll(() => stand?.close());
 
   /** Pays at the checkout and waits until the shop says so. */

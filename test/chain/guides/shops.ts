@@ -13,6 +13,7 @@ export interface ShopOfGuide {
 export const SHOPS: readonly ShopOfGuide[] = [
   { name: "Express", folder: "express" },
   { name: "Hono", folder: "hono" },
+  { name: "Next.js", folder: "next" },
   { name: "Cloudflare Workers", folder: "workers" },
   { name: "PHP", folder: "php", program: "php" },
   { name: "Python", folder: "python", program: "python3" },
@@ -22,13 +23,23 @@ export const GUIDE = "docs/guides/shops.md";
 export const FOLDER = "docs/examples/shops";
 
 /** The commands of a chapter that start its shop: its block that is marked `sh shop`. They are run again to start it again. */
-export function startOf({ name }: Pick<ShopOfGuide, "name">): string {
-  const chapters = readFileSync(GUIDE, "utf8").split(/^## /m);
-  const chapter = chapters.find((each) => each.startsWith(`${name}\n`));
-  const blocks = [...(chapter ?? "").matchAll(/^```sh shop\n(.*?)^```$/gms)].map(([, commands = ""]) => commands);
+export function startOf(shop: Pick<ShopOfGuide, "name">): string {
+  const blocks = blocksOf(shop, "sh shop");
   const [start, ...more] = blocks;
-  if (start === undefined || more.length > 0) throw new Error(`${GUIDE}: ${blocks.length} blocks start ${name}`);
+  if (start === undefined || more.length > 0) throw new Error(`${GUIDE}: ${blocks.length} blocks start ${shop.name}`);
   return start;
+}
+
+/** The commands that are run once before, from the blocks that are marked `sh install`; none for what `npm ci` has installed. */
+export function installOf(shop: Pick<ShopOfGuide, "name">): string {
+  return blocksOf(shop, "sh install").join("");
+}
+
+function blocksOf({ name }: Pick<ShopOfGuide, "name">, kind: string): readonly string[] {
+  const chapters = readFileSync(GUIDE, "utf8").split(/^## /m);
+  const chapter = chapters.find((each) => each.startsWith(`${name}\n`)) ?? "";
+  const blocks = [...chapter.matchAll(/^```([^\n]*)\n(.*?)^```$/gms)];
+  return blocks.flatMap(([, marked, commands = ""]) => (marked === kind ? [commands] : []));
 }
 
 const PROGRAMS = { php: PHP, python3: PYTHON } as const;

@@ -1,12 +1,14 @@
 // The shops of docs/examples are what their guide says, and what people copy installs what was tested here.
-import { globSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { FOLDER, GUIDE, SHOPS, startOf } from "../../chain/guides/shops.ts";
+import { FOLDER, GUIDE, installOf, SHOPS, startOf } from "../../chain/guides/shops.ts";
 
 const guide = readFileSync(GUIDE, "utf8");
 const manifest = (path: string) => JSON.parse(readFileSync(path, "utf8"));
-const { packages } = manifest("package-lock.json");
+/** Of the lock file of a shop that is a project of its own, or of the repository's. */
+const packagesOf = (folder: string) =>
+  manifest([`${folder}/package-lock.json`, "package-lock.json"].find(existsSync) ?? "").packages;
 
 it("every shop is tested, and listed in the guide", () => {
   expect(readdirSync(FOLDER).sort()).toEqual(SHOPS.map(({ folder }) => folder).sort());
@@ -16,7 +18,7 @@ it("every shop is tested, and listed in the guide", () => {
 
 describe.each(SHOPS)("the shop in $name", (shop) => {
   it("is started by a command of its chapter", () => {
-    expect(startOf(shop)).toContain(`${FOLDER}/${shop.folder}`);
+    expect(installOf(shop) + startOf(shop)).toContain(`${FOLDER}/${shop.folder}`);
   });
 
   it("is at most three files of at most 250 lines", () => {
@@ -33,6 +35,7 @@ describe.each(globSync(join(FOLDER, "*/package.json")))("%s", (path) => {
     const { dependencies, devDependencies } = manifest(path);
     const named = Object.entries({ ...dependencies, ...devDependencies });
     const folder = path.replace("/package.json", "");
+    const packages = packagesOf(folder);
     for (const [name, version] of named) {
       const installed =
         name === "edgetill"

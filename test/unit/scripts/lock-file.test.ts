@@ -25,6 +25,12 @@ describe("the lock file", () => {
     expect(completed()).toBe(readFileSync("package-lock.json", "utf8"));
   });
 
+  test("of the shop in Next.js, which is no workspace, is complete as well", () => {
+    const text = readFileSync("docs/examples/shops/next/package-lock.json", "utf8");
+    expect(completed(JSON.parse(text))).toBe(text);
+    expect(text).not.toMatch(/"resolved"|"hasInstallScript"/);
+  });
+
   test("has install scripts only where package.json allows them, and not the telemetry of Swagger UI", () => {
     const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8"));
     const { allowScripts } = JSON.parse(readFileSync("package.json", "utf8"));

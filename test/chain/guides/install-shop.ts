@@ -1,0 +1,77 @@
+// Brings what a shop needs beside the packages of this repository, by the commands of its chapter: once for each state of its files. What the
+// chapter keeps in `.edgetill` is kept here in a folder of the tests.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { FOLDER, installOf, type ShopOfGuide } from "./shops.ts";
+
+/** Beside what else is brought for tests. Not below node_modules: Next.js compiles nothing there. */
+const HOME = resolve(".nodes/shops");
+/** What npm says when it reaches no registry. */
+const UNREACHED =
+  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ENOTCACHED|ERR_SOCKET_TIMEOUT)\b/;
+
+/** Installing, building and starting take a busy machine a while; no measure of speed. */
+export const READY_WITHIN_MS = 600_000;
+
+/** Commands of the guide, in the folder of the tests. */
+export function inTestFolder(commands: string): string {
+  return commands.replaceAll(".edgetill", HOME);
+}
+
+/** As in a terminal: without what the test runner and npm set for themselves. */
+export function terminalEnvironment(): NodeJS.ProcessEnv {
+  const ofRunners = /^(npm_.*|NODE_ENV|VITEST.*|WRANGLER_LOG|FORCE_COLOR)$/i;
+  const own = Object.entries(process.env).filter(([name]) => !ofRunners.test(name));
+  // The types of Next.js would want NODE_ENV to be there.
+  return Object.fromEntries([...own, ["NO_COLOR", "1"]]) as NodeJS.ProcessEnv;
+}
+
+/** Why the shop cannot be installed here: no registry is reached. Undefined when it is; in CI, and for any other reason, it throws. */
+export async function installShop(shop: ShopOfGuide): Promise<string | undefined> {
+  const commands = installOf(shop);
+  if (commands === "") return undefined;
+  mkdirSync(HOME, { recursive: true });
+  const stampFile = join(HOME, `${shop.folder}.installed`);
+  const stamp = stampOf(shop, commands);
+  if (readOrEmpty(stampFile) === stamp) return undefined;
+  const { status, printed } = await run(inTestFolder(commands));
+  if (status === 0) {
+    writeFileSync(stampFile, stamp);
+    return undefined;
+  }
+  const [unreached] = UNREACHED.exec(printed) ?? [];
+  if (unreached === undefined || process.env.CI) throw new Error(`${shop.name} was not installed:\n${printed}`);
+  return `npm reached no registry (${unreached})`;
+}
+
+/** Changes with the shop, with the client that it gets, and with the commands. */
+function stampOf({ folder }: ShopOfGuide, commands: string): string {
+  const hash = createHash("sha256").update(commands);
+  const files = [`${FOLDER}/${folder}/**/*.{js,json}`, "client/*.{ts,json}"].flatMap((pattern) => globSync(pattern));
+  for (const path of files.sort()) hash.update(path).update(readFileSync(path));
+  return hash.digest("hex");
+}
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    throw error;
+  }
+}
+
+function run(commands: string): Promise<{ status: number | null; printed: string }> {
+  const child = spawn("sh", ["-c", `set -e\n${commands}`], {
+    env: terminalEnvironment(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (printed += text));
+  return new Promise((done, failed) => {
+    child.once("error", failed);
+    child.once("close", (status) => done({ status, printed }));
+  });
+}
