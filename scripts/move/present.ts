@@ -1,0 +1,55 @@
+// What the merchant at Edgetill has already.
+
+import type * as Api from "../../client/edgetill.ts";
+import type { Edgetill } from "../../client/edgetill.ts";
+import { networkNamed } from "../../src/chains/networks.ts";
+import { accountOf } from "./derivation.ts";
+import { identityOfAddress, identityOfKey, type Wanted } from "./wanted.ts";
+
+export interface Present {
+  readonly merchantName: string;
+  /** Of the key: `wallet:create`. */
+  readonly permissions: readonly string[];
+  readonly wallets: readonly PresentWallet[];
+  readonly webhooks: readonly Api.Webhook[];
+  readonly products: readonly Api.Product[];
+  readonly customers: readonly Api.Customer[];
+  /** Undefined if nothing of them is wanted. */
+  readonly settings: Api.Settings | undefined;
+}
+
+export interface PresentWallet {
+  readonly id: string;
+  /** `BTC on BTC` */
+  readonly pair: string;
+  /** Undefined of a wallet that shows no address, such as a frozen one. */
+  readonly identity: string | undefined;
+}
+
+/** Reads only the kinds of which something is wanted, so that a key needs no more. */
+export async function readPresent(edgetill: Edgetill, wanted: Wanted): Promise<Present> {
+  const merchant = await edgetill.merchant.get();
+  const products: Api.Product[] = [];
+  const customers: Api.Customer[] = [];
+  if (wanted.products.length > 0) for await (const each of edgetill.products.list({ limit: 100 })) products.push(each);
+  if (wanted.customers.length > 0)
+    for await (const each of edgetill.customers.list({ limit: 100 })) customers.push(each);
+  return {
+    merchantName: merchant.name,
+    permissions: merchant.permissions,
+    wallets: wanted.wallets.length === 0 ? [] : (await edgetill.wallets.list()).map(presentWallet),
+    webhooks: wanted.webhooks.length === 0 ? [] : await edgetill.webhooks.list(),
+    products,
+    customers,
+    settings: Object.keys(wanted.settings).length === 0 ? undefined : await edgetill.settings.get(),
+  };
+}
+
+function presentWallet({ id, cryptocurrency, network, address, xpub, derivationPath }: Api.Wallet): PresentWallet {
+  const pair = `${cryptocurrency} on ${network}`;
+  if (address !== null) return { id, pair, identity: identityOfAddress(pair, address) };
+  const on = networkNamed(network);
+  if (on === undefined || xpub === null || derivationPath === null) return { id, pair, identity: undefined };
+  const account = accountOf(on, xpub, derivationPath);
+  return { id, pair, identity: account.ok ? identityOfKey(account.value.keyHash) : undefined };
+}

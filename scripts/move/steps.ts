@@ -1,0 +1,198 @@
+// What is to be written: what is wanted without what is there. Pure, so that a second run after an interruption finds what the first one did.
+import type * as Api from "../../client/edgetill.ts";
+import { sha256Hex } from "../../src/lib/bytes.ts";
+import { plainText } from "../../src/lib/plain-text.ts";
+import type { Present } from "./present.ts";
+import type { Wanted, WantedSettings, WantedWallet } from "./wanted.ts";
+
+export type Step =
+  | { readonly kind: "wallet"; readonly wallet: WantedWallet }
+  | { readonly kind: "webhook"; readonly body: Api.CreateWebhookBody }
+  | { readonly kind: "product"; readonly body: Api.CreateProductBody; readonly ordinal: number }
+  | { readonly kind: "customer"; readonly body: Api.UpsertCustomerBody; readonly ordinal: number }
+  | { readonly kind: "settings"; readonly body: Api.UpdateSettingsBody };
+
+export interface Work {
+  readonly steps: readonly Step[];
+  /** Lines about what is there already. */
+  readonly there: readonly string[];
+  /** Lines about what cannot be written beside what is there. */
+  readonly blocked: readonly string[];
+}
+
+/** Of a merchant that has nothing yet. */
+export const NOTHING: Present = {
+  merchantName: "",
+  permissions: [],
+  wallets: [],
+  webhooks: [],
+  products: [],
+  customers: [],
+  settings: undefined,
+};
+
+export function workOf(wanted: Wanted, present: Present): Work {
+  const parts = [
+    walletWork(wanted, present),
+    webhookWork(wanted, present),
+    listWork("product", wanted.products, present.products, productIdentity, (body, ordinal) => ({
+      kind: "product",
+      body,
+      ordinal,
+    })),
+    listWork("customer", wanted.customers, present.customers, customerIdentity, (body, ordinal) => ({
+      kind: "customer",
+      body,
+      ordinal,
+    })),
+    settingsWork(wanted.settings, present.settings),
+  ];
+  return {
+    steps: parts.flatMap(({ steps }) => steps),
+    there: parts.flatMap(({ there }) => there),
+    blocked: parts.flatMap(({ blocked }) => blocked),
+  };
+}
+
+function walletWork(wanted: Wanted, present: Present): Work {
+  const read = wanted.wallets.map((wallet) => {
+    const { cryptocurrency, network } = wallet.body;
+    const pair = `${cryptocurrency} on ${network}`;
+    const same = present.wallets.find((each) => each.pair === pair);
+    return { wallet, pair, same };
+  });
+  return {
+    steps: read.filter(({ same }) => same === undefined).map(({ wallet }) => ({ kind: "wallet", wallet })),
+    there: read.flatMap(({ wallet, pair, same }) =>
+      same?.identity === wallet.identity ? `wallet ${pair}: ${same.id}` : [],
+    ),
+    blocked: read.flatMap(({ wallet, pair, same }) =>
+      same === undefined || same.identity === wallet.identity
+        ? []
+        : `wallet ${pair}: the merchant has another one, ${same.id}; it stays as it is`,
+    ),
+  };
+}
+
+function webhookWork(wanted: Wanted, { webhooks }: Present): Work {
+  const read = wanted.webhooks.map((body) => ({
+    body,
+    same: webhooks.find((each) => isSameWebhook(body, each)),
+  }));
+  return {
+    steps: read.flatMap(({ body, same }) => (same === undefined ? { kind: "webhook", body } : [])),
+    there: read.flatMap(({ body, same }) =>
+      same === undefined
+        ? []
+        : `webhook ${plainText(body.url)}: ${same.id}; if you do not have its secret, make a new one: rotate it in the console`,
+    ),
+    blocked: [],
+  };
+}
+
+/** By the mark that a move leaves, because events may be changed afterwards. */
+function isSameWebhook(body: Api.CreateWebhookBody, { url, description }: Api.Webhook): boolean {
+  return url === body.url && description === body.description;
+}
+
+/**
+ * Rows that are equal in all that moves are told apart by their number: of three equal ones, two that are there leave the third. `ordinal` is its
+ * number among its equals.
+ */
+function listWork<Body, Row>(
+  kind: string,
+  wanted: readonly Body[],
+  rows: readonly Row[],
+  identityOf: (of: Body | Row) => string,
+  stepOf: (body: Body, ordinal: number) => Step,
+): Work {
+  const there = countsOf(rows.map(identityOf));
+  const seen = new Map<string, number>();
+  const steps = wanted.flatMap((body) => {
+    const identity = identityOf(body);
+    const ordinal = seen.get(identity) ?? 0;
+    seen.set(identity, ordinal + 1);
+    return ordinal < (there.get(identity) ?? 0) ? [] : stepOf(body, ordinal);
+  });
+  const found = wanted.length - steps.length;
+  return { steps, there: found === 0 ? [] : [`${kind}s: ${found}`], blocked: [] };
+}
+
+function countsOf(texts: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return counts;
+}
+
+function productIdentity(of: Api.CreateProductBody | Api.Product): string {
+  const { name, description, currency, isActive, askForName, askForAddress, askForPhoneNumber } = of;
+  const price = Number(of.price);
+  const flags = [isActive, askForName, askForAddress, askForPhoneNumber];
+  return JSON.stringify([name, description ?? null, price, currency, flags]);
+}
+
+/** By the email where there is one, as the server tells them apart. */
+function customerIdentity({ email, name, address, phoneNumber }: Api.UpsertCustomerBody | Api.Customer): string {
+  return typeof email === "string"
+    ? email.toLowerCase()
+    : JSON.stringify([name ?? null, address ?? null, phoneNumber ?? null]);
+}
+
+function settingsWork(wanted: WantedSettings, present: Api.Settings | undefined): Work {
+  const { invoiceLifetimeSeconds, underpaidTolerancePercent, brandName } = wanted;
+  const body: Api.UpdateSettingsBody = {
+    ...(invoiceLifetimeSeconds === undefined || invoiceLifetimeSeconds === present?.invoiceLifetimeSeconds
+      ? {}
+      : { invoiceLifetimeSeconds }),
+    ...(underpaidTolerancePercent === undefined || underpaidTolerancePercent === present?.underpaidTolerancePercent
+      ? {}
+      : { underpaidTolerancePercent }),
+    ...(brandName === undefined || (present?.brand.name ?? null) !== null ? {} : { brand: { name: brandName } }),
+  };
+  const isDone = Object.keys(body).length === 0;
+  const there = isDone && Object.keys(wanted).length > 0 ? ["settings"] : [];
+  return { steps: isDone ? [] : [{ kind: "settings", body }], there, blocked: [] };
+}
+
+/** One line for people. */
+export function lineOf(step: Step): string {
+  switch (step.kind) {
+    case "wallet": {
+      const { body, addresses } = step.wallet;
+      const { cryptocurrency, network, requiredConfirmations, isEnabled } = body;
+      const what =
+        body.walletType === "XPUB_WALLET"
+          ? `key of ${body.derivationPath}, first address ${addresses[0]}`
+          : `address ${plainText(body.address)}`;
+      const state = isEnabled === false ? ", disabled" : "";
+      return `wallet ${cryptocurrency} on ${network}: ${what}, ${requiredConfirmations} confirmations${state}`;
+    }
+    case "webhook":
+      return `webhook ${plainText(step.body.url)}: ${step.body.events.join(", ")}, switched off`;
+    case "product":
+      return `product ${plainText(step.body.name)}: ${step.body.price} ${step.body.currency}`;
+    case "customer":
+      return `customer ${plainText(step.body.email ?? step.body.name ?? "without email and name")}`;
+    case "settings":
+      return `settings: ${plainText(JSON.stringify(step.body))}`;
+  }
+}
+
+/** The same for the same step in every run, so that the server does it once. */
+export function idempotencyKeyOf(step: Step): string {
+  return `move-${sha256Hex(JSON.stringify(step))}`;
+}
+
+/** The permission that a step needs, as the API names it. */
+export function permissionOf({ kind }: Step): string {
+  switch (kind) {
+    case "wallet":
+    case "webhook":
+    case "product":
+      return `${kind}:create`;
+    case "customer":
+      return "customer:update";
+    case "settings":
+      return "merchant:update";
+  }
+}

@@ -1,0 +1,39 @@
+// What a move would have in a merchant of Edgetill, whatever server it comes from.
+import type * as Api from "../../client/edgetill.ts";
+
+export interface Wanted {
+  /** Whose it was: `the store "Coffee" (5ERa…)`. */
+  readonly title: string;
+  readonly wallets: readonly WantedWallet[];
+  readonly webhooks: readonly Api.CreateWebhookBody[];
+  readonly products: readonly Api.CreateProductBody[];
+  readonly customers: readonly Api.UpsertCustomerBody[];
+  readonly settings: WantedSettings;
+  /** What does not move, each with its reason. */
+  readonly left: readonly string[];
+  /** What the operator must know or do. */
+  readonly notes: readonly string[];
+}
+
+export interface WantedWallet {
+  readonly body: Api.RegisterWalletBody;
+  /** Equal for the same key or address of the same network, however it is spelled. */
+  readonly identity: string;
+  /** The first addresses that the wallet must show; empty for a single address. */
+  readonly addresses: readonly string[];
+}
+
+export interface WantedSettings {
+  readonly invoiceLifetimeSeconds?: number;
+  readonly underpaidTolerancePercent?: number;
+  /** Shown to customers; only where the merchant has no brand name. */
+  readonly brandName?: string;
+}
+
+/** The identity of an account's key, and of a single address. EVM addresses are the same in any case. */
+export function identityOfKey(keyHash: string): string {
+  return `key ${keyHash}`;
+}
+export function identityOfAddress(pair: string, address: string): string {
+  return `address ${pair} ${address.startsWith("0x") ? address.toLowerCase() : address}`;
+}

@@ -1,0 +1,72 @@
+// Writes the steps of a move by Edgetill's own API, one after the other, and checks each wallet by the addresses that it shows.
+import { type Edgetill, EdgetillError } from "../../client/edgetill.ts";
+import { plainText } from "../../src/lib/plain-text.ts";
+import { MoveError } from "./move-error.ts";
+import { idempotencyKeyOf, lineOf, type Step } from "./steps.ts";
+import type { WantedWallet } from "./wanted.ts";
+
+export interface Written {
+  readonly made: number;
+  /** Lines about steps that the server refused. */
+  readonly refused: readonly string[];
+}
+
+/** Refusals of one step: the others may still be written. Anything else ends the run, and a second run goes on. */
+const REFUSALS = [400, 409, 413, 422];
+
+export async function writeSteps(
+  edgetill: Edgetill,
+  steps: readonly Step[],
+  print: (line: string) => void,
+): Promise<Written> {
+  const refused: string[] = [];
+  for (const step of steps) {
+    try {
+      await writeStep(edgetill, step, print);
+    } catch (error) {
+      const why = plainText(error instanceof Error ? error.message : String(error));
+      if (!(error instanceof EdgetillError) || !REFUSALS.includes(error.status)) {
+        throw new MoveError(
+          `${lineOf(step)}: ${why}\nThe move is not finished. Run the same command again: it goes on where this one ended.`,
+        );
+      }
+      refused.push(`${lineOf(step)}: ${why}`);
+    }
+  }
+  return { made: steps.length - refused.length, refused };
+}
+
+async function writeStep(edgetill: Edgetill, step: Step, print: (line: string) => void): Promise<void> {
+  const once = { idempotencyKey: idempotencyKeyOf(step) };
+  switch (step.kind) {
+    case "wallet": {
+      const { id } = await edgetill.wallets.register(step.wallet.body, once);
+      await compareAddresses(edgetill, id, step.wallet);
+      break;
+    }
+    case "webhook": {
+      const { id, url, secret } = await edgetill.webhooks.create(step.body, once);
+      print(`  secret of ${plainText(url)} (${id}), shown only now: ${secret}`);
+      break;
+    }
+    case "product":
+      await edgetill.products.create(step.body, once);
+      break;
+    case "customer":
+      await edgetill.customers.upsert(step.body, once);
+      break;
+    case "settings":
+      await edgetill.settings.update(step.body);
+      break;
+  }
+  print(`made ${lineOf(step)}`);
+}
+
+/** A wallet that shows other addresses than were compared is disabled: money to it would be lost to its owner. */
+async function compareAddresses(edgetill: Edgetill, walletId: string, { addresses }: WantedWallet): Promise<void> {
+  if (addresses.length === 0) return;
+  const { data } = await edgetill.wallets.previewAddresses(walletId, { from: 0, count: addresses.length });
+  if (addresses.every((address, index) => data[index]?.address === address)) return;
+  await edgetill.wallets.update(walletId, { isEnabled: false });
+  throw new MoveError(`the wallet ${walletId} shows other addresses than were compared. It is disabled: delete it.`);
+}

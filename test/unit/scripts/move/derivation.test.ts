@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { accountOfBtcpay, accountOfKey } from "../../../../scripts/move/derivation.ts";
+import { decodeBase58check, encodeBase58check } from "../../../../src/chains/address-text.ts";
+import { type BtcpayKind, type BtcpayNetwork, btcpayAccount } from "../../../support/btcpay-accounts.ts";
+import accountKeys from "../../../vectors/account-keys.json" with { type: "json" };
+
+const KINDS: readonly BtcpayKind[] = ["segwit", "p2sh", "legacy"];
+const COINS: readonly BtcpayNetwork[] = ["BTC", "LTC", "BTC_TESTNET"];
+const codeOf = (on: BtcpayNetwork) => on.replace("_TESTNET", "");
+
+function keyOf(on: BtcpayNetwork, kind: BtcpayKind, account = 0) {
+  const { scheme, path, addresses } = btcpayAccount(on, kind, account, 3);
+  return { code: codeOf(on), scheme, accountKeyPath: `73c5da0a/${path}`, previewed: addresses };
+}
+
+describe("an account of BTCPay Server", () => {
+  it("of the published seed has the published key and addresses in each form", () => {
+    for (const published of accountKeys.accounts.filter(({ network }) => network === "BTC")) {
+      const kind =
+        KINDS.find((each) => `m/${btcpayAccount("BTC", each).path}` === published.derivationPath) ?? "segwit";
+      const read = accountOfBtcpay(keyOf("BTC", kind));
+      expect(read).toMatchObject({
+        ok: true,
+        value: { xpub: published.xpub, derivationPath: published.derivationPath },
+      });
+      expect(read.ok && read.value.addresses).toEqual(expect.arrayContaining(published.addresses));
+    }
+  });
+
+  it("keeps its addresses, its path and its network, whatever coin, kind and number it has", () => {
+    const account = fc.record({ on: fc.constantFrom(...COINS), kind: fc.constantFrom(...KINDS), number: fc.nat(50) });
+    fc.assert(
+      fc.property(account, ({ on, kind, number }) => {
+        const { path, addresses } = btcpayAccount(on, kind, number, 3);
+        const read = accountOfBtcpay(keyOf(on, kind, number));
+        expect(read).toMatchObject({
+          ok: true,
+          value: { derivationPath: `m/${path}`, addresses, network: { name: on } },
+        });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("has the same key hash however its key is spelled", () => {
+    const read = accountOfBtcpay(keyOf("BTC", "segwit"));
+    const zpub = accountKeys.accounts[2]?.xpub ?? "";
+    const given = accountOfKey("BTC", zpub, undefined);
+    expect(read.ok && given.ok && read.value.keyHash === given.value.keyHash).toBe(true);
+  });
+
+  it("is found by its addresses among the test networks", () => {
+    const key = keyOf("BTC_TESTNET", "segwit");
+    const regtest = key.previewed.map(() => "bcrt1qcr8te4kr609gcawutmrza0j4xv80jy8zeqchgx");
+    expect(accountOfBtcpay(key)).toMatchObject({ ok: true, value: { network: { name: "BTC_TESTNET" } } });
+    expect(accountOfBtcpay({ ...key, previewed: regtest })).toMatchObject({ ok: false });
+  });
+});
+
+describe("a key is refused with its reason", () => {
+  const key = keyOf("BTC", "segwit");
+  const xpub = key.scheme;
+  const reseal = (change: (payload: Uint8Array) => void) => {
+    const payload = Uint8Array.from(decodeBase58check(xpub) ?? []);
+    change(payload);
+    return encodeBase58check(payload);
+  };
+
+  it.each([
+    ["of several signatures", { scheme: `2-of-${xpub}-${xpub}` }, /several signatures/],
+    ["of several signatures, wrapped", { scheme: `2-of-${xpub}-${xpub}-[p2sh]` }, /several signatures/],
+    ["with Taproot", { scheme: `${xpub}-[taproot]` }, /kind \[taproot\]/],
+    ["of a descriptor", { scheme: `wpkh(${xpub}/0/*)` }, /descriptor/],
+    ["that is private", { scheme: accountKeys.accounts[2]?.xprv ?? "" }, /private key/],
+    ["that is private, as xprv", { scheme: accountKeys.accounts[0]?.xprv ?? "" }, /private key/],
+    ["with a wrong character", { scheme: `${xpub.slice(0, -1)}${xpub.endsWith("2") ? "3" : "2"}` }, /neither/],
+    ["of a master", { scheme: reseal((payload) => payload.set([0], 4)) }, /depth is 0/],
+    [
+      "whose addresses BTCPay shows otherwise",
+      { previewed: btcpayAccount("BTC", "p2sh").addresses },
+      /other addresses/,
+    ],
+    [
+      "of which only the third address differs",
+      { previewed: [...key.previewed.slice(0, 2), "bc1q"] },
+      /other addresses/,
+    ],
+    ["without addresses to compare", { previewed: [] }, /nothing can be compared/],
+    ["at a path of another purpose", { accountKeyPath: "73c5da0a/44'/0'/0'" }, /m\/44'\/0'\/0'/],
+    ["at a path of another account", { accountKeyPath: "84h/0h/7h" }, /m\/84'\/0'\/7'/],
+    ["of a coin without extended keys", { code: "DOGE" }, /no network of DOGE/],
+  ])("%s", (_, change, reason) => {
+    const read = accountOfBtcpay({ ...key, ...change });
+    expect(read).toEqual({ ok: false, error: expect.stringMatching(reason) });
+    expect(JSON.stringify(read)).not.toContain(xpub.slice(0, 20));
+  });
+
+  it.each([undefined, "", "m/84'/0'/0'", "84'/0'/0'", "84h/0H/0h", "73c5da0a/84'/0'/0'"])(
+    "but not for the spelling of its path, %j",
+    (accountKeyPath) => expect(accountOfBtcpay({ ...key, accountKeyPath })).toMatchObject({ ok: true }),
+  );
+
+  it("whatever else a text is, it is refused and nothing throws", () => {
+    const texts = fc.oneof(
+      fc.string(),
+      fc.string().map((text) => `${xpub}${text}`),
+    );
+    fc.assert(
+      fc.property(texts, (scheme) => {
+        fc.pre(scheme !== xpub);
+        expect(accountOfBtcpay({ ...key, scheme }).ok).toBe(false);
+        expect(accountOfKey("BTC", scheme, undefined)).toBeDefined();
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

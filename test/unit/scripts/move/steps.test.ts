@@ -1,0 +1,106 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type * as Api from "../../../../client/edgetill.ts";
+import { idempotencyKeyOf, lineOf, NOTHING, permissionOf, workOf } from "../../../../scripts/move/steps.ts";
+import type { Wanted, WantedWallet } from "../../../../scripts/move/wanted.ts";
+
+const WALLET: WantedWallet = {
+  body: {
+    walletType: "XPUB_WALLET",
+    cryptocurrency: "BTC",
+    network: "BTC",
+    xpub: "zpub",
+    derivationPath: "m/84'/0'/0'",
+  },
+  identity: "key 1",
+  addresses: ["bc1q1"],
+};
+const EMPTY: Wanted = {
+  title: "",
+  wallets: [],
+  webhooks: [],
+  products: [],
+  customers: [],
+  settings: {},
+  left: [],
+  notes: [],
+};
+const present = (wallet: { identity: string | undefined }) => ({
+  ...NOTHING,
+  wallets: [{ id: "wal_1", pair: "BTC on BTC", ...wallet }],
+});
+
+function storedProduct(body: Api.CreateProductBody): Api.Product {
+  const base = { description: null, currency: "USD", isActive: true, askForName: false, askForAddress: false } as const;
+  const rest = {
+    id: "prd_1",
+    merchantId: "mer_1",
+    image: null,
+    signedImage: null,
+    createdAt: "",
+    updatedAt: "",
+    deletedAt: null,
+  };
+  return { ...base, askForPhoneNumber: false, ...rest, checkoutUrl: "", name: body.name, price: body.price.toFixed(6) };
+}
+
+function productBody(name: string): Api.CreateProductBody {
+  const flags = { isActive: true, askForName: false, askForAddress: false, askForPhoneNumber: false };
+  return { name, description: null, price: 4.5, currency: "USD", ...flags };
+}
+
+describe("what is to be written", () => {
+  it("is a wallet whose pair is free", () => {
+    expect(workOf({ ...EMPTY, wallets: [WALLET] }, NOTHING).steps).toMatchObject([{ kind: "wallet" }]);
+  });
+
+  it("is no wallet that is there, and none beside another one", () => {
+    const wanted = { ...EMPTY, wallets: [WALLET] };
+    expect(workOf(wanted, present({ identity: "key 1" }))).toMatchObject({
+      steps: [],
+      there: [expect.any(String)],
+      blocked: [],
+    });
+    for (const identity of ["key 2", undefined])
+      expect(workOf(wanted, present({ identity }))).toMatchObject({
+        steps: [],
+        there: [],
+        blocked: [expect.any(String)],
+      });
+  });
+
+  it("is what is missing of equal products: three of which one is there leave two, each with a key of its own", () => {
+    const names = fc.array(fc.constantFrom("Tea", "Cake"), { maxLength: 6 });
+    fc.assert(
+      fc.property(names, fc.nat(6), (wantedNames, count) => {
+        const products = wantedNames.map(productBody);
+        const stored = products.slice(0, count).map(storedProduct);
+        const { steps } = workOf({ ...EMPTY, products }, { ...NOTHING, products: stored });
+        expect(steps).toHaveLength(products.length - stored.length);
+        expect(new Set(steps.map(idempotencyKeyOf)).size).toBe(steps.length);
+        const whole = workOf({ ...EMPTY, products }, NOTHING).steps.map(idempotencyKeyOf);
+        expect(whole).toEqual(expect.arrayContaining(steps.map(idempotencyKeyOf)));
+      }),
+    );
+  });
+
+  it("is nothing but the settings that differ, and no brand name in the place of another", () => {
+    const settings = { invoiceLifetimeSeconds: 900, underpaidTolerancePercent: 1, brandName: "Coffee" };
+    const brand = { name: null as string | null, color: null, supportUrl: null, logo: null, logoUrl: null };
+    const stored = { invoiceLifetimeSeconds: 3_600, underpaidTolerancePercent: 1, brand } as Api.Settings;
+    const stepsAt = (changes: Partial<Api.Settings>) =>
+      workOf({ ...EMPTY, settings }, { ...NOTHING, settings: { ...stored, ...changes } }).steps;
+    expect(stepsAt({})).toEqual([
+      { kind: "settings", body: { invoiceLifetimeSeconds: 900, brand: { name: "Coffee" } } },
+    ]);
+    expect(stepsAt({ invoiceLifetimeSeconds: 900, brand: { ...brand, name: "Other" } })).toEqual([]);
+  });
+
+  it("has one idempotency key of at most 255 characters, and a line without control characters", () => {
+    const [step] = workOf({ ...EMPTY, products: [productBody("Tea\n\u001b[2J")] }, NOTHING).steps;
+    if (step === undefined) throw new Error("no step");
+    expect(idempotencyKeyOf(step)).toMatch(/^move-[0-9a-f]{64}$/);
+    expect(lineOf(step)).toBe("product Tea [2J: 4.5 USD");
+    expect(permissionOf(step)).toBe("product:create");
+  });
+});
