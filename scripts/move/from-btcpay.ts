@@ -110,7 +110,7 @@ function accountOfMethod({ code = "", scheme, accountKeyPath, previewed }: Btcpa
 }
 
 const neverSaid = (code: string) =>
-  `BTCPay Server has shown addresses of this key, and Edgetill begins each key at its first address, so two customers would get one address. Make a new account in your wallet software and give its key with --key ${code}=..., or if no address was ever shown, say --unused ${code}`;
+  `BTCPay Server may have shown addresses of this key, and Edgetill begins each key at its first address, so two customers would get one address. Make a new account in your wallet software and give its key with --key ${code}=..., or if no address was ever shown, say --unused ${code}`;
 
 /** The proof against an operator who says that no address of a key was shown; undefined if there is none. */
 function whyUsed(all: readonly BtcpayExport[], { keyHash }: Account): string | undefined {

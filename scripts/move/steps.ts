@@ -165,7 +165,8 @@ export function lineOf(step: Step): string {
           ? `key of ${body.derivationPath}, first address ${addresses[0]}`
           : `address ${plainText(body.address)}`;
       const state = isEnabled === false ? ", disabled" : "";
-      return `wallet ${cryptocurrency} on ${network}: ${what}, ${requiredConfirmations} confirmations${state}`;
+      const confirmations = requiredConfirmations === 1 ? "1 confirmation" : `${requiredConfirmations} confirmations`;
+      return `wallet ${cryptocurrency} on ${network}: ${what}, ${confirmations}${state}`;
     }
     case "webhook":
       return `webhook ${plainText(step.body.url)}: ${step.body.events.join(", ")}, switched off`;
