@@ -4,7 +4,7 @@ import type * as Api from "../../client/edgetill.ts";
 import type { Edgetill } from "../../client/edgetill.ts";
 import { networkNamed } from "../../src/chains/networks.ts";
 import { accountOf } from "./derivation.ts";
-import { identityOfAddress, identityOfKey, type Wanted } from "./wanted.ts";
+import { identityOfAddress, identityOfKey, type Wanted, type WantedWallet } from "./wanted.ts";
 
 export interface Present {
   readonly merchantName: string;
@@ -24,6 +24,8 @@ export interface PresentWallet {
   readonly pair: string;
   /** Undefined of a wallet that shows no address, such as a frozen one. */
   readonly identity: string | undefined;
+  /** The first ones, as the server shows them; empty for a single address, and for pairs that are not wanted. */
+  readonly addresses: readonly string[];
 }
 
 /** Reads only the kinds of which something is wanted, so that a key needs no more. */
@@ -37,7 +39,7 @@ export async function readPresent(edgetill: Edgetill, wanted: Wanted): Promise<P
   return {
     merchantName: merchant.name,
     permissions: merchant.permissions,
-    wallets: wanted.wallets.length === 0 ? [] : (await edgetill.wallets.list()).map(presentWallet),
+    wallets: wanted.wallets.length === 0 ? [] : await readWallets(edgetill, wanted.wallets),
     webhooks: wanted.webhooks.length === 0 ? [] : await edgetill.webhooks.list(),
     products,
     customers,
@@ -45,11 +47,23 @@ export async function readPresent(edgetill: Edgetill, wanted: Wanted): Promise<P
   };
 }
 
-function presentWallet({ id, cryptocurrency, network, address, xpub, derivationPath }: Api.Wallet): PresentWallet {
-  const pair = `${cryptocurrency} on ${network}`;
-  if (address !== null) return { id, pair, identity: identityOfAddress(pair, address) };
+async function readWallets(edgetill: Edgetill, wanted: readonly WantedWallet[]): Promise<readonly PresentWallet[]> {
+  const wallets: PresentWallet[] = [];
+  for (const wallet of await edgetill.wallets.list()) {
+    const { id, cryptocurrency, network } = wallet;
+    const identity = identityOf(wallet);
+    const count = wanted.find((each) => each.identity === identity)?.addresses.length ?? 0;
+    const shown = count === 0 ? [] : (await edgetill.wallets.previewAddresses(id, { from: 0, count })).data;
+    const addresses = shown.map(({ address }) => address);
+    wallets.push({ id, pair: `${cryptocurrency} on ${network}`, identity, addresses });
+  }
+  return wallets;
+}
+
+function identityOf({ cryptocurrency, network, address, xpub, derivationPath }: Api.Wallet): string | undefined {
+  if (address !== null) return identityOfAddress(`${cryptocurrency} on ${network}`, address);
   const on = networkNamed(network);
-  if (on === undefined || xpub === null || derivationPath === null) return { id, pair, identity: undefined };
+  if (on === undefined || xpub === null || derivationPath === null) return undefined;
   const account = accountOf(on, xpub, derivationPath);
-  return { id, pair, identity: account.ok ? identityOfKey(account.value.keyHash) : undefined };
+  return account.ok ? identityOfKey(account.value.keyHash) : undefined;
 }

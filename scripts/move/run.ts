@@ -9,7 +9,7 @@ import { readMerchant } from "./interface-source.ts";
 import { MoveError } from "./move-error.ts";
 import { type Present, readPresent } from "./present.ts";
 import { baseUrlOf, folderReader, type Reader, readerOf } from "./reader.ts";
-import { lineOf, NOTHING, permissionOf, type Step, type Work, workOf } from "./steps.ts";
+import { lineOf, NOTHING, permissionsOf, type Step, type Work, workOf } from "./steps.ts";
 import type { Wanted } from "./wanted.ts";
 import { writeSteps } from "./write-steps.ts";
 
@@ -122,7 +122,7 @@ async function isAgreed({ isYes }: Flags, { ask, print }: Surroundings): Promise
 }
 
 function assertPermitted(steps: readonly Step[], { permissions }: Present): void {
-  const missing = [...new Set(steps.map(permissionOf))].filter((each) => !permissions.includes(each));
+  const missing = [...new Set(steps.flatMap(permissionsOf))].filter((each) => !permissions.includes(each));
   const names = missing.map((each) => each.replace(":", "_").toUpperCase());
   if (names.length > 0) throw new MoveError(`Nothing was written: the key of Edgetill lacks ${names.join(", ")}.`);
 }

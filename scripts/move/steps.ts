@@ -55,22 +55,21 @@ export function workOf(wanted: Wanted, present: Present): Work {
 }
 
 function walletWork(wanted: Wanted, present: Present): Work {
-  const read = wanted.wallets.map((wallet) => {
-    const { cryptocurrency, network } = wallet.body;
-    const pair = `${cryptocurrency} on ${network}`;
+  const works = wanted.wallets.map((wallet): Partial<Work> => {
+    const pair = `${wallet.body.cryptocurrency} on ${wallet.body.network}`;
     const same = present.wallets.find((each) => each.pair === pair);
-    return { wallet, pair, same };
+    if (same === undefined) return { steps: [{ kind: "wallet", wallet }] };
+    const { id, identity, addresses } = same;
+    if (identity !== wallet.identity)
+      return { blocked: [`wallet ${pair}: the merchant has another one, ${id}; it stays as it is`] };
+    return wallet.addresses.every((address, index) => addresses[index] === address)
+      ? { there: [`wallet ${pair}: ${id}`] }
+      : { blocked: [`wallet ${pair}: ${id} shows other addresses than were compared; delete it`] };
   });
   return {
-    steps: read.filter(({ same }) => same === undefined).map(({ wallet }) => ({ kind: "wallet", wallet })),
-    there: read.flatMap(({ wallet, pair, same }) =>
-      same?.identity === wallet.identity ? `wallet ${pair}: ${same.id}` : [],
-    ),
-    blocked: read.flatMap(({ wallet, pair, same }) =>
-      same === undefined || same.identity === wallet.identity
-        ? []
-        : `wallet ${pair}: the merchant has another one, ${same.id}; it stays as it is`,
-    ),
+    steps: works.flatMap(({ steps }) => steps ?? []),
+    there: works.flatMap(({ there }) => there ?? []),
+    blocked: works.flatMap(({ blocked }) => blocked ?? []),
   };
 }
 
@@ -184,16 +183,17 @@ export function idempotencyKeyOf(step: Step): string {
   return `move-${sha256Hex(JSON.stringify(step))}`;
 }
 
-/** The permission that a step needs, as the API names it. */
-export function permissionOf({ kind }: Step): string {
+/** The permissions that a step needs, as the API names them. A wallet that shows wrong addresses is disabled, which is an update. */
+export function permissionsOf({ kind }: Step): readonly string[] {
   switch (kind) {
     case "wallet":
+      return ["wallet:create", "wallet:update"];
     case "webhook":
     case "product":
-      return `${kind}:create`;
+      return [`${kind}:create`];
     case "customer":
-      return "customer:update";
+      return ["customer:update"];
     case "settings":
-      return "merchant:update";
+      return ["merchant:update"];
   }
 }

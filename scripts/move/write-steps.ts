@@ -24,6 +24,7 @@ export async function writeSteps(
     try {
       await writeStep(edgetill, step, print);
     } catch (error) {
+      if (error instanceof MoveError) throw error;
       const why = plainText(error instanceof Error ? error.message : String(error));
       if (!(error instanceof EdgetillError) || !REFUSALS.includes(error.status)) {
         throw new MoveError(
@@ -65,8 +66,20 @@ async function writeStep(edgetill: Edgetill, step: Step, print: (line: string) =
 /** A wallet that shows other addresses than were compared is disabled: money to it would be lost to its owner. */
 async function compareAddresses(edgetill: Edgetill, walletId: string, { addresses }: WantedWallet): Promise<void> {
   if (addresses.length === 0) return;
-  const { data } = await edgetill.wallets.previewAddresses(walletId, { from: 0, count: addresses.length });
-  if (addresses.every((address, index) => data[index]?.address === address)) return;
+  const shown = await addressesOf(edgetill, walletId, addresses.length);
+  if (addresses.every((address, index) => shown[index] === address)) return;
   await edgetill.wallets.update(walletId, { isEnabled: false });
-  throw new MoveError(`the wallet ${walletId} shows other addresses than were compared. It is disabled: delete it.`);
+  throw new MoveError(`The wallet ${walletId} shows other addresses than were compared. It is disabled: delete it.`);
+}
+
+async function addressesOf(edgetill: Edgetill, walletId: string, count: number): Promise<readonly string[]> {
+  try {
+    const { data } = await edgetill.wallets.previewAddresses(walletId, { from: 0, count });
+    return data.map(({ address }) => address);
+  } catch (error) {
+    if (!(error instanceof EdgetillError) || error.status !== 404) throw error;
+    throw new MoveError(
+      `The wallet ${walletId} was made by an earlier run and deleted since. Edgetill remembers what it answered for 24 hours: run this again after that, or register the wallet in the console.`,
+    );
+  }
 }

@@ -11,6 +11,8 @@ export interface BrokenLine {
    * Undefined mends the line.
    */
   breakAt(write: number | undefined, when: "before" | "after"): void;
+  /** What becomes of the text of an answer on its way, by the request's path; as it is unless set. */
+  alter: (path: string, text: string) => string;
   close(): Promise<void>;
 }
 
@@ -40,13 +42,14 @@ export async function startBrokenLine(to: string): Promise<BrokenLine> {
       return;
     }
     response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "text/plain" });
-    response.end(await answer.text());
+    response.end(line.alter(url, await answer.text()));
   });
   const { origin, close } = await listen(server);
   const breakAt = (write: number | undefined, moment: "before" | "after") => {
     [at, when, seen, isBroken] = [write, moment, 0, false];
   };
-  return { origin, writes, breakAt, close };
+  const line: BrokenLine = { origin, writes, breakAt, close, alter: (_, text) => text };
+  return line;
 }
 
 async function passOn(to: string, request: IncomingMessage): Promise<Response> {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type * as Api from "../../../../client/edgetill.ts";
-import { idempotencyKeyOf, lineOf, NOTHING, permissionOf, workOf } from "../../../../scripts/move/steps.ts";
+import { idempotencyKeyOf, lineOf, NOTHING, permissionsOf, workOf } from "../../../../scripts/move/steps.ts";
 import type { Wanted, WantedWallet } from "../../../../scripts/move/wanted.ts";
 
 const WALLET: WantedWallet = {
@@ -25,9 +25,9 @@ const EMPTY: Wanted = {
   left: [],
   notes: [],
 };
-const present = (wallet: { identity: string | undefined }) => ({
+const present = (wallet: { identity: string | undefined; addresses?: readonly string[] }) => ({
   ...NOTHING,
-  wallets: [{ id: "wal_1", pair: "BTC on BTC", ...wallet }],
+  wallets: [{ id: "wal_1", pair: "BTC on BTC", addresses: ["bc1q1", "bc1q2"], ...wallet }],
 });
 
 function storedProduct(body: Api.CreateProductBody): Api.Product {
@@ -61,6 +61,8 @@ describe("what is to be written", () => {
       there: [expect.any(String)],
       blocked: [],
     });
+    const others = present({ identity: "key 1", addresses: ["bc1q3"] });
+    expect(workOf(wanted, others)).toMatchObject({ steps: [], there: [], blocked: [expect.stringMatching(/other/)] });
     for (const identity of ["key 2", undefined])
       expect(workOf(wanted, present({ identity }))).toMatchObject({
         steps: [],
@@ -101,6 +103,6 @@ describe("what is to be written", () => {
     if (step === undefined) throw new Error("no step");
     expect(idempotencyKeyOf(step)).toMatch(/^move-[0-9a-f]{64}$/);
     expect(lineOf(step)).toBe("product Tea [2J: 4.5 USD");
-    expect(permissionOf(step)).toBe("product:create");
+    expect(permissionsOf(step)).toEqual(["product:create"]);
   });
 });

@@ -1,0 +1,118 @@
+// What a move does when its server does not do as it was asked, and how it asks.
+import { afterEach, describe, expect, it } from "vitest";
+import { move } from "../../scripts/move/run.ts";
+import { startBrokenLine } from "../support/broken-line.ts";
+import { btcpayAccount } from "../support/btcpay-accounts.ts";
+import { type StandIn, type StandInStore, startBtcpay } from "../support/btcpay-stand-in.ts";
+import { expectOk, service } from "./client.ts";
+import { MOVE_PERMISSIONS, newMerchant, runMove, type Source, stateOf } from "./movers.ts";
+import type { Wallet } from "./shapes.ts";
+
+const FRESH = `BTC=${btcpayAccount("BTC", "legacy", 4).scheme.replace(/-.*/, "")}`;
+const STORE: StandInStore = {
+  id: "TeaStore1",
+  name: "Tea",
+  methods: [{ code: "BTC", account: btcpayAccount("BTC", "segwit") }],
+};
+
+const open: StandIn[] = [];
+afterEach(async () => {
+  for (const btcpay of open.splice(0)) await btcpay.close();
+});
+
+async function sourceOf(store: Partial<StandInStore> = {}): Promise<Source> {
+  const btcpay = await startBtcpay({ version: 2, stores: [{ ...STORE, ...store }] });
+  open.push(btcpay);
+  return { args: ["btcpay", "--from", btcpay.origin, "--store", STORE.id, "--key", FRESH], key: btcpay.key };
+}
+
+describe("a server that does otherwise", () => {
+  it("and shows other addresses of a new wallet than were compared gets it disabled", async () => {
+    const merchant = await newMerchant();
+    const line = await startBrokenLine(service.baseUrl);
+    line.alter = (path, text) =>
+      /\/addresses\?/.test(path) ? text.replaceAll(/"address":"1\w/g, '"address":"1x') : text;
+    const { status, printed } = await runMove(await sourceOf(), merchant, { args: ["--yes"], to: line.origin });
+    expect([status, printed]).toEqual([1, expect.stringMatching(/shows other addresses.*It is disabled: delete it/)]);
+    const again = await runMove(await sourceOf(), merchant, { args: ["--yes"], to: line.origin });
+    await line.close();
+    expect([again.status, again.printed]).toEqual([1, expect.stringMatching(/Does not move:.*shows other addresses/s)]);
+    expect(expectOk(await merchant.get<Wallet[]>("/wallets"), 200)).toMatchObject([{ isEnabled: false }]);
+  });
+
+  it("and refuses one webhook gets the rest, and the run is no success", async () => {
+    const merchant = await newMerchant();
+    const urls = ["http://shop.example.com/open", "http://127.0.0.1:4242/fine"];
+    const webhooks = urls.map((url, index) => ({ id: `W${index}`, url, enabled: true }));
+    const { status, printed } = await runMove(await sourceOf({ webhooks }), merchant, { args: ["--yes"] });
+    expect([status, printed]).toEqual([1, expect.stringMatching(/refused webhook \S+open.*3 made, 1 refused/s)]);
+    expect(await stateOf(merchant)).toMatchObject({ webhooks: [{ url: urls[1] }], wallets: [{ network: "BTC" }] });
+  });
+
+  it("and answers from memory for what was deleted meanwhile is noticed", async () => {
+    const merchant = await newMerchant([...MOVE_PERMISSIONS, "WALLET_DELETE"]);
+    const source = await sourceOf();
+    expect(await runMove(source, merchant, { args: ["--yes"] })).toMatchObject({ status: 0 });
+    const [wallet] = expectOk(await merchant.get<Wallet[]>("/wallets"), 200);
+    expectOk(await merchant.delete(`/wallets/${wallet?.id}`), 200);
+    const { status, printed } = await runMove(source, merchant, { args: ["--yes"] });
+    expect([status, printed]).toEqual([1, expect.stringMatching(/deleted since.*24 hours/)]);
+    expect(expectOk(await merchant.get<Wallet[]>("/wallets"), 200)).toEqual([]);
+  });
+
+  it("and answers from memory for a webhook that was deleted meanwhile is noticed", async () => {
+    const merchant = await newMerchant([...MOVE_PERMISSIONS, "WEBHOOK_DELETE"]);
+    const source = await sourceOf({ webhooks: [{ id: "W1", url: "http://127.0.0.1:4242/fine", enabled: true }] });
+    expect(await runMove(source, merchant, { args: ["--yes"] })).toMatchObject({ status: 0 });
+    const [webhook] = expectOk(await merchant.get<{ id: string }[]>("/webhooks"), 200);
+    expect((await merchant.delete(`/webhooks/${webhook?.id}`)).status).toBe(204);
+    const { status, printed } = await runMove(source, merchant, { args: ["--yes"] });
+    expect([status, printed]).toEqual([1, expect.stringMatching(/Not there after all: webhook \S+fine/)]);
+  });
+});
+
+describe("the command", () => {
+  it("asks for keys that the environment does not have, and shows none", async () => {
+    const [merchant, { args, key }] = [await newMerchant(), await sourceOf()];
+    const lines: string[] = [];
+    const asked: string[] = [];
+    const to = ["--to", service.baseUrl, "--merchant", merchant.merchantId];
+    const status = await move([...args, ...to], {
+      environment: {},
+      print: (line) => lines.push(line),
+      ask: async (question) => {
+        asked.push(question);
+        return "y";
+      },
+      askSecret: async (question) => {
+        asked.push(question);
+        return question.includes(merchant.merchantId) ? merchant.key : key;
+      },
+    });
+    expect(status, lines.join("\n")).toBe(0);
+    expect(asked).toEqual([
+      expect.stringMatching(/^API key of http:\/\/127/),
+      expect.stringMatching(/^API key of mer_/),
+      "Write this? [y/N] ",
+    ]);
+    expect(lines.join("\n")).not.toMatch(new RegExp(`${key}|${merchant.key}`));
+  });
+
+  it("without keys and without a terminal asks nobody", async () => {
+    const lines: string[] = [];
+    const { args } = await sourceOf();
+    const around = { environment: {}, print: (line: string) => lines.push(line), ask: undefined, askSecret: undefined };
+    expect([await move(args, around), lines]).toEqual([1, [expect.stringContaining("Set MOVE_FROM_KEY")]]);
+    expect(open[0]?.requests).toEqual([]);
+  });
+
+  it("of several stores prints each, and writes none", async () => {
+    const btcpay = await startBtcpay({ version: 2, stores: [STORE, { ...STORE, id: "CakeStore1", name: "Cake" }] });
+    open.push(btcpay);
+    const merchant = await newMerchant();
+    const source = { args: ["btcpay", "--from", btcpay.origin], key: btcpay.key };
+    const { status, printed } = await runMove(source, merchant, { args: ["--yes"] });
+    expect([status, printed]).toEqual([1, expect.stringMatching(/"Tea".*"Cake".*choose one with --store/s)]);
+    expect(await stateOf(merchant)).toMatchObject({ settings: [3_600, 1, null] });
+  });
+});
