@@ -23,9 +23,12 @@ export interface Account {
 /** How many addresses are compared. */
 export const COMPARED = 3;
 
+/** xpub and tpub, and the spellings of Litecoin's own that some of its software has. The addresses are compared whatever it is. */
 const BTCPAY_VERSIONS: Readonly<Record<string, { readonly isTest: boolean }>> = {
   "0488b21e": { isTest: false },
   "043587cf": { isTest: true },
+  "019da462": { isTest: false },
+  "0436f6e1": { isTest: true },
 };
 /** SLIP-132, main network and test networks. */
 const VERSIONS: Readonly<Record<Scheme, readonly [main: string, test: string]>> = {
@@ -67,7 +70,8 @@ export function accountOfBtcpay(of: BtcpayKey): Result<Account, string> {
   const [first] = read;
   if (first === undefined) return err(`Edgetill has no network of ${of.code} for such a key`);
   if (!first.ok) return first;
-  if (of.previewed.length === 0) return err("BTCPay shows no address of it, so nothing can be compared");
+  if (of.previewed.length === 0)
+    return err("BTCPay does not show its addresses to this API key, so nothing can be compared");
   const same = read.flatMap((each) => (each.ok && isSame(each.value.addresses, of.previewed) ? [each.value] : []))[0];
   if (same === undefined)
     return err("Edgetill derives other addresses from its key than BTCPay shows, so it is not moved");

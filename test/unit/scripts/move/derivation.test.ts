@@ -50,6 +50,15 @@ describe("an account of BTCPay Server", () => {
     expect(read.ok && given.ok && read.value.keyHash === given.value.keyHash).toBe(true);
   });
 
+  it("of Litecoin is the same under Litecoin's own prefix", () => {
+    const key = keyOf("LTC", "p2sh");
+    const payload = Uint8Array.from(decodeBase58check(key.scheme.replace(/-.*/, "")) ?? []);
+    payload.set([0x01, 0x9d, 0xa4, 0x62]);
+    const respelled = { ...key, scheme: `${encodeBase58check(payload)}-[p2sh]` };
+    expect(respelled.scheme).toMatch(/^Ltub/);
+    expect(accountOfBtcpay(respelled)).toEqual(accountOfBtcpay(key));
+  });
+
   it("is found by its addresses among the test networks", () => {
     const key = keyOf("BTC_TESTNET", "segwit");
     const regtest = key.previewed.map(() => "bcrt1qcr8te4kr609gcawutmrza0j4xv80jy8zeqchgx");
