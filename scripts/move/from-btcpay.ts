@@ -114,14 +114,18 @@ const neverSaid = (code: string) =>
 
 /** The proof against an operator who says that no address of a key was shown; undefined if there is none. */
 function whyUsed(all: readonly BtcpayExport[], { keyHash }: Account): string | undefined {
-  const holders = all.filter(({ methods }) =>
-    methods.some((method) => accountOfMethod(method).value?.keyHash === keyHash),
+  const holders = all.flatMap(({ store: { id }, methods, hasInvoices }) =>
+    methods
+      .filter((method) => accountOfMethod(method).value?.keyHash === keyHash)
+      .map(({ hasTransactions }) => ({ id, hasInvoices, hasTransactions })),
   );
-  const used = holders.find(({ hasInvoices }) => hasInvoices !== false);
+  const used = holders.find(({ hasInvoices, hasTransactions }) => hasInvoices !== false || hasTransactions === true);
   if (used === undefined) return undefined;
-  return used.hasInvoices === true
-    ? `the store ${used.store.id} has invoices with this key, so it is not unused`
-    : `whether the store ${used.store.id} has invoices cannot be read: give the key btcpay.store.canviewinvoices`;
+  const { id, hasInvoices, hasTransactions } = used;
+  if (hasTransactions === true) return `its wallet in the store ${id} has transactions, so it is not unused`;
+  return hasInvoices === true
+    ? `the store ${id} has invoices with this key, so it is not unused`
+    : `whether the store ${id} has invoices cannot be read: give the key btcpay.store.canviewinvoices`;
 }
 
 function walletOfKey(of: {

@@ -27,6 +27,8 @@ export interface BtcpayMethod {
   readonly accountKeyPath: string | undefined;
   /** The first receiving addresses, from index 0; empty if they could not be read. */
   readonly previewed: readonly string[];
+  /** Whether its wallet ever had a transaction; undefined if that was not asked, or the key may not know. */
+  readonly hasTransactions: boolean | undefined;
 }
 
 export interface BtcpayWebhook {
@@ -80,14 +82,14 @@ const webhooks = z.array(
   }),
 );
 
-/** Every store that the key may see, with what a move needs of it. */
-export async function readBtcpay(read: Reader): Promise<readonly BtcpayExport[]> {
+/** Every store that the key may see, with what a move needs of it. `unused`: coins of which the wallets' transactions are asked for, too. */
+export async function readBtcpay(read: Reader, unused: ReadonlySet<string>): Promise<readonly BtcpayExport[]> {
   const path = "/api/v1/stores";
   const answer = await read(path);
   if (!answer.ok) throw new MoveError(whyNoStores(answer.error));
   const stores = checked(z.array(store).max(MAX_STORES), answer.value, path);
   const exports: BtcpayExport[] = [];
-  for (const each of stores) exports.push(await readStore(read, each));
+  for (const each of stores) exports.push(await readStore(read, each, unused));
   return exports;
 }
 
@@ -97,7 +99,7 @@ function whyNoStores(why: NotRead): string {
     : "There is no Greenfield API and no stores.json at --from or --export.";
 }
 
-async function readStore(read: Reader, of: z.infer<typeof store>): Promise<BtcpayExport> {
+async function readStore(read: Reader, of: z.infer<typeof store>, unused: ReadonlySet<string>): Promise<BtcpayExport> {
   const at = `/api/v1/stores/${of.id}`;
   return {
     store: {
@@ -108,13 +110,13 @@ async function readStore(read: Reader, of: z.infer<typeof store>): Promise<Btcpa
       speedPolicy: of.speedPolicy ?? undefined,
       paymentTolerance: of.paymentTolerance ?? undefined,
     },
-    methods: await readMethods(read, at),
+    methods: await readMethods(read, at, unused),
     webhooks: await readWebhooks(read, `${at}/webhooks`),
-    hasInvoices: await readHasInvoices(read, `${at}/invoices?take=1&includeArchived=true`),
+    hasInvoices: await readHasAny(read, `${at}/invoices?take=1&includeArchived=true`),
   };
 }
 
-async function readMethods(read: Reader, at: string): Promise<readonly BtcpayMethod[]> {
+async function readMethods(read: Reader, at: string, unused: ReadonlySet<string>): Promise<readonly BtcpayMethod[]> {
   const path = `${at}/payment-methods`;
   const whole = await read(`${path}?includeConfig=true`);
   // 2.x shows configurations only to keys that may change them.
@@ -122,11 +124,19 @@ async function readMethods(read: Reader, at: string): Promise<readonly BtcpayMet
   if (!answer.ok) throw new MoveError(`GET ${path} was refused: give the key btcpay.store.canviewstoresettings.`);
   const found = Array.isArray(answer.value) ? newMethods(answer.value, path) : oldMethods(answer.value, path);
   const methods: BtcpayMethod[] = [];
-  for (const method of found) methods.push({ ...method, previewed: await readPreview(read, path, method) });
+  for (const method of found) {
+    const hasTransactions = unused.has(method.code ?? "")
+      ? await readHasAny(read, `${path}${method.walletAt}/transactions?limit=1`)
+      : undefined;
+    methods.push({ ...method, previewed: await readPreview(read, path, method), hasTransactions });
+  }
   return methods;
 }
 
-type Unpreviewed = Omit<BtcpayMethod, "previewed"> & { readonly previewAt: string };
+type Unpreviewed = Omit<BtcpayMethod, "previewed" | "hasTransactions"> & {
+  readonly previewAt: string;
+  readonly walletAt: string;
+};
 
 function newMethods(answer: unknown, path: string): readonly Unpreviewed[] {
   return checked(methodsOf2, answer, path).map((each) => {
@@ -141,6 +151,7 @@ function newMethods(answer: unknown, path: string): readonly Unpreviewed[] {
       scheme: read?.accountDerivation ?? undefined,
       accountKeyPath: signing?.accountKeyPath ?? undefined,
       previewAt: `/${code}-CHAIN/wallet/preview`,
+      walletAt: `/${code}-CHAIN/wallet`,
     };
   });
 }
@@ -156,6 +167,7 @@ function oldMethods(answer: unknown, path: string): readonly Unpreviewed[] {
       scheme: read?.derivationScheme ?? undefined,
       accountKeyPath: read?.accountKeyPath ?? undefined,
       previewAt: `/onchain/${code}/preview`,
+      walletAt: `/onchain/${code}/wallet`,
     };
   });
 }
@@ -190,7 +202,7 @@ async function readWebhooks(read: Reader, path: string): Promise<readonly Btcpay
   }));
 }
 
-async function readHasInvoices(read: Reader, path: string): Promise<boolean | undefined> {
+async function readHasAny(read: Reader, path: string): Promise<boolean | undefined> {
   const answer = await read(path);
   return answer.ok ? checked(z.array(z.unknown()), answer.value, path).length > 0 : undefined;
 }

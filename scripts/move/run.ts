@@ -80,7 +80,7 @@ async function readSource(flags: Flags, around: Surroundings): Promise<readonly 
   const read = await readerFor(flags, around);
   if (flags.source === "interface")
     return [wantedOfMerchant(await readMerchant(read, flags.fromMerchant ?? ""), choices)];
-  const all = await readBtcpay(read);
+  const all = await readBtcpay(read, flags.unused);
   return chosen(all, flags.store).map((each) => wantedOfStore(all, each, choices));
 }
 

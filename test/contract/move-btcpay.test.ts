@@ -183,6 +183,20 @@ describe("a wallet", () => {
     expect(await stateOf(merchant)).toMatchObject({ wallets: [{ network: "BTC", isEnabled: true }] });
   });
 
+  it.each([1, 2] as const)(
+    "with a transaction in BTCPay Server %i.x is not written on the operator's word",
+    async (version) => {
+      const used = { ...BTC, transactions: [{ transactionHash: "00", amount: "0.1" }] };
+      const { source } = await standIn({ version, stores: [{ ...STORE, methods: [used, LTC] }] });
+      const merchant = await newMerchant();
+      const { printed } = await runMove(source, merchant, { args: [...UNUSED, "--yes"] });
+      expect(printed).toMatch(
+        /Does not move:\n {2}- BTC(-CHAIN)?: its wallet in the store CoffeeStore1 has transactions/,
+      );
+      expect(await stateOf(merchant)).toEqual({ ...MOVED, wallets: MOVED.wallets.slice(1) });
+    },
+  );
+
   it("beside another one of the merchant stays unwritten, and that is no success", async () => {
     const { source } = await standIn({ stores: [{ ...STORE, methods: [BTC], webhooks: [] }] });
     const merchant = await newMerchant();

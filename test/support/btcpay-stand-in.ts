@@ -10,6 +10,7 @@ export interface StandInMethod {
   readonly isEnabled?: boolean;
   /** What the preview shows, if not the account's own. */
   readonly previewed?: readonly string[];
+  readonly transactions?: readonly unknown[];
 }
 
 export interface StandInStore {
@@ -94,6 +95,8 @@ function answer(options: StandInOptions, { method, headers, url = "" }: Incoming
     const needed = isWhole ? BTCPAY_PERMISSIONS.modify : view;
     return permitted(options, needed, () => (options.version === 1 ? methods1(store) : methods2(store, isWhole)));
   }
+  const ofWallet = transactionsOf(options.version, store, below);
+  if (ofWallet !== undefined) return permitted(options, BTCPAY_PERMISSIONS.modify, () => ofWallet);
   return permitted(options, view, () => previewOf(options.version, store, below, url));
 }
 
@@ -165,6 +168,16 @@ function methods2({ methods = [], hasLightning }: StandInStore, isWhole: boolean
     ...(isWhole ? { config: { internalNodeRef: "Internal Node" } } : {}),
   };
   return hasLightning ? [...onChain, lightning] : onChain;
+}
+
+function transactionsOf(version: 1 | 2, { methods = [] }: StandInStore, below: string): unknown {
+  const form =
+    version === 1
+      ? /^payment-methods\/onchain\/(\w+)\/wallet\/transactions$/
+      : /^payment-methods\/(\w+)-CHAIN\/wallet\/transactions$/;
+  const [, code] = form.exec(below) ?? [];
+  const method = methods.find((each) => each.code === code);
+  return method === undefined ? undefined : (method.transactions ?? []);
 }
 
 function previewOf(version: 1 | 2, { methods = [] }: StandInStore, below: string, url: string): unknown {

@@ -21,7 +21,16 @@ const UNUSED: Choices = { keys: new Map(), unused: new Set(["BTC"]) };
 function methodOf(on: BtcpayNetwork = "BTC", changes: Partial<BtcpayMethod> = {}): BtcpayMethod {
   const { scheme, path, addresses } = btcpayAccount(on, "segwit", 0, 3);
   const code = on.replace("_TESTNET", "");
-  return { id: `${code}-CHAIN`, code, isEnabled: true, scheme, accountKeyPath: path, previewed: addresses, ...changes };
+  return {
+    id: `${code}-CHAIN`,
+    code,
+    isEnabled: true,
+    scheme,
+    accountKeyPath: path,
+    previewed: addresses,
+    hasTransactions: undefined,
+    ...changes,
+  };
 }
 
 function exportOf(changes: Partial<BtcpayExport> = {}): BtcpayExport {
@@ -63,6 +72,15 @@ describe("a key that BTCPay Server knows", () => {
     const sister = exportOf({ store: { ...STORE, id: "S2" }, hasInvoices });
     const { wallets, left } = wanted(of, UNUSED, [of, sister]);
     expect([wallets, left[0]]).toEqual([[], expect.stringMatching(reason)]);
+  });
+
+  it("does not move if its wallet has a transaction, such as a gift to an address of the page Receive", () => {
+    const of = exportOf({ methods: [methodOf("BTC", { hasTransactions: true })] });
+    const { wallets, left } = wanted(of, UNUSED);
+    expect([wallets, left[0]]).toEqual([[], expect.stringMatching(/has transactions/)]);
+    expect(wanted(exportOf({ methods: [methodOf("BTC", { hasTransactions: false })] }), UNUSED).wallets).toHaveLength(
+      1,
+    );
   });
 
   it("does not hinder one of another store", () => {
