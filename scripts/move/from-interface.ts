@@ -1,6 +1,7 @@
 // What of a merchant of another server of this interface Edgetill can have. Pure.
 import type * as Api from "../../client/edgetill.ts";
 import { assetOn, type Network, networkNamed } from "../../src/chains/networks.ts";
+import { formatMicros, microsFromJsonNumber } from "../../src/lib/money.ts";
 import { plainText } from "../../src/lib/plain-text.ts";
 import { SUBSCRIPTIONS } from "../../src/notifications/webhooks/subscription.ts";
 import { KNOWN_CURRENCIES } from "../../src/rates/contract.ts";
@@ -162,14 +163,14 @@ const isCurrency = (code: string): code is Currency => KNOWN_CURRENCIES.includes
 function productOf(product: OtherProduct): Decision<Api.CreateProductBody> {
   const { name, description, isActive, askForName, askForAddress, askForPhoneNumber } = product;
   const currency = (product.currency ?? "USD").toUpperCase();
-  const price = Number(product.price);
+  const price = priceOf(product.price);
   const shown = plainText(name);
   if (!isCurrency(currency)) return left(`product ${shown}: Edgetill has no prices in ${plainText(currency)}`);
-  if (!Number.isFinite(price)) return left(`product ${shown}: its price is no number`);
+  if (price === undefined) return left(`product ${shown}: its price is none from 0 to 1,000,000`);
   return {
     wanted: {
       name,
-      description: description ?? null,
+      description: textOf(description),
       price,
       currency,
       isActive: isActive ?? true,
@@ -180,12 +181,23 @@ function productOf(product: OtherProduct): Decision<Api.CreateProductBody> {
   };
 }
 
+/** As the server will keep it, with six fraction digits, so that a second run knows it again. */
+function priceOf(price: string | number): number | undefined {
+  const micros = price === "" ? undefined : microsFromJsonNumber(Number(price));
+  return micros?.ok ? Number(formatMicros(micros.value)) : undefined;
+}
+
+/** Other servers answer a text that is not there as null or as an empty one. */
+function textOf(text: string | null | undefined): string | null {
+  return (text ?? "") === "" ? null : (text ?? null);
+}
+
 function customerOf({ email, name, address, phoneNumber, metadata }: OtherCustomer): Decision<Api.UpsertCustomerBody> {
   const wanted = {
-    email: email ?? null,
-    name: name ?? null,
-    address: address ?? null,
-    phoneNumber: phoneNumber ?? null,
+    email: textOf(email),
+    name: textOf(name),
+    address: textOf(address),
+    phoneNumber: textOf(phoneNumber),
     metadata: metadata ?? null,
   };
   return Object.values(wanted).every((value) => value === null) ? {} : { wanted };

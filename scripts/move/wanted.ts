@@ -30,10 +30,13 @@ export interface WantedSettings {
   readonly brandName?: string;
 }
 
-/** The identity of an account's key, and of a single address. EVM addresses are the same in any case. */
+/** Addresses that are the same in any case: of EVM networks, and those of Bitcoin and Litecoin in bech32. */
+const ANY_CASE = /^(0x|bc1|tb1|bcrt1|ltc1|tltc1|rltc1)/i;
+
+/** The identity of an account's key, and of a single address. */
 export function identityOfKey(keyHash: string): string {
   return `key ${keyHash}`;
 }
 export function identityOfAddress(pair: string, address: string): string {
-  return `address ${pair} ${address.startsWith("0x") ? address.toLowerCase() : address}`;
+  return `address ${pair} ${ANY_CASE.test(address) ? address.toLowerCase() : address}`;
 }

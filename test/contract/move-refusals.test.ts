@@ -1,9 +1,11 @@
 // What a move does when its server does not do as it was asked, and how it asks.
+import { createServer } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { move } from "../../scripts/move/run.ts";
 import { startBrokenLine } from "../support/broken-line.ts";
 import { btcpayAccount } from "../support/btcpay-accounts.ts";
 import { type StandIn, type StandInStore, startBtcpay } from "../support/btcpay-stand-in.ts";
+import { listen } from "../support/listen.ts";
 import { expectOk, service } from "./client.ts";
 import { MOVE_PERMISSIONS, newMerchant, runMove, type Source, stateOf } from "./movers.ts";
 import type { Wallet } from "./shapes.ts";
@@ -68,6 +70,34 @@ describe("a server that does otherwise", () => {
     expect((await merchant.delete(`/webhooks/${webhook?.id}`)).status).toBe(204);
     const { status, printed } = await runMove(source, merchant, { args: ["--yes"] });
     expect([status, printed]).toEqual([1, expect.stringMatching(/Not there after all: webhook \S+fine/)]);
+  });
+});
+
+describe("a second run", () => {
+  it("knows again what the server spells in its own way", async () => {
+    const source = await newMerchant();
+    const address = "BC1QCR8TE4KR609GCAWUTMRZA0J4XV80JY8Z306FYU";
+    const pages: Readonly<Record<string, unknown>> = {
+      wallets: [{ walletType: "DIRECT_WALLET", cryptocurrency: "btc", network: "bitcoin", address }],
+      webhooks: [{ id: "h1", url: "http://127.0.0.1:4242", events: ["invoice.paid", "invoice.created"] }],
+      products: [{ name: "Tea ", price: 0.12345678, currency: "eur", description: "" }],
+      customers: [
+        { email: "Ann@Example.com", name: "" },
+        { name: "Ben", phoneNumber: "" },
+      ],
+    };
+    const server = createServer(({ url = "" }, response) => {
+      response.end(JSON.stringify(pages[url.replace(/^.*\/|\?.*$/g, "")] ?? {}));
+    });
+    const { origin, close } = await listen(server);
+    const from = { args: ["interface", "--from", origin, "--from-merchant", "old_1"], key: "sk_old_key" };
+    const first = await runMove(from, source, { args: ["--yes"] });
+    const moved = await stateOf(source);
+    const second = await runMove(from, source, { args: ["--yes"] });
+    await close();
+    expect([first.status, first.printed]).toEqual([0, expect.stringContaining("5 made.")]);
+    expect([second.status, second.printed]).toEqual([0, expect.stringContaining("There is nothing to write.")]);
+    expect(await stateOf(source)).toEqual(moved);
   });
 });
 

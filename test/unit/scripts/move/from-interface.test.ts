@@ -105,13 +105,14 @@ describe("the rest of a merchant", () => {
         { name: "Gone", price: "1", deletedAt: "2026-01-01T00:00:00.000Z" },
         { name: "Odd", price: "1", currency: "XXX" },
         { name: "Odder", price: "much" },
+        { name: "Oddest", price: "" },
       ],
-      customers: [{ email: "a@example.com", name: "A" }, { email: null }],
+      customers: [{ email: "a@example.com", name: "A", address: "" }, { email: null }, { email: "", name: "" }],
       unread: ["customers"],
     });
     expect(webhooks).toMatchObject([{ url: "https://a.example/", events: ["invoice.paid"], isActive: false }]);
     expect(products).toMatchObject([{ name: "Tea", price: 4.5, currency: "USD" }]);
-    expect(customers).toMatchObject([{ email: "a@example.com", name: "A" }]);
+    expect(customers).toMatchObject([{ email: "a@example.com", name: "A", address: null }]);
     const listed = left.join("\n");
     for (const text of [
       "sneezed",
@@ -119,6 +120,7 @@ describe("the rest of a merchant", () => {
       "c.example",
       "Odd:",
       "Odder:",
+      "Oddest:",
       "pictures of 1",
       "customers:",
       "open invoices",
@@ -131,7 +133,7 @@ describe("the rest of a merchant", () => {
     const product = fc.record({
       name: fc.string({ minLength: 1 }).filter((name) => name.trim() !== ""),
       description: fc.constantFrom(null, undefined, "Good"),
-      price: fc.oneof(fc.nat(1_000), fc.constantFrom("0", "19.500000")),
+      price: fc.oneof(fc.nat(1_000), fc.constantFrom("0", "19.500000", 0.1 + 0.2, "0.12345678")),
       currency: fc.constantFrom(null, undefined, "eur", "BTC"),
       isActive: flag,
       askForName: flag,
@@ -142,6 +144,7 @@ describe("the rest of a merchant", () => {
       fc.property(product, (of) => {
         const [body] = wanted({ products: [of] }).products;
         expect(createProductBody().safeParse(body).success, JSON.stringify(body)).toBe(true);
+        expect(String(body?.price)).toMatch(/^\d+(\.\d{1,6})?$/);
       }),
       { numRuns: 200 },
     );
