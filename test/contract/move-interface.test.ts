@@ -5,11 +5,12 @@ import { startBrokenLine } from "../support/broken-line.ts";
 import { btcpayAccount } from "../support/btcpay-accounts.ts";
 import { type Listening, listen } from "../support/listen.ts";
 import { type Api, expectOk, service } from "./client.ts";
+import { evmAddress } from "./key-material.ts";
 import { newMerchant, runMove, type Source, stateOf } from "./movers.ts";
 
-const ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
-const KEY = btcpayAccount("BTC", "legacy", 2).scheme.replace(/-.*/, "");
-const FRESH = btcpayAccount("BTC", "legacy", 3).scheme.replace(/-.*/, "");
+const ADDRESS = evmAddress();
+const KEY = btcpayAccount("BTC", "legacy", 26).scheme.replace(/-.*/, "");
+const FRESH = btcpayAccount("BTC", "legacy", 27).scheme.replace(/-.*/, "");
 const HOOK = { url: "http://127.0.0.1:4242/old", events: ["invoice.paid"] };
 
 const open: Listening[] = [];
@@ -25,7 +26,7 @@ async function oldShop(): Promise<Api> {
     await shop.post("/wallets", { walletType: "DIRECT_WALLET", ...pair, address: ADDRESS, requiredConfirmations: 5 }),
     201,
   );
-  const xpub = { walletType: "XPUB_WALLET", xpub: KEY, derivationPath: "m/44'/0'/2'" };
+  const xpub = { walletType: "XPUB_WALLET", xpub: KEY, derivationPath: "m/44'/0'/26'" };
   expectOk(await shop.post("/wallets", { ...xpub, cryptocurrency: "BTC", network: "BTC" }), 201);
   expectOk(await shop.post("/webhooks", HOOK), 201);
   for (const name of ["Tea", "Tea", "Cake"]) expectOk(await shop.post("/products", { name, price: 4.5 }), 201);
@@ -42,7 +43,12 @@ function sourceOf(shop: Api, from = service.baseUrl): Source {
 
 const MOVED = {
   wallets: [
-    { network: "ETH", key: ADDRESS, isEnabled: false, requiredConfirmations: 5 },
+    {
+      network: "ETH",
+      key: expect.stringMatching(new RegExp(ADDRESS, "i")),
+      isEnabled: false,
+      requiredConfirmations: 5,
+    },
     { network: "BTC", key: KEY, isEnabled: false, requiredConfirmations: 1 },
   ],
   webhooks: [{ ...HOOK, isActive: false }],
@@ -95,7 +101,7 @@ describe("from an older server", () => {
       cryptocurrency: "BTC",
       network: "BTC",
       xpub: KEY,
-      derivationPath: "m/44'/0'/2'",
+      derivationPath: "m/44'/0'/26'",
     };
     const server = createServer(({ url = "", headers }, response) => {
       const { pathname, searchParams } = new URL(url, "http://localhost");

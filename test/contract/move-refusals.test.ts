@@ -10,11 +10,11 @@ import { expectOk, service } from "./client.ts";
 import { MOVE_PERMISSIONS, newMerchant, runMove, type Source, stateOf } from "./movers.ts";
 import type { Wallet } from "./shapes.ts";
 
-const FRESH = `BTC=${btcpayAccount("BTC", "legacy", 4).scheme.replace(/-.*/, "")}`;
+const FRESH = `BTC=${btcpayAccount("BTC", "legacy", 28).scheme.replace(/-.*/, "")}`;
 const STORE: StandInStore = {
   id: "TeaStore1",
   name: "Tea",
-  methods: [{ code: "BTC", account: btcpayAccount("BTC", "segwit") }],
+  methods: [{ code: "BTC", account: btcpayAccount("BTC", "segwit", 28) }],
 };
 
 const open: StandIn[] = [];
@@ -76,7 +76,7 @@ describe("a server that does otherwise", () => {
 describe("a second run", () => {
   it("knows again what the server spells in its own way", async () => {
     const source = await newMerchant();
-    const address = "BC1QCR8TE4KR609GCAWUTMRZA0J4XV80JY8Z306FYU";
+    const address = btcpayAccount("BTC", "segwit", 29).addresses[0]?.toUpperCase();
     const pages: Readonly<Record<string, unknown>> = {
       wallets: [{ walletType: "DIRECT_WALLET", cryptocurrency: "btc", network: "bitcoin", address }],
       webhooks: [{ id: "h1", url: "http://127.0.0.1:4242", events: ["invoice.paid", "invoice.created"] }],
