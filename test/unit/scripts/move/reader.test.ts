@@ -68,7 +68,7 @@ describe("a read", () => {
       response.writeHead(200, { "content-length": "100" });
       response.write("[1", () => response.destroy());
     });
-    await expect(read("/api/v1/stores")).rejects.toThrow("broke off");
+    await expect(read("/api/v1/stores")).rejects.toThrow(/the answer broke off|no answer/);
   });
 
   it("of a server that is not there ends the move", async () => {
