@@ -20,9 +20,10 @@ export function inTestFolder(commands: string): string {
   return commands.replaceAll(".edgetill", HOME);
 }
 
-/** As in a terminal: without what the test runner and npm set for themselves. */
+/** As in a terminal: without what the test runner and `npm run` set for themselves. Where npm's registry is stays. */
 export function terminalEnvironment(): NodeJS.ProcessEnv {
-  const ofRunners = /^(npm_.*|NODE_ENV|VITEST.*|WRANGLER_LOG|FORCE_COLOR)$/i;
+  const ofRunners =
+    /^(npm_(?!config_).*|npm_config_((local_|global_)?prefix|workspaces?|ignore_scripts|omit|include)|NODE_ENV|VITEST.*|WRANGLER_LOG|FORCE_COLOR)$/i;
   const own = Object.entries(process.env).filter(([name]) => !ofRunners.test(name));
   // The types of Next.js would want NODE_ENV to be there.
   return Object.fromEntries([...own, ["NO_COLOR", "1"]]) as NodeJS.ProcessEnv;
