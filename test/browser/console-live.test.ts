@@ -1,6 +1,6 @@
 // Live updates of the console in a browser: pages show what happens without being asked.
 import { expect, it } from "vitest";
-import { EXPECTED_IN_CONSOLE, freshAddress } from "./console-harness.ts";
+import { EXPECTED_IN_CONSOLE, freshAddress, untilPage } from "./console-harness.ts";
 import { addInvoice, addWallet, ownerAtHome, payInFull } from "./console-member.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
@@ -39,5 +39,38 @@ describeInBrowser("the console", () => {
     await addInvoice(member, { name: "Order 1001", paymentMethods: [] });
     await page.clock.runFor(POLL_MS + GATHER_MS);
     await page.getByRole("region", { name: "Invoices" }).getByText("1", { exact: true }).waitFor();
+  });
+
+  it("keeps what is typed for a new invoice while the wallets are read again", async () => {
+    const { page } = await browsing.visit(QUIET);
+    const member = await ownerAtHome(page, freshAddress());
+    await page.getByRole("link", { name: "Invoices", exact: true }).click();
+    await untilPage(page, "Invoices");
+    await page.getByRole("button", { name: "New invoice" }).click();
+    const dialog = page.getByRole("dialog", { name: "New invoice" });
+    await dialog.getByText("First a wallet").waitFor();
+    await dialog.getByRole("button", { name: "Skip" }).click();
+    const name = dialog.getByLabel(/^Name/);
+    await name.fill("Order 1001");
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/wallets", async (route) => {
+      await held;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(/\/wallets$/);
+    await addWallet(member);
+    const request = await asked;
+    // A page that takes the form away for the reading has done so by now.
+    await page.evaluate("new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))");
+    expect(await name.count()).toBe(1);
+    release();
+    await request.response();
+    expect(await name.inputValue()).toBe("Order 1001");
+    await dialog.getByLabel("Amount").fill("25");
+    await dialog.getByRole("button", { name: "Create the invoice" }).click();
+    await untilPage(page, "Order 1001");
   });
 });

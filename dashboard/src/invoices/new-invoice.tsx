@@ -22,37 +22,35 @@ export function NewInvoice({ isOpen, onClose }: Props) {
 const NewInvoiceForm = lazy(async () => ({ default: (await import("./new-invoice-form.tsx")).NewInvoiceForm }));
 const FirstWallet = lazy(async () => ({ default: (await import("../welcome/first-wallet.tsx")).FirstWallet }));
 
-/** Without a wallet nothing can be paid, so it is asked for first. */
+/**
+ * Without a wallet nothing can be paid, so it is asked for first. What is open then stays, whatever a later reading of the wallets says: the form
+ * holds what was typed, and a wallet that is being added is compared with the wallet software.
+ */
 function WalletFirst() {
   const merchant = useMerchant();
   const { isRead, pairs } = useWalletPairs();
   const mayAdd = useMay("wallet:create");
-  const [isLater, setLater] = useState(false);
-  // While a wallet is being added it is compared with the wallet software, which the list must not take away.
-  const [isAdding, setAdding] = useState(false);
-  if (!isRead && !isAdding) return <Loader />;
-  if (!isAdding && (pairs.length > 0 || isLater)) return <NewInvoiceForm />;
-  if (!isAdding && mayAdd) setAdding(true);
+  const [open, setOpen] = useState<"wallet" | "form">();
+  const isFirst = pairs.length === 0;
+  if (open === undefined && isRead) setOpen(isFirst ? "wallet" : "form");
+  // Somebody else has added it.
+  if (open === "wallet" && !mayAdd && !isFirst) setOpen("form");
+  if (open === undefined) return <Loader />;
+  if (open === "form") return <NewInvoiceForm />;
   return (
     <Stack>
       <Alert color="indigo" title="First a wallet">
         Customers pay straight into your own wallet. Until you have one, an invoice cannot be paid.
       </Alert>
       {mayAdd ? (
-        <FirstWallet
-          merchant={merchant}
-          onDone={() => {
-            setAdding(false);
-            setLater(true);
-          }}
-        />
+        <FirstWallet merchant={merchant} onDone={() => setOpen("form")} />
       ) : (
         <>
           <Text size="sm">
             Ask an owner or admin of the team to add one. An invoice that waits is payable from then on.
           </Text>
           <Group justify="flex-end">
-            <Button variant="default" onClick={() => setLater(true)}>
+            <Button variant="default" onClick={() => setOpen("form")}>
               Create an invoice all the same
             </Button>
           </Group>

@@ -23,10 +23,11 @@ interface Props {
 export function Gate({ here, intro, children }: Props) {
   const me = useQuery({ ...ME, retry: false });
   if (me.isPending) return <Loading />;
-  if (me.isSuccess) return children(me.data);
-  const { error } = me;
-  if (!(error instanceof ApiError) || !isSignedOut(error))
-    return <Problem error={error} retry={() => void me.refetch()} />;
+  const { data, error } = me;
+  if (!(error instanceof ApiError) || !isSignedOut(error)) {
+    // A later reading that fails takes nothing away.
+    return data === undefined ? <Problem error={error} retry={() => void me.refetch()} /> : children(data);
+  }
   return (
     <Stack>
       {intro !== undefined && <Text>{intro}</Text>}
