@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import type { TestError } from "vitest";
 import type { Reporter, TestModule } from "vitest/node";
 import { REASON_FILE } from "../../scripts/bring-nodes.ts";
 import { firstProgram } from "../../scripts/program.ts";
@@ -36,7 +37,7 @@ export default class ClosingLine implements Reporter {
   }
 }
 
-/** A line for each failure: the file, the whole name of the test, and how its error begins. */
+/** A line for each failure: the file, the whole name of the test, how its error begins, and the line of the file where it came from. */
 function failureLines(
   modules: readonly TestModule[],
   broken: readonly TestModule[],
@@ -44,7 +45,7 @@ function failureLines(
 ): string[] {
   const tests = modules.flatMap((module) =>
     [...module.children.allTests("failed")].map((test) =>
-      failureLine(`${module.relativeModuleId} > ${test.fullName}`, test.result().errors?.[0]),
+      failureLine(`${module.relativeModuleId} > ${test.fullName}`, test.result().errors?.[0], module.moduleId),
     ),
   );
   return [
@@ -54,10 +55,12 @@ function failureLines(
   ];
 }
 
-function failureLine(where: string, error: unknown): string {
+function failureLine(where: string, error: unknown, file?: string): string {
   // An error of another process is an object without a prototype, which neither is an Object nor becomes a text.
-  const message = typeof error === "object" && error !== null && "message" in error ? error.message : String(error);
-  return `Failed: ${where}: ${String(message).split("\n", 1)[0]?.slice(0, 300)}`;
+  const facts: Partial<TestError> = typeof error === "object" && error !== null ? error : { message: String(error) };
+  const line = facts.stacks?.find((each) => each.file === file)?.line;
+  const message = String(facts.message).split("\n", 1)[0]?.slice(0, 300);
+  return `Failed: ${where}: ${message}${line === undefined ? "" : ` (line ${line})`}`;
 }
 
 /** Programs that tests of these projects are skipped without. */
