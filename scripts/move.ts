@@ -4,6 +4,10 @@ import { move } from "./move/run.ts";
 
 const { stdin, stdout } = process;
 const terminal = { input: stdin, output: stdout };
+// Whoever reads only the beginning, as `| head` does, stops no move half-way.
+stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
 const hasTerminal = stdin.isTTY === true && stdout.isTTY === true;
 
 process.exitCode = await move(process.argv.slice(2), {

@@ -1,4 +1,7 @@
 // `npm run move -- btcpay`: a stand-in of BTCPay Server at one end, the service at the other.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startBrokenLine } from "../support/broken-line.ts";
 import { type BtcpayKind, type BtcpayNetwork, btcpayAccount } from "../support/btcpay-accounts.ts";
@@ -136,6 +139,20 @@ describe("an interruption", () => {
     await line.close();
     expect(again.status, again.printed).toBe(0);
     expect(line.writes).toHaveLength(WRITES);
+    expect(await stateOf(merchant)).toEqual(MOVED);
+  });
+
+  it("of whoever reads what it prints, as `| head` is, stops nothing", async () => {
+    const { source } = await standIn();
+    const merchant = await newMerchant();
+    const into = ["--to", service.baseUrl, "--merchant", merchant.merchantId];
+    const command = spawn(process.execPath, ["scripts/move.ts", ...source.args, ...into, ...UNUSED, "--yes"], {
+      env: { ...process.env, MOVE_FROM_KEY: source.key, MOVE_TO_KEY: merchant.key },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    command.stdout.destroy();
+    const [[status], said] = await Promise.all([once(command, "exit"), text(command.stderr)]);
+    expect([status, said]).toEqual([0, ""]);
     expect(await stateOf(merchant)).toEqual(MOVED);
   });
 });
