@@ -40,7 +40,8 @@ export function CustomerForm({ customer, onSaved }: Props) {
     },
   };
   const send = form.onSubmit((values) => {
-    const changed = FIELDS.filter((field) => values[field].trim() !== (customer?.[field] ?? ""));
+    const before = form.getInitialValues();
+    const changed = FIELDS.filter((field) => values[field].trim() !== before[field]);
     // An emptied field is cleared.
     const body = Object.fromEntries(changed.map((field) => [field, values[field].trim() || null]));
     if (customer === undefined) create.mutate({ merchantId, body }, failed);

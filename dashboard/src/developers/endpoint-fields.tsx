@@ -1,6 +1,7 @@
 // The fields of an endpoint, new or to change.
 import { Button, Group, MultiSelect, NumberInput, Radio, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { changedFields } from "../api/changed-fields.ts";
 import { ApiError, wholeFieldErrors } from "../api/errors.ts";
 import type { CreateWebhookBody, NewWebhook, Webhook } from "../api/operations.ts";
 import { showDone, showError, useChange } from "../api/queries.ts";
@@ -63,8 +64,12 @@ export function EndpointFields({ endpoint, onClose, onMade }: Props) {
     },
   });
   const send = form.onSubmit((values) => {
-    const body = bodyOf(values);
-    if (endpoint === undefined) create.mutate({ merchantId, body }, { onError });
+    if (endpoint === undefined) {
+      create.mutate({ merchantId, body: bodyOf(values) }, { onError });
+      return;
+    }
+    const body = changedFields(bodyOf(form.getInitialValues()), bodyOf(values));
+    if (Object.keys(body).length === 0) onClose();
     else update.mutate({ merchantId, params: { webhookId: endpoint.id }, body }, { onError });
   });
   return (

@@ -2,6 +2,7 @@ import { Badge, Button, Collapse, Group, Modal, NativeSelect, Stack, TagsInput, 
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
+import { changedFields } from "../api/changed-fields.ts";
 import { wholeFieldErrors } from "../api/errors.ts";
 import type { ApiKey } from "../api/operations.ts";
 import { showDone, showError, useChange } from "../api/queries.ts";
@@ -158,12 +159,12 @@ function EditForm({ apiKey, onDone }: { readonly apiKey: ApiKey; readonly onDone
     },
   });
   const send = form.onSubmit(({ name, allowedIps }) => {
-    // Only what was changed: other addresses are for those alone who could make such a key.
-    const isMoved = form.isDirty("allowedIps");
-    const body = {
-      name: name.trim(),
-      ...(isMoved ? { allowedIps: allowedIps.length === 0 ? null : allowedIps } : {}),
-    };
+    // Other addresses are for those alone who could make such a key.
+    const body = changedFields(bodyOf(form.getInitialValues()), bodyOf({ name, allowedIps }));
+    if (Object.keys(body).length === 0) {
+      onDone();
+      return;
+    }
     update.mutate(
       { merchantId, params: { apiKeyId }, body },
       {
@@ -190,6 +191,10 @@ function EditForm({ apiKey, onDone }: { readonly apiKey: ApiKey; readonly onDone
       </Stack>
     </form>
   );
+}
+
+function bodyOf({ name, allowedIps }: { readonly name: string; readonly allowedIps: string[] }) {
+  return { name: name.trim(), allowedIps: allowedIps.length === 0 ? null : allowedIps };
 }
 
 const OVERLAPS = [

@@ -25,9 +25,8 @@ type Values = Readonly<Record<"name" | "description" | "redirectUrl" | (typeof C
 const CUSTOMER_FIELDS = ["customerEmail", "customerName", "customerAddress", "customerPhoneNumber"] as const;
 
 function EditForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onDone: () => void }) {
-  const before = valuesOf(invoice);
   const form = useForm<Values>({
-    initialValues: before,
+    initialValues: valuesOf(invoice),
     validate: {
       name: (name) => (name.trim() === "" ? "Enter what the customer pays for" : null),
       customerEmail: (email) => (email === "" ? null : isEmail("Enter an email address, or none")(email)),
@@ -42,7 +41,7 @@ function EditForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onD
     },
   });
   const send = form.onSubmit((values) => {
-    const body = changesOf(before, values);
+    const body = changesOf(form.getInitialValues(), values);
     if (Object.keys(body).length === 0) {
       onDone();
       return;
@@ -112,7 +111,7 @@ function valuesOf({ name, description, redirectUrl, customer }: Invoice): Values
   };
 }
 
-/** Only what was changed. The API takes no empty email and no empty name of a customer: these stay. */
+/** Only what was changed since the form was opened. The API takes no empty email and no empty name of a customer: these stay. */
 function changesOf(before: Values, after: Values): UpdateInvoiceBody {
   const isChanged = (name: keyof Values) => after[name].trim() !== before[name];
   const mayBeEmpty = (name: keyof Values) => name === "customerAddress" || name === "customerPhoneNumber";

@@ -1,6 +1,7 @@
 // The form of a product: a new one, or one that is changed.
 import { Button, Checkbox, Fieldset, Group, NumberInput, Select, Stack, Textarea, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { changedFields } from "../api/changed-fields.ts";
 import { fieldErrors } from "../api/errors.ts";
 import type { CreateProductBody, Product } from "../api/operations.ts";
 import { showError, useChange } from "../api/queries.ts";
@@ -35,9 +36,8 @@ interface Props {
 
 export function ProductForm({ product, onSaved }: Props) {
   const { id: merchantId } = useMerchant();
-  const before = product === undefined ? EMPTY : valuesOf(product);
   const form = useForm<Values>({
-    initialValues: before,
+    initialValues: product === undefined ? EMPTY : valuesOf(product),
     validate: {
       name: (name) => (name.trim() === "" ? "Enter what you sell" : null),
       price: (price) => (/^\d{1,9}(\.\d{1,6})?$/.test(price) ? null : "Enter a price, or 0 for any amount"),
@@ -57,7 +57,8 @@ export function ProductForm({ product, onSaved }: Props) {
       create.mutate({ merchantId, body: bodyOf(values) }, failed);
       return;
     }
-    const body = changesOf(before, values);
+    // The picture that is there is a URL of our own, which would be fetched again.
+    const body = changedFields(bodyOf(form.getInitialValues()), bodyOf(values));
     if (Object.keys(body).length === 0) onSaved(product);
     else update.mutate({ merchantId, params: { productId: product.id }, body }, failed);
   });
@@ -137,10 +138,4 @@ function bodyOf({ name, description, price, currency, image, ...flags }: Values)
     image: image || null,
     ...flags,
   };
-}
-
-/** Only what was changed: the picture that is there is a URL of our own, which would be fetched again. */
-function changesOf(before: Values, after: Values): Partial<CreateProductBody> {
-  const isChanged = (name: string) => before[name as keyof Values] !== after[name as keyof Values];
-  return Object.fromEntries(Object.entries(bodyOf(after)).filter(([name]) => isChanged(name)));
 }

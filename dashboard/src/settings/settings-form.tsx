@@ -2,6 +2,7 @@
 import { Box, Button, Group, Stack } from "@mantine/core";
 import { type FormValidateInput, type UseFormReturnType, useForm } from "@mantine/form";
 import type { ReactNode } from "react";
+import { changedFields } from "../api/changed-fields.ts";
 import { wholeFieldErrors } from "../api/errors.ts";
 import type { UpdateSettingsBody } from "../api/operations.ts";
 import { showDone, showError, useChange } from "../api/queries.ts";
@@ -23,7 +24,7 @@ export function SettingsForm<V extends object>({ title, about, initial, validate
   const form = useForm<V>({ initialValues: initial, ...(validate === undefined ? {} : { validate }) });
   const change = useChange("updateSettings", { isShownInPlace: true });
   const send = form.onSubmit((values) => {
-    const body = changesOf(bodyOf(form.getInitialValues()), bodyOf(values));
+    const body = changedFields(bodyOf(form.getInitialValues()), bodyOf(values));
     if (Object.keys(body).length === 0) return;
     change.mutate(
       { merchantId, body },
@@ -65,10 +66,4 @@ export function Fields({ mayChange, children }: { readonly mayChange: boolean; r
       <Stack>{children}</Stack>
     </Box>
   );
-}
-
-/** Those members of `after` that differ. */
-function changesOf(before: UpdateSettingsBody, after: UpdateSettingsBody): UpdateSettingsBody {
-  const old = new Map(Object.entries(before).map(([name, value]) => [name, JSON.stringify(value)]));
-  return Object.fromEntries(Object.entries(after).filter(([name, value]) => old.get(name) !== JSON.stringify(value)));
 }

@@ -1,0 +1,100 @@
+// Two people change the same thing in the console: one has its form open while the other's change comes. What only one of them has changed is kept.
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { EXPECTED_IN_CONSOLE, untilPage } from "./console-harness.ts";
+import { type ConsoleMerchant, createOrder, openMerchant } from "./console-merchant.ts";
+import { describeInBrowser, useBrowser } from "./harness.ts";
+
+const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
+/** What was read is read again after this time, once the page is looked at (dashboard/src/api/queries.ts). */
+const STALE_AFTER_MS = 15_000;
+
+interface Thing {
+  readonly id: string;
+}
+
+interface Case {
+  readonly what: string;
+  /** Below the merchant's routes. */
+  readonly list: string;
+  readonly make: (merchant: ConsoleMerchant) => Promise<Thing>;
+  /** The page with its form, below the merchant's pages, and its heading. */
+  readonly page: (thing: Thing) => string;
+  readonly heading: string;
+  readonly open: string;
+  readonly dialog: string;
+  /** The field that is changed in the form. */
+  readonly field: RegExp;
+  readonly mine: string;
+  /** What the form's user changes, and the colleague, as the API has both. */
+  readonly ours: object;
+  readonly theirs: object;
+}
+
+const OF_ITS_OWN = (list: string) => ({ list, page: ({ id }: Thing) => `${list}/${id}` });
+
+const CASES: readonly Case[] = [
+  {
+    ...{ what: "a product", ...OF_ITS_OWN("/products"), heading: "Tea", open: "Edit", dialog: "Edit the product" },
+    make: (merchant) => merchant.call("POST", "/products", { name: "Tea", price: 12, currency: "USD" }),
+    ...{ field: /^Description/, mine: "Green", ours: { description: "Green" }, theirs: { name: "Mate" } },
+  },
+  {
+    ...{ what: "an invoice", ...OF_ITS_OWN("/invoices"), heading: "Order", open: "Edit", dialog: "Edit the invoice" },
+    make: (merchant) => createOrder(merchant, "Order"),
+    ...{ field: /^Description/, mine: "Chairs", ours: { description: "Chairs" }, theirs: { name: "Order 1001" } },
+  },
+  {
+    ...{ what: "a customer", ...OF_ITS_OWN("/customers"), heading: "Ada", open: "Edit", dialog: "Edit the customer" },
+    make: (merchant) => merchant.call("POST", "/customers", { name: "Ada", email: "ada@example.com" }),
+    ...{ field: /^Phone/, mine: "+123456789", ours: { phoneNumber: "+123456789" }, theirs: { name: "Ada L" } },
+  },
+  {
+    ...{ what: "an endpoint", list: "/webhooks", heading: "shop.example.com", open: "Change" },
+    dialog: "Change the endpoint",
+    make: (merchant) => merchant.call("POST", "/webhooks", { url: "https://shop.example.com/hook", events: ["*"] }),
+    page: ({ id }) => `/developers/endpoints/${id}`,
+    ...{ field: /^Description/, mine: "Main", ours: { description: "Main" }, theirs: { retryCount: 3 } },
+  },
+  {
+    ...{ what: "an API key", list: "/api-keys", heading: "Developers", open: "Change: Shop" },
+    dialog: "Change the key",
+    make: (merchant) =>
+      merchant.call("POST", "/api-keys", { name: "Shop", kind: "SECRET", permissions: ["INVOICE_VIEW"] }),
+    page: () => "/developers",
+    ...{ field: /addresses/i, mine: "192.0.2.7", ours: { allowedIps: ["192.0.2.7"] }, theirs: { name: "Old shop" } },
+  },
+];
+
+describeInBrowser("two people who change the same thing", () => {
+  const browsing = useBrowser();
+
+  it.each(CASES)("each keep what they have changed of $what", async (of) => {
+    const { page } = await browsing.visit(QUIET);
+    await page.clock.install();
+    const merchant = await openMerchant(page);
+    const thing = await of.make(merchant);
+    await page.goto(`/console/${merchant.id}${of.page(thing)}`);
+    await untilPage(page, of.heading);
+    await page.getByRole("button", { name: of.open, exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: of.dialog });
+    const field = dialog.getByLabel(of.field);
+    await field.fill(of.mine);
+    await merchant.call("PATCH", `${of.list}/${thing.id}`, of.theirs);
+    await lookAgain(page, of.list);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    type List = readonly Thing[] | { readonly data: readonly Thing[] };
+    const list = await merchant.call<List>("GET", of.list);
+    const all = "data" in list ? list.data : list;
+    expect(all.find(({ id }) => id === thing.id)).toMatchObject({ ...of.ours, ...of.theirs });
+  });
+});
+
+/** Comes back to the page after a while, which reads again what it shows. */
+async function lookAgain(page: Page, list: string): Promise<void> {
+  await page.clock.fastForward(STALE_AFTER_MS + 1_000);
+  const answered = page.waitForResponse((answer) => new URL(answer.url()).pathname.includes(list));
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  await (await answered).finished();
+}
