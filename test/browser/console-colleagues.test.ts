@@ -1,6 +1,7 @@
 // Two people change the same thing in the console: one has its form open while the other's change comes. What only one of them has changed is kept.
+import { setTimeout } from "node:timers/promises";
 import type { Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { EXPECTED_IN_CONSOLE, untilPage } from "./console-harness.ts";
 import { type ConsoleMerchant, createOrder, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
@@ -80,8 +81,7 @@ describeInBrowser("two people who change the same thing", () => {
     const dialog = page.getByRole("dialog", { name: of.dialog });
     const field = dialog.getByLabel(of.field);
     await field.fill(of.mine);
-    await merchant.call("PATCH", `${of.list}/${thing.id}`, of.theirs);
-    await lookAgain(page, of.list);
+    await untilRead(page, of, () => merchant.call("PATCH", `${of.list}/${thing.id}`, of.theirs));
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
     type List = readonly Thing[] | { readonly data: readonly Thing[] };
@@ -91,10 +91,26 @@ describeInBrowser("two people who change the same thing", () => {
   });
 });
 
-/** Comes back to the page after a while, which reads again what it shows. */
-async function lookAgain(page: Page, list: string): Promise<void> {
-  await page.clock.fastForward(STALE_AFTER_MS + 1_000);
-  const answered = page.waitForResponse((answer) => new URL(answer.url()).pathname.includes(list));
-  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-  await (await answered).finished();
+/**
+ * Lets the colleague make the change, and comes back to the page after a while, again and again, until it has read the change: it reads nothing when a
+ * reading of its own was answered in between.
+ */
+async function untilRead(page: Page, { list, theirs }: Case, change: () => Promise<unknown>): Promise<void> {
+  const changed = JSON.stringify(theirs).slice(1, -1);
+  let read = false;
+  page.on("response", async (answer) => {
+    if (answer.request().method() !== "GET" || !new URL(answer.url()).pathname.includes(list)) return;
+    const body = await answer.text().catch(() => "");
+    read ||= body.includes(changed);
+  });
+  await change();
+  await vi.waitFor(
+    async () => {
+      await page.clock.fastForward(STALE_AFTER_MS + 1_000);
+      await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+      await setTimeout(500);
+      expect(read, "the page has read the colleague's change").toBe(true);
+    },
+    { timeout: 60_000, interval: 500 },
+  );
 }
