@@ -1,9 +1,19 @@
 /**
- * The fields of `after` that differ from `before`. A form compares with what it was opened with, never with what was read since: what a colleague has
- * changed meanwhile, and this user has not, is not sent, and so stays.
+ * The fields of `after` that differ from `before`, also within an object. A form compares with what it was opened with, never with what was read since:
+ * what a colleague has changed meanwhile, and this user has not, is not sent, and so stays.
  */
 export function changedFields<B extends object>(before: B, after: B): Partial<B> {
-  const old = new Map(Object.entries(before).map(([name, value]) => [name, JSON.stringify(value)]));
-  const changed = Object.entries(after).filter(([name, value]) => old.get(name) !== JSON.stringify(value));
-  return Object.fromEntries(changed) as Partial<B>;
+  const old = new Map<string, unknown>(Object.entries(before));
+  const changed = Object.entries(after).filter(
+    ([name, value]) => JSON.stringify(old.get(name)) !== JSON.stringify(value),
+  );
+  const part = ([name, value]: readonly [string, unknown]) => {
+    const was = old.get(name);
+    return [name, isObject(was) && isObject(value) ? changedFields(was, value) : value] as const;
+  };
+  return Object.fromEntries(changed.map(part)) as Partial<B>;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
