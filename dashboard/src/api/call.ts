@@ -22,6 +22,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Of a call that creates something: the same for each attempt of one intent. */
   readonly idempotencyKey?: string | undefined;
+  /** Around each sending: what must not be done meanwhile. The question for a fresh factor is outside of it. */
+  readonly around?: (<T>(sending: () => Promise<T>) => Promise<T>) | undefined;
 }
 
 /** Throws ApiError, ConnectionError, or StepUpCancelled. A call that needs a fresh factor waits for it and is then sent again. */
@@ -30,12 +32,14 @@ export async function call<K extends OperationId>(
   input: InputOf<K>,
   options: CallOptions = {},
 ): Promise<AnswerOf<K>> {
+  const { around = (sending) => sending() } = options;
+  const sending = () => send(operation, input, options);
   try {
-    return await send(operation, input, options);
+    return await around(sending);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "STEP_UP_REQUIRED") throw error;
     await stepUp.ask();
-    return send(operation, input, options);
+    return around(sending);
   }
 }
 
