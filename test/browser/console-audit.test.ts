@@ -46,7 +46,7 @@ describeInBrowser("the audit log", () => {
     await renamed.click();
     await page.getByRole("cell", { name: "=Harbour Coffee" }).waitFor();
     await page.getByRole("cell", { name: "Corner shop" }).waitFor();
-    expect(await renamed.textContent()).toContain("You, ");
+    await expect.poll(() => renamed.textContent()).toContain("You, ");
     expect(await findings(page)).toEqual([]);
     await page.getByRole("combobox", { name: "What" }).click();
     await page.getByRole("option", { name: "Created an invoice" }).click();

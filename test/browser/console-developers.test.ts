@@ -84,7 +84,7 @@ describeInBrowser("developers", () => {
     expect(await findings(page)).toEqual([]);
     await dialog(page).getByRole("button", { name: "I have kept it" }).click();
     await page.getByText("Works only from 127.0.0.0/8, ::1").waitFor();
-    expect(await page.getByText(first).count()).toBe(0);
+    await expect.poll(() => page.getByText(first).count()).toBe(0);
     await page.getByRole("button", { name: /permissions: / }).click();
     await page.getByText("See, Create, Change", { exact: true }).waitFor();
     expect(await findings(page)).toEqual([]);
@@ -102,7 +102,7 @@ describeInBrowser("developers", () => {
     expect([await statusOf(first, "/products"), await statusOf(second, "/products")]).toEqual([401, 200]);
     await page.getByRole("button", { name: "Revoke" }).click();
     const revoke = dialog(page).getByRole("button", { name: "Revoke" });
-    expect(await revoke.isDisabled()).toBe(true);
+    await expect.poll(() => revoke.isDisabled()).toBe(true);
     await dialog(page).getByLabel("to confirm").fill("Shop <b>server</b>");
     await revoke.click();
     await page.getByText("No key yet.").waitFor();

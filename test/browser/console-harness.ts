@@ -48,12 +48,20 @@ export async function findings(page: Page): Promise<readonly string[]> {
 /** Waits until the page with this heading is there, and nothing of it is still being read. */
 export async function untilPage(page: Page, heading: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+  await untilIdle(page);
+  await page.waitForLoadState("networkidle");
+  // What came last may show more that is still to be read.
+  await page.evaluate("new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))");
+  await untilIdle(page);
+}
+
+async function untilIdle(page: Page): Promise<void> {
+  const busy = page.locator('[aria-busy="true"]');
   await until(
-    () => page.locator('[aria-busy="true"]').count(),
+    () => busy.count(),
     (count) => count === 0,
     READ_WITHIN_MS,
   );
-  await page.waitForLoadState("networkidle");
 }
 
 /** A device of the user that makes and gives passkeys at once. */

@@ -36,7 +36,7 @@ describeInBrowser("Home", () => {
     await page.getByText("$0.00 yesterday").waitFor();
     await page.getByRole("link", { name: "Paid", exact: true }).click();
     await untilPage(page, "Invoices");
-    expect(await page.locator(".row-link").allTextContents()).toEqual(["Order 1001"]);
+    await expect.poll(() => page.locator(".row-link").allTextContents()).toEqual(["Order 1001"]);
   });
 
   it("lists what needs a person, each with the way to it", async () => {

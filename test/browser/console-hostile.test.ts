@@ -35,25 +35,25 @@ describeInBrowser("hostile texts", () => {
       await page.goto(`/console/${shop.merchantId}/invoices`);
       await untilPage(page, "Invoices");
       await expectFit(page, "the list");
-      expect(await page.getByRole("main").getByRole("link").first().textContent()).toBe(text);
+      await expect.poll(() => page.getByRole("main").getByRole("link").first().textContent()).toBe(text);
       await page.getByRole("button", { name: "Menu", exact: true }).click();
       const menu = page.getByRole("navigation", { name: "Console" });
       await menu.getByText(text, { exact: true }).first().waitFor();
       await menu.getByRole("link", { name: "Home" }).click();
       await untilPage(page, "Home");
-      expect(await page.getByRole("article").getByRole("link").first().textContent()).toContain(text);
+      await expect.poll(() => page.getByRole("article").getByRole("link").first().textContent()).toContain(text);
       await expectFit(page, "Home");
       await page.goto(`/console/${shop.merchantId}/payments`);
       const waiting = page.getByRole("region", { name: "Invoices that wait for a decision" });
-      expect(await waiting.getByRole("link").first().textContent()).toBe(text);
+      await expect.poll(() => waiting.getByRole("link").first().textContent()).toBe(text);
       await expectFit(page, "the payments to review");
       await page.goto(`/console/${shop.merchantId}/invoices/${id}`);
       await page.getByText("Money returned").waitFor();
-      expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(text);
+      await expect.poll(() => page.getByRole("heading", { level: 1 }).textContent()).toBe(text);
       expect(await page.title()).toContain("Edgetill");
       await expectFit(page, "an invoice");
       for (const part of ["Order number", "Product", "Customer"])
-        expect(await page.getByText(part, { exact: true }).count(), part).toBeGreaterThan(0);
+        await expect.poll(() => page.getByText(part, { exact: true }).count(), { message: part }).toBeGreaterThan(0);
       await page.goto(`/console/${shop.merchantId}/products`);
       await expectRow(page, "Products", text);
       await page.goto(`/console/${shop.merchantId}/products/${productId}`);
@@ -168,11 +168,11 @@ async function makeOf(shop: PageShop, text: string): Promise<{ readonly id: stri
 /** The first row of a list leads to what is called so. */
 async function expectRow(page: Page, list: string, text: string): Promise<void> {
   await untilPage(page, list);
-  expect(await page.getByRole("main").getByRole("link").first().textContent(), list).toBe(text);
+  await expect.poll(() => page.getByRole("main").getByRole("link").first().textContent(), { message: list }).toBe(text);
   await expectFit(page, list);
 }
 
 async function expectHeading(page: Page, what: string, text: string): Promise<void> {
-  expect(await page.getByRole("heading", { level: 1 }).textContent(), what).toBe(text);
+  await expect.poll(() => page.getByRole("heading", { level: 1 }).textContent(), { message: what }).toBe(text);
   await expectFit(page, what);
 }

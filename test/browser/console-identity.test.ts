@@ -74,7 +74,7 @@ describeInBrowser("a user of the console", () => {
     await dialog.getByLabel("Code from the mail").fill(await mailedCode(email));
     await dialog.getByRole("button", { name: "Continue" }).click();
     await page.getByText("Mailed codes are on.").waitFor();
-    expect(await page.getByRole("switch").isChecked()).toBe(true);
+    await expect.poll(() => page.getByRole("switch").isChecked()).toBe(true);
   });
 
   it("closes the question for a proof, and nothing was changed", async () => {
@@ -86,7 +86,7 @@ describeInBrowser("a user of the console", () => {
     await page.getByRole("switch", { name: "Mailed codes as a second factor" }).click({ force: true });
     await page.getByRole("dialog", { name: "Confirm that it is you" }).getByRole("button", { name: "Close" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect(await page.getByRole("switch").isChecked()).toBe(false);
+    await expect.poll(() => page.getByRole("switch").isChecked()).toBe(false);
     expect(await page.getByText("That did not work").count()).toBe(0);
   });
 });
@@ -259,7 +259,7 @@ describeInBrowser("an owner", () => {
     await dialog.waitFor({ state: "detached" });
     await page.getByText(decided).first().waitFor();
     await page.getByText("Agreed on the phone").waitFor();
-    expect(await page.getByText("0xabc123").count()).toBe(decision === "Money returned" ? 1 : 0);
+    await expect.poll(() => page.getByText("0xabc123").count()).toBe(decision === "Money returned" ? 1 : 0);
     await page.getByText("This invoice needs your decision").waitFor({ state: "detached" });
     await page.getByRole("heading", { level: 1 }).locator("..").getByText(state, { exact: true }).waitFor();
   });
@@ -274,7 +274,7 @@ describeInBrowser("an owner", () => {
     await page.goto(`/console/${shop.merchantId}/invoices/${id}`);
     await page.getByRole("button", { name: "Decide" }).click();
     const decisions = page.getByRole("dialog").getByRole("radiogroup");
-    expect(await decisions.getByRole("radio").count()).toBe(2);
+    await expect.poll(() => decisions.getByRole("radio").count()).toBe(2);
     await page.getByRole("dialog").getByLabel("Reason").fill("Kept for the next order");
     await page.getByRole("dialog").getByRole("button", { name: "Dismiss" }).click();
     await page.getByText("Dismissed by hand").waitFor();

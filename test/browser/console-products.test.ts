@@ -65,7 +65,7 @@ describeInBrowser("products", () => {
     await page.getByRole("link", { name: "Tea", exact: true }).click();
     await page.getByRole("button", { name: "Delete" }).click();
     const deletion = page.getByRole("dialog", { name: "Delete" });
-    expect(await deletion.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
+    await expect.poll(() => deletion.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
     await deletion.getByRole("textbox").fill("Tea");
     await deletion.getByRole("button", { name: "Delete" }).click();
     await page.getByText("No product yet").waitFor();

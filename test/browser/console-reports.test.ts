@@ -48,8 +48,8 @@ describeInBrowser("reports", () => {
     const page = await visit();
     const { from, to } = range();
     await openReports(page, shop, { from, to });
-    expect(await receivedShown(page)).toEqual(expectedReceived(bills));
-    expect(await coinRows(page)).toEqual(expectedCoins(bills));
+    await expect.poll(() => receivedShown(page)).toEqual(expectedReceived(bills));
+    await expect.poll(() => coinRows(page)).toEqual(expectedCoins(bills));
     expect(await findings(page)).toEqual([]);
     for (const [label, by] of [
       ["Weeks", "week"],
@@ -59,7 +59,9 @@ describeInBrowser("reports", () => {
       await choose(page, label);
       await page.waitForURL((url) => url.searchParams.get("by") === by);
       await page.getByRole("heading", { name: `By ${by}` }).waitFor();
-      expect(await periodRows(page, by), by).toEqual(expectedPeriods(bills, { by, from, to, dayIn }));
+      await expect
+        .poll(() => periodRows(page, by), { message: by })
+        .toEqual(expectedPeriods(bills, { by, from, to, dayIn }));
     }
   });
 
@@ -69,7 +71,7 @@ describeInBrowser("reports", () => {
     const day = dayIn(Date.parse(first?.receivedAt ?? ""));
     await openReports(page, shop, { from: day, to: day });
     const ofDay = bills.filter(({ receivedAt }) => dayIn(Date.parse(receivedAt)) === day);
-    expect(await receivedShown(page)).toEqual(expectedReceived(ofDay));
+    await expect.poll(() => receivedShown(page)).toEqual(expectedReceived(ofDay));
     await page.getByLabel("From", { exact: true }).fill("2020-02-01");
     await page.getByLabel("To", { exact: true }).fill("2020-02-29");
     await page.waitForURL(/from=2020-02-01&to=2020-02-29/);
@@ -89,7 +91,7 @@ describeInBrowser("reports", () => {
     await page.getByRole("button", { name: "Export payments" }).waitFor();
     await page.getByLabel("To", { exact: true }).fill("2018-03-14");
     await page.getByRole("alert").getByText("The last day is before the first").waitFor();
-    expect(await page.getByRole("button", { name: "Export payments" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Export payments" }).count()).toBe(0);
     expect(await findings(page)).toEqual([]);
   });
 

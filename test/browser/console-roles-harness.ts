@@ -75,12 +75,13 @@ export async function expectPlaces<S>(
     }
     await openPlace(page, place);
     const main = page.getByRole("main");
-    const buttons = (await namesOf(main.getByRole("button"))).filter((name) => place.besides?.test(name) !== true);
-    expect(buttons, place.name).toEqual(allowed(place.buttons, role).toSorted());
-    const sections = await main.locator("section h2").allTextContents();
-    expect(sections.toSorted(), place.name).toEqual(allowed(place.sections ?? {}, role).toSorted());
-    const items = await page.getByRole("menuitem").allTextContents();
-    expect(items.toSorted(), place.name).toEqual(allowed(place.items ?? {}, role).toSorted());
+    const buttons = async () =>
+      (await namesOf(main.getByRole("button"))).filter((name) => place.besides?.test(name) !== true);
+    await expect.poll(buttons, { message: place.name }).toEqual(allowed(place.buttons, role).toSorted());
+    const sections = async () => (await main.locator("section h2").allTextContents()).toSorted();
+    await expect.poll(sections, { message: place.name }).toEqual(allowed(place.sections ?? {}, role).toSorted());
+    const items = async () => (await page.getByRole("menuitem").allTextContents()).toSorted();
+    await expect.poll(items, { message: place.name }).toEqual(allowed(place.items ?? {}, role).toSorted());
   }
 }
 

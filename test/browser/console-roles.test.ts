@@ -220,7 +220,7 @@ describeInBrowser("a member of the team", () => {
       await signIn(page, emailOf(shop.merchantId, role));
       await untilPage(page, "Home");
       const links = page.getByRole("navigation", { name: "Console" }).getByRole("link");
-      expect(await links.allTextContents()).toEqual(allowed(LINKS, role));
+      await expect.poll(() => links.allTextContents()).toEqual(allowed(LINKS, role));
       await expectPlaces(page, { places: PLACES, shop, role });
     },
   );

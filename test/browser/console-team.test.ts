@@ -71,6 +71,8 @@ describeInBrowser("a team", () => {
     await untilPage(page, "Welcome");
     await theirs.reload();
     await untilPage(theirs, "Team");
-    expect(await theirs.getByRole("region", { name: "Members" }).getByText("Joined", { exact: false }).count()).toBe(1);
+    await expect
+      .poll(() => theirs.getByRole("region", { name: "Members" }).getByText("Joined", { exact: false }).count())
+      .toBe(1);
   });
 });

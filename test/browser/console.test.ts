@@ -141,7 +141,7 @@ describeInBrowser("the console", () => {
       ...["Developers", "Team", "Settings", "Audit", "Account"],
     ]);
     const current = page.getByRole("navigation", { name: "Console" }).locator('[aria-current="page"]');
-    expect(await current.allTextContents()).toEqual(["Invoices"]);
+    await expect.poll(() => current.allTextContents()).toEqual(["Invoices"]);
     await page.keyboard.press("Control+k");
     await page.getByRole("textbox", { name: "Find a page, an invoice or a customer" }).fill("acc");
     await page.keyboard.press("Enter");

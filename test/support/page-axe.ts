@@ -1,10 +1,24 @@
 // Runs axe-core on an open page. It is injected through the debugger, so the page's own content policy stays in force.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { setTimeout } from "node:timers/promises";
 import type { Page } from "playwright-core";
+import { until } from "../../scripts/demo-story/until.ts";
 
 const SOURCE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+const FRAME_MS = 16;
+const SETTLED_WITHIN_MS = 10_000;
+/** Looks that must agree that nothing moves: a change of the scheme is heard by the page's script, which then begins transitions. */
+const LOOKS = 2;
+const MOVING = `(() => {
+  const scheme = document.documentElement.dataset.mantineColorScheme;
+  const wanted = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const ends = (each) => each.effect?.getComputedTiming().endTime !== Infinity;
+  const running = document.getAnimations().filter((each) => each.playState === "running" && ends(each));
+  return (scheme !== undefined && scheme !== wanted) || running.length > 0;
+})()`;
 
 interface Violation {
   readonly id: string;
@@ -14,6 +28,7 @@ interface Violation {
 
 /** What WCAG 2.2 AA and good practice find wrong, one line for each element; empty if there is nothing wrong. */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
+  await untilStill(page);
   const isThere = await page.evaluate<boolean>("typeof axe === 'object'");
   if (!isThere) await page.evaluate(readFileSync(SOURCE, "utf8"));
   const violations = await page.evaluate<readonly Violation[]>(
@@ -22,6 +37,18 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${help} at ${target.join(" ")}\n${failureSummary ?? ""}`),
   );
+}
+
+/** A colour that is still turning into another has the contrast of neither. */
+async function untilStill(page: Page): Promise<void> {
+  const movesOnce = async () => {
+    for (let look = 0; look < LOOKS; look++) {
+      if (look > 0) await setTimeout(FRAME_MS);
+      if (await page.evaluate<boolean>(MOVING)) return true;
+    }
+    return false;
+  };
+  await until(movesOnce, (moves) => !moves, SETTLED_WITHIN_MS);
 }
 
 const WIDTHS = [320, 1280];
