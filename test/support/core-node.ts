@@ -87,6 +87,9 @@ const DAEMONS = {
 /** Two weeks (`-mempoolexpiry`) and an hour. */
 const EXPIRY_SECONDS = 337 * 3_600;
 
+/** Core's RPC_VERIFY_ALREADY_IN_UTXO_SET. */
+const ALREADY_MINED = -27;
+
 const USER = "edgetill";
 const PAYER = "payer";
 const START_MS = 30_000;
@@ -205,6 +208,16 @@ function nodeOf(
     const { hex } = await wallet()<{ readonly hex: string }>("signrawtransactionwithwallet", raw);
     return rpc<string>("sendrawtransaction", hex, 0);
   }
+  /** A wallet keeps a transaction whether or not its own mempool takes it. Sent again it is taken, or the node says why not. */
+  async function sentAgain(txid: string): Promise<string> {
+    const { hex } = await wallet()<{ readonly hex: string }>("gettransaction", txid);
+    try {
+      return await rpc<string>("sendrawtransaction", hex);
+    } catch (error) {
+      if (error instanceof CoreRpcError && error.code === ALREADY_MINED) return txid;
+      throw error;
+    }
+  }
   return {
     coin: of.coin,
     network: of.network,
@@ -213,12 +226,11 @@ function nodeOf(
     wallet,
     doubleSpend,
     mine: async (blocks = 1) => rpc<string[]>("generatetoaddress", blocks, await freshAddress()),
-    pay: (outputs: Readonly<Record<string, string>>) => wallet()<string>("sendmany", "", outputs),
+    pay: async (outputs: Readonly<Record<string, string>>) =>
+      sentAgain(await wallet()<string>("sendmany", "", outputs)),
     replace: async (txid: string) => {
       const { txid: second } = await wallet()<{ readonly txid: string }>("bumpfee", txid);
-      // A wallet keeps a transaction whether or not its own mempool takes it. Sent again it is taken, or the node says why not.
-      const { hex } = await wallet()<{ readonly hex: string }>("gettransaction", second);
-      return rpc<string>("sendrawtransaction", hex);
+      return sentAgain(second);
     },
     evict: async () => batch(await evicting()),
     undo: async (blocks: number) => batch([await undoing(blocks)]),

@@ -1,7 +1,7 @@
 // The Esplora HTTP API over a real bitcoind or litecoind: it reads the node before each answer, so it follows reorgs, replacements and evictions
 // as they happen. Faults are switched from outside.
 import { createServer, type ServerResponse } from "node:http";
-import type { CoreNode } from "./core-node.ts";
+import { type CoreNode, CoreRpcError } from "./core-node.ts";
 import { listen } from "./listen.ts";
 
 /** `429` comes with Retry-After, `html` is a page with status 200, `truncated` the first half of the answer, `hang` no answer at all. */
@@ -271,11 +271,10 @@ class Index {
     for (const txid of this.transactions.keys()) {
       if (!mempool.has(txid) && !this.heights.has(txid)) this.#forget(txid);
     }
-    // One that leaves the mempool meanwhile is none.
     for (const txid of mempool) {
       const added = this.transactions.has(txid)
         ? undefined
-        : await rpc<CoreTransaction>("getrawtransaction", txid, true).catch(() => undefined);
+        : await rpc<CoreTransaction>("getrawtransaction", txid, true).catch(noneIfGone);
       if (added !== undefined) this.#learn(added);
     }
   }
@@ -314,6 +313,11 @@ class Index {
     const witness = of.txinwitness === undefined ? {} : { witness: of.txinwitness };
     return { txid, vout, is_coinbase: coinbase !== undefined, scriptsig, sequence, ...witness, prevout };
   }
+}
+
+/** One that leaves the mempool meanwhile is none; another failure is the node's. */
+function noneIfGone(error: unknown): undefined {
+  if (!(error instanceof CoreRpcError)) throw error;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
