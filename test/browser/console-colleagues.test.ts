@@ -107,7 +107,7 @@ async function untilRead(page: Page, { list, theirs }: Case, change: () => Promi
   await vi.waitFor(
     async () => {
       await page.clock.fastForward(STALE_AFTER_MS + 1_000);
-      await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+      await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
       await setTimeout(500);
       expect(read, "the page has read the colleague's change").toBe(true);
     },
