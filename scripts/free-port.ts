@@ -27,12 +27,21 @@ export async function demandFreePort(port: number): Promise<void> {
 const TEST_PORTS = { from: 12_000, to: 32_000 };
 const MOST_TRIES = 100;
 
-/** A port that is free now, for a test's server; random, so that two callers get different ports. */
+/** Of the test worker that this process is; 0 is none. Each has ports of its own, because another could take a port before it is listened on. */
+const SLICES = 8;
+const sliceAt = Number(process.env.VITEST_POOL_ID ?? 0) % SLICES;
+const SLICE = (TEST_PORTS.to - TEST_PORTS.from) / SLICES;
+const given = new Set<number>();
+
+/** A port that is free now, for a test's server; random, so that two processes get different ports. */
 export async function findFreePort(): Promise<number> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const port = randomInt(TEST_PORTS.from, TEST_PORTS.to);
+    const port = TEST_PORTS.from + sliceAt * SLICE + randomInt(SLICE);
+    if (given.has(port)) continue;
     const codes = await Promise.all(LOOPBACK.map((address) => listenOnce(port, address)));
-    if (codes.every((code) => code === undefined || NO_SUCH_ADDRESS.includes(code))) return port;
+    if (codes.some((code) => code !== undefined && !NO_SUCH_ADDRESS.includes(code))) continue;
+    given.add(port);
+    return port;
   }
   throw new Error(`no free port from ${TEST_PORTS.from} to ${TEST_PORTS.to}`);
 }

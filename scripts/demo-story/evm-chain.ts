@@ -62,7 +62,7 @@ export async function startEvmChain(tokens: readonly string[], options: EvmChain
   ]);
   try {
     const rpc = rpcAt(url);
-    await untilAnswers(rpc, "eth_chainId", 15_000);
+    await untilAnswers(rpc, "eth_chainId", 60_000);
     for (const contract of tokens) await rpc("anvil_setCode", contract, TOKEN);
     return { url, ...(await evmChainAt(url)), stop: anvil.stop };
   } catch (error) {

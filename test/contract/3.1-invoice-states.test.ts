@@ -35,6 +35,7 @@ describe("creation", () => {
   test("an invoice read before its expiry is unchanged", async () => {
     const invoice = await createInvoice(shop, { expiresInSeconds: 60 });
     expect(await read(invoice)).toEqual(invoice);
+    await cancel(invoice);
   });
 });
 

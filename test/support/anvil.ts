@@ -84,7 +84,7 @@ export async function startAnvil({ chainId, blockSeconds, args = [] }: AnvilOpti
   ]);
   const rpc = rpcAt(url);
   try {
-    await untilAnswers(rpc, "eth_chainId", 15_000);
+    await untilAnswers(rpc, "eth_chainId", 60_000);
     const accounts = (await rpc<Hex[]>("eth_accounts")).map((account) => getAddress(account));
     return { chainId, url, accounts, rpc, ...controls(rpc, accounts), stop: node.stop };
   } catch (error) {

@@ -3,6 +3,7 @@
 import { HDKey } from "@scure/bip32";
 import { beforeAll, describe, expect, it } from "vitest";
 import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
+import { HOUR_MS } from "../../../src/lib/time.ts";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import { type Answer, type Ask, type Shop, seedKey, seedMerchant, send, sendWith } from "../../support/access.ts";
 import { countingEnv } from "../../support/counting-env.ts";
@@ -13,10 +14,10 @@ const ETH_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 /** Answered from memory; the rest is storage. */
 const IN_MEMORY = ["RATE_LIMITER.take", "RATE_LIMITER.takeEach", "RATE_BOOK.table"];
 
-/** A shop whose keys were used just now, so that no last use is noted beside the request. */
+/** A shop whose keys were used after the tests, so that no last use is noted beside the request. */
 async function freshShop(): Promise<Shop> {
   const merchantId = await seedMerchant();
-  const lastUsedAtMs = Date.now();
+  const lastUsedAtMs = Date.now() + HOUR_MS;
   const secretKey = await seedKey(merchantId, { lastUsedAtMs });
   return { merchantId, secretKey, publicKey: await seedKey(merchantId, { kind: "PUBLIC", lastUsedAtMs }) };
 }

@@ -246,7 +246,8 @@ describe("a connection is ended", () => {
     expect(lives[0].closed).toEqual([]);
     await checkAfter(shop, 30_000);
     await vi.waitFor(() => expect(lives[0].closed).toEqual([1008]), SOON);
-    expect(lives[1].closed).toEqual(name.startsWith("the team") ? [1008] : []);
+    const ends = name.startsWith("the team") ? [1008] : [];
+    await vi.waitFor(() => expect(lives[1].closed).toEqual(ends), SOON);
   });
 
   it("at once when the member is removed from the team", async () => {

@@ -110,8 +110,12 @@ describe("a watcher's alarm", () => {
     await awake((watcher) => watcher.alarm());
     expect([await alarmAt(), (await cursor())?.isResting]).toEqual([null, true]);
     await watch();
-    await stub().wake();
-    expect(await alarmAt()).toBeLessThanOrEqual(Date.now());
+    // In one call: an alarm of now may ring before the next.
+    const setFor = await runInDurableObject(stub(), async (watcher, state) => {
+      await watcher.wake();
+      return state.storage.getAlarm();
+    });
+    expect(setFor).toBeLessThanOrEqual(Date.now());
     chain.mine([pay("after the rest")]);
     await awake((watcher) => watcher.alarm());
     expect(found()).toEqual(["after the rest"]);

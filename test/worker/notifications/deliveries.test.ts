@@ -71,7 +71,7 @@ describe("an event", () => {
 
   it("that failed is retried by itself after the first gap, with the same id and text", async () => {
     const { merchantId, id, key } = await endpoint("fail-each/1");
-    const setting = { ...env, WEBHOOK_SCHEDULE_SECONDS: "0,1" };
+    const setting = { ...env, WEBHOOK_SCHEDULE_SECONDS: "0,4" };
     await recordNews(testDb, merchantId, 3);
     await deliverMessages([{ body: { webhookId: id } }], setting, (work) => void background.push(work));
     expect(await rowsOf(id)).toMatchObject([1, 2, 3].map(() => ({ status: "PENDING", attempts: 1 })));
@@ -98,7 +98,8 @@ describe("an answer", () => {
     ["hang-body/200", 200, null, "half of "],
     ["big/10485760", 200, null, "x".repeat(4_096)],
   ] as const)("of %s is a success", async (behaviour, statusCode, error, response) => {
-    const { merchantId, id } = await endpoint(behaviour, { timeoutMs: 1_000 });
+    // Where an answer comes, a busy receiver has time for it.
+    const { merchantId, id } = await endpoint(behaviour, { timeoutMs: behaviour === "hang-body/200" ? 3_000 : 30_000 });
     await recordNews(testDb, merchantId);
     const { deps, wakes } = worker();
     await deliverTo(deps, id);
@@ -119,7 +120,7 @@ describe("an answer", () => {
   ] as const)(
     "of %s is a failure, and the delivery is retried later",
     async (behaviour, statusCode, error, afterMs) => {
-      const { merchantId, id, key } = await endpoint(behaviour, behaviour === "hang" ? { timeoutMs: 1_000 } : {});
+      const { merchantId, id, key } = await endpoint(behaviour, behaviour === "hang" ? { timeoutMs: 3_000 } : {});
       await recordNews(testDb, merchantId);
       const nowMs = Date.now();
       const { deps, wakes } = worker({ nowMs: () => nowMs });

@@ -28,12 +28,12 @@ useRealClock();
 
 describe("an endpoint that hangs", () => {
   it("costs a round only the deliveries sent at once; the rest are given back unchanged", async () => {
-    const { merchantId, id, key } = await endpoint("hang", { timeoutMs: 1_000 });
+    const { merchantId, id, key } = await endpoint("hang", { timeoutMs: 3_000 });
     await recordNews(testDb, merchantId, ROUND_SIZE);
     const before = await rowsOf(id);
     const { deps, wakes } = worker();
     await deliverTo(deps, id);
-    expect(await receiver.log(key)).toHaveLength(POSTS_AT_ONCE);
+    await vi.waitFor(async () => expect(await receiver.log(key)).toHaveLength(POSTS_AT_ONCE), SOON_MS);
     const after = await rowsOf(id);
     const untried = after.filter(({ attempts }) => attempts === 0);
     expect(untried).toHaveLength(ROUND_SIZE - POSTS_AT_ONCE);

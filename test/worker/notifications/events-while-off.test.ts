@@ -69,7 +69,7 @@ describe("what an endpoint is owed", () => {
       { numRuns: SEQUENCES },
     );
     expect(counts.off).toBeGreaterThan(SEQUENCES);
-    expect(counts.failed).toBeGreaterThan(10);
+    expect(counts.failed).toBeGreaterThan(3);
   });
 
   it("is nothing from before it was first switched on, and nothing once its merchant is deleted", async () => {
@@ -112,7 +112,7 @@ it("concurrent events and switches lose and duplicate no event; all are received
   expect(await received()).not.toContain(ids.at(-1));
   expect((await merchant.post(`${path}/rotate-secret`)).status).toBe(200);
   expect((await merchant.patch(path, { isActive: true })).body).toMatchObject({ isActive: true, disabledAt: null });
-  await vi.waitFor(async () => expect((await received()).toSorted()).toEqual(ids.toSorted()), 20_000);
+  await vi.waitFor(async () => expect((await received()).toSorted()).toEqual(ids.toSorted()), 60_000);
 });
 
 async function endpoint(merchantId: MerchantId, changes: Partial<Webhook> = {}) {

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { spawnTied } from "../../../../scripts/demo-story/tied-process.ts";
 import { until } from "../../../../scripts/demo-story/until.ts";
 
+const WITHIN_MS = 30_000;
 const folder = mkdtempSync(join(tmpdir(), "edgetill-tied-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -35,7 +36,7 @@ describe("a tied process", () => {
     const [pid = ""] = await until(
       () => said(file),
       (lines) => lines.length === 1 && lines[0] !== "",
-      5_000,
+      WITHIN_MS,
     );
     await tied.stop();
     await tied.stop();
@@ -54,18 +55,18 @@ describe("a tied process", () => {
     const [pid = ""] = await until(
       () => said(file),
       (lines) => lines.length === 1 && lines[0] !== "",
-      10_000,
+      WITHIN_MS,
     );
     starter.kill("SIGKILL");
     await until(
       () => said(file),
       (lines) => lines[1] === "ended",
-      5_000,
+      WITHIN_MS,
     );
     await until(
       async () => isAlive(Number(pid)),
       (alive) => !alive,
-      5_000,
+      WITHIN_MS,
     );
   });
 });
