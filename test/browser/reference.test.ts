@@ -55,11 +55,11 @@ describeInBrowser("the reference at /docs", () => {
 
   it("sends a request to the server that it describes", async () => {
     const { page } = await browsing.visit();
-    await page.goto("/docs#/Service/health");
-    const health = page.locator("#operations-Service-health");
-    await health.getByRole("button", { name: "Try it out" }).click();
-    await health.getByRole("button", { name: "Execute" }).click();
-    await health.locator(".live-responses-table .response-col_status", { hasText: "200" }).waitFor();
-    expect(await health.locator(".live-responses-table").textContent()).toContain('"database"');
+    await page.goto("/docs#/Sign-in/listSignInMethods");
+    const methods = page.locator("#operations-Sign-in-listSignInMethods");
+    await methods.getByRole("button", { name: "Try it out" }).click();
+    await methods.getByRole("button", { name: "Execute" }).click();
+    await methods.locator(".live-responses-table .response-col_status", { hasText: "200" }).waitFor();
+    expect(await methods.locator(".live-responses-table").textContent()).toContain('"isSignUpOpen"');
   });
 });
