@@ -51,7 +51,7 @@ describeInBrowser("Home", () => {
       await mine();
       return member.call<{ readonly data: readonly { readonly type: string }[] }>("GET", "/attention");
     };
-    await until(noticed, ({ data }) => data.length > 0, NOTICED_WITHIN_MS);
+    await until(noticed, ({ data }) => data.some(({ type }) => type === "PAYMENT_UNMATCHED"), NOTICED_WITHIN_MS);
     await page.reload();
     await untilPage(page, "Home");
     const need = page.getByRole("article", { name: "Payments fit no invoice" });
