@@ -9,10 +9,10 @@ export async function mailsTo(baseUrl: string, email: string): Promise<readonly 
   return mails.data ?? (mails as unknown as readonly { readonly text: string }[]);
 }
 
-/** The code of 8 digits in the newest mail to an address. */
+/** The code of 8 digits in the newest mail with one to an address. Other mails, as an invitation's, come when they are ready. */
 export async function codeMailedTo(baseUrl: string, email: string): Promise<string> {
-  const [mail] = await mailsTo(baseUrl, email);
-  const [, code] = /^(\d{8})$/m.exec(mail?.text ?? "") ?? [];
+  const mails = await mailsTo(baseUrl, email);
+  const [code] = mails.flatMap(({ text }) => /^(\d{8})$/m.exec(text)?.[1] ?? []);
   if (code === undefined) throw new Error(`no mail with a code to ${email}`);
   return code;
 }
