@@ -11,6 +11,7 @@ import { parseTurnstile } from "../src/platform/challenge/turnstile.ts";
 import { parseMailProvider, parseSender } from "../src/platform/mail/provider.ts";
 import { parseRestoreEpoch } from "../src/platform/restores/restore-epoch.ts";
 import { parseRateSource } from "../src/rates/rate-setting.ts";
+import { DEFAULT_NAME, NAME } from "./deploy/answers.ts";
 
 /** Stops a start; the message is for the user at the terminal. */
 export class StartError extends Error {}
@@ -18,6 +19,8 @@ export class StartError extends Error {}
 export interface Settings {
   readonly port: number;
   readonly baseUrl: string;
+  /** What `npm run deploy -- --name` asks for: the name of the Worker, and the beginning of those of its database and queues. */
+  readonly name: string;
   /** Absolute path; a start writes only below it. */
   readonly home: string;
   /** Variables of the Worker by name, as in wrangler.toml. */
@@ -32,6 +35,7 @@ export function readSettings(environment: Environment): Settings {
   return {
     port,
     baseUrl,
+    name: deploymentName(environment),
     home: resolve(given(environment, "EDGETILL_HOME") ?? ".edgetill"),
     variables: {
       ENVIRONMENT: "development",
@@ -92,6 +96,15 @@ function wholeNumber(
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= range.from && value <= range.to) return value;
   throw new StartError(`${name} must be a whole number from ${range.from} to ${range.to}, not "${text}".`);
+}
+
+/** The same rule as a deploy's. */
+function deploymentName(environment: Environment): string {
+  const name = given(environment, "EDGETILL_NAME") ?? DEFAULT_NAME;
+  if (NAME.test(name)) return name;
+  throw new StartError(
+    `EDGETILL_NAME must begin with a letter and have up to 50 small letters, digits and hyphens, not "${name}".`,
+  );
 }
 
 /** Checked by the Worker's own rule. */

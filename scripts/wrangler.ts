@@ -15,6 +15,7 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { KEYRING_LABELS } from "../src/platform/keys/keyrings.ts";
+import { DEFAULT_NAME } from "./deploy/answers.ts";
 import { type Home, writePrivateFile } from "./home.ts";
 import { type Settings, StartError } from "./settings.ts";
 
@@ -41,23 +42,25 @@ const NOT_INHERITED = [
 ];
 
 /**
- * wrangler.toml, but for one line: wrangler gives the Worker only those secrets that the configuration requires, and a development server has
- * optional ones, too. In the root, because paths in it are relative.
+ * wrangler.toml, but for the name, which `EDGETILL_NAME` may replace as a deploy does, and one line: wrangler gives the Worker only those secrets
+ * that the configuration requires, and a development server has optional ones, too. In the root, because paths in it are relative.
  */
-const DEVELOPMENT_CONFIGURATION = "wrangler.development.toml";
+const configurationOf = (name: string) => `wrangler.development${name === DEFAULT_NAME ? "" : `.${name}`}.toml`;
+const NAMED = /^((?:name|database_name|queue) = )"edgetill/gm;
 const REQUIRED = 'required = ["MASTER_KEY"]';
 const OPTIONAL_SECRETS = [
   ...Object.keys(KEYRING_LABELS),
   ...["CHAIN_SOURCES", "SIGN_IN_PROVIDERS", "MAIL_PROVIDER", "TURNSTILE_SECRET_KEY"],
 ];
 
-function writeDevelopmentConfiguration(): void {
-  const text = readFileSync("wrangler.toml", "utf8");
+/** Returns the file's name. */
+function writeDevelopmentConfiguration(name: string): string {
+  const file = configurationOf(name);
+  const text = readFileSync("wrangler.toml", "utf8").replaceAll(NAMED, `$1"${name}`);
   if (!text.includes(REQUIRED)) throw new StartError(`wrangler.toml has no line ${REQUIRED}`);
   const written = text.replace(REQUIRED, `required = ${JSON.stringify(["MASTER_KEY", ...OPTIONAL_SECRETS])}`);
-  const isThere = existsSync(DEVELOPMENT_CONFIGURATION);
-  if (isThere && readFileSync(DEVELOPMENT_CONFIGURATION, "utf8") === written) return;
-  writePrivateFile(DEVELOPMENT_CONFIGURATION, written);
+  if (!existsSync(file) || readFileSync(file, "utf8") !== written) writePrivateFile(file, written);
+  return file;
 }
 
 /** Where wrangler keeps state and its other files. */
@@ -158,7 +161,7 @@ export function executeSqlFile(home: Pick<Home, "state">, file: string): void {
  * every user of the machine. The --env-file also keeps a .dev.vars or .env in the working folder out.
  */
 export function spawnServer(home: Home, settings: Settings, logFile: string | undefined): ChildProcess {
-  writeDevelopmentConfiguration();
+  const configuration = writeDevelopmentConfiguration(settings.name);
   const output = logFile === undefined ? "inherit" : openSync(logFile, "a", 0o600);
   const server = spawn(
     process.execPath,
@@ -166,7 +169,7 @@ export function spawnServer(home: Home, settings: Settings, logFile: string | un
       ...PARENT_WATCH,
       WRANGLER,
       "dev",
-      ...["--config", DEVELOPMENT_CONFIGURATION],
+      ...["--config", configuration],
       ...["--ip", "127.0.0.1", "--port", String(settings.port), "--inspector-port", "0"],
       ...["--persist-to", home.state, "--env-file", home.secretsFile],
       ...["--compatibility-flags", ...COMPATIBILITY_FLAGS],

@@ -123,6 +123,7 @@ function settingsOf(options: ShopOptions, home: string, port: number) {
   return readSettings({
     PORT: String(port),
     EDGETILL_HOME: home,
+    EDGETILL_NAME: "corner-shop",
     RATE_LIMIT_PER_MINUTE: "0",
     CHAIN_SOURCES: JSON.stringify(sources),
     WEBHOOK_SCHEDULE_SECONDS: webhookSchedule,

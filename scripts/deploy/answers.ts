@@ -21,7 +21,7 @@ export type MailKind = (typeof MAIL_KINDS)[number];
 
 export const DEFAULT_NAME = "edgetill";
 /** The longest name of a queue is 63 characters, and ours end in `-webhooks`. */
-const NAME = /^[a-z]([a-z0-9-]{0,48}[a-z0-9])?$/;
+export const NAME = /^[a-z]([a-z0-9-]{0,48}[a-z0-9])?$/;
 const DOMAIN = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 /** As R2 names buckets. */
 const BUCKET = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;

@@ -55,7 +55,7 @@ export async function openStage(chainUrl: string, without: Safeguard | undefined
   let seeded: ReturnType<typeof seedRows> | undefined;
   const start = async (epoch = "") => {
     const settings = readSettings({
-      ...{ PORT: String(port), EDGETILL_HOME: path, RESTORE_EPOCH: epoch, POLL_SECONDS: "1" },
+      ...{ PORT: String(port), EDGETILL_HOME: path, EDGETILL_NAME: "drill", RESTORE_EPOCH: epoch, POLL_SECONDS: "1" },
       ...{
         RATE_LIMIT_PER_MINUTE: "1000000",
         CHAIN_SOURCES: JSON.stringify({ BTC: [{ kind: "core-rpc", url: chainUrl }] }),

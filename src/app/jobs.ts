@@ -162,9 +162,13 @@ export async function runJobMessage(body: unknown, env: Env, background: Run["ba
   }
 }
 
+/** Whether a message of any queue is for a job, known to this release or not. All others name an endpoint with something to deliver. */
+export function namesJob(body: unknown): body is { readonly job: unknown } {
+  return typeof body === "object" && body !== null && "job" in body;
+}
+
 function messageIn(body: unknown): JobMessage | undefined {
-  if (typeof body !== "object" || body === null) return undefined;
-  if (!("job" in body && "minuteMs" in body && "runs" in body)) return undefined;
+  if (!(namesJob(body) && "minuteMs" in body && "runs" in body)) return undefined;
   const { job, minuteMs, runs } = body;
   if (typeof job !== "string" || !isJobName(job)) return undefined;
   return typeof minuteMs === "number" && typeof runs === "number" ? { job, minuteMs, runs } : undefined;

@@ -4,7 +4,7 @@ import { withOriginOrThrow } from "../platform/deployment/read-deployment.ts";
 import { isDevelopment } from "../platform/http/deployment.ts";
 import { app } from "./app.ts";
 import { hasDevelopmentSetting } from "./configuration.ts";
-import { dispatchJobs, runJobMessage } from "./jobs.ts";
+import { dispatchJobs, namesJob, runJobMessage } from "./jobs.ts";
 
 export { CheckoutRoom } from "../checkout/live/checkout-room.ts";
 export { AmountAllocator } from "../commerce/amounts/amount-allocator.ts";
@@ -16,24 +16,21 @@ export { DevMailbox } from "../platform/mail/dev-mailbox.ts";
 export { RateBook } from "../rates/rate-book.ts";
 export { MerchantObject } from "./merchant-object.ts";
 
-/** As wrangler.toml names it. */
-const JOB_QUEUE = "edgetill-jobs";
-
 export default {
   fetch: (request: Request, env, ctx) => app().fetch(request, env, ctx),
   async scheduled({ scheduledTime }, env) {
     await dispatchJobs(env, scheduledTime);
   },
-  async queue({ queue, messages }, env, ctx) {
+  // What a message is for is in the message: the names of queues are the deployer's.
+  async queue({ messages }, env, ctx) {
     const background = (work: Promise<unknown>) => ctx.waitUntil(work);
     // Nothing is served with these settings (app.ts), so nothing is sent either.
     if (!isDevelopment(env) && hasDevelopmentSetting(env)) return;
-    if (queue === JOB_QUEUE) {
-      for (const { body } of messages) await runJobMessage(body, env, background);
-      return;
-    }
+    const deliveries = messages.filter(({ body }) => !namesJob(body));
+    for (const { body } of messages) if (namesJob(body)) await runJobMessage(body, env, background);
+    if (deliveries.length === 0) return;
     const known = await withOriginOrThrow(env, { nowMs: Date.now(), sleep });
-    const work = deliverMessages(messages, known, background);
+    const work = deliverMessages(deliveries, known, background);
     // In production the platform runs batches concurrently. The development server runs a queue's batches one after the other: waiting for an
     // endpoint that hangs would block all others there (queue_consumer_no_wait_for_wait_until).
     if (isDevelopment(env)) background(work);

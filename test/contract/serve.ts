@@ -27,7 +27,7 @@ declare module "vitest" {
 
 export default async function serve(project: TestProject): Promise<() => Promise<void>> {
   const workers = Number(project.vitest.config.maxWorkers);
-  const started = await Promise.all(Array.from({ length: workers }, serveOne));
+  const started = await Promise.all(Array.from({ length: workers }, (_, n) => serveOne(`shop-${n}`)));
   project.provide(
     "servers",
     started.map(({ edgetill }) => edgetill),
@@ -37,11 +37,13 @@ export default async function serve(project: TestProject): Promise<() => Promise
   };
 }
 
-async function serveOne(): Promise<{ readonly edgetill: Edgetill; readonly stop: () => Promise<void> }> {
+async function serveOne(name: string): Promise<{ readonly edgetill: Edgetill; readonly stop: () => Promise<void> }> {
   const home = mkdtempSync(join(tmpdir(), "edgetill-contract-"));
   const settings = readSettings({
     PORT: String(await findFreePort()),
     EDGETILL_HOME: home,
+    // Names are the deployer's: nothing may depend on ours.
+    EDGETILL_NAME: name,
     RATE_LIMIT_PER_MINUTE: "0",
     // Short, because tests wait for retries; but a fifth less is still over a second, so that no two attempts have the same timestamp.
     WEBHOOK_SCHEDULE_SECONDS: "0,1.3,1.3,1.3",

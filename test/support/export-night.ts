@@ -1,9 +1,7 @@
 // The nightly export on workerd, through the queue's own entry.
-import { createExecutionContext, createMessageBatch } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { vi } from "vitest";
-import worker from "../../src/app/worker.ts";
 import type { MemoryBucket } from "./export-bucket.ts";
+import { takeMessage } from "./queue-messages.ts";
 
 export const NIGHT = Date.UTC(2027, 0, 2, 3);
 
@@ -12,11 +10,10 @@ export async function runNight(bucket: R2Bucket | MemoryBucket, settings: Partia
   const messages: unknown[] = [{ job: "export-merchants", minuteMs: NIGHT, runs: 0 }];
   const send = async (message: unknown) => void messages.push(message);
   const queue = { send } as unknown as Env["JOB_QUEUE"];
-  const bindings = { ...env, ...settings, EXPORTS: bucket as R2Bucket, JOB_QUEUE: queue };
+  const bindings = { ...settings, EXPORTS: bucket as R2Bucket, JOB_QUEUE: queue };
   for (const [at, body] of messages.entries()) {
     if (at === 50) throw new Error("the job does not end");
-    const message = { id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body };
-    await worker.queue(createMessageBatch("edgetill-jobs", [message]), bindings, createExecutionContext());
+    await takeMessage(body, bindings);
   }
   return messages.length;
 }

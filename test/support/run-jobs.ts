@@ -1,8 +1,9 @@
 // What a tick of the cron comes to, without the queue between: the messages that it sends, each through the worker's own entry.
-import { createExecutionContext, createMessageBatch, createScheduledController } from "cloudflare:test";
+import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { jobsOf } from "../../src/app/jobs.ts";
 import worker from "../../src/app/worker.ts";
+import { takeMessage } from "./queue-messages.ts";
 
 /** Runs every job once. Rejects with the first fault, once all have run. Messages that the jobs send go into `sent`, and nowhere else. */
 export async function runJobs(sent: unknown[] = []): Promise<void> {
@@ -24,11 +25,6 @@ export async function runJobs(sent: unknown[] = []): Promise<void> {
   await worker.scheduled(createScheduledController(), collect(dispatched));
   const jobs = jobsOf(env).length;
   if (dispatched.length !== jobs) throw new Error(`${dispatched.length} messages for ${jobs} jobs`);
-  const ends = await Promise.allSettled(
-    dispatched.map((body) => {
-      const message = { id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body };
-      return worker.queue(createMessageBatch("edgetill-jobs", [message]), collect(sent), createExecutionContext());
-    }),
-  );
+  const ends = await Promise.allSettled(dispatched.map((body) => takeMessage(body, collect(sent))));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }

@@ -57,7 +57,7 @@ async function reportOf({ raw, logFile }: Shop): Promise<string> {
   const health = await raw("GET", "/healthz").catch(String);
   const lines = readFileSync(logFile, "utf8").split("\n");
   const log = lines
-    .filter((line) => !/ GET .* 200 OK| QUEUE edgetill-jobs /.test(line))
+    .filter((line) => !/ GET .* 200 OK| QUEUE [a-z0-9-]+-jobs /.test(line))
     .join("\n")
     .slice(-LOG_SHOWN);
   return `/healthz: ${typeof health === "string" ? health : health.text}\nthe end of its log:\n${log}`;

@@ -7,6 +7,7 @@ describe("the settings of npm start", () => {
     expect(readSettings({})).toEqual({
       port: 8787,
       baseUrl: "http://localhost:8787",
+      name: "edgetill",
       home: resolve(".edgetill"),
       variables: {
         ENVIRONMENT: "development",
@@ -95,6 +96,8 @@ describe("the settings of npm start", () => {
     ["WEBHOOK_SCHEDULE_SECONDS", "0,-1"],
     ["RATE_LIMIT_PER_MINUTE", "-1"],
     ["RATE_LIMIT_PER_MINUTE", "1e3"],
+    ["EDGETILL_NAME", "Shop"],
+    ["EDGETILL_NAME", "../shop"],
   ])("refuse %s=%s with a message that names the variable", (name, value) => {
     const start = () => readSettings({ [name]: value });
     expect(start).toThrow(StartError);

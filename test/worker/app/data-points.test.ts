@@ -1,11 +1,10 @@
 // Data points of the Analytics Engine, in a stand-in of its binding.
-import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, test, vi } from "vitest";
-import worker from "../../../src/app/worker.ts";
 import { watchDependencies } from "../../../src/detection/watchers/dependencies.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
 import { deploymentWith, seedShop } from "../../support/access.ts";
+import { takeMessage } from "../../support/queue-messages.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { networkOf } from "../../support/watcher.ts";
 import { testDb } from "../../support/worker-merchant.ts";
@@ -56,11 +55,7 @@ test("each minute the lag of what is awaited, the oldest that is due, and the si
   };
   await watchMethod(testDb, late);
   await testDb.update(networkCursors).set({ height: 1 });
-  const context = createExecutionContext();
-  const body = { job: "watch-deployment", minuteMs: nowMs, runs: 0 };
-  const message = { id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body };
-  await worker.queue(createMessageBatch("edgetill-jobs", [message]), { ...env, ANALYTICS }, context);
-  await waitOnExecutionContext(context);
+  await takeMessage({ job: "watch-deployment", minuteMs: nowMs, runs: 0 }, { ANALYTICS });
   const value = expect.any(Number);
   expect(named()).toEqual([
     { indexes: ["lag"], blobs: ["lag", "ETH", ""], value },

@@ -1,10 +1,9 @@
 // A source that lags, a cron that stops and a database that fills up, made on purpose, minute by minute on a clock of the test: what `/healthz`,
 // `/metrics`, the operators' status and their mails say, and when; and that each ends.
-import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from "cloudflare:test";
+import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { JobName } from "../../../src/app/jobs.ts";
-import worker from "../../../src/app/worker.ts";
 import { MINUTE_MS } from "../../../src/lib/time.ts";
 import { jobRuns } from "../../../src/platform/db/schema/job-runs.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
@@ -15,6 +14,7 @@ import { mailsTo } from "../../support/browser.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { seedUser, type TestUser } from "../../support/people.ts";
 import { scrape } from "../../support/prometheus.ts";
+import { takeMessage } from "../../support/queue-messages.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
 import { testDb } from "../../support/worker-merchant.ts";
@@ -63,11 +63,7 @@ class Deployment {
   }
 
   async #run(job: JobName): Promise<void> {
-    const body = { job, minuteMs: Date.now(), runs: 0 };
-    const message = { id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body };
-    const context = createExecutionContext();
-    await worker.queue(createMessageBatch("edgetill-jobs", [message]), this.#env, context);
-    await waitOnExecutionContext(context);
+    await takeMessage({ job, minuteMs: Date.now(), runs: 0 }, this.#env);
   }
 
   /** All of them say the same at the same time; `said` has what is new. */
@@ -157,11 +153,7 @@ test("nothing is mailed, and nothing remembered, where mail is not configured", 
   const deployment = await Deployment.start();
   const production = { ENVIRONMENT: "production", WEBHOOK_LOOPBACK: "", DEV_CONTROL: "", MAIL_PROVIDER: "" };
   deployment.changes = { ...production, PUBLIC_URL: "https://pay.example", DATABASE_LIMIT_GB: "0.00001" };
-  const context = createExecutionContext();
-  const body = { job: "watch-deployment", minuteMs: START, runs: 0 };
-  const message = { id: "1", timestamp: new Date(), attempts: 1, body };
-  await worker.queue(createMessageBatch("edgetill-jobs", [message]), { ...env, ...deployment.changes }, context);
-  await waitOnExecutionContext(context);
+  await takeMessage({ job: "watch-deployment", minuteMs: START, runs: 0 }, deployment.changes);
   expect(await testDb.$count(operatorAlerts)).toBe(0);
 });
 

@@ -1,27 +1,25 @@
 // The cron dispatches jobs and the queue runs them: a job with work left sends itself another message, and ends.
-import { createExecutionContext, createMessageBatch } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
 import type { JobMessage } from "../../../src/app/jobs.ts";
-import worker from "../../../src/app/worker.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { copyInvoice } from "../../support/copy-invoice.ts";
+import { recordNews } from "../../support/endpoints.ts";
+import { takeMessage } from "../../support/queue-messages.ts";
 import { runJobs } from "../../support/run-jobs.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
+import { endpoint, rowsOf } from "../notifications/deliveries-harness.ts";
 
 /** Takes one message of the queue, and returns those that it sends. */
-async function take(body: unknown): Promise<unknown[]> {
+async function take(body: unknown, queueName?: string): Promise<unknown[]> {
   const sent: unknown[] = [];
   const answer = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
   const send = async (message: unknown) => {
     sent.push(message);
     return answer;
   };
-  const message = { id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body };
   const queue = { send } as Partial<Env["JOB_QUEUE"]> as Env["JOB_QUEUE"];
-  const batch = createMessageBatch("edgetill-jobs", [message]);
-  await worker.queue(batch, { ...env, JOB_QUEUE: queue }, createExecutionContext());
+  await takeMessage(body, { JOB_QUEUE: queue }, queueName);
   return sent;
 }
 
@@ -67,20 +65,37 @@ describe("a job that stops at its limit", () => {
   });
 });
 
+describe("what a message is for does not depend on its queue's name:", () => {
+  it.each(["edgetill-jobs", "shop-jobs", "edgetill-webhooks", "mail", "x"])(
+    "%s brings a job and a delivery",
+    async (name) => {
+      const merchantId = await plantDue(1);
+      expect(await take(expire(0), name)).toEqual([]);
+      expect(await activeOf(merchantId)).toBe(0);
+      const shop = await endpoint("ok");
+      await recordNews(testDb, shop.merchantId);
+      await takeMessage({ webhookId: shop.id }, {}, name);
+      expect((await rowsOf(shop.id)).map(({ status }) => status)).toEqual(["SUCCEEDED"]);
+    },
+  );
+});
+
+const NO_JOB = "a message of the queue that names no job";
+const NO_ENDPOINT = "a queue message names no endpoint";
+
 describe("an unknown queue message", () => {
   it.each([
-    ["from another version", { job: "gone", minuteMs: 1, runs: 0 }],
-    ["without its minute", { job: "expire", runs: 0 }],
-    ["named like a prototype member", { job: "constructor", minuteMs: 1, runs: 0 }],
-    ["that is not an object", "expire"],
-    ["that is null", null],
-  ])("%s is reported and dropped", async (_, body) => {
+    ["from another version", { job: "gone", minuteMs: 1, runs: 0 }, NO_JOB],
+    ["without its minute", { job: "expire", runs: 0 }, NO_JOB],
+    ["named like a prototype member", { job: "constructor", minuteMs: 1, runs: 0 }, NO_JOB],
+    ["of another kind", { mailId: "mail_1" }, NO_ENDPOINT],
+    ["that is not an object", "expire", NO_ENDPOINT],
+    ["that is null", null, NO_ENDPOINT],
+  ])("%s is reported and dropped", async (_, body, alert) => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     try {
       expect(await take(body)).toEqual([]);
-      expect(log.mock.calls.map(([line]) => JSON.parse(String(line)).alert)).toEqual([
-        "a message of the queue that names no job",
-      ]);
+      expect(log.mock.calls.map(([line]) => JSON.parse(String(line)).alert)).toEqual([alert]);
     } finally {
       log.mockRestore();
     }

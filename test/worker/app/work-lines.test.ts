@@ -1,17 +1,12 @@
 // The lines of the log about requests, jobs, passes and deliveries: what they say, what they cost, and that nothing of a caller is in them.
-import {
-  createExecutionContext,
-  createMessageBatch,
-  runInDurableObject,
-  waitOnExecutionContext,
-} from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import worker from "../../../src/app/worker.ts";
 import { NetworkWatcher } from "../../../src/detection/watchers/network-watcher.ts";
 import { deploymentWith, seedMerchant, seedShop, sendWith } from "../../support/access.ts";
 import { recordNews } from "../../support/endpoints.ts";
+import { takeMessage } from "../../support/queue-messages.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 import { endpoint } from "../notifications/deliveries-harness.ts";
 
@@ -176,18 +171,11 @@ function brokenOnce(): D1Database {
   });
 }
 
-async function take(queue: string, body: unknown): Promise<void> {
-  const context = createExecutionContext();
-  const message = { id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body };
-  await worker.queue(createMessageBatch(queue, [message]), { ...env, ...LOGGED }, context);
-  await waitOnExecutionContext(context);
-}
-
 describe("other work has a line, too:", () => {
   const cost = { d1Calls: expect.any(Number), rowsRead: expect.any(Number), rowsWritten: expect.any(Number) };
 
   it("a job", async () => {
-    await take("edgetill-jobs", { job: "price", minuteMs: Date.now(), runs: 0 });
+    await takeMessage({ job: "price", minuteMs: Date.now(), runs: 0 }, LOGGED);
     expect(lines).toEqual([
       { level: "info", work: "job", job: "price", runs: 0, left: "nothing", ms: expect.any(Number), ...cost },
     ]);
@@ -202,7 +190,7 @@ describe("other work has a line, too:", () => {
     // Wakes nobody, so that the round below is the one that delivers it.
     await recordNews(testDb, shop.merchantId);
     lines.length = 0;
-    await take("edgetill-webhooks", { webhookId });
+    await takeMessage({ webhookId }, LOGGED);
     const { merchantId } = shop;
     expect(lines[0]).toEqual({
       ...{ level: "info", work: "deliveries", webhookId, merchantId, posted: 1, failed: 0, untried: 0 },
