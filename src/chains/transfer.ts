@@ -1,4 +1,5 @@
-// A transfer on chain. Its identity is (network, txHash, outputIndex), which stays the same when it is mined again.
+// A transfer on chain. Its identity is (network, txHash, outputIndex), which stays the same when it is mined again. Its effect may not: a contract
+// may pay another amount in another block, and a source may have lied.
 
 /** A block, with the hash that distinguishes it from others at the same height. */
 export interface BlockRef {
@@ -64,4 +65,16 @@ export function growthHeight(txHash: string): number | undefined {
 /** `txHash:outputIndex`: the identity within a network, as a key. */
 export function transferKey(of: Pick<Transfer, "txHash" | "outputIndex">): string {
   return `${of.txHash}:${of.outputIndex}`;
+}
+
+/** What a transfer does. The chain holds one effect of an identity at a time. */
+export type Effect = Pick<Transfer, "cryptocurrency" | "toAddress" | "amountUnits">;
+
+export function isSameEffect(a: Effect, b: Effect): boolean {
+  return a.cryptocurrency === b.cryptocurrency && a.toAddress === b.toAddress && a.amountUnits === b.amountUnits;
+}
+
+/** Identity and effect within a network, as a key. */
+export function effectKey(of: Pick<Transfer, "txHash" | "outputIndex"> & Effect): string {
+  return `${transferKey(of)} ${of.cryptocurrency} ${of.toAddress} ${of.amountUnits}`;
 }

@@ -3406,6 +3406,14 @@ export interface components {
            */
           reason: "AMBIGUOUS" | "AMOUNT_DIFFERS" | "OUTSIDE_WINDOW" | "TOO_MANY_PAYMENTS";
         }[];
+        /** @description Payments that this one took the place of, as they were: the same transaction did something else in another block, or a source was wrong. They are DROPPED. */
+        supersedes: {
+          paymentId: string;
+          currency: string;
+          toAddress: string;
+          amount: string;
+          blockHash: string | null;
+        }[];
         claims: {
           id: string;
           invoiceId: string;

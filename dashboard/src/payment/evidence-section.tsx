@@ -20,7 +20,7 @@ const WEIGHED_BY: Readonly<Record<Weighing["by"], string>> = {
 
 export function EvidenceSection({ payment }: { readonly payment: PaymentDetails }) {
   const [isShown, { toggle }] = useDisclosure();
-  const { rule, weighing, block, claims, raw } = payment.evidence;
+  const { rule, weighing, block, claims, raw, supersedes } = payment.evidence;
   return (
     <Section title="Evidence" about="What the decision rests on.">
       <Stack gap="xs">
@@ -32,6 +32,12 @@ export function EvidenceSection({ payment }: { readonly payment: PaymentDetails 
             <Time value={weighing.quote.lockedUntil} />.
           </Text>
         )}
+        {supersedes.map(({ paymentId, amount, currency, toAddress }) => (
+          <Text key={paymentId} size="sm" style={{ overflowWrap: "anywhere" }}>
+            This transaction was first shown with {amount} {currency} to {toAddress}. What the chain holds now is this
+            payment.
+          </Text>
+        ))}
         {claims.length > 0 && (
           <Text size="sm">
             This transaction was named on the page of an invoice. That proves nothing by itself: hashes are public.

@@ -106,12 +106,18 @@ export function buildChange(
       insertAudit(deps.db, deps.trail, entry, deps.nowMs),
       updateInvoice(deps.db, file.invoice, columns),
       ...items.map((item) => insertTimelineItem(deps.db, item)),
-      ...(change.payments ?? []).map((payment) => putPayment(deps.db, payment)),
+      ...knownFirst(file.payments, change.payments ?? []).map((payment) => putPayment(deps.db, payment)),
       ...(change.payments ?? []).flatMap((payment) => proofStatements(deps.db, file, payment)),
       ...addEntries(deps.db, entriesOfChange(file, after)),
       ...(change.statements ?? []),
     ],
   };
+}
+
+/** New rows come last: one that is known may leave its identity to one of them. */
+function knownFirst(stored: readonly Payment[], changed: readonly Payment[]): readonly Payment[] {
+  const isKnown = ({ id }: Payment) => stored.some((each) => each.id === id);
+  return [...changed.filter(isKnown), ...changed.filter((payment) => !isKnown(payment))];
 }
 
 /** The statements that add to the merchant's proof for the address or key what a changed payment proves beyond its former state. */

@@ -22,7 +22,9 @@ export type ChainObservation =
   /** No queried source knows it, or its transaction no longer makes this transfer (it is reverted in its present block). */
   | { readonly kind: "unknown" }
   /** Another transaction spent one of its inputs: it can never be mined. */
-  | { readonly kind: "replaced" };
+  | { readonly kind: "replaced" }
+  /** The chain holds another effect under this identity: other units, another coin or another recipient. */
+  | { readonly kind: "superseded" };
 
 export interface ChainHeights {
   readonly tipHeight: number;
@@ -49,6 +51,14 @@ export const KNOWN_EVERY_MS = 6 * HOUR_MS;
 
 export function observationOf(transfer: Pick<Transfer, "block">): ChainObservation {
   return transfer.block === null ? { kind: "pending" } : { kind: "mined", block: transfer.block };
+}
+
+/**
+ * A payment's time when it is first seen, or seen again after it was dropped: the block's time, or now if that is earlier. What is seen has
+ * happened, whatever a miner's clock says.
+ */
+export function timeOf({ block }: Pick<Transfer, "block">, nowMs: number): number {
+  return Math.min(block?.timeMs ?? nowMs, nowMs);
 }
 
 /** Where a new payment belongs: to an invoice, to no invoice yet, or nowhere (dust, which is never reported). */
@@ -106,7 +116,7 @@ export function newPayment(of: NewPayment): StoredPayment {
     blockTimeMs: null,
     isLate: false,
     matchedBy: isCredited ? placement.matchedBy : null,
-    receivedAtMs: transfer.block?.timeMs ?? nowMs,
+    receivedAtMs: timeOf(transfer, nowMs),
     confirmedAtMs: null,
     reorgedAtMs: null,
     lastKnownAtMs: nowMs,
@@ -133,6 +143,8 @@ export function paymentAfter(payment: Payment, observation: ChainObservation, co
       return afterUnknown(payment, context);
     case "replaced":
       return afterReplaced(payment, context);
+    case "superseded":
+      return afterSuperseded(payment, context);
   }
 }
 
@@ -162,7 +174,7 @@ function afterMined(payment: Payment, block: BlockRef, context: ObservationConte
     blockHeight: block.height,
     blockHash: block.hash,
     blockTimeMs: block.timeMs,
-    receivedAtMs: Math.min(payment.receivedAtMs, block.timeMs),
+    receivedAtMs: receivedAt(payment, Math.min(block.timeMs, nowMs)),
     confirmedAtMs: status === "CONFIRMED" ? (payment.confirmedAtMs ?? nowMs) : null,
     reorgedAtMs: payment.status === "CONFIRMED" && status === "DETECTED" ? nowMs : payment.reorgedAtMs,
     lastKnownAtMs: nowMs,
@@ -176,8 +188,7 @@ function afterPending(payment: Payment, { nowMs }: ObservationContext): Payment 
   const status = statusSeen(payment, "DETECTED");
   const isStale = nowMs - payment.lastKnownAtMs >= KNOWN_EVERY_MS;
   if (!isStale && status === payment.status && payment.blockHeight === null) return payment;
-  // A block's time may be ahead of our clock; then `nowMs` is the earlier one.
-  const receivedAtMs = Math.min(payment.receivedAtMs, nowMs);
+  const receivedAtMs = receivedAt(payment, nowMs);
   return { ...outOfBlock(payment, nowMs), status, receivedAtMs, lastKnownAtMs: nowMs, finalAtMs: null };
 }
 
@@ -199,6 +210,19 @@ function afterUnknown(payment: Payment, { nowMs, network }: ObservationContext):
 
 function afterReplaced(payment: Payment, { nowMs }: ObservationContext): Payment {
   return payment.status === "DROPPED" ? payment : dropped(payment, nowMs);
+}
+
+/**
+ * The row keeps what it was, with its own id behind its identity, so that the effect that the chain holds now gets a row. An effect that comes
+ * back gets a new row, too: it counts from then.
+ */
+function afterSuperseded(payment: Payment, { nowMs }: ObservationContext): Payment {
+  return { ...dropped(payment, nowMs), outputIndex: `${payment.outputIndex}~${payment.id}` };
+}
+
+/** A sight only moves the time earlier; but a payment that was dropped counts from its next sight, because what showed it before was wrong. */
+function receivedAt(payment: Payment, seenMs: number): number {
+  return payment.status === "DROPPED" ? seenMs : Math.min(payment.receivedAtMs, seenMs);
 }
 
 function dropped(payment: Payment, nowMs: number): Payment {

@@ -103,6 +103,20 @@ export const paymentDetailsBody = () =>
         candidates: z.array(
           z.object({ invoiceId: z.string(), reason: z.enum(CANDIDATE_REASONS).meta({ description: REASONS }) }),
         ),
+        supersedes: z
+          .array(
+            z.object({
+              paymentId: z.string(),
+              currency: z.string(),
+              toAddress: z.string(),
+              amount: z.string(),
+              blockHash: z.string().nullable(),
+            }),
+          )
+          .meta({
+            description:
+              "Payments that this one took the place of, as they were: the same transaction did something else in another block, or a source was wrong. They are DROPPED.",
+          }),
         claims: z.array(z.object({ id: z.string(), invoiceId: z.string(), outcome: z.string(), createdAt: time() })),
       }),
       resolution: z

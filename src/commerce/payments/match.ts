@@ -5,7 +5,7 @@ import type { Transfer } from "../../chains/transfer.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import type { Rank } from "../../platform/column-values.ts";
 import { RANKS } from "../ranks/rank.ts";
-import type { CandidateReason, PaymentEvidence } from "./payment.ts";
+import type { CandidateReason, Payment, PaymentEvidence, SupersededEffect } from "./payment.ts";
 
 /** An invoice with reserved amounts at the place (network, asset, address), as of the payment's time. */
 export interface Candidate {
@@ -214,11 +214,25 @@ const MOST_RAW = 4_096;
 /** The stored reasons for a payment's placement. A merchant sees only its own invoices: those of others on a shared address are never named. */
 export function evidenceOf(
   { raw, spends, growth }: Transfer,
-  refused: readonly Refusal[],
-  merchantId?: MerchantId,
+  of: {
+    readonly merchantId: MerchantId;
+    readonly refused: readonly Refusal[];
+    readonly supersedes: readonly Payment[];
+  },
 ): PaymentEvidence {
-  const own = refused.filter((refusal) => refusal.merchantId === merchantId).slice(0, MOST_CANDIDATES);
+  const isOwn = (each: Pick<Payment, "merchantId">) => each.merchantId === of.merchantId;
+  const own = of.refused.filter(isOwn).slice(0, MOST_CANDIDATES);
   const candidates = own.map(({ invoiceId, reason }) => ({ invoiceId, reason }));
-  const evidence = { raw: raw.slice(0, MOST_RAW), spends, candidates };
-  return growth === undefined ? evidence : { ...evidence, explainedBy: growth.explainedBy };
+  const supersedes = of.supersedes.filter(isOwn).map(supersededEffect);
+  return {
+    raw: raw.slice(0, MOST_RAW),
+    spends,
+    candidates,
+    ...(growth === undefined ? {} : { explainedBy: growth.explainedBy }),
+    ...(supersedes.length === 0 ? {} : { supersedes }),
+  };
+}
+
+function supersededEffect({ id, cryptocurrency, toAddress, amountUnits, blockHash }: Payment): SupersededEffect {
+  return { paymentId: id, cryptocurrency, toAddress, amountUnits: amountUnits.toString(), blockHash };
 }

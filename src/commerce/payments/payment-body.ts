@@ -36,7 +36,7 @@ export function listedPaymentBody(row: PaymentRow) {
 
 export function paymentDetailsOf(file: PaymentFile) {
   const { blockHeight, blockHash, blockTimeMs } = file;
-  const { raw = "{}", candidates = [] } = parseJson(file.evidence);
+  const { raw = "{}", candidates = [], supersedes = [] } = parseJson(file.evidence);
   const isInBlock = blockHeight !== null && blockHash !== null && blockTimeMs !== null;
   return {
     ...listedPaymentBody(file),
@@ -46,6 +46,10 @@ export function paymentDetailsOf(file: PaymentFile) {
       raw,
       block: isInBlock ? { height: blockHeight, hash: blockHash, time: isoTime(blockTimeMs) } : null,
       candidates: candidates.map(({ invoiceId, reason }) => ({ invoiceId, reason })),
+      supersedes: supersedes.map(({ paymentId, cryptocurrency: currency, toAddress, amountUnits, blockHash }) => {
+        const { decimals } = pairOf({ network: file.network, cryptocurrency: currency }).asset;
+        return { paymentId, currency, toAddress, amount: formatUnits(BigInt(amountUnits), decimals), blockHash };
+      }),
       claims: file.claims.map(({ id, invoiceId, outcome, createdAtMs }) => ({
         id,
         invoiceId,

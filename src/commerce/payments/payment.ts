@@ -47,7 +47,10 @@ export interface Payment {
   readonly blockTimeMs: number | null;
   readonly isLate: boolean;
   readonly matchedBy: MatchRule | null;
-  /** The payment's time: when a mempool first showed it or the time of any block that held it, whichever is earliest. Only moves earlier. */
+  /**
+   * The payment's time: when it was first seen or the time of any block that held it, whichever is earliest. Only moves earlier, unless it was
+   * dropped: then it counts from its next sight.
+   */
   readonly receivedAtMs: number;
   readonly confirmedAtMs: number | null;
   readonly reorgedAtMs: number | null;
@@ -75,6 +78,19 @@ export interface PaymentEvidence {
   readonly candidates: readonly { readonly invoiceId: InvoiceId; readonly reason: CandidateReason }[];
   /** For growth of a balance: the transactions that were subtracted first, by `explainerMark`. */
   readonly explainedBy?: readonly string[];
+  /** The merchant's payments whose effect this one took the place of, as they were. */
+  readonly supersedes?: readonly SupersededEffect[];
+}
+
+/** What the chain, or a source, showed before under the same transaction and position. */
+export interface SupersededEffect {
+  readonly paymentId: PaymentId;
+  readonly cryptocurrency: string;
+  readonly toAddress: string;
+  /** Base units, as text. */
+  readonly amountUnits: string;
+  /** Null if it was in no block. */
+  readonly blockHash: string | null;
 }
 
 /** Why a candidate invoice was not credited. */

@@ -3,8 +3,7 @@
 // its new transfers are kept UNMATCHED for a user, and the rows of its known payments are updated from the chain. A storage fault fails the
 // whole set of findings, because a cursor must not pass what was not stored.
 import { assetOn, type Network } from "../../chains/networks.ts";
-import { type Transfer, transferKey } from "../../chains/transfer.ts";
-import { readFile } from "../../commerce/invoices/change-invoice.ts";
+import { effectKey, type Transfer, transferKey } from "../../chains/transfer.ts";
 import { MAX_VALUE_MICROS } from "../../commerce/invoices/value.ts";
 import {
   type ChainHeights,
@@ -12,24 +11,21 @@ import {
   observationOf,
   paymentAfter,
 } from "../../commerce/payments/chain-observation.ts";
-import type { Refusal } from "../../commerce/payments/match.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import { needsSecondSource } from "../../commerce/payments/quorum.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
-import { logAlert, safeMessage } from "../../lib/log.ts";
 import { minBig } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import { d1Messages } from "../../platform/db/conflict.ts";
-import { faultKind } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { microsFor, quoteRate, type RateTable } from "../../rates/quote.ts";
 import { readGrowth, type WeighedTransfers } from "../growth/read-growth.ts";
-import { type Credit, type CreditDependencies, creditInvoice, type Seen } from "./credit-invoice.ts";
-import { splitByRoom } from "./payment-room.ts";
+import type { CreditDependencies, Seen } from "./credit-invoice.ts";
+import { creditAll, keepRows, shareOf, sharesOf } from "./credit-shares.ts";
 import type { Place } from "./placement.ts";
 import { type Placed, type ReadDependencies, readPlaces } from "./read-places.ts";
-import { isKept, recordObservation, recordUnmatched, type Unmatched } from "./record-unmatched.ts";
+import { recordObservation, recordUnmatched, type Unmatched } from "./record-unmatched.ts";
+import { supersededBy, supersededByHearsay } from "./superseded.ts";
 
 /** A stored payment and its current state on chain. */
 export interface SeenPayment {
@@ -50,6 +46,8 @@ export interface Findings {
   readonly hasSecond?: boolean;
   /** The merchant that named these transfers: the daily limit does not apply to its rows. */
   readonly askedBy?: MerchantId;
+  /** The transfers are told by another source than the one that the chain is read from: they add to what that one told, and change none of it. */
+  readonly isHearsay?: boolean;
 }
 
 export interface Applied {
@@ -60,13 +58,6 @@ export interface Applied {
 }
 
 export interface ApplyDependencies extends CreditDependencies, ReadDependencies {}
-
-/** The part of the findings that concerns one invoice. */
-interface Share {
-  readonly merchantId: MerchantId;
-  readonly credits: Credit[];
-  readonly seen: Seen[];
-}
 
 /** Transfers read and written at once: a large set that fails halfway keeps the chunks that committed. */
 const AT_ONCE = 100;
@@ -96,6 +87,8 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
   return ok({ invoices: [...invoices], unmatched });
 }
 
+const asSuperseded = (payment: Payment): SeenPayment => ({ payment, observation: { kind: "superseded" } });
+
 /** Growth that no longer counts, because its transaction is now known. */
 const asReplaced = (payment: Payment): SeenPayment => ({ payment, observation: { kind: "replaced" } });
 
@@ -116,8 +109,13 @@ async function applyChunk(
   const { network, askedBy } = findings;
   const places = await readPlaces(deps, network, findings.transfers, askedBy);
   if (!places.ok) return places;
-  const { known, placed, table } = places.value;
-  const shares = new Map<InvoiceId, Share>();
+  const { known, table } = places.value;
+  const rows = [...places.value.superseded.values()].flat();
+  const { placed, staying, leaving } =
+    findings.isHearsay === true ? supersededByHearsay(places.value.placed) : supersededBy(places.value.placed, rows);
+  const left = await supersede(deps, findings, leaving);
+  if (!left.ok) return left;
+  const shares = sharesOf(staying.map(asSuperseded));
   for (const { payment } of findings.seen)
     if (payment.invoiceId !== null) shareOf(shares, payment.invoiceId, payment.merchantId);
   const unmatchedPayments: Placed[] = [];
@@ -131,7 +129,8 @@ async function applyChunk(
     const mayConfirm = !(findings.hasSecond === true && needsSecond(place));
     const { id, merchantId } = place.terms.invoice;
     const replaces = findings.replaced.get(transferKey(transfer)) ?? [];
-    shareOf(shares, id, merchantId).credits.push({ transfer, place, usdMicros, mayConfirm, replaces });
+    const { supersedes } = each;
+    shareOf(shares, id, merchantId).credits.push({ transfer, place, usdMicros, mayConfirm, replaces, supersedes });
   }
   const observations = observationsOf(findings, known, asked).filter((each) => changesPayment(deps, findings, each));
   for (const seen of observations) {
@@ -147,7 +146,26 @@ async function applyChunk(
   const kept = await keepRows(deps, findings, credited.orphans);
   if (!kept.ok) return kept;
   if (credited.failure !== undefined) return err(credited.failure);
-  return unmatched.ok ? ok({ invoices: credited.invoices, unmatched: unmatched.value }) : unmatched;
+  if (!unmatched.ok) return unmatched;
+  return ok({ invoices: [...left.value, ...credited.invoices], unmatched: unmatched.value });
+}
+
+/** Takes rows off the chain; returns the invoices that changed. */
+async function supersede(
+  deps: ApplyDependencies,
+  findings: Findings,
+  payments: readonly Payment[],
+): Promise<Result<readonly InvoiceId[], Failure>> {
+  const leaving = payments.map(asSuperseded);
+  const { invoices, orphans, failure } = await creditAll(deps, findings, sharesOf(leaving));
+  if (failure !== undefined) return err(failure);
+  const kept = await keepRows(deps, findings, orphans);
+  if (!kept.ok) return kept;
+  for (const { payment, observation } of leaving.filter((each) => each.payment.invoiceId === null)) {
+    const done = await recordObservation(deps, payment, observation, findings);
+    if (!done.ok) return done;
+  }
+  return ok(invoices);
 }
 
 /** Whether the observation changes the payment. Most payments that an overlap shows again are unchanged and cost no further read. */
@@ -177,82 +195,12 @@ function observationsOf(
 ): readonly Seen[] {
   const asked = new Map(seen.map((each) => [each.payment.id, each.mayConfirm]));
   const found = findings.transfers.flatMap((transfer) =>
-    (known.get(transferKey(transfer)) ?? []).map((payment) => {
+    (known.get(effectKey(transfer)) ?? []).map((payment) => {
       const mayConfirm = asked.get(payment.id) ?? (payment.status === "CONFIRMED" || findings.hasSecond !== true);
       return { payment, observation: observationOf(transfer), mayConfirm };
     }),
   );
   return [...found, ...findings.seen];
-}
-
-function shareOf(shares: Map<InvoiceId, Share>, id: InvoiceId, merchantId: MerchantId): Share {
-  const share = shares.get(id) ?? { merchantId, credits: [], seen: [] };
-  shares.set(id, share);
-  return share;
-}
-
-/**
- * Credits invoice by invoice. An exception that is not a storage fault is a bug: the invoice's new transfers are kept unmatched for a user, so
- * that they do not block all others for ever, and its known payments are returned as `orphans`.
- */
-async function creditAll(
-  deps: ApplyDependencies,
-  { network, heights, askedBy }: Findings,
-  shares: ReadonlyMap<InvoiceId, Share>,
-): Promise<{
-  readonly invoices: readonly InvoiceId[];
-  readonly unmatchedPayments: readonly Placed[];
-  readonly orphans: readonly Seen[];
-  readonly failure: Failure | undefined;
-}> {
-  const invoices: InvoiceId[] = [];
-  const unmatchedPayments: Placed[] = [];
-  const orphans: Seen[] = [];
-  let failure: Failure | undefined;
-  for (const [id, { merchantId, credits, seen }] of shares) {
-    try {
-      const file = await readFile(deps, merchantId, id);
-      if (!file.ok) {
-        failure = file.error;
-        continue;
-      }
-      const { taken, beyond } = splitByRoom(file.value.payments, network.name, credits);
-      // Marks the invoice for review only if a user gets a new row to decide about, not each time the watcher sees a transfer that is not kept.
-      const isOver = await isKept(deps, beyond, { merchantId, network, askedBy });
-      if (!isOver.ok) {
-        failure = isOver.error;
-        continue;
-      }
-      const done = await creditInvoice(deps, file.value, {
-        network,
-        heights,
-        credits: taken,
-        seen,
-        isOver: isOver.value,
-      });
-      if (!done.ok) failure = done.error;
-      else if (done.value) invoices.push(id);
-      if (done.ok)
-        unmatchedPayments.push(...unmatchedOf(beyond, { invoiceId: id, merchantId, reason: "TOO_MANY_PAYMENTS" }));
-    } catch (error) {
-      if (isStorageFault(error)) {
-        failure = { code: "STORAGE_UNAVAILABLE" };
-        continue;
-      }
-      logAlert("crediting an invoice failed; its new transfers are kept unmatched", {
-        invoiceId: id,
-        error: safeMessage(error),
-      });
-      unmatchedPayments.push(...unmatchedOf(credits, { invoiceId: id, merchantId, reason: "AMBIGUOUS" }));
-      orphans.push(...seen);
-    }
-  }
-  return { invoices, unmatchedPayments, orphans, failure };
-}
-
-/** Transfers that their invoice does not accept: its merchant decides about them. */
-function unmatchedOf(credits: readonly Credit[], refusal: Refusal): readonly Placed[] {
-  return credits.map(({ transfer }) => ({ transfer, place: { kind: "unmatched", refused: [refusal] }, holders: [] }));
 }
 
 async function recordAll(
@@ -265,12 +213,13 @@ async function recordAll(
   },
 ): Promise<Result<number, Failure>> {
   const unmatchedPayments = of.unmatchedPayments.flatMap(
-    ({ transfer, place, holders, onlyFor }): readonly Unmatched[] =>
+    ({ transfer, place, holders, onlyFor, supersedes }): readonly Unmatched[] =>
       place.kind === "invoice"
         ? []
         : [
             {
-              ...{ transfer, place, holders, onlyFor, usdMicros: valueInUsd(deps, network, transfer, of.table) },
+              ...{ transfer, place, holders, onlyFor, supersedes },
+              usdMicros: valueInUsd(deps, network, transfer, of.table),
               replaces: replaced.get(transferKey(transfer)) ?? [],
             },
           ],
@@ -284,29 +233,6 @@ async function recordAll(
     written += done.value ? 1 : 0;
   }
   return ok(written);
-}
-
-/**
- * The fallback for known payments: updates only their rows; their invoices follow at their next change. Otherwise a cursor would pass a lost
- * block, and its payments would count for ever.
- */
-async function keepRows(
-  deps: ApplyDependencies,
-  { network, heights }: Findings,
-  orphans: readonly Seen[],
-): Promise<Result<true, Failure>> {
-  for (const { payment, observation, mayConfirm = true } of orphans) {
-    const done = await recordObservation(deps, payment, observation, { network, heights, mayConfirm, isSilent: true });
-    if (!done.ok) return done;
-  }
-  return ok(true);
-}
-
-/** A constraint violation is not a storage fault: the database would refuse the row every time. */
-function isStorageFault(error: unknown): boolean {
-  if (faultKind(error) !== "other") return true;
-  const byDatabase = d1Messages(error).filter((message) => message.startsWith("D1_"));
-  return byDatabase.length > 0 && !byDatabase.some((message) => /SQLITE_(CONSTRAINT|TOOBIG|MISMATCH)/.test(message));
 }
 
 function needsSecond({ terms, fiatMicros }: Extract<Place, { kind: "invoice" }>): boolean {

@@ -2,7 +2,7 @@
 // decides again from a fresh read, so that a transfer written meanwhile never counts twice.
 
 import type { Network } from "../../chains/networks.ts";
-import { growthHeight, type Transfer, transferKey } from "../../chains/transfer.ts";
+import { effectKey, growthHeight, type Transfer } from "../../chains/transfer.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "../../commerce/invoices/change-invoice.ts";
 import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
 import { stateFacts } from "../../commerce/invoices/invoice-facts.ts";
@@ -19,7 +19,7 @@ import {
 } from "../../commerce/payments/chain-observation.ts";
 import { evidenceOf } from "../../commerce/payments/match.ts";
 import { isSeen, type Payment, type StoredPayment } from "../../commerce/payments/payment.ts";
-import { derivedId } from "../../lib/ids.ts";
+import { derivedId, type PaymentId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
@@ -49,6 +49,8 @@ export interface Credit {
   readonly mayConfirm: boolean;
   /** Rows of growth that it explains; the same batch removes those without an invoice. */
   readonly replaces?: readonly Payment[];
+  /** Rows of another effect under its identity. Those of the same invoice are observed as superseded in the same change, all others were before. */
+  readonly supersedes?: readonly Payment[];
 }
 
 export interface Seen {
@@ -130,7 +132,9 @@ function changeOf(
   return {
     ...change,
     asserts: [
-      ...(fresh.length === 0 ? [] : [assertTransfersNew(deps.db, findings.network.name, fresh)]),
+      ...(fresh.length === 0
+        ? []
+        : [assertTransfersNew(deps.db, findings.network.name, fresh, supersededIds(findings))]),
       ...countOnce(deps.db, findings.network, fresh, droppedWith(file, replaced)),
     ],
     statements: [
@@ -138,6 +142,10 @@ function changeOf(
       ...[...wallets].map((walletId) => recountGap(deps.db, walletId)),
     ],
   };
+}
+
+function supersededIds({ seen }: InvoiceFindings): readonly PaymentId[] {
+  return seen.flatMap(({ payment, observation }) => (observation.kind === "superseded" ? [payment.id] : []));
 }
 
 /** Sets only `needsReview`; undefined if it is already set. */
@@ -177,10 +185,11 @@ function seenPairs(file: InvoiceFile, findings: InvoiceFindings, nowMs: number):
 }
 
 /**
- * Whether a user's decision is undone: the user assigned growth to this invoice, and the transaction that explains it credits less. The rules
- * decide about the transaction, so the user must be notified.
+ * Whether a user must hear of it: money that counted is now another amount or somebody else's, or a user's decision is undone: the user assigned
+ * growth to this invoice, and the transaction that explains it credits less. The rules decide about the transaction.
  */
 function isUndone(before: Payment, observation: ChainObservation, credits: readonly Credit[]): boolean {
+  if (observation.kind === "superseded") return isSeen(before);
   if (observation.kind !== "replaced" || before.matchedBy !== "MANUAL" || growthHeight(before.txHash) === undefined)
     return false;
   const by = credits.find(({ replaces = [] }) => replaces.some(({ id }) => id === before.id));
@@ -193,10 +202,10 @@ function creditPairs(
   nowMs: number,
   operationId: string,
 ): readonly Pair[] {
-  return credits.map(({ transfer, place, usdMicros, mayConfirm }, n) => {
+  return credits.map(({ transfer, place, usdMicros, mayConfirm, supersedes = [] }, n) => {
     const context = { network, heights, nowMs, mayConfirm };
     const before = file.payments.find(
-      (each) => each.network === network.name && transferKey(each) === transferKey(transfer),
+      (each) => each.network === network.name && effectKey(each) === effectKey(transfer),
     );
     if (before !== undefined) {
       return { before, after: paymentAfter(before, observationOf(transfer), context), needsReview: false };
@@ -214,7 +223,7 @@ function creditPairs(
       },
       requiredConfirmations: method.requiredConfirmations,
       usdMicros,
-      evidence: evidenceOf(transfer, []),
+      evidence: evidenceOf(transfer, { merchantId: invoice.merchantId, refused: [], supersedes }),
       context,
     });
     return { before, after, created: after, needsReview: place.needsReview };

@@ -1,7 +1,7 @@
 // How many payments one invoice accepts. Reads, settlement and events carry all of them, so a flooded address must not let an invoice grow
 // without limit. No sum is ever truncated: a transfer without room is not credited and waits for a user.
 
-import { type Transfer, transferKey } from "../../chains/transfer.ts";
+import { effectKey, type Transfer } from "../../chains/transfer.ts";
 import {
   isSeen,
   MOST_BY_RULES,
@@ -26,7 +26,7 @@ export function splitByRoom<T extends { readonly transfer: Transfer }>(
   network: string,
   credits: readonly T[],
 ): { readonly taken: readonly T[]; readonly beyond: readonly T[] } {
-  const known = new Set(payments.filter((each) => each.network === network).map(transferKey));
+  const known = new Set(payments.filter((each) => each.network === network).map(effectKey));
   let room = Math.min(
     MOST_BY_RULES - payments.filter(isSeen).length,
     MOST_EVER_BY_RULES - payments.length,
@@ -35,7 +35,7 @@ export function splitByRoom<T extends { readonly transfer: Transfer }>(
   const taken: T[] = [];
   const beyond: T[] = [];
   for (const credit of credits) {
-    const isKnown = known.has(transferKey(credit.transfer));
+    const isKnown = known.has(effectKey(credit.transfer));
     if (!isKnown && room < 1) beyond.push(credit);
     else taken.push(credit);
     if (!isKnown) room--;

@@ -80,7 +80,7 @@ export type Place =
 export interface PlaceFacts {
   readonly network: Network;
   readonly transfer: Transfer;
-  /** The payment's time: the block's timestamp, or now if unconfirmed. */
+  /** The payment's time (`timeOf`). */
   readonly atMs: number;
   /** Market rates at the time the transfer was first seen. */
   readonly rates: FirstSeenRates;
@@ -169,11 +169,18 @@ function askedBefore(facts: PlaceFacts, owner: Terms): ReservedTerms | undefined
 }
 
 /**
+ * Consensus asks of a Bitcoin block's time only that it is later than the median of the 11 before it: about an hour back, and rarely more than two.
+ * So an own address is its invoice's although the block says that it was paid before it was given.
+ */
+const BLOCKS_BEHIND = 18;
+
+/**
  * An extended public key may have been in use before, so an invoice's own address may have older payments. Money from before the activation
- * never belongs to the invoice, even if a user names its transaction.
+ * never belongs to the invoice, even if a user names its transaction. Only the block's time tells, so what no honest chain can say is before.
  */
 function isBeforeActivation({ network, atMs }: PlaceFacts, { method: { activatedAtMs } }: Terms): boolean {
-  return activatedAtMs === null || atMs < activatedAtMs - clockSlackMs(network);
+  const behindMs = network.family === "bitcoin" ? BLOCKS_BEHIND * network.blockSeconds * SECOND_MS : 0;
+  return activatedAtMs === null || atMs < activatedAtMs - Math.max(behindMs, clockSlackMs(network));
 }
 
 /**

@@ -1,9 +1,10 @@
 // Reads what is needed to place new transfers: one round trip for all of them, and two more for every 25 whose exact amount no invoice asks
 // for. A thousand worthless transfers in one block must not use up the storage queries of a pass.
 import type { Network } from "../../chains/networks.ts";
-import { type Transfer, transferKey } from "../../chains/transfer.ts";
+import { effectKey, isSameEffect, type Transfer, transferKey } from "../../chains/transfer.ts";
 import { RELEASED_KEPT_MS } from "../../commerce/amounts/released.ts";
 import { quoteSlackMs } from "../../commerce/invoices/quotes.ts";
+import { timeOf } from "../../commerce/payments/chain-observation.ts";
 import type { OpenInvoices } from "../../commerce/payments/match.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import type { MacKeys } from "../../commerce/wallets/row-mac.ts";
@@ -55,11 +56,15 @@ export interface Placed {
   readonly holders: readonly Holder[];
   /** Other merchants already have rows of it: it is stored only for this merchant. */
   readonly onlyFor?: MerchantId | undefined;
+  /** Rows of another effect under its identity, of any merchant. */
+  readonly supersedes: readonly Payment[];
 }
 
 export interface Places {
-  /** By `transferKey`: the existing rows of a transfer, of one or several merchants. */
+  /** By `effectKey`: the existing rows of a transfer, of one or several merchants. */
   readonly known: ReadonlyMap<string, readonly Payment[]>;
+  /** By `effectKey` of the transfer: rows under its identity with another effect. */
+  readonly superseded: ReadonlyMap<string, readonly Payment[]>;
   /** Transfers without a row, or without a row of the merchant that named them. */
   readonly placed: readonly Placed[];
   /** Market rates when the new transfers were first seen; undefined if no transfer is new. */
@@ -73,7 +78,7 @@ export async function readPlaces(
   transfers: readonly Transfer[],
   askedBy?: MerchantId,
 ): Promise<Result<Places, Failure>> {
-  if (transfers.length === 0) return ok({ known: new Map(), placed: [], table: undefined });
+  if (transfers.length === 0) return ok({ known: new Map(), superseded: new Map(), placed: [], table: undefined });
   const identities = transfers.map(({ txHash, outputIndex }) => ({ txHash, outputIndex }));
   const amounts = transfers.map(({ cryptocurrency, toAddress, amountUnits }) => ({
     cryptocurrency,
@@ -92,20 +97,19 @@ export async function readPlaces(
   );
   if (!read.ok) return read;
   const [rows, owners, exact, holders] = read.value;
-  const known = Map.groupBy(
+  const { known, superseded } = byEffect(
+    transfers,
     rows.flatMap(({ row }) => (row === null ? [] : [row])),
-    transferKey,
   );
   // A transfer with a damaged row is still known: nothing is written for it.
   const damaged = rows.filter(({ row }) => row === null);
   const damagedKeys = new Set(damaged.map(transferKey));
   if (damaged.length > 0) alertOfPayments(network, damaged);
   const fresh = transfers.filter((transfer) => {
-    const key = transferKey(transfer);
-    const rowsOfIt = known.get(key);
-    return !damagedKeys.has(key) && (rowsOfIt === undefined || isMissedBy(askedBy, rowsOfIt));
+    const rowsOfIt = known.get(effectKey(transfer));
+    return !damagedKeys.has(transferKey(transfer)) && (rowsOfIt === undefined || isMissedBy(askedBy, rowsOfIt));
   });
-  if (fresh.length === 0) return ok({ known, placed: [], table: undefined });
+  if (fresh.length === 0) return ok({ known, superseded, placed: [], table: undefined });
   const rates = { table: await deps.table(), nowMs: deps.nowMs };
   const facts = fresh.map((transfer) => ({ ...exactFacts(deps, network, transfer, { owners, exact }), rates }));
   const decided = facts.filter(isDecided);
@@ -117,12 +121,37 @@ export async function readPlaces(
   if (!around.ok) return around;
   const placed = [...decided, ...around.value].map((each) => {
     const { transfer } = each;
-    const here = { transfer, holders: holders.filter(({ address }) => address === transfer.toAddress) };
+    const here = {
+      transfer,
+      holders: holders.filter(({ address }) => address === transfer.toAddress),
+      supersedes: superseded.get(effectKey(transfer)) ?? [],
+    };
     const place = placeOrUnmatched(each);
-    if (askedBy === undefined || !known.has(transferKey(transfer))) return { ...here, place };
+    if (askedBy === undefined || !known.has(effectKey(transfer))) return { ...here, place };
     return { ...here, place: placeOfMissed(place, askedBy), onlyFor: askedBy };
   });
-  return ok({ known, placed, table: rates.table });
+  return ok({ known, superseded, placed, table: rates.table });
+}
+
+/**
+ * The rows of each transfer, and those that the chain contradicts: the same identity, but another effect. A source that cannot say what was moved
+ * contradicts nothing.
+ */
+function byEffect(transfers: readonly Transfer[], rows: readonly Payment[]): Pick<Places, "known" | "superseded"> {
+  const byIdentity = Map.groupBy(rows, transferKey);
+  const known = new Map<string, readonly Payment[]>();
+  const superseded = new Map<string, readonly Payment[]>();
+  for (const transfer of transfers) {
+    const all = byIdentity.get(transferKey(transfer)) ?? [];
+    const same = transfer.isUnexplained === true ? all : all.filter((row) => isSameEffect(row, transfer));
+    if (same.length > 0) known.set(effectKey(transfer), same);
+    if (same.length < all.length)
+      superseded.set(
+        effectKey(transfer),
+        all.filter((row) => !same.includes(row)),
+      );
+  }
+  return { known, superseded };
 }
 
 /** The place of one transfer. An unreadable row is logged and does not block the other transfers of the look. */
@@ -163,7 +192,7 @@ function exactFacts(
   transfer: Transfer,
   of: { readonly owners: readonly TermsRow[]; readonly exact: readonly ReservedRow[] },
 ): Omit<PlaceFacts, "rates"> {
-  const atMs = transfer.block?.timeMs ?? nowMs;
+  const atMs = timeOf(transfer, nowMs);
   const owners = of.owners.filter(({ address }) => address === transfer.toAddress);
   const exact = of.exact.filter((row) => {
     const { cryptocurrency, address, reservedUnits, reservedAtMs, heldUntilMs } = row;

@@ -51,7 +51,7 @@ export interface UnmatchedContext {
 }
 
 /** A transfer that is not credited, and its value in US dollars when first seen; null if no rate was known. */
-export interface Unmatched extends Pick<Placed, "transfer" | "holders" | "onlyFor"> {
+export interface Unmatched extends Pick<Placed, "transfer" | "holders" | "onlyFor" | "supersedes"> {
   readonly place: Exclude<Place, { kind: "invoice" }>;
   readonly usdMicros: bigint | null;
   /** Rows of growth that it explains. The batch that writes it removes them; growth credited to invoices was removed before. */
@@ -279,6 +279,7 @@ function unmatchedRow(
   const { transfer, place, holder, context, id, usdMicros } = of;
   const { network, heights } = context;
   const isDust = place.kind === "dust" || hasDustValue(network, of);
+  const refused = place.kind === "unmatched" ? place.refused : [];
   return newPayment({
     id,
     merchantId: holder.merchantId,
@@ -286,7 +287,7 @@ function unmatchedRow(
     placement: { kind: isDust ? "IGNORED" : "UNMATCHED" },
     requiredConfirmations: holder.requiredConfirmations,
     usdMicros,
-    evidence: evidenceOf(transfer, place.kind === "unmatched" ? place.refused : [], holder.merchantId),
+    evidence: evidenceOf(transfer, { merchantId: holder.merchantId, refused, supersedes: of.supersedes }),
     context: { network, heights, nowMs: deps.nowMs },
   });
 }

@@ -139,16 +139,21 @@ export const selectPaymentRow = prepared(
   (db, of) => db.select({ id: payments.id }).from(payments).where(eq(payments.id, of.id)),
 );
 
-/** Aborts the batch if one of the transfers already has a row; goes before the rows. */
+/** Aborts the batch if one of the transfers already has a row, other than rows that this batch supersedes; goes before the rows. */
 export const assertTransfersNew = prepared(
-  (name: string, transfers: readonly { readonly txHash: string; readonly outputIndex: string }[]) => {
+  (
+    name: string,
+    transfers: readonly { readonly txHash: string; readonly outputIndex: string }[],
+    superseded: readonly PaymentId[] = [],
+  ) => {
     const list = transfers.map(({ txHash, outputIndex }) => ({ txHash, outputIndex }));
-    return { network: name, list: JSON.stringify(list) };
+    return { network: name, list: JSON.stringify(list), superseded: JSON.stringify(superseded) };
   },
-  (db) =>
+  (db, of) =>
     db.insert(assertions).select(
       sql`select 'transfers are new', 0 where exists (select 1 from ${listed} cross join payments known
-      on known.network = ${network} and known.tx_hash = ${member("txHash")} and known.output_index = ${member("outputIndex")})`,
+      on known.network = ${network} and known.tx_hash = ${member("txHash")} and known.output_index = ${member("outputIndex")}
+      where known.id not in (select value from json_each(${of.superseded})))`,
     ),
 );
 

@@ -136,7 +136,7 @@ async function judge(
   const transfers = [...answers.values(), ...parts].flat();
   const shared = await onOwnChain(deps, pass, client, { purpose: "silence", transfers });
   if (!shared.ok) return shared;
-  const saved = await applied(deps, pass, { transfers: shared.value.transfers, seen: [] });
+  const saved = await applied(deps, pass, { transfers: shared.value.transfers, seen: [], isHearsay: true });
   if (!saved.ok) return saved;
   // Another source may have answered for a refused address.
   for (const address of answers.keys()) refused.delete(address);

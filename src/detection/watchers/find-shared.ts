@@ -2,7 +2,7 @@
 // may show a block that lost. Each address is checked separately. A shared address may have thousands of payments, so those already stored with
 // the same block are not checked again, and the rest is checked some blocks in each pass.
 import type { ChainClient } from "../../chains/chain-client.ts";
-import { type BlockRef, type Transfer, transferKey } from "../../chains/transfer.ts";
+import { type BlockRef, effectKey, type Transfer } from "../../chains/transfer.ts";
 import { ok } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
@@ -72,8 +72,8 @@ async function notStored(
   const list = JSON.stringify(mined.map(({ txHash, outputIndex }) => ({ txHash, outputIndex })));
   const rows = stored(await readWithRetry(deps.sleep, async () => selectStoredBlocks(deps.db, network.name, list)));
   if (!rows.ok) return rows;
-  const known = new Set(rows.value.map((row) => `${transferKey(row)} ${row.blockHash}`));
-  return ok(transfers.filter((each) => !known.has(`${transferKey(each)} ${each.block?.hash}`)));
+  const known = new Set(rows.value.map((row) => `${effectKey(row)} ${row.blockHash}`));
+  return ok(transfers.filter((each) => !known.has(`${effectKey(each)} ${each.block?.hash}`)));
 }
 
 interface Proved {

@@ -1,7 +1,7 @@
 // Asks other sources than the current one about payments: a second opinion before a payment counts as gone or confirmed, and another source's
 // answer if the first refuses the transaction or does not know it.
 import type { ChainClient, Lookup, LookupRequest } from "../../chains/chain-client.ts";
-import { type Transfer, transferKey } from "../../chains/transfer.ts";
+import { effectKey, isSameEffect } from "../../chains/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import { ok } from "../../lib/result.ts";
@@ -27,7 +27,7 @@ export async function isSeconded(
   const found = await lookUpWithout(deps, client, payment);
   if (found?.kind !== "mined") return false;
   const { block, transfers } = found;
-  return block.hash === blockHash && transfers.some((transfer) => isSameMoney(payment, transfer));
+  return block.hash === blockHash && transfers.some((transfer) => isSameEffect(payment, transfer));
 }
 
 /**
@@ -119,7 +119,9 @@ export function requestOf(payment: Pick<OpenPayment, "txHash" | "toAddress" | "s
 export function observationIn(pass: Pick<Pass, "network">, found: Lookup, payment: Payment): ChainObservation {
   switch (found.kind) {
     case "mined":
-      return stillHolds(found, payment) ? { kind: "mined", block: found.block } : { kind: "unknown" };
+      if (stillHolds(found, payment)) return { kind: "mined", block: found.block };
+      // A Bitcoin-like transaction has the same outputs in every block: what was only seen unconfirmed was never true.
+      return { kind: payment.blockHeight === null && pass.network.family === "bitcoin" ? "replaced" : "unknown" };
     case "pending":
       return pass.network.family === "bitcoin" ? { kind: "pending" } : { kind: "unknown" };
     case "unknown":
@@ -131,24 +133,7 @@ export function observationIn(pass: Pick<Pass, "network">, found: Lookup, paymen
 /** Growth also still holds if the source no longer has the balances but has the same block: a block's effect on a balance never changes. */
 function stillHolds({ block, transfers, isUnread }: Extract<Lookup, { kind: "mined" }>, payment: Payment): boolean {
   if (isUnread === true) return block.hash === payment.blockHash;
-  return transfers.some((transfer) => isSameTransfer(payment, transfer));
-}
-
-/**
- * The log's position must match too: mined again, a contract may emit other logs, and its payment there is a separate transfer, which the scan
- * finds. Matching only by amount would credit the same money twice.
- */
-function isSameTransfer(payment: Payment, transfer: Transfer): boolean {
-  return transferKey(payment) === transferKey(transfer) && isSameMoney(payment, transfer);
-}
-
-function isSameMoney(
-  payment: Payment,
-  transfer: Pick<Payment, "cryptocurrency" | "toAddress" | "amountUnits">,
-): boolean {
-  return (
-    payment.cryptocurrency === transfer.cryptocurrency &&
-    payment.toAddress === transfer.toAddress &&
-    payment.amountUnits === transfer.amountUnits
-  );
+  // The log's position must match too: mined again, a contract may emit other logs, and its payment there is a separate transfer, which the scan
+  // finds. Matching only by amount would credit the same money twice.
+  return transfers.some((transfer) => effectKey(payment) === effectKey(transfer));
 }

@@ -80,7 +80,7 @@ export function stored<T>(answer: Result<T, Failure>): Step<T> {
 export async function applied(
   deps: WatchDependencies,
   pass: Pass,
-  found: Pick<Findings, "transfers" | "seen">,
+  found: Pick<Findings, "transfers" | "seen" | "isHearsay">,
 ): Promise<Step<true>> {
   if (found.transfers.length === 0 && found.seen.length === 0) return ok(true);
   const heights = { tipHeight: pass.tip.height, finalizedHeight: pass.finalizedHeight };

@@ -66,6 +66,7 @@ interface LookOptions {
   readonly seen?: readonly SeenPayment[];
   readonly nowMs?: number;
   readonly hasSecond?: boolean;
+  readonly isHearsay?: boolean;
   readonly askedBy?: MerchantId;
   readonly db?: typeof testDb;
 }

@@ -168,7 +168,7 @@ async function keep(
   const shared = await onOwnChain(deps, pass, client, { purpose: "elsewhere", transfers });
   if (!shared.ok) return shared;
   const { open } = shared.value;
-  const saved = await applied(deps, pass, { transfers: shared.value.transfers, seen: [] });
+  const saved = await applied(deps, pass, { transfers: shared.value.transfers, seen: [], isHearsay: true });
   const whole = rows.filter(({ address }) => !open.has(address));
   if (!saved.ok || whole.length === 0) return saved;
   if (!(await hasOwnTip(pass, other))) return ok(true);

@@ -223,6 +223,9 @@ export const selectStoredBlocks = prepared(
       .select({
         txHash: sql<string>`paid.tx_hash`,
         outputIndex: sql<string>`paid.output_index`,
+        cryptocurrency: sql<string>`paid.cryptocurrency`,
+        toAddress: sql<string>`paid.to_address`,
+        amountUnits: sql`paid.amount_units`.mapWith(BigInt),
         blockHash: sql<string>`paid.block_hash`,
       })
       .from(

@@ -17,7 +17,7 @@ export const payments = sqliteTable(
     cryptocurrency: text("cryptocurrency").notNull(),
     chainId: integer("chain_id"),
     txHash: text("tx_hash").notNull(),
-    /** UTXO output, the log's ordinal within its receipt, or "native". */
+    /** UTXO output, the log's ordinal within its receipt, or "native"; and "~" and the row's id once the chain has another effect there. */
     outputIndex: text("output_index").notNull(),
     fromAddress: text("from_address"),
     toAddress: text("to_address").notNull(),

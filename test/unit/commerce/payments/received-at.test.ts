@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE_MS } from "../../../../src/lib/time.ts";
 import { blockAt, lookAt } from "../../../support/payment-facts.ts";
-import { type Look, mined, PENDING, story, UNKNOWN } from "../../../support/payment-story.ts";
+import { type Look, mined, PENDING, REPLACED, story, UNKNOWN } from "../../../support/payment-story.ts";
 
 describe("the time at which a payment was received", () => {
   const at = (minutes: number) => lookAt(100, { nowMs: blockAt(100).timeMs + minutes * MINUTE_MS });
@@ -78,12 +78,31 @@ describe("the time at which a payment was received", () => {
       ],
       0,
     ],
+    ["when it was first seen, if its block's miner has a clock that is ahead", [[mined(100), at(-60)]], -60],
     [
-      "when it was first seen in a mempool, if that is after a block whose miner's clock was ahead",
+      "when it was first seen in a block whose miner's clock was ahead, also after it left that block",
       [
         [mined(100), at(-5)],
         [PENDING, at(-3)],
         [mined(101, "b"), at(15)],
+      ],
+      -5,
+    ],
+    [
+      "its next sight after it was replaced",
+      [
+        [PENDING, at(-5)],
+        [REPLACED, at(-4)],
+        [mined(100), at(3)],
+      ],
+      0,
+    ],
+    [
+      "its next sight after it was replaced, and no block's time that is later",
+      [
+        [mined(99), at(-5)],
+        [REPLACED, at(-4)],
+        [mined(100), at(-3)],
       ],
       -3,
     ],

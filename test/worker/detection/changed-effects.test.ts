@@ -1,0 +1,190 @@
+// A transaction that is mined again may do something else: a contract decides by its block, or a source has lied. What counts is what the chain
+// says now, under the same identity, whoever was credited before.
+import { sql } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import type { Transfer } from "../../../src/chains/transfer.ts";
+import { MINUTE_MS } from "../../../src/lib/time.ts";
+import { events } from "../../../src/platform/db/schema/events.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+import { blockAt, invoiceOf, look, rowsOf, shopAt, shown, transferTo, unitsOf } from "./transfers-harness.ts";
+
+const minedAgain = (transfer: Transfer, changes: Partial<Transfer>): Transfer => ({
+  ...transfer,
+  block: blockAt(101, Date.now(), "b"),
+  ...changes,
+});
+
+/** Units that count for an invoice, by its rows. */
+async function countedUnits(invoiceId: string): Promise<bigint> {
+  const rows = await testDb
+    .select({ units: payments.amountUnits })
+    .from(payments)
+    .where(sql`invoice_id = ${invoiceId} and status in ('DETECTED', 'CONFIRMED')`);
+  return rows.reduce((sum, { units }) => sum + units, 0n);
+}
+
+const typesOf = async (invoiceId: string) => {
+  const rows = await testDb
+    .select({ type: events.type })
+    .from(events)
+    .where(sql`invoice_id = ${invoiceId}`)
+    .orderBy(events.sequence);
+  return rows.map(({ type }) => type);
+};
+
+describe.each([
+  ["one source", false],
+  ["two sources", true],
+])("a transaction that is mined again, read from %s,", (_, hasSecond) => {
+  it.each([1, 12])("with another amount pays that amount (%i confirmations)", async (confirmations) => {
+    const { merchant, address } = await shopAt(undefined, confirmations);
+    const { id, units } = await invoiceOf(merchant, 100);
+    const first = transferTo(address, units);
+    await look([first], { tip: 100 + confirmations, hasSecond });
+    expect(await shown(merchant, id)).toMatchObject({ status: "PAID", amountReceived: "100.000000" });
+    const again = minedAgain(first, { amountUnits: 10_000n });
+    await look([again], { tip: 101 + confirmations, hasSecond });
+    expect(await shown(merchant, id)).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "0.000000" });
+    expect(await countedUnits(id)).toBe(0n);
+    await look([minedAgain(first, { amountUnits: units - 10_000n })], { tip: 101 + confirmations, hasSecond });
+    expect(await shown(merchant, id)).toMatchObject({ status: "PAID", amountReceived: "99.990000", needsReview: true });
+    expect(await countedUnits(id)).toBe(units - 10_000n);
+  });
+
+  it("to another invoice's amount pays that invoice, and not the first", async () => {
+    const { merchant, address } = await shopAt();
+    const [one, two] = [await invoiceOf(merchant, 30), await invoiceOf(merchant, 40)];
+    const first = transferTo(address, one.units);
+    await look([first], { hasSecond });
+    await look([minedAgain(first, { amountUnits: two.units })], { tip: 101, hasSecond });
+    expect([await countedUnits(one.id), await countedUnits(two.id)]).toEqual([0n, two.units]);
+    expect((await shown(merchant, one.id)).status).toBe("AWAITING_PAYMENT");
+    expect((await shown(merchant, two.id)).status).toBe("PAID");
+  });
+
+  it("to another merchant's address pays that merchant", async () => {
+    const [a, b] = [await shopAt(), await shopAt()];
+    const [one, two] = [await invoiceOf(a.merchant, 50), await invoiceOf(b.merchant, 50)];
+    const first = transferTo(a.address, one.units);
+    await look([first], { hasSecond });
+    await look([minedAgain(first, { toAddress: b.address, amountUnits: two.units })], { tip: 101, hasSecond });
+    expect([(await shown(a.merchant, one.id)).status, (await shown(b.merchant, two.id)).status]).toEqual([
+      "AWAITING_PAYMENT",
+      "PAID",
+    ]);
+  });
+
+  it("with two outputs that changed places pays each invoice what its own output holds", async () => {
+    const { merchant, address } = await shopAt();
+    const [one, two] = [await invoiceOf(merchant, 60), await invoiceOf(merchant, 70)];
+    const first = transferTo(address, one.units, { outputIndex: "0" });
+    const second = transferTo(address, two.units, { txHash: first.txHash, outputIndex: "1" });
+    await look([first, second], { hasSecond });
+    const swapped = [minedAgain(first, { amountUnits: two.units }), minedAgain(second, { amountUnits: one.units })];
+    for (let passes = 0; passes < 2; passes++) {
+      expect(await look(swapped, { tip: 101, hasSecond })).toMatchObject({ ok: true });
+      expect([await countedUnits(one.id), await countedUnits(two.id)]).toEqual([one.units, two.units]);
+      expect((await shown(merchant, one.id)).status).toBe("PAID");
+    }
+  });
+});
+
+describe("the first facts of a payment", () => {
+  it("stay on its own row, and the row of the new ones names them as evidence", async () => {
+    const { merchant, address } = await shopAt();
+    const { id, units } = await invoiceOf(merchant, 80);
+    const first = transferTo(address, units);
+    await look([first]);
+    await look([minedAgain(first, { amountUnits: units - 1n })], { tip: 101 });
+    const rows = await rowsOf(first.txHash);
+    const [old, now] = rows.toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+    expect(old).toMatchObject({ amountUnits: units, status: "DROPPED", outputIndex: `0~${old?.id}`, blockHash: null });
+    expect(now).toMatchObject({ amountUnits: units - 1n, outputIndex: "0", blockHash: "h101b" });
+    expect(now?.status).toBe("CONFIRMED");
+    const details = (await merchant.get(`/payments/${now?.id}`)).body;
+    expect(details.evidence.supersedes).toEqual([
+      { paymentId: old?.id, currency: "USDT", toAddress: address, amount: "80", blockHash: "h100" },
+    ]);
+    expect((await typesOf(id)).filter((type) => type.startsWith("payment."))).toEqual([
+      "payment.created",
+      "payment.detected",
+      "payment.confirmed",
+      "payment.paid",
+      "payment.reorged",
+      "payment.dropped",
+      "payment.detected",
+      "payment.confirmed",
+    ]);
+  });
+
+  it("do not count again because they come back: they count from then, once", async () => {
+    const { merchant, address } = await shopAt();
+    const { id, units } = await invoiceOf(merchant, 81);
+    const first = transferTo(address, units, { block: blockAt(100, Date.now() - MINUTE_MS) });
+    await look([first]);
+    await look([minedAgain(first, { amountUnits: 5n })], { tip: 101 });
+    const back = Date.now();
+    await look([minedAgain(first, { block: blockAt(102, back, "c") })], { tip: 102 });
+    expect(await countedUnits(id)).toBe(units);
+    const counted = (await rowsOf(first.txHash)).filter(({ status }) => status === "CONFIRMED");
+    expect(counted).toMatchObject([{ receivedAtMs: back, outputIndex: "0" }]);
+  });
+
+  it("of an unconfirmed sight do not outlive the block", async () => {
+    const { merchant, address } = await shopAt();
+    const { id, units } = await invoiceOf(merchant, 82);
+    const first = transferTo(address, units, { block: null });
+    await look([first]);
+    expect(await countedUnits(id)).toBe(units);
+    await look([minedAgain(first, { amountUnits: 2n })], { tip: 101 });
+    expect(await countedUnits(id)).toBe(0n);
+  });
+
+  it("are not changed by what another source tells", async () => {
+    const { merchant, address } = await shopAt();
+    const { id, units } = await invoiceOf(merchant, 83);
+    const first = transferTo(address, units);
+    await look([first]);
+    const told = minedAgain(first, { amountUnits: 2n });
+    await look([told], { tip: 101, hasSecond: true, isHearsay: true });
+    expect(await countedUnits(id)).toBe(units);
+    expect(await rowsOf(first.txHash)).toHaveLength(1);
+    await look([told], { tip: 101, hasSecond: true });
+    expect(await countedUnits(id)).toBe(0n);
+  });
+
+  it("of money that a user assigned end, and the invoice asks for a person", async () => {
+    const { merchant, address } = await shopAt();
+    const { id } = await invoiceOf(merchant, 84);
+    const odd = transferTo(address, unitsOf("7.5"));
+    await look([odd]);
+    const [row] = await rowsOf(odd.txHash);
+    expect(row?.status).toBe("UNMATCHED");
+    const assigned = await merchant.post(`/payments/${row?.id}/resolve`, {
+      action: "ASSIGN",
+      invoiceId: id,
+      reason: "x",
+    });
+    expect(assigned.status).toBe(200);
+    await look([minedAgain(odd, { amountUnits: unitsOf("7.4") })], { tip: 101 });
+    expect(await countedUnits(id)).toBe(0n);
+    expect(await shown(merchant, id)).toMatchObject({ needsReview: true, amountReceived: "0.000000" });
+    const open = (await rowsOf(odd.txHash)).filter(({ status }) => status === "UNMATCHED");
+    expect(open).toMatchObject([{ amountUnits: unitsOf("7.4") }]);
+  });
+
+  it("of an unmatched transfer end for each merchant that has it", async () => {
+    const { merchant: other, address } = await shopAt();
+    const shops = [{ merchant: other }, await shopAt(address)];
+    const odd = transferTo(address, unitsOf("9.5"));
+    await look([odd]);
+    expect((await rowsOf(odd.txHash)).map(({ status }) => status)).toEqual(["UNMATCHED", "UNMATCHED"]);
+    await look([minedAgain(odd, { amountUnits: unitsOf("9.6") })], { tip: 101 });
+    for (const { merchant } of shops) {
+      const { body } = await merchant.get(`/payments?txHash=${odd.txHash}`);
+      const shownRows = body.data.map((row: { amount: string; status: string }) => `${row.amount} ${row.status}`);
+      expect(shownRows.toSorted()).toEqual(["9.5 DROPPED", "9.6 UNMATCHED"]);
+    }
+  });
+});

@@ -1,0 +1,64 @@
+// A Bitcoin block's time may lie about an hour back and two hours ahead. What we saw at a time happened by that time, and an address of its own
+// belongs to its invoice whatever the block's time says.
+import { describe, expect, it } from "vitest";
+import { HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
+import { randomHex, xpubWallet } from "../../support/wallet-bodies.ts";
+import { freshMerchant } from "../../support/worker-merchant.ts";
+import { blockAt, look, rowsOf, shown, transferTo } from "./transfers-harness.ts";
+
+const PAIR = { cryptocurrency: "BTC", network: "BTC" };
+
+/** An invoice over 25 that is open for 15 minutes, with an address of its own or at the address of a direct wallet. */
+async function order(kind: "own" | "direct") {
+  const merchant = await freshMerchant();
+  const wallet = kind === "own" ? xpubWallet() : { walletType: "DIRECT_WALLET", ...PAIR, address: DIRECT };
+  expect((await merchant.post("/wallets", wallet)).status).toBe(201);
+  const of = { name: "Order", rawAmount: 25, expiresInSeconds: 900, paymentMethods: [PAIR] };
+  const { body } = await merchant.post("/invoices", of);
+  const [method] = body.paymentMethods;
+  const units = BigInt(Math.round(Number(method.amount) * 1e8));
+  return { merchant, id: String(body.id), address: String(method.address), units };
+}
+
+const DIRECT = "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa";
+
+const paid = (to: string, units: bigint, minutes: number) =>
+  transferTo(to, units, {
+    cryptocurrency: "BTC",
+    txHash: randomHex(32),
+    fromAddress: null,
+    block: blockAt(100, Date.now() + minutes * MINUTE_MS),
+  });
+
+describe("a payment that is seen at once, in a block whose time says", () => {
+  it.each([-170, -120, -60, -21, -1, 0, 16, 60, 120])("%i minutes, pays its invoice's own address", async (minutes) => {
+    const { merchant, id, address, units } = await order("own");
+    const transfer = paid(address, units, minutes);
+    await look([transfer], { network: "BTC", tip: 110 });
+    const invoice = await shown(merchant, id);
+    expect(invoice).toMatchObject({ status: "PAID", isLate: false, needsReview: false });
+    expect(invoice.payments).toMatchObject([{ matchedBy: "ADDRESS", fiatAmount: "25.000000" }]);
+  });
+
+  it.each([-15, 0, 16, 60, 120])("%i minutes, pays an amount at a shared address", async (minutes) => {
+    const { merchant, id, address, units } = await order("direct");
+    await look([paid(address, units, minutes)], { network: "BTC", tip: 110 });
+    const invoice = await shown(merchant, id);
+    expect(invoice).toMatchObject({ status: "PAID", isLate: false });
+    expect(invoice.payments).toMatchObject([{ matchedBy: "EXACT_AMOUNT", fiatAmount: "25.000000" }]);
+  });
+
+  it.each([-185, -24 * 60])("%i minutes, is from before the address was given", async (minutes) => {
+    const { merchant, id, address, units } = await order("own");
+    const transfer = paid(address, units, minutes);
+    await look([transfer], { network: "BTC", tip: 110 });
+    expect((await shown(merchant, id)).status).toBe("AWAITING_PAYMENT");
+    expect(await rowsOf(transfer.txHash)).toMatchObject([{ status: "UNMATCHED" }]);
+  });
+
+  it("an hour ahead, is late when it is read after the invoice's end and never seen before", async () => {
+    const { merchant, id, address, units } = await order("own");
+    await look([paid(address, units, 60)], { network: "BTC", tip: 110, nowMs: Date.now() + 2 * HOUR_MS });
+    expect(await shown(merchant, id)).toMatchObject({ isLate: true, needsReview: true });
+  });
+});
