@@ -1,5 +1,5 @@
-// When two sources of chain data must agree on a payment before it is confirmed (decisions 4). `detection/watchers/open-payments/store.ts` says the
-// same in SQL.
+// When two sources of chain data must agree on a payment before it is confirmed (decisions 4). `needsSecondSql` in `store.ts`
+// says the same in SQL.
 import { maxBig } from "../../lib/money.ts";
 
 /** All in micro-units of the invoice currency. */

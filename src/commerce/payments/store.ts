@@ -29,6 +29,13 @@ export const paymentColumns = withoutEvidence;
 
 /** A `Payment` as JSON in another row, and its decoders. */
 export const paymentJson = (alias: string) => jsonObject(payments, alias, ["evidence"]);
+/** 1 where two sources must agree before the payment is confirmed (`quorum.ts`): for an invoice of any amount, what was paid counts. */
+export function needsSecondSql(alias: string) {
+  const paid = (column: string) => sql.raw(`${alias}.${column}`);
+  return sql<number>`coalesce((select max(invoice.amount_micros, coalesce(${paid("fiat_micros")}, 0)) >= merchant.quorum_above_micros
+    from invoices invoice join merchants merchant on merchant.id = invoice.merchant_id where invoice.id = ${paid("invoice_id")}), 0)`;
+}
+
 export const decodePayment: (text: string) => Payment | null = rowDecoder(payments);
 export const decodePayments: (text: string) => readonly Payment[] = rowsDecoder(payments);
 

@@ -23,7 +23,7 @@ import { readGrowth, type WeighedTransfers } from "../growth/read-growth.ts";
 import type { CreditDependencies, Seen } from "./credit-invoice.ts";
 import { creditAll, keepRows, shareOf, sharesOf } from "./credit-shares.ts";
 import type { Place } from "./placement.ts";
-import { type Placed, type ReadDependencies, readPlaces } from "./read-places.ts";
+import { type KnownPayment, type Placed, type Places, type ReadDependencies, readPlaces } from "./read-places.ts";
 import { recordObservation, recordUnmatched, type Unmatched } from "./record-unmatched.ts";
 import { supersededBy, supersededByHearsay } from "./superseded.ts";
 
@@ -187,16 +187,15 @@ function unique(transfers: readonly Transfer[]): readonly Transfer[] {
   return [...byKey.values()];
 }
 
+/** Confirmed in another block at once. Where two sources must agree, they must agree about that block, too. */
+const isSmallAndConfirmed = ({ status, needsSecond }: KnownPayment) => status === "CONFIRMED" && needsSecond === 0;
+
 /** Known rows whose transfer was found, and rechecked rows; for a row that is both, the found transfer decides. */
-function observationsOf(
-  findings: Findings,
-  known: ReadonlyMap<string, readonly Payment[]>,
-  seen: readonly SeenPayment[],
-): readonly Seen[] {
+function observationsOf(findings: Findings, known: Places["known"], seen: readonly SeenPayment[]): readonly Seen[] {
   const asked = new Map(seen.map((each) => [each.payment.id, each.mayConfirm]));
   const found = findings.transfers.flatMap((transfer) =>
     (known.get(effectKey(transfer)) ?? []).map((payment) => {
-      const mayConfirm = asked.get(payment.id) ?? (payment.status === "CONFIRMED" || findings.hasSecond !== true);
+      const mayConfirm = asked.get(payment.id) ?? (findings.hasSecond !== true || isSmallAndConfirmed(payment));
       return { payment, observation: observationOf(transfer), mayConfirm };
     }),
   );

@@ -60,9 +60,12 @@ export interface Placed {
   readonly supersedes: readonly Payment[];
 }
 
+/** A row, and whether two sources must agree before it is confirmed. */
+export type KnownPayment = Payment & { readonly needsSecond: number };
+
 export interface Places {
   /** By `effectKey`: the existing rows of a transfer, of one or several merchants. */
-  readonly known: ReadonlyMap<string, readonly Payment[]>;
+  readonly known: ReadonlyMap<string, readonly KnownPayment[]>;
   /** By `effectKey` of the transfer: rows under its identity with another effect. */
   readonly superseded: ReadonlyMap<string, readonly Payment[]>;
   /** Transfers without a row, or without a row of the merchant that named them. */
@@ -99,7 +102,7 @@ export async function readPlaces(
   const [rows, owners, exact, holders] = read.value;
   const { known, superseded } = byEffect(
     transfers,
-    rows.flatMap(({ row }) => (row === null ? [] : [row])),
+    rows.flatMap(({ row, needsSecond }) => (row === null ? [] : [{ ...row, needsSecond }])),
   );
   // A transfer with a damaged row is still known: nothing is written for it.
   const damaged = rows.filter(({ row }) => row === null);
@@ -137,9 +140,9 @@ export async function readPlaces(
  * The rows of each transfer, and those that the chain contradicts: the same identity, but another effect. A source that cannot say what was moved
  * contradicts nothing.
  */
-function byEffect(transfers: readonly Transfer[], rows: readonly Payment[]): Pick<Places, "known" | "superseded"> {
+function byEffect(transfers: readonly Transfer[], rows: readonly KnownPayment[]): Pick<Places, "known" | "superseded"> {
   const byIdentity = Map.groupBy(rows, transferKey);
-  const known = new Map<string, readonly Payment[]>();
+  const known = new Map<string, readonly KnownPayment[]>();
   const superseded = new Map<string, readonly Payment[]>();
   for (const transfer of transfers) {
     const all = byIdentity.get(transferKey(transfer)) ?? [];

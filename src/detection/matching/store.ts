@@ -1,6 +1,6 @@
 import { eq, getTableColumns, sql } from "drizzle-orm";
 import type { StoredPayment } from "../../commerce/payments/payment.ts";
-import { decodePayment, paymentJson } from "../../commerce/payments/store.ts";
+import { decodePayment, needsSecondSql, paymentJson } from "../../commerce/payments/store.ts";
 import { RANKS } from "../../commerce/ranks/rank.ts";
 import type { EventId, InvoiceId, MerchantId, PaymentId, WalletId } from "../../lib/ids.ts";
 import { parseJson } from "../../lib/typed-json.ts";
@@ -33,6 +33,7 @@ export const selectKnownTransfers = prepared(
         txHash: sql<string>`paid.tx_hash`.as("paid_hash"),
         outputIndex: sql<string>`paid.output_index`.as("paid_output"),
         row: sql`${paymentJson("paid")}`.mapWith(orNull(decodePayment)).as("row"),
+        needsSecond: needsSecondSql("paid").as("needs_second"),
       })
       .from(
         sql`${listed} cross join payments paid on paid.network = ${network} and paid.tx_hash = ${member("txHash")}

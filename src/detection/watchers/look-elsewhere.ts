@@ -1,7 +1,7 @@
 // Asks other sources than the current one about payments: a second opinion before a payment counts as gone or confirmed, and another source's
 // answer if the first refuses the transaction or does not know it.
 import type { ChainClient, Lookup, LookupRequest } from "../../chains/chain-client.ts";
-import { effectKey, isSameEffect } from "../../chains/transfer.ts";
+import { effectKey } from "../../chains/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import { ok } from "../../lib/result.ts";
@@ -16,7 +16,10 @@ export type OpenPayment = Payment & {
   readonly needsSecond: number;
 };
 
-/** Whether another source agrees on transaction, block, recipient and amount; true if there is no other source (decisions 4). */
+/**
+ * Whether another source agrees on the block and on the transfer: its place in the transaction, coin, recipient and amount. True if there is no other
+ * source. Without the place a liar could show one payment twice, and the other source's one would agree with both.
+ */
 export async function isSeconded(
   deps: WatchDependencies,
   client: ChainClient,
@@ -27,7 +30,7 @@ export async function isSeconded(
   const found = await lookUpWithout(deps, client, payment);
   if (found?.kind !== "mined") return false;
   const { block, transfers } = found;
-  return block.hash === blockHash && transfers.some((transfer) => isSameEffect(payment, transfer));
+  return block.hash === blockHash && transfers.some((transfer) => effectKey(payment) === effectKey(transfer));
 }
 
 /**

@@ -118,7 +118,7 @@ export async function lookAtUnproved(
     // The block's hash proves the payment, whatever the source answers about the transaction.
     if (own.value !== null && own.value.hash === payment.blockHash) continue;
     const elsewhere = await goodObservation(deps, pass, client, payment);
-    seen.push({ payment, observation: elsewhere ?? { kind: "unknown" } });
+    seen.push({ payment, observation: elsewhere ?? { kind: "unknown" }, mayConfirm: payment.needsSecond === 0 });
   }
   return ok(seen);
 }
@@ -130,10 +130,12 @@ async function lookAtOrphan(
   payment: OpenPayment,
 ): Promise<Step<readonly SeenPayment[]>> {
   const observation = await observationBy(pass, client, payment);
-  if (!observation.ok || !isGone(observation.value))
-    return observation.ok ? ok([{ payment, observation: observation.value }]) : observation;
+  if (!observation.ok) return observation;
+  // One source said so: where two must agree, the payment is confirmed in this block when it is due.
+  const mayConfirm = payment.needsSecond === 0;
+  if (!isGone(observation.value)) return ok([{ payment, observation: observation.value, mayConfirm }]);
   const second = await secondObservation(deps, pass, client, payment);
-  return ok([{ payment, observation: agreed(observation.value, second) ?? { kind: "unknown" } }]);
+  return ok([{ payment, observation: agreed(observation.value, second) ?? { kind: "unknown" }, mayConfirm }]);
 }
 
 /**
@@ -199,7 +201,8 @@ async function lookAtOne(
   if (height === null || hash === null || timeMs === null) {
     const observation = await observationBy(pass, client, payment);
     if (!observation.ok) return observation;
-    if (!isGone(observation.value)) return ok([{ payment, observation: observation.value }]);
+    if (!isGone(observation.value))
+      return ok([{ payment, observation: observation.value, mayConfirm: payment.needsSecond === 0 }]);
     const gone = agreed(observation.value, await secondObservation(deps, pass, client, payment));
     return ok(gone === undefined ? [] : [{ payment, observation: gone }]);
   }
@@ -212,7 +215,8 @@ async function lookAtOne(
   if (observation.kind !== "mined") {
     const own = asked(await client.block(height));
     if (!own.ok) return own;
-    if (own.value === null || own.value.hash === hash) return ok(await lookElsewhere(deps, pass, client, payment));
+    if (own.value === null) return ok(await lookElsewhere(deps, pass, client, payment));
+    if (own.value.hash === hash) return ok(await lookInBlock(deps, pass, client, { payment, height, observation }));
     // The chain has another block at the payment's height.
     return lookAtUnproved(deps, pass, client, [payment]);
   }
@@ -220,6 +224,24 @@ async function lookAtOne(
   if (!onChain.ok) return onChain;
   const mayConfirm = payment.needsSecond === 0 || (await isSeconded(deps, client, payment, observation.block.hash));
   return ok([{ payment, observation, mayConfirm }]);
+}
+
+/**
+ * For a payment that the source does not find, although its block is on the chain. A source forgets; but what no source knows when nothing can be
+ * reorganised any more was never in that block, whoever showed it there.
+ */
+async function lookInBlock(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  of: { readonly payment: OpenPayment; readonly height: number; readonly observation: ChainObservation },
+): Promise<readonly SeenPayment[]> {
+  const { payment, height, observation } = of;
+  const found = await lookElsewhere(deps, pass, client, payment);
+  const isDeep = pass.tip.height - height >= pass.network.reorgWindowBlocks;
+  if (found.length > 0 || !isDeep || !isGone(observation)) return found;
+  const gone = agreed(observation, await secondObservation(deps, pass, client, payment));
+  return gone !== undefined && isGone(gone) ? [{ payment, observation: gone }] : [];
 }
 
 async function observationBy(pass: Pass, client: ChainClient, payment: OpenPayment): Promise<Step<ChainObservation>> {

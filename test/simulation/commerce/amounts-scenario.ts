@@ -22,6 +22,7 @@ import {
   type Shop,
   send,
   shopDependencies,
+  XPUB,
 } from "./shop.ts";
 
 /** Two prices whose candidates overlap. The second order is cancelled long before its end. */
@@ -35,15 +36,36 @@ const CANCELLED = 1;
 const ROUNDS_AT_HOURS: readonly number[] = [0, 12, 26, 52];
 const JOBS_AT_HOURS: readonly number[] = [1, 13, 25, 27, 40, 53, 79];
 
+/** How far a network is behind when jobs run: it stays there, or catches up, each on its own. */
+const LAGS_MS = [MINUTE_MS, MINUTE_MS, 20 * MINUTE_MS, 6 * HOUR_MS, 13 * HOUR_MS, 30 * HOUR_MS] as const;
+
+/** How a release differs from the real one. */
+export interface AmountsVariant {
+  readonly name: string;
+  /** What a release takes for the time up to which a network was read, instead of that. */
+  readonly passedMs?: (read: ReadonlyMap<string, number>, network: string, nowMs: number) => number;
+}
+
+interface Till extends Shop {
+  readonly variant: AmountsVariant;
+  /** The time up to which each network was read. */
+  readonly read: Map<string, number>;
+}
+
 /** `tally` counts the schedules in which an amount was given again after its release. */
-export function amountsScenario(lab: Lab, tally: { reused: number }): Scenario {
+export function amountsScenario(
+  lab: Lab,
+  tally: { reused: number },
+  variant: AmountsVariant = { name: "amounts given and released" },
+): Scenario {
   return {
-    name: "amounts given and released",
+    name: variant.name,
     lab,
     faultChance: 0.12,
     maxSteps: 12_000,
+    kinds: ["an end that is over and not read", "networks read up to different times", "a lag of more than a day"],
     start(world) {
-      const shop: Shop = { lab, world, bugs: [] };
+      const shop: Till = { lab, world, bugs: [], variant, read: new Map() };
       const outcomes = new Map<string, Outcome>();
       const problems: string[] = [];
       const at = (hours: number, work: () => void) =>
@@ -94,7 +116,8 @@ function cancel({ lab, world, bugs }: Shop, id: string): void {
 }
 
 /** One run of all, which may die anywhere. */
-function job(shop: Shop, problems: string[]): void {
+function job(shop: Till, problems: string[]): void {
+  for (const network of NETWORKS) readOn(shop, network, shop.world.pick(LAGS_MS));
   const problem = heldProblem(shop);
   if (problem !== undefined) problems.push(problem);
   const client = shop.world.client(() => {});
@@ -103,12 +126,13 @@ function job(shop: Shop, problems: string[]): void {
   });
 }
 
-function lastJob(shop: Shop, problems: string[], onDone: () => void): void {
+function lastJob(shop: Till, problems: string[], onDone: () => void): void {
   const problem = heldProblem(shop);
   if (problem !== undefined) problems.push(problem);
   insist<void>({
     world: shop.world,
     attempt: async (client) => {
+      for (const network of NETWORKS) readOn(shop, network, MINUTE_MS);
       await runAll(shop, client);
       const left = shop.lab.rows("select 1 from method_amounts where released_at_ms is null");
       // An allocator that did not answer is asked again after ten minutes.
@@ -120,12 +144,34 @@ function lastJob(shop: Shop, problems: string[], onDone: () => void): void {
   });
 }
 
-async function runAll({ lab, world }: Shop, client: Client): Promise<void> {
-  // The network has been read up to a minute ago.
-  lab.rows("update network_cursors set passed_ms = ?, ticked_at_ms = ?", world.nowMs - MINUTE_MS, world.nowMs);
+const NETWORKS = [DIRECT.network, XPUB.network];
+
+/** A network is never read less far than before. */
+function readOn({ world, read }: Till, network: string, lagMs: number): void {
+  read.set(network, Math.max(read.get(network) ?? 0, world.nowMs - lagMs));
+  const [one, other] = NETWORKS.map((each) => read.get(each));
+  if (one !== other) world.note("networks read up to different times");
+  if (world.nowMs - (read.get(network) ?? 0) > 24 * HOUR_MS) world.note("a lag of more than a day");
+}
+
+function writeCursors({ lab, world, read }: Till, passedMs: (network: string) => number | undefined): void {
+  for (const network of read.keys()) {
+    const at = [passedMs(network) ?? 0, world.nowMs, world.nowMs, network];
+    lab.rows(
+      "update network_cursors set passed_ms = ?, last_moved_at_ms = ?, ticked_at_ms = ? where network = ?",
+      ...at,
+    );
+  }
+}
+
+async function runAll(shop: Till, client: Client): Promise<void> {
+  const { lab, world, variant, read } = shop;
+  writeCursors(shop, (network) => read.get(network));
   const deps = shopDependencies(lab, world, client).operation;
   const effect = world.effectOf(client);
   await expireInvoices(deps);
+  const { passedMs } = variant;
+  if (passedMs !== undefined) writeCursors(shop, (network) => passedMs(read, network, world.nowMs));
   await releaseAmounts({
     ...deps,
     releaseAmounts: (place, amounts, nowMs) =>
@@ -140,15 +186,22 @@ const amountRows = (lab: Lab) => lab.storageOf(amountsName(DIRECT_PLACE)).sql.ex
 /** The end of monitoring as it was when the amount was given. */
 const END = "of_it.expires_at_ms + of_it.monitor_seconds * 1000";
 
-/** Whatever has happened, an amount whose end has not come is its invoice's at the allocator. */
-function heldProblem({ lab, world }: Shop): Verdict {
+/** Whatever has happened, an amount whose end has not come, or was not read on its network, is its invoice's at the allocator. */
+function heldProblem({ lab, world, read }: Till): Verdict {
   const given = new Set(givenAt(lab));
+  const readMs = Math.min(read.get(DIRECT.network) ?? 0, world.nowMs);
   const rows = lab.rows(
-    `select held.invoice_id, held.units from method_amounts held join invoices of_it on of_it.id = held.invoice_id where ${END} >= ?`,
-    world.nowMs,
+    `select held.invoice_id, held.units, ${END} as end_ms from method_amounts held
+      join invoices of_it on of_it.id = held.invoice_id where end_ms >= ?`,
+    readMs,
   );
   const lost = rows.filter((row) => !given.has(`${row.invoice_id} ${row.units}`));
-  return lost.length === 0 ? undefined : `${lost.length} amounts were freed before their end`;
+  if (rows.some((row) => Number(row.end_ms) < world.nowMs)) world.note("an end that is over and not read");
+  const [first] = lost;
+  if (first === undefined) return undefined;
+  return Number(first.end_ms) >= world.nowMs
+    ? `${lost.length} amounts were freed before their end`
+    : `${lost.length} amounts were freed before their network was read`;
 }
 
 function endProblem(lab: Lab, tally: { reused: number }): Verdict {

@@ -1,7 +1,14 @@
-import { expect, it } from "vitest";
-import { CAMPAIGN_LIMIT_MS, printReport, runCampaign, schedulesOf } from "../engine/campaign.ts";
+import { describe, expect, it } from "vitest";
+import {
+  CAMPAIGN_LIMIT_MS,
+  missingKinds,
+  printReport,
+  printWithTest,
+  runCampaign,
+  schedulesOf,
+} from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
-import { amountsScenario } from "./amounts-scenario.ts";
+import { type AmountsVariant, amountsScenario } from "./amounts-scenario.ts";
 import { stockShop } from "./shop.ts";
 
 const count = schedulesOf(600);
@@ -16,6 +23,7 @@ it(
     const report = await runCampaign(scenario, { count, keepsSeeds: true });
     printReport(scenario, report);
     expect(report.problems).toEqual([]);
+    expect(missingKinds(report)).toEqual([]);
     expect(tally.reused).toBeGreaterThan(report.schedules / 2);
     for (const point of ["allocate amounts", "release amounts"])
       for (const fate of ["lost before", "answer lost", "client dies after"])
@@ -23,3 +31,22 @@ it(
   },
   CAMPAIGN_LIMIT_MS,
 );
+
+/** Releases that look right with every network a minute behind. */
+const BROKEN: readonly AmountsVariant[] = [
+  { name: "is made before its network was read", passedMs: (_, __, nowMs) => nowMs },
+  { name: "goes by the network that is read furthest", passedMs: (read) => Math.max(...read.values()) },
+];
+
+describe("within 200 schedules a release is caught that", () => {
+  it.each(BROKEN)("$name", { timeout: CAMPAIGN_LIMIT_MS }, async (variant) => {
+    const lab = new Lab();
+    await stockShop(lab);
+    const problem = /before their network was read/;
+    const scenario = amountsScenario(lab, { reused: 0 }, variant);
+    const report = await runCampaign(scenario, { count: 200, stopAt: problem });
+    const caught = report.problems.at(-1);
+    printWithTest(`${variant.name}: caught at seed ${caught?.seed}: ${caught?.problem}`);
+    expect(caught?.problem).toMatch(problem);
+  });
+});

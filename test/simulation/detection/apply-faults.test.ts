@@ -20,6 +20,7 @@ const BLOCK_MS = 12_000;
 function invoiceOf(n: number, units: bigint): TreeInvoice {
   return {
     id: makeId("inv", String(n).padStart(26, "0")),
+    merchant: 0,
     network: "ETH",
     cryptocurrency: "USDT",
     address: SHARED_ADDRESS,

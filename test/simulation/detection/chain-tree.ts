@@ -1,5 +1,6 @@
 // A tree of blocks as a chain grows one: branches that win and lose, transactions that are mined again elsewhere, in another place of
-// another block, that are replaced, evicted, reverted or forgotten. What nodes report at a moment is a `View`; the last one is the final chain.
+// another block, that do something else there, that are replaced, evicted, reverted or forgotten. What nodes report at a moment is a `View`; the
+// last one is the final chain.
 import type { BlockRef } from "../../../src/chains/transfer.ts";
 import type { Dice } from "../../support/dice.ts";
 
@@ -13,6 +14,8 @@ export interface Output {
 export interface Transaction {
   readonly hash: string;
   readonly outputs: readonly Output[];
+  /** What else it may do, by the block that it is in: a contract can ask for its number, its time or its miner. Only on account chains. */
+  readonly otherwise?: readonly (readonly Output[])[];
   /** The output (UTXO) or nonce (EVM) that it spends; of two that spend the same, a chain has one. */
   readonly spends: string;
 }
@@ -20,6 +23,8 @@ export interface Transaction {
 /** A transaction in a block. */
 export interface Mined {
   readonly transaction: Transaction;
+  /** What it pays in this block, in the order of its receipt. */
+  readonly outputs: readonly Output[];
   /** Place of its first output among all of the block: another one wherever it is mined again. */
   readonly position: number;
   /** It is there, and moves nothing (EVM). */
@@ -28,6 +33,8 @@ export interface Mined {
 
 export interface Block {
   readonly ref: BlockRef;
+  /** When it was really made, whatever its miner's clock says. */
+  readonly madeMs: number;
   readonly parent: Block | undefined;
   readonly mined: readonly Mined[];
 }
@@ -51,6 +58,8 @@ export interface TreePlan {
   readonly rivals: ReadonlyMap<string, Transaction>;
   /** Whether transactions can fail where they are mined (EVM). */
   readonly canRevert: boolean;
+  /** The time that a block on top of `parent` has, if it is made at `madeMs`. */
+  clock(parent: Block, madeMs: number): number;
 }
 
 /** The tree starts here; below it are blocks that nothing ever happened in. */
@@ -90,7 +99,7 @@ const chains = new WeakMap<Block, readonly Block[]>();
 /** An empty block on top, at a moment. */
 export function mineOn(parent: Block, timeMs: number): Block {
   const height = parent.ref.height + 1;
-  return { ref: { height, hash: `b${height}.${timeMs}`, timeMs }, parent, mined: [] };
+  return { ref: { height, hash: `b${height}.${timeMs}`, timeMs }, madeMs: timeMs, parent, mined: [] };
 }
 
 class Growth {
@@ -112,7 +121,8 @@ class Growth {
     this.#plan = plan;
     this.#dice = dice;
     this.#nowMs = plan.startMs;
-    this.#tip = { ref: { height: ROOT_HEIGHT, hash: "root", timeMs: plan.startMs }, parent: undefined, mined: [] };
+    const ref = { height: ROOT_HEIGHT, hash: "root", timeMs: plan.startMs };
+    this.#tip = { ref, madeMs: plan.startMs, parent: undefined, mined: [] };
     this.#unborn = dice.shuffled(plan.transactions);
   }
 
@@ -200,11 +210,12 @@ class Growth {
 
   #extend(count: number, share = 0.4): void {
     for (let n = 0; n < count; n++) {
-      const { height, timeMs } = this.#tip.ref;
+      const height = this.#tip.ref.height + 1;
       this.#blocks++;
-      const ref = { height: height + 1, hash: `b${height + 1}.${this.#blocks}`, timeMs: timeMs + this.#plan.blockMs };
-      this.#nowMs = Math.max(this.#nowMs, ref.timeMs);
-      this.#tip = { ref, parent: this.#tip, mined: this.#mine(share) };
+      const madeMs = this.#tip.madeMs + this.#plan.blockMs;
+      const ref = { height, hash: `b${height}.${this.#blocks}`, timeMs: this.#plan.clock(this.#tip, madeMs) };
+      this.#nowMs = Math.max(this.#nowMs, madeMs);
+      this.#tip = { ref, madeMs, parent: this.#tip, mined: this.#mine(share) };
     }
     this.#highest = Math.max(this.#highest, this.#tip.ref.height);
   }
@@ -216,8 +227,9 @@ class Growth {
     let position = dice.below(3);
     const mined = chosen.map((transaction) => {
       const isReverted = this.#plan.canRevert && dice.chance(0.1);
-      const entry = { transaction, position, isReverted };
-      position += transaction.outputs.length + dice.below(2);
+      const outputs = dice.oneOf([transaction.outputs, ...(transaction.otherwise ?? [])]);
+      const entry = { transaction, outputs, position, isReverted };
+      position += outputs.length + dice.below(2);
       return entry;
     });
     this.#pool = this.#pool.filter((transaction) => !chosen.includes(transaction));

@@ -1,5 +1,6 @@
 // Watchers broken on purpose: each does something that looks right and passes a plain test, and the simulator must catch it.
 import type { ChainClient } from "../../../src/chains/chain-client.ts";
+import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
 import type { WatchDependencies } from "../../../src/detection/watchers/watch-pass.ts";
 import { ok } from "../../../src/lib/result.ts";
 import type { ReorgShop } from "./reorg-shop.ts";
@@ -102,3 +103,68 @@ function receivedIn(shop: ReorgShop): ReadonlyMap<string, Received> {
     }),
   );
 }
+
+/** What is known of an output by its name is taken for what it is now. */
+function keeping(
+  name: string,
+  hazards: Variant["hazards"],
+  keep: (first: Transfer, now: Transfer) => Transfer,
+): Variant {
+  return {
+    name,
+    ...(hazards === undefined ? {} : { hazards }),
+    change: (deps, shop) => ({
+      ...deps,
+      apply: (look) => {
+        const transfers = look.transfers.map((transfer) => {
+          const first = firstOf(shop).get(transferKey(transfer)) ?? transfer;
+          firstOf(shop).set(transferKey(transfer), first);
+          return keep(first, transfer);
+        });
+        return deps.apply({ ...look, transfers });
+      },
+    }),
+  };
+}
+
+/** The first sights of one tree: its shop is opened anew for each. */
+function firstOf(shop: ReorgShop): Map<string, Transfer> {
+  const known = firsts.get(shop.opened) ?? new Map<string, Transfer>();
+  firsts.set(shop.opened, known);
+  return known;
+}
+const firsts = new WeakMap<object, Map<string, Transfer>>();
+
+export const keepsAmount = keeping("keeps the first amount", ["effects"], ({ amountUnits }, now) => ({
+  ...now,
+  amountUnits,
+}));
+
+export const keepsRecipient = keeping("keeps the first recipient", ["effects"], ({ toAddress }, now) => ({
+  ...now,
+  toAddress,
+}));
+
+export const keepsAsset = keeping("keeps the first coin", ["effects"], ({ cryptocurrency }, now) => ({
+  ...now,
+  cryptocurrency,
+}));
+
+export const trustsMempool = keeping("trusts a forged first sight", ["lies"], (first, now) => {
+  const { amountUnits, toAddress, cryptocurrency } = first.block === null ? first : now;
+  return { ...now, amountUnits, toAddress, cryptocurrency };
+});
+
+/** A transfer in a block counts from what its miner's clock said. */
+export const timedByBlock: Variant = {
+  name: "takes the block's time alone",
+  hazards: ["clocks"],
+  change: (deps, shop) => ({
+    ...deps,
+    apply: async (look) => {
+      const applied = await deps.apply(look);
+      shop.run("update payments set received_at_ms = block_time_ms where block_time_ms is not null");
+      return applied;
+    },
+  }),
+};

@@ -1,13 +1,14 @@
 // The expected invoices and payments, as a function of the final chain alone: nothing here knows which watcher read it, when or through
 // which source. Written from decisions 4 and 5, not from the service.
-import { blockOn, chainOf, type Output, ROOT_HEIGHT, type View } from "./chain-tree.ts";
-import { RATES, SHARED_ADDRESS, type TreeInvoice } from "./reorg-shop.ts";
+import { chainOf, type Output, type View } from "./chain-tree.ts";
+import { isOfMany, RATES, type TreeInvoice } from "./reorg-shop.ts";
 
 export interface ExpectedPayment {
   readonly status: "CONFIRMED" | "UNMATCHED" | "IGNORED";
   readonly invoiceId: string | null;
   readonly blockHash: string;
-  readonly amountUnits: bigint;
+  /** What the block that the chain has now says: whatever another block, a mempool or a liar said of the same output. */
+  readonly effect: Output;
   readonly isLate: boolean;
 }
 
@@ -24,8 +25,8 @@ export interface Expected {
 }
 
 /**
- * `timeOf`: the payment's time of a transfer (`txHash:ordinal`) in a block of the final chain. An orphaned block that was seen counts for it
- * (decisions 4), so it is the one fact that the final chain alone does not give.
+ * `timeOf`: the payment's time of a transfer (`txHash:ordinal`) in a block of the final chain. When it was first seen counts for it, so it is the one
+ * fact that the final chain alone does not give; `reorg-record.ts` checks it.
  */
 export function expectedOf(
   last: View,
@@ -36,15 +37,16 @@ export function expectedOf(
   const counted = new Map<string, bigint>(invoices.map(({ id }) => [id, 0n]));
   const late = new Set<string>();
   for (const { ref, mined } of chainOf(last.tip)) {
-    for (const { transaction, isReverted } of mined) {
-      for (const [n, output] of isReverted ? [] : transaction.outputs.entries()) {
+    for (const { transaction, outputs, isReverted } of mined) {
+      for (const [n, output] of isReverted ? [] : outputs.entries()) {
+        if (!invoices.some(({ address }) => address === output.toAddress)) continue;
         const invoice = payeeOf(output, invoices);
         const isLate = invoice !== undefined && isLateAt(invoice, timeOf(`${transaction.hash}:${n}`, ref.timeMs));
         payments.set(`${transaction.hash}:${n}`, {
-          status: invoice === undefined ? statusOfUnmatched(output, invoices) : "CONFIRMED",
+          status: invoice === undefined ? statusOfUnmatched(output) : "CONFIRMED",
           invoiceId: invoice?.id ?? null,
           blockHash: ref.hash,
-          amountUnits: output.amountUnits,
+          effect: output,
           isLate,
         });
         if (invoice === undefined) continue;
@@ -68,8 +70,9 @@ export function expectedOf(
 /** By its own address, or by the exact amount at a shared one; dust pays no invoice. */
 function payeeOf(output: Output, invoices: readonly TreeInvoice[]): TreeInvoice | undefined {
   const { toAddress, cryptocurrency, amountUnits } = output;
-  if (toAddress === SHARED_ADDRESS) {
-    return invoices.find((each) => each.cryptocurrency === cryptocurrency && each.askedUnits === amountUnits);
+  if (isOfMany(toAddress)) {
+    const here = invoices.filter((each) => each.address === toAddress && each.cryptocurrency === cryptocurrency);
+    return here.find(({ askedUnits }) => askedUnits === amountUnits);
   }
   const own = invoices.find(({ address }) => address === toAddress);
   return own === undefined || isDust(own, amountUnits) ? undefined : own;
@@ -80,12 +83,11 @@ function isDust(invoice: TreeInvoice, amountUnits: bigint): boolean {
 }
 
 /** Uncredited transfers that are ignored as dust: to an invoice's own address or below 0.10 USD; the rest needs review. */
-function statusOfUnmatched(
-  { toAddress, amountUnits }: Output,
-  invoices: readonly TreeInvoice[],
-): "UNMATCHED" | "IGNORED" {
-  if (toAddress !== SHARED_ADDRESS || amountUnits < 100_000n) return "IGNORED";
-  return invoices.length > 0 ? "UNMATCHED" : "IGNORED";
+function statusOfUnmatched({ toAddress, cryptocurrency, amountUnits }: Output): "UNMATCHED" | "IGNORED" {
+  if (!isOfMany(toAddress)) return "IGNORED";
+  const coinUnits = cryptocurrency === "ETH" ? 10n ** 18n : 1_000_000n;
+  const rate = BigInt(cryptocurrency === "ETH" ? RATES.ETH : RATES.USDT);
+  return amountUnits * rate * 10n < coinUnits ? "IGNORED" : "UNMATCHED";
 }
 
 function isLateAt(invoice: TreeInvoice, atMs: number): boolean {
@@ -104,9 +106,4 @@ function statusOf(invoice: TreeInvoice, confirmedMicros: bigint): string {
   if (expectedMicros > 0n && confirmedMicros > expectedMicros + overpaidToleranceMicros) return "OVERPAID";
   if (confirmedMicros > 0n && confirmedMicros >= expectedMicros - underpaidToleranceMicros) return "PAID";
   return confirmedMicros > 0n ? "UNDERPAID" : "EXPIRED";
-}
-
-/** Whether a block is on the final chain. */
-export function isOnChain(last: View, height: number, hash: string): boolean {
-  return height >= ROOT_HEIGHT && blockOn(last.tip, height)?.ref.hash === hash;
 }

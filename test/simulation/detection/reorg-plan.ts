@@ -1,12 +1,14 @@
 // What a seed of the simulator of reorgs plans: invoices, payments to them, and trees of blocks.
 import type { ChainSourceKind } from "../../../src/chains/chain-sources.ts";
-import { type Network, type NetworkName, networkNamed } from "../../../src/chains/networks.ts";
+import { assetOn, type Network, type NetworkName, networkNamed } from "../../../src/chains/networks.ts";
 import { makeId } from "../../../src/lib/ids.ts";
 import { DAY_MS } from "../../../src/lib/time.ts";
 import type { Dice } from "../../support/dice.ts";
+import { otherEffects } from "./block-effects.ts";
 import { growTree, type Output, type Transaction, type Tree } from "./chain-tree.ts";
-import { SHARED_ADDRESS, START_MS, type TreeInvoice } from "./reorg-shop.ts";
-import { type Identify, TreeSource } from "./tree-source.ts";
+import { minersClock } from "./miners-clock.ts";
+import { ADDRESSES, SHARED_ADDRESS, START_MS, type TreeInvoice } from "./reorg-shop.ts";
+import { type Identify, type OnShown, TreeSource } from "./tree-source.ts";
 
 /** The plan of one tree. */
 export interface Plan {
@@ -14,18 +16,39 @@ export interface Plan {
   readonly invoices: readonly TreeInvoice[];
   readonly tree: Tree;
   readonly sources: readonly TreeSource[];
+  /** Two sources must agree on every payment. Only the first of them ever lies. */
+  readonly hasQuorum: boolean;
+  /** Transfers that would mean something to the shop: what a liar invents. */
+  readonly payable: readonly Output[];
 }
 
-const BLOCK_MS: Partial<Record<NetworkName, number>> = { BTC: 600_000, ETH: 12_000, CRO: 6_000 };
+const BLOCK_MS: Partial<Record<NetworkName, number>> = { BTC: 600_000, ETH: 12_000, CRO: 6_000, TRX: 3_000 };
 
-export function planOf(dice: Dice, identify: Identify): Plan {
-  const network = networkNamed(dice.oneOf(["BTC", "BTC", "ETH", "ETH", "CRO"]));
+/**
+ * What may go wrong besides forks and bad sources: miners' clocks, transactions that do in each block something else, sources that change what they
+ * show, and such that put into a block what nobody sent.
+ */
+export const HAZARDS = ["clocks", "effects", "lies", "inventions"] as const;
+export type Hazard = (typeof HAZARDS)[number];
+
+export interface PlanParts {
+  readonly dice: Dice;
+  readonly hazards: ReadonlySet<Hazard>;
+  readonly identify: Identify;
+  readonly onShown: OnShown;
+  note(name: string): void;
+}
+
+export function planOf({ dice, hazards, identify, onShown, note }: PlanParts): Plan {
+  const network = networkNamed(dice.oneOf(["BTC", "BTC", "BTC", "ETH", "ETH", "ETH", "CRO", "CRO", "TRX"]));
   if (network === undefined) throw new Error("an unknown network");
   const isUtxo = network.family === "bitcoin";
   const blockMs = BLOCK_MS[network.name] ?? 0;
   const views = dice.between(3, 8);
   const invoices = invoicesOf(network, dice, views * blockMs * 4);
-  const { transactions, rivals } = transactionsOf(invoices, isUtxo, dice);
+  const payable = payableOf(network, invoices);
+  const canDiffer = !isUtxo && hazards.has("effects");
+  const { transactions, rivals } = transactionsOf({ invoices, payable, isUtxo, canDiffer, dice });
   const tree = growTree(
     {
       startMs: START_MS + blockMs,
@@ -35,75 +58,149 @@ export function planOf(dice: Dice, identify: Identify): Plan {
       transactions,
       rivals,
       canRevert: !isUtxo,
+      clock: minersClock({ isExact: !hazards.has("clocks"), isUtxo, blockMs, dice, note }),
     },
     dice,
   );
-  const kinds: readonly ChainSourceKind[] = isUtxo ? ["core-rpc", "esplora", "blockbook"] : ["evm-rpc"];
+  const kinds = kindsOf(network);
   const finalDepth = network.name === "ETH" && dice.chance(0.6) ? network.reorgWindowBlocks : null;
   const sources = Array.from({ length: dice.oneOf([1, 2, 2, 3]) }, () => {
     const kind = dice.oneOf(kinds);
     const costsBy = kind === "esplora" || kind === "blockbook" ? "recipients" : "blocks";
-    return new TreeSource({ kind, costsBy, dice, finalDepth, hasMempool: isUtxo, identify });
+    return new TreeSource({ kind, costsBy, dice, finalDepth, blockMs, hasMempool: isUtxo, identify, onShown });
   });
-  return { network, invoices, tree, sources };
+  const hasQuorum = sources.length > 1 && dice.chance(0.4);
+  return { network, invoices, tree, sources, hasQuorum, payable };
+}
+
+function kindsOf({ family }: Network): readonly ChainSourceKind[] {
+  if (family === "bitcoin") return ["core-rpc", "esplora", "blockbook"];
+  return family === "tron" ? ["tron-rpc"] : ["evm-rpc"];
 }
 
 const E = 100_000_000n;
 
-/** Two or three invoices of 100 USD, the last now and then of any amount, where each has its own address. */
+/**
+ * Two or three invoices of 100 USD. With an address for each, the last is now and then of any amount. On account chains the second is of another
+ * merchant at another address, and the third asks for another coin.
+ */
 function invoicesOf(network: Network, dice: Dice, spanMs: number): readonly TreeInvoice[] {
   const isUtxo = network.family === "bitcoin";
   return Array.from({ length: dice.between(2, 3) }, (_, n): TreeInvoice => {
     const isAny = isUtxo && n === 2;
-    const isNative = network.name === "ETH" && n === 2;
-    // In a mempool the first sight decides, and that is the watcher's own: such an invoice is over at once or when all is over.
-    const expiresAfterMs = isUtxo
-      ? dice.oneOf([1, 30 * DAY_MS, 30 * DAY_MS])
-      : dice.oneOf([dice.below(spanMs), 30 * DAY_MS]);
-    const shared = 100_000_000n - BigInt(n) * 10_000n;
-    const tokenUnits = isNative ? 50_000_000_000_000_000n : shared;
+    const place = isUtxo
+      ? { address: `bc1qtree${n}`, cryptocurrency: network.nativeCode, merchant: 0 as const }
+      : accountPlace(network, n, dice);
+    const isNative = !isUtxo && place.cryptocurrency === network.nativeCode;
+    // Of two at one place each asks for an amount of its own.
+    const askedUnits = isNative ? 50_000_000_000_000_000n : 100_000_000n - BigInt(n) * 10_000n;
     return {
       id: makeId("inv", String(n).padStart(26, "0")),
       network: network.name,
-      cryptocurrency: isUtxo || isNative ? network.nativeCode : "USDT",
-      address: isUtxo ? `bc1qtree${n}` : SHARED_ADDRESS,
+      ...place,
       expectedMicros: isAny ? 0n : E,
-      askedUnits: isUtxo ? utxoUnits(isAny, n) : tokenUnits,
+      askedUnits: isUtxo ? utxoUnits(isAny, n) : askedUnits,
       underpaidToleranceMicros: isAny ? 0n : 1_000_000n,
       overpaidToleranceMicros: isAny ? 0n : 5_000_000n,
       latePaymentPolicy: dice.oneOf(["REVIEW", "ACCEPT"] as const),
-      expiresAtMs: START_MS + expiresAfterMs,
+      expiresAtMs: START_MS + dice.oneOf([1, dice.below(spanMs), 30 * DAY_MS, 30 * DAY_MS]),
       monitorUntilMs: START_MS + 31 * DAY_MS,
       requiredConfirmations: dice.oneOf([1, 1, 2, 3, Math.min(12, network.reorgWindowBlocks - 1)]),
     };
   });
 }
 
+function accountPlace(
+  network: Network,
+  n: number,
+  dice: Dice,
+): Pick<TreeInvoice, "address" | "cryptocurrency" | "merchant"> {
+  const first = { address: SHARED_ADDRESS, cryptocurrency: "USDT", merchant: 0 as const };
+  if (n === 0) return first;
+  const others = [
+    first,
+    { ...first, address: ADDRESSES.ofOther, merchant: 1 as const },
+    { ...first, address: ADDRESSES.ofOther, merchant: 1 as const },
+    ...(assetOn(network, "USDC") === undefined
+      ? []
+      : [{ address: ADDRESSES.ofSecondCoin, cryptocurrency: "USDC", merchant: 0 as const }]),
+    ...(network.name === "ETH" && n === 2 ? [{ ...first, cryptocurrency: "ETH" }] : []),
+  ];
+  return dice.oneOf(others);
+}
+
 function utxoUnits(isAny: boolean, n: number): bigint | null {
   return isAny ? null : 200_000n + BigInt(n) * 33n;
 }
 
-function transactionsOf(invoices: readonly TreeInvoice[], isUtxo: boolean, dice: Dice) {
+/** Besides what is asked: far too much for any invoice, and dust. */
+const UNMATCHED: Readonly<Record<string, readonly bigint[]>> = {
+  USDT: [350_000_000n, 50_000n],
+  USDC: [350_000_000n, 50_000n],
+  ETH: [3_000_000_000_000_000_000n, 10_000_000_000_000n],
+};
+
+/** What may be sent to the shop's addresses: what an invoice asks there, or what cannot be meant for any. */
+function payableOf(network: Network, invoices: readonly TreeInvoice[]): readonly Output[] {
+  if (network.family === "bitcoin") {
+    return invoices.flatMap(({ address: toAddress, cryptocurrency, askedUnits }) => {
+      const asked = askedUnits ?? 90_000n;
+      return [asked, asked * 2n, asked / 1_000n, 1_999n].map((amountUnits) => ({
+        toAddress,
+        cryptocurrency,
+        amountUnits,
+      }));
+    });
+  }
+  const asked = new Set(invoices.map(({ cryptocurrency }) => cryptocurrency));
+  const codes = Object.keys(UNMATCHED).filter(
+    (code) => assetOn(network, code) !== undefined && (code !== network.nativeCode || asked.has(code)),
+  );
+  return [...new Set(invoices.map(({ address }) => address))].flatMap((toAddress) =>
+    codes.flatMap((cryptocurrency) => {
+      const own = invoices.filter((each) => each.address === toAddress && each.cryptocurrency === cryptocurrency);
+      const units = [...own.map(({ askedUnits }) => askedUnits ?? 0n), ...(UNMATCHED[cryptocurrency] ?? [])];
+      return units.map((amountUnits) => ({ toAddress, cryptocurrency, amountUnits }));
+    }),
+  );
+}
+
+interface Sending {
+  readonly invoices: readonly TreeInvoice[];
+  readonly payable: readonly Output[];
+  readonly isUtxo: boolean;
+  /** Whether what a transaction does may depend on its block. */
+  readonly canDiffer: boolean;
+  readonly dice: Dice;
+}
+
+function transactionsOf(of: Sending) {
+  const { canDiffer, payable, dice } = of;
   const transactions: Transaction[] = [];
   const rivals = new Map<string, Transaction>();
-  const outputs = () =>
-    Array.from({ length: dice.oneOf([1, 1, 1, 2, 3]) }, () => outputTo(dice.oneOf(invoices), isUtxo, dice));
+  const outputs = () => Array.from({ length: dice.oneOf([1, 1, 1, 2, 3]) }, () => outputOf(of));
+  const sending = (hash: string, spends: string): Transaction => {
+    const usual = outputs();
+    const isFickle = canDiffer && dice.chance(0.7);
+    return { hash, spends, outputs: usual, ...(isFickle ? { otherwise: otherEffects(usual, payable, dice) } : {}) };
+  };
   for (let n = dice.between(1, 6); n > 0; n--) {
     const spends = `coin-${n}:0`;
-    transactions.push({ hash: `tx-${n}`, outputs: outputs(), spends });
+    transactions.push(sending(`tx-${n}`, spends));
     // A higher fee for the same payment, or the money somewhere else.
-    if (dice.chance(0.4))
-      rivals.set(`tx-${n}`, { hash: `rival-${n}`, outputs: dice.chance(0.5) ? outputs() : [], spends });
+    if (dice.chance(0.4)) {
+      const rival = `rival-${n}`;
+      rivals.set(`tx-${n}`, dice.chance(0.5) ? sending(rival, spends) : { hash: rival, outputs: [], spends });
+    }
   }
   return { transactions, rivals };
 }
 
-function outputTo(invoice: TreeInvoice, isUtxo: boolean, dice: Dice): Output {
-  const { address: toAddress, cryptocurrency, askedUnits } = invoice;
+function outputOf({ invoices, isUtxo, dice }: Sending): Output {
+  const { address: toAddress, cryptocurrency, askedUnits } = dice.oneOf(invoices);
   const asked = askedUnits ?? 90_000n;
   const shares = [asked, asked, asked / 2n, asked / 3n, asked * 2n, asked - asked / 50n, 545n, 1_999n];
-  // To a shared address: the amount asked, or one that cannot be meant for an invoice: far too much, or dust.
-  const unmatched = cryptocurrency === "USDT" ? dice.oneOf([350_000_000n, 50_000n]) : asked;
-  const amountUnits = isUtxo ? dice.oneOf(shares) : dice.oneOf([asked, asked, asked, unmatched]);
-  return { toAddress, cryptocurrency, amountUnits };
+  // To a shared address: the amount asked, or one that cannot be meant for an invoice.
+  const amounts = isUtxo ? shares : [asked, asked, asked, ...(UNMATCHED[cryptocurrency] ?? [])];
+  return { toAddress, cryptocurrency, amountUnits: dice.oneOf(amounts) };
 }

@@ -1,4 +1,4 @@
-// A merchant whose invoices are paid on the chain of a tree: a direct wallet that all its invoices share, or an xpub wallet with an
+// Two merchants whose invoices are paid on the chain of a tree: a direct wallet that all invoices of a merchant share, or an xpub wallet with an
 // address for each. Rows are written by the stores that the service writes them with.
 
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
@@ -21,12 +21,22 @@ import { type Effect, migratedDatabase, savepoints, sqliteD1, statementCache } f
 
 export const START_MS = 1_800_000_000_000;
 export const SHARED_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-const MERCHANT: MerchantId = "mer_00000000000000000000000000";
+/** Other addresses of account chains: the first merchant's in a second coin, and the second merchant's. */
+export const ADDRESSES = {
+  ofSecondCoin: "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
+  ofOther: "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+} as const;
+const MERCHANTS: readonly [MerchantId, MerchantId] = [
+  "mer_00000000000000000000000000",
+  "mer_00000000000000000000000001",
+];
 export const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
 
 /** An invoice of a tree, asked in one asset. */
 export interface TreeInvoice {
   readonly id: InvoiceId;
+  /** The merchant's number. */
+  readonly merchant: 0 | 1;
   readonly address: string;
   readonly network: string;
   readonly cryptocurrency: string;
@@ -42,19 +52,23 @@ export interface TreeInvoice {
   readonly requiredConfirmations: number;
 }
 
-/** The pairs with a wallet. BTC's is an extended key. */
-const PAIRS = [
-  { cryptocurrency: "BTC", network: "BTC" },
-  { cryptocurrency: "USDT", network: "ETH" },
-  { cryptocurrency: "ETH", network: "ETH" },
-  { cryptocurrency: "USDT", network: "CRO" },
+/** The wallets. BTC's is an extended key. */
+const WALLETS = [
+  { cryptocurrency: "BTC", network: "BTC", address: null, merchant: 0 },
+  ...["ETH", "CRO", "TRX"].flatMap((network) => [
+    { cryptocurrency: "USDT", network, address: SHARED_ADDRESS, merchant: 0 as const },
+    { cryptocurrency: "USDT", network, address: ADDRESSES.ofOther, merchant: 1 as const },
+  ]),
+  { cryptocurrency: "ETH", network: "ETH", address: SHARED_ADDRESS, merchant: 0 },
+  { cryptocurrency: "USDC", network: "ETH", address: ADDRESSES.ofSecondCoin, merchant: 0 },
+  { cryptocurrency: "USDC", network: "CRO", address: ADDRESSES.ofSecondCoin, merchant: 0 },
 ] as const;
 
-export const RATES = { USDT: "1", BTC: "50000", ETH: "2000" } as const;
+export const RATES = { USDT: "1", USDC: "1", BTC: "50000", ETH: "2000" } as const;
 
 export function ratesAt(nowMs: number): RateTable {
   const of = (usd: string) => ({ usd, atMs: nowMs, sources: ["a", "b"] });
-  return { assets: { USDT: of(RATES.USDT), BTC: of(RATES.BTC), ETH: of(RATES.ETH) }, fiat: {} };
+  return { assets: { USDT: of(RATES.USDT), USDC: of(RATES.USDC), BTC: of(RATES.BTC), ETH: of(RATES.ETH) }, fiat: {} };
 }
 
 export type Row = Readonly<Record<string, string | number | null>>;
@@ -63,7 +77,9 @@ export class ReorgShop {
   readonly #sqlite = migratedDatabase();
   readonly #prepared = statementCache(this.#sqlite);
   readonly #transact = savepoints(this.#sqlite);
-  readonly #wallets = PAIRS.map((pair, n) => walletOf(makeId("wal", String(n).padStart(26, "0")), pair));
+  /** Another object for each tree. */
+  opened: object = {};
+  readonly #wallets = WALLETS.map((of, n) => walletOf(makeId("wal", String(n).padStart(26, "0")), of));
 
   /** The drizzle client whose every call goes through `effect`. */
   db(effect: Effect) {
@@ -72,13 +88,16 @@ export class ReorgShop {
 
   async stock(): Promise<void> {
     const db = this.db(async (_, work) => work());
-    await db.insert(merchants).values({ id: MERCHANT, name: "Shop", createdAtMs: START_MS, updatedAtMs: START_MS });
+    for (const id of MERCHANTS)
+      await db.insert(merchants).values({ id, name: "Shop", createdAtMs: START_MS, updatedAtMs: START_MS });
     for (const wallet of this.#wallets) await db.insert(wallets).values(wallet);
   }
 
   /** Stores the invoices of a tree as just created, and starts their watch. */
-  async open(invoices: readonly TreeInvoice[]): Promise<void> {
+  async open(invoices: readonly TreeInvoice[], { hasQuorum = false } = {}): Promise<void> {
+    this.opened = {};
     const db = this.db(async (_, work) => work());
+    if (hasQuorum) this.run("update merchants set quorum_above_micros = 0");
     const [first] = invoices;
     if (first === undefined) throw new Error("a tree without an invoice");
     await batch(db, [
@@ -90,7 +109,7 @@ export class ReorgShop {
         const { network, cryptocurrency, address } = each;
         const held = {
           invoiceId: each.id,
-          merchantId: MERCHANT,
+          merchantId: MERCHANTS[each.merchant],
           heldUntilMs: each.monitorUntilMs,
           releaseAfterMs: each.monitorUntilMs,
           releasedAtMs: null,
@@ -98,7 +117,7 @@ export class ReorgShop {
           createdAtMs: START_MS,
           rank: 3 as const,
         };
-        const isShared = address === SHARED_ADDRESS && each.askedUnits !== null;
+        const isShared = isOfMany(address) && each.askedUnits !== null;
         const amount = { units: each.askedUnits ?? 0n, priceUnits: each.askedUnits ?? 0n };
         return [
           insertInvoice(db, invoice),
@@ -134,14 +153,19 @@ export class ReorgShop {
 
   #methodOf(of: TreeInvoice, invoice: Invoice) {
     const { network, cryptocurrency, askedUnits, address } = of;
-    const wallet = this.#wallets.find((each) => each.network === network && each.cryptocurrency === cryptocurrency);
+    const wallet = this.#wallets.find(
+      (each) =>
+        each.network === network &&
+        each.cryptocurrency === cryptocurrency &&
+        each.merchantId === MERCHANTS[of.merchant],
+    );
     if (wallet === undefined) throw new Error(`no wallet for ${cryptocurrency} on ${network}`);
     const rate = RATES[cryptocurrency as keyof typeof RATES];
     const method = activeMethod({
       invoice,
       wallet: { ...wallet, requiredConfirmations: of.requiredConfirmations },
       quote: { rate, rateAtMs: START_MS, sources: ["a", "b"], amountUnits: askedUnits },
-      destination: { address, addressIndex: address === SHARED_ADDRESS ? null : 0, amountUnits: askedUnits },
+      destination: { address, addressIndex: isOfMany(address) ? null : 0, amountUnits: askedUnits },
       macKeys: MAC_KEYS,
       nowMs: START_MS,
     });
@@ -153,7 +177,14 @@ export class ReorgShop {
 
 function invoiceRow(of: TreeInvoice): Invoice {
   return {
-    ...{ id: of.id, merchantId: MERCHANT, customerId: null, productId: null, externalId: null, name: "Order" },
+    ...{
+      id: of.id,
+      merchantId: MERCHANTS[of.merchant],
+      customerId: null,
+      productId: null,
+      externalId: null,
+      name: "Order",
+    },
     ...{ description: null, redirectUrl: null, metadata: null, amountMicros: of.expectedMicros, currency: "USD" },
     ...{ status: "AWAITING_PAYMENT", receivedMicros: 0n, confirmedMicros: 0n, isLate: false, needsReview: false },
     ...{ resolution: null, warnings: "[]", rateLockSeconds: 3_600, monitorSeconds: 86_400, origin: "API" },
@@ -164,14 +195,19 @@ function invoiceRow(of: TreeInvoice): Invoice {
   };
 }
 
-function walletOf(id: WalletId, pair: (typeof PAIRS)[number]): Wallet {
-  const isXpub = pair.network === "BTC";
+/** Whether invoices share the address, and are told apart by their amounts. */
+export function isOfMany(address: string): boolean {
+  return address.startsWith("0x");
+}
+
+function walletOf(id: WalletId, { merchant, address, ...pair }: (typeof WALLETS)[number]): Wallet {
+  const isXpub = address === null;
   const unsigned: Omit<Wallet, "mac" | "macKeyId"> = {
     id,
-    merchantId: MERCHANT,
+    merchantId: MERCHANTS[merchant],
     walletType: isXpub ? "XPUB_WALLET" : "DIRECT_WALLET",
     ...pair,
-    address: isXpub ? null : SHARED_ADDRESS,
+    address,
     xpub: isXpub ? "zpub-of-the-tree" : null,
     derivationPath: isXpub ? "m/84'/0'/0'" : null,
     scheme: isXpub ? "BIP84" : null,

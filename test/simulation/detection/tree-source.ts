@@ -1,5 +1,5 @@
 // Sources of a growing chain, good and bad: late, on the branch that lost, with logs not yet indexed, forgetful, behind a balancer that asks
-// another node each time, or down. They never forge: every block they report has existed.
+// another node each time, down, or lying (`forging.ts`).
 import type {
   ChainClient,
   History,
@@ -13,7 +13,17 @@ import type { BlockRef, Transfer } from "../../../src/chains/transfer.ts";
 import { type Outage, outage } from "../../../src/lib/fetch-text.ts";
 import { err, ok, type Result } from "../../../src/lib/result.ts";
 import type { Dice } from "../../support/dice.ts";
-import { type Block, blockOn, chainOf, type Mined, ROOT_HEIGHT, type Transaction, type View } from "./chain-tree.ts";
+import {
+  type Block,
+  blockOn,
+  chainOf,
+  type Mined,
+  type Output,
+  ROOT_HEIGHT,
+  type Transaction,
+  type View,
+} from "./chain-tree.ts";
+import { forgedView, type Lie } from "./forging.ts";
 
 /** The behaviour of a source for a while. */
 export interface Mood {
@@ -27,9 +37,13 @@ export interface Mood {
   readonly isForgetful: boolean;
   /** The share of its answers that fail. */
   readonly failing: number;
+  readonly lie: Lie | null;
 }
 
-export const HONEST: Mood = { lag: 0, isBalanced: false, unindexed: 0, isForgetful: false, failing: 0 };
+export const HONEST: Mood = { lag: 0, isBalanced: false, unindexed: 0, isForgetful: false, failing: 0, lie: null };
+
+/** Hears each transfer that a source shows. */
+export type OnShown = (transfer: Transfer) => void;
 
 /** The identity of a transfer within its transaction: the `n`-th of its outputs. */
 export type Identify = (mined: Pick<Mined, "position">, n: number) => string;
@@ -42,8 +56,11 @@ export interface TreeSourceParts {
   readonly dice: Dice;
   /** Depth below the tip at which the chain calls blocks final; null where it has no finality. */
   readonly finalDepth: number | null;
+  /** The time between two blocks. */
+  readonly blockMs: number;
   readonly hasMempool: boolean;
   readonly identify: Identify;
+  readonly onShown: OnShown;
 }
 
 export class TreeSource {
@@ -55,6 +72,7 @@ export class TreeSource {
 
   constructor(parts: TreeSourceParts) {
     this.#parts = parts;
+    const { blockMs } = parts;
     const answer = async <T>(make: (view: View) => Result<T, Outage>, view = this.#blocksView()) =>
       parts.dice.chance(this.mood.failing) ? err(outage("UNREACHABLE", "down")) : make(view);
     this.client = {
@@ -64,7 +82,7 @@ export class TreeSource {
       tip: () => answer(({ tip }) => ok(tip.ref)),
       finalizedHeight: () =>
         answer(({ tip }) => ok(parts.finalDepth === null ? null : tip.ref.height - parts.finalDepth)),
-      block: (height) => answer(({ tip }) => ok(refAt(tip, height))),
+      block: (height) => answer(({ tip }) => ok(refAt(tip, height, blockMs))),
       scan: (range) => answer((view) => this.#scan(view, range)),
       mempool: (recipients) => answer(({ pool }) => ok(this.#mempool(pool, recipients)), this.#transactionsView()),
       lookup: (request) => answer((view) => ok(this.#lookup(view, request)), this.#transactionsView()),
@@ -73,12 +91,17 @@ export class TreeSource {
   }
 
   #blocksView(): View {
-    return this.#viewBehind(this.mood.isBalanced ? 0 : this.mood.lag);
+    return this.#told("blocks", this.#viewBehind(this.mood.isBalanced ? 0 : this.mood.lag));
   }
 
   #transactionsView(): View {
     const { lag, isBalanced } = this.mood;
-    return this.#viewBehind(isBalanced ? this.#parts.dice.between(0, lag) : lag);
+    return this.#told("lookups", this.#viewBehind(isBalanced ? this.#parts.dice.between(0, lag) : lag));
+  }
+
+  #told(what: "blocks" | "lookups", view: View): View {
+    const { lie } = this.mood;
+    return lie !== null && (lie.told === "everywhere" || lie.told === what) ? forgedView(view, lie) : view;
   }
 
   #viewBehind(lag: number): View {
@@ -95,7 +118,8 @@ export class TreeSource {
     { tip }: View,
     { from, to, recipients, assets }: ScanRange,
   ): ReturnType<typeof this.client.scan> extends Promise<infer R> ? R : never {
-    if (refAt(tip, to.height)?.hash !== to.hash) return err(outage("BEHIND", "that block is not here"));
+    if (refAt(tip, to.height, this.#parts.blockMs)?.hash !== to.hash)
+      return err(outage("BEHIND", "that block is not here"));
     const blocks = chainOf(tip).slice(Math.max(0, from - ROOT_HEIGHT), Math.max(0, to.height + 1 - ROOT_HEIGHT));
     const transfers = blocks.flatMap((block) => {
       const isIndexed = block.ref.height <= tip.ref.height - this.mood.unindexed;
@@ -136,9 +160,10 @@ export class TreeSource {
   }
 
   #minedTransfers({ ref }: Block, mined: Mined, recipients: ReadonlySet<string>): readonly Transfer[] {
-    const { transaction, isReverted } = mined;
-    if (isReverted) return [];
-    return this.#transfersOf(transaction, recipients, { block: ref, spends: [], at: mined });
+    if (mined.isReverted) return [];
+    const { hash } = mined.transaction;
+    const { outputs } = mined;
+    return this.#transfersOf({ hash, outputs }, recipients, { block: ref, spends: [], at: mined });
   }
 
   #pending(pool: readonly Transaction[], recipients: ReadonlySet<string>): readonly Transfer[] {
@@ -148,7 +173,7 @@ export class TreeSource {
   }
 
   #transfersOf(
-    { hash, outputs }: Transaction,
+    { hash, outputs }: { readonly hash: string; readonly outputs: readonly Output[] },
     recipients: ReadonlySet<string>,
     of: Pick<Transfer, "block" | "spends"> & { readonly at: Pick<Mined, "position"> },
   ): readonly Transfer[] {
@@ -156,15 +181,17 @@ export class TreeSource {
     return outputs.flatMap((output, n) => {
       const outputIndex = this.#parts.identify(at, n);
       const transfer = { ...output, txHash: hash, outputIndex, block, spends, fromAddress: null, raw: "{}" };
-      return recipients.has(output.toAddress) ? [transfer] : [];
+      if (!recipients.has(output.toAddress)) return [];
+      this.#parts.onShown(transfer);
+      return [transfer];
     });
   }
 }
 
-function refAt(tip: Block, height: number): BlockRef | null {
+function refAt(tip: Block, height: number, blockMs: number): BlockRef | null {
   if (height > tip.ref.height) return null;
   if (height >= ROOT_HEIGHT) return blockOn(tip, height)?.ref ?? null;
   const root = chainOf(tip)[0]?.ref;
   if (root === undefined) throw new Error("a chain has a root");
-  return { height, hash: `before-${height}`, timeMs: root.timeMs - (ROOT_HEIGHT - height) * 12_000 };
+  return { height, hash: `before-${height}`, timeMs: root.timeMs - (ROOT_HEIGHT - height) * blockMs };
 }

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Payment } from "../../../commerce/payments/payment.ts";
-import { decodePayment, paymentJson } from "../../../commerce/payments/store.ts";
+import { decodePayment, needsSecondSql, paymentJson } from "../../../commerce/payments/store.ts";
 import type { PaymentId } from "../../../lib/ids.ts";
 import type { JsonOf } from "../../../lib/typed-json.ts";
 import { orNull } from "../../../platform/db/json-rows.ts";
@@ -9,9 +9,6 @@ import { payments } from "../../../platform/db/schema/payments.ts";
 import type { Page } from "../store.ts";
 
 const network = sql.placeholder("network");
-// The rule of `commerce/payments/quorum.ts`: for an invoice of any amount, what was paid counts.
-const needsSecond = sql<number>`coalesce((select max(invoice.amount_micros, coalesce(payments.fiat_micros, 0)) >= merchant.quorum_above_micros
-  from invoices invoice join merchants merchant on merchant.id = invoice.merchant_id where invoice.id = payments.invoice_id), 0)`;
 /** An open payment; `row` or `spends` is null if it cannot be read. */
 export interface OpenRow {
   readonly id: PaymentId;
@@ -31,7 +28,7 @@ const openColumns = {
     string | null
   >`case when json_valid(payments.evidence) then coalesce(payments.evidence -> '$.spends', '[]') end`.as("spends"),
   position: sql<number>`rowid`.as("position"),
-  needsSecond: needsSecond.as("needs_second"),
+  needsSecond: needsSecondSql("payments").as("needs_second"),
 };
 
 /** Open payments stored as mined above one height and up to another, in blocks that are not yet proved. */

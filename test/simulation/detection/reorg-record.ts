@@ -1,0 +1,137 @@
+// What a watcher was shown, and what it had stored after each pass: payments whose facts change must change openly, keep what they were as
+// evidence, and count from a time at which somebody showed exactly that.
+import { assetOn, type Network } from "../../../src/chains/networks.ts";
+import type { Transfer } from "../../../src/chains/transfer.ts";
+import { formatUnits } from "../../../src/lib/money.ts";
+import { chainOf, type Output, type Tree } from "./chain-tree.ts";
+import type { Row } from "./reorg-shop.ts";
+
+/** What an output is, as text: two sights of one output with equal texts are the same money. */
+export function effectText({ amountUnits, cryptocurrency, toAddress }: Output): string {
+  return `${amountUnits} ${cryptocurrency} to ${toAddress}`;
+}
+
+export function effectOf(row: Row): string {
+  return `${row.amount_units} ${row.cryptocurrency} to ${row.to_address}`;
+}
+
+export const keyOf = (row: Row) => `${row.tx_hash}:${row.output_index}`;
+
+/** Whether a row stands for money that is on the chain or may come. */
+export function isStanding({ status }: Row): boolean {
+  return status !== "REORGED" && status !== "DROPPED";
+}
+
+/** A payment with an invoice before or after that became other money, or another invoice's. */
+export interface Changed {
+  readonly id: string;
+  readonly atMs: number;
+  readonly before: Row;
+  readonly after: Row;
+}
+
+interface Known {
+  readonly row: Row;
+  /** The end of the first pass since which it has been this money. */
+  readonly sinceMs: number;
+}
+
+export class Record {
+  readonly changes: Changed[] = [];
+  readonly #network: Network;
+  /** By output and effect: each time that a sight gives it, the block's own and that of the sight. */
+  readonly #times = new Map<string, Set<number>>();
+  readonly #lastShown = new Map<string, Output>();
+  readonly #known = new Map<string, Known>();
+  /** By transaction: what rows have said, other than of dust. */
+  readonly #stored = new Map<string, Map<string, Row>>();
+  readonly #note: (name: string) => void;
+
+  constructor(network: Network, note: (name: string) => void) {
+    this.#network = network;
+    this.#note = note;
+  }
+
+  shown(transfer: Transfer, atMs: number): void {
+    const key = `${transfer.txHash}:${transfer.outputIndex}`;
+    const times = this.#times.get(`${key} ${effectText(transfer)}`) ?? new Set();
+    times.add(atMs);
+    if (transfer.block !== null) times.add(transfer.block.timeMs);
+    this.#times.set(`${key} ${effectText(transfer)}`, times);
+    const last = this.#lastShown.get(key);
+    if (last !== undefined) {
+      if (last.amountUnits !== transfer.amountUnits) this.#note("shown again: another amount");
+      if (last.toAddress !== transfer.toAddress) this.#note("shown again: another recipient");
+      if (last.cryptocurrency !== transfer.cryptocurrency) this.#note("shown again: another asset");
+    }
+    this.#lastShown.set(key, transfer);
+  }
+
+  /** Call it after each pass, with all rows of payments. */
+  stored(rows: readonly Row[], atMs: number): void {
+    for (const row of rows) {
+      const id = String(row.id);
+      const before = this.#known.get(id);
+      const isSame = before !== undefined && effectOf(before.row) === effectOf(row);
+      // What was replaced counts from its next sight.
+      const isOn = isSame && before.row.status !== "DROPPED";
+      this.#known.set(id, { row, sinceMs: isOn ? before.sinceMs : atMs });
+      if (before !== undefined && (!isSame || before.row.invoice_id !== row.invoice_id)) {
+        this.#note(isSame ? "stored: another invoice" : "stored: other money");
+        if (before.row.invoice_id !== null || row.invoice_id !== null)
+          this.changes.push({ id, atMs, before: before.row, after: row });
+      }
+      if (row.status === "IGNORED") continue;
+      const said = this.#stored.get(String(row.tx_hash)) ?? new Map<string, Row>();
+      said.set(effectOf(row), row);
+      this.#stored.set(String(row.tx_hash), said);
+    }
+  }
+
+  /** What is wrong with the times of payments in blocks. */
+  timeProblem(rows: readonly Row[]): string | undefined {
+    for (const row of rows) {
+      if (row.block_height === null || !isStanding(row)) continue;
+      const key = keyOf(row);
+      const [atMs, blockMs] = [Number(row.received_at_ms), Number(row.block_time_ms)];
+      const sinceMs = this.#known.get(String(row.id))?.sinceMs ?? Number.POSITIVE_INFINITY;
+      if (atMs > blockMs) return `${key} counts from ${atMs - blockMs} ms after its block`;
+      if (atMs > sinceMs) return `${key} counts from ${atMs - sinceMs} ms after it was seen`;
+      if (this.#times.get(`${key} ${effectOf(row)}`)?.has(atMs) !== true)
+        return `${key} counts from a time at which nobody showed ${effectOf(row)}`;
+      this.#note(atMs < blockMs ? "payment seen before its block" : "payment as old as its block");
+    }
+    return undefined;
+  }
+
+  /** Whatever a row has said of a transaction is still there: in a row, or in the evidence of one. */
+  evidenceProblem(rows: readonly Row[]): string | undefined {
+    const ofTransaction = Map.groupBy(rows, ({ tx_hash }) => String(tx_hash));
+    for (const [hash, said] of this.#stored) {
+      const kept = (ofTransaction.get(hash) ?? []).map((row) => `${effectOf(row)} ${row.evidence}`);
+      for (const [effect, row] of said) {
+        const units = BigInt(String(row.amount_units));
+        const decimals = assetOn(this.#network, String(row.cryptocurrency))?.decimals ?? 0;
+        const has = (text: string) => kept.some((each) => each.includes(text));
+        const isKept =
+          (has(String(units)) || has(formatUnits(units, decimals))) &&
+          has(String(row.to_address)) &&
+          has(String(row.cryptocurrency));
+        if (!isKept) return `nothing says that ${hash} was ${effect} once`;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** What blocks of a tree really held: `output block effect`. */
+export function truthOf({ views, last }: Tree): ReadonlySet<string> {
+  const blocks = new Set([...views, last].flatMap(({ tip }) => chainOf(tip)));
+  return new Set(
+    [...blocks].flatMap(({ ref, mined }) =>
+      mined.flatMap(({ transaction, outputs }) =>
+        outputs.map((output, n) => `${transaction.hash}:${n} ${ref.hash} ${effectText(output)}`),
+      ),
+    ),
+  );
+}
