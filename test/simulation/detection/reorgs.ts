@@ -129,8 +129,9 @@ class Watch {
     for (const source of this.#plan.sources) source.mood = HONEST;
     let view = this.#plan.tree.last;
     this.#nowMs = Math.max(this.#nowMs, view.atMs);
-    // The pause after a failure is over; then what waits to be dropped or given up is; then the invoices are; then their monitoring.
-    for (const afterMs of [15 * MINUTE_MS, 80 * HOUR_MS, 30 * DAY_MS, HOUR_MS]) {
+    // The pause after a failure is over; then what waits to be dropped or given up is, and what is only given up now, too; then the invoices are;
+    // then their monitoring.
+    for (const afterMs of [15 * MINUTE_MS, 80 * HOUR_MS, 80 * HOUR_MS, 30 * DAY_MS, HOUR_MS]) {
       this.#nowMs += afterMs;
       view = { ...view, atMs: this.#nowMs, tip: mineOn(view.tip, this.#nowMs) };
       this.#show(view);
