@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import { networkNamed } from "../../../src/chains/networks.ts";
 import type { Transfer } from "../../../src/chains/transfer.ts";
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
+import { beginWatch } from "../../../src/commerce/cursors/store.ts";
 import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
@@ -94,6 +95,7 @@ export class AsOfTill {
       await this.#db.insert(merchants).values({ id, name: "Shop", createdAtMs: OLDER_MS, updatedAtMs: OLDER_MS });
     }
     for (const wallet of this.#wallets) await this.#db.insert(wallets).values(wallet);
+    for (const { pair } of Object.values(CHAINS)) await beginWatch(this.#db, pair.network, OLDER_MS);
   }
 
   /** Runs one schedule and rolls back all it wrote. */
@@ -177,6 +179,15 @@ export class AsOfTill {
     done(
       "gone",
       await applyTransfers(this.#dependencies(of.atMs, null), { ...this.#look(kind, []), transfers: [], seen }),
+    );
+  }
+
+  /** How far the network has been read by now. */
+  readTo(kind: History["kind"], of: { readonly atMs: number; readonly readMs: number }): void {
+    const at = [of.readMs, of.atMs, of.atMs, CHAINS[kind].pair.network];
+    this.rows(
+      "update network_cursors set passed_ms = ?, last_moved_at_ms = ?, ticked_at_ms = ? where network = ?",
+      ...at,
     );
   }
 

@@ -37,12 +37,17 @@ export interface InvoiceFact {
 export interface BlockFact {
   readonly height: number;
   readonly hash: string;
-  /** The block's own timestamp. */
+  /** What its miner wrote into it: as far from the truth as consensus allows. */
   readonly timeMs: number;
-  /** When there was something to read. A block's time may be a little older than the block. */
+  /** When there was something to read. A block that is ahead of this is read at this moment in every schedule: that it was seen then is a fact. */
   readonly visibleMs: number;
   /** When it left the chain; null while it is on the chain. */
   readonly goneMs: number | null;
+}
+
+/** Whether its miner's clock was so fast that the block was there before its own time. */
+export function isAhead({ timeMs, visibleMs }: BlockFact): boolean {
+  return timeMs > visibleMs;
 }
 
 export interface TransferFact {

@@ -13,7 +13,8 @@ export function isKnowable(history: History, transfer: TransferFact): boolean {
   const shownMs = transfer.pendingMs ?? first?.visibleMs ?? 0;
   const known = asKnownAt(history, Math.max(shownMs, transfer.readFromMs));
   const timeMs = paymentTimeMs(transfer);
-  const firstMs = transfer.pendingMs ?? first?.timeMs ?? timeMs;
+  const ofFirst = first === undefined ? timeMs : Math.min(first.timeMs, first.visibleMs);
+  const firstMs = transfer.pendingMs ?? ofFirst;
   if (transfer.address !== SHARED_ADDRESS && !known.invoices.some(({ address }) => address === transfer.address))
     return false;
   const payees = [
@@ -31,7 +32,8 @@ export function isKnowable(history: History, transfer: TransferFact): boolean {
   if (invoice === null || knownInvoice === undefined) return invoice === null;
   const all = weightOf(history.kind, invoice, transfer.units, timeMs);
   const then = weightOf(history.kind, knownInvoice, transfer.units, timeMs);
-  const isBefore = timeMs < invoice.openedMs && !all.by.startsWith("exact");
+  const isShared = transfer.address === SHARED_ADDRESS;
+  const isBefore = isShared && timeMs < invoice.openedMs && !all.by.startsWith("exact");
   return !isBefore && all.quote?.askedFromMs === then.quote?.askedFromMs;
 }
 

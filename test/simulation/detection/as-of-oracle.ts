@@ -69,9 +69,13 @@ export function asKnownAt(history: History, atMs: number): History {
   return { ...history, invoices };
 }
 
-/** Reading: the earliest of its first sight in a mempool and of the times of all blocks that held it, orphaned ones too. */
+/**
+ * Reading: the earliest of its first sight, in a mempool or in a block, and of the times of all blocks that held it, orphaned ones too. What was seen
+ * had happened by then, so a block whose time was still to come counts from when it was there.
+ */
 export function paymentTimeMs({ pendingMs, blocks }: TransferFact): number {
-  return Math.min(pendingMs ?? Number.POSITIVE_INFINITY, ...blocks.map(({ timeMs }) => timeMs));
+  const ofBlocks = blocks.map(({ timeMs, visibleMs }) => Math.min(timeMs, visibleMs));
+  return Math.min(pendingMs ?? Number.POSITIVE_INFINITY, ...ofBlocks);
 }
 
 function expectedTransfer(history: History, transfer: TransferFact): ExpectedTransfer {
@@ -93,8 +97,8 @@ function chainStatus({ blocks }: TransferFact): "DETECTED" | "CONFIRMED" | "REOR
 }
 
 /**
- * Decisions 5, "Direct match": rules 1 to 4, the first that holds. An own address is its invoice's from its activation on, less the slack of the
- * watch, for ever: what came there before was paid to somebody else's order.
+ * Decisions 5, "Direct match": rules 1 to 4, the first that holds. An own address that nobody had before is its invoice's for ever, whatever the time
+ * of a block says: nobody could pay to it before it was given.
  */
 export function payeeOf(
   history: History,
@@ -104,7 +108,6 @@ export function payeeOf(
   if (transfer.address !== SHARED_ADDRESS) {
     const invoice = history.invoices.find(({ address }) => address === transfer.address);
     if (invoice === undefined) throw new Error("an own address of nobody");
-    if (timeMs < invoice.openedMs - watchSlackMs(history.kind)) return { rule: "unmatched", invoice: null };
     return { rule: "own address", invoice };
   }
   const { kind } = history;

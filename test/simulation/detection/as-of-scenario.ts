@@ -11,6 +11,7 @@ import {
   HOUR,
   heldUntilMs,
   type InvoiceFact,
+  isAhead,
   MINUTE,
   mayMeetRest,
   monitorUntilMs,
@@ -48,6 +49,9 @@ function withoutRate(history: History): History {
 /** `atMs`: when it asks them. */
 type Held = Pick<InvoiceFact, "id" | "rank" | "merchant"> & { readonly atMs: number };
 
+/** How far the clock of a Bitcoin miner may be behind: the median of the last eleven blocks is an hour old. */
+const BEHIND = [21 * MINUTE, 40 * MINUTE, HOUR];
+
 class Draft {
   readonly #dice: Dice;
   readonly #seed: number;
@@ -61,6 +65,7 @@ class Draft {
   readonly #held = new Map<bigint, Held[]>();
   /** Of its own, so that what is drawn of ranks changes no other draw. */
   readonly #rankDice: Dice;
+  readonly #clockDice: Dice;
   /** Of the two merchants. */
   readonly #ranks: readonly [2 | 3, 2 | 3];
   #isSalted = false;
@@ -70,6 +75,7 @@ class Draft {
     this.#seed = seed;
     this.#kind = dice.chance(0.5) ? "own" : "shared";
     this.#rankDice = new Dice(seed + 2_000_000_011);
+    this.#clockDice = new Dice(seed + 4_000_000_007);
     this.#ranks = this.#rankDice.oneOf([
       [3, 3],
       [2, 3],
@@ -213,7 +219,7 @@ class Draft {
     const quote = dice.chance(0.35) ? quotes.at(-1) : dice.oneOf(quotes);
     if (quote === undefined) throw new Error("nothing was asked");
     const isExact = dice.chance(this.#kind === "own" ? 0.6 : 0.45);
-    const timeMs = this.#momentAround(invoice, quote, isExact);
+    const [timeMs, aheadMs] = this.#momentAndClock(invoice, quote, isExact);
     const units = isExact ? quote.units : this.#unitsNear(quote.units);
     const isPending = this.#kind === "own" && dice.chance(0.35);
     const pendingMs = isPending ? Math.max(timeMs, quote.askedFromMs) : null;
@@ -230,8 +236,25 @@ class Draft {
         readFromMs: 0,
         readByMs: null,
       },
-      blocks: isMined ? this.#blocks(timeMs + (isPending ? dice.oneOf([-30_000, 600_000, HOUR]) : 0), shownMs) : [],
+      blocks: isMined
+        ? this.#blocks({ madeMs: timeMs + (isPending ? dice.oneOf([-30_000, 600_000, HOUR]) : 0), shownMs, aheadMs })
+        : [],
     };
+  }
+
+  /** When it was paid, and how far the clock of its miner is ahead of that. At a new address the block is now and then older than the invoice. */
+  #momentAndClock(invoice: InvoiceFact, quote: Quote, isExact: boolean): readonly [timeMs: number, aheadMs: number] {
+    const dice = this.#clockDice;
+    const paidMs = this.#momentAround(invoice, quote, isExact);
+    const isOwn = this.#kind === "own";
+    if (isOwn && dice.chance(0.06)) return [invoice.openedMs + dice.below(20 * MINUTE), -dice.oneOf(BEHIND)];
+    if (!dice.chance(0.25)) return [paidMs, 0];
+    return [
+      paidMs,
+      isOwn
+        ? dice.oneOf([16 * MINUTE, HOUR, 2 * HOUR, ...BEHIND.map((ms) => -ms)])
+        : dice.oneOf([1, 4 * SECOND, 15 * SECOND]),
+    ];
   }
 
   /** In force most of the time; else at and around the edges, long after, late. A block's time is at most a little older than what it pays. */
@@ -241,8 +264,6 @@ class Draft {
     const earliest = this.#kind === "own" ? slackMs : 24 * SECOND;
     const next = quotesOf(invoice).find((other) => other.askedFromMs >= endMs && endMs > askedFromMs);
     const within = () => askedFromMs + dice.below(Math.max(1, endMs - askedFromMs));
-    // To an address that somebody else had before.
-    if (this.#kind === "own" && dice.chance(0.05)) return invoice.openedMs - slackMs - dice.oneOf([1, HOUR, 30 * DAY]);
     if (isExact && dice.chance(0.08)) return askedFromMs - dice.oneOf([1, 12 * SECOND, earliest]);
     const isNextNear = next !== undefined && next.askedFromMs - endMs < slackMs;
     if (isNextNear && dice.chance(0.5)) return next.askedFromMs + dice.below(90 * SECOND);
@@ -266,9 +287,12 @@ class Draft {
     return grains(this.#kind, (units * BigInt(permille)) / 1_000n);
   }
 
-  #blocks(timeMs: number, shownMs: number): readonly BlockFact[] {
+  #blocks(of: { readonly madeMs: number; readonly shownMs: number; readonly aheadMs: number }): readonly BlockFact[] {
     const dice = this.#dice;
-    const visibleMs = Math.max(timeMs, shownMs) + dice.oneOf([0, 0, 20 * SECOND, 5 * MINUTE]);
+    const delayMs = dice.oneOf([0, 0, 20 * SECOND, 5 * MINUTE]);
+    // A block that is ahead is seen as soon as it is there.
+    const visibleMs = Math.max(of.madeMs, of.shownMs) + (of.aheadMs > 0 ? 0 : delayMs);
+    const timeMs = of.aheadMs > 0 ? visibleMs + of.aheadMs : of.madeMs + of.aheadMs;
     const height = this.#height();
     const first = { height, hash: this.#hash("a"), timeMs, visibleMs, goneMs: null };
     if (!dice.chance(0.22)) return [first];
@@ -362,8 +386,9 @@ function withReaders(history: History): History {
   return { ...history, transfers, isAskedByReaders: true };
 }
 
-/** By when it must have been read for the first time: its first sight in a mempool is a fact, and so is an orphaned block. */
+/** By when it must have been read for the first time: a first sight in a mempool or in a block that is ahead is a fact, and so is an orphaned block. */
 function earliestEndMs({ pendingMs, blocks, readByMs }: TransferFact): number {
   const gone = blocks.flatMap(({ goneMs }) => (goneMs === null ? [] : [goneMs]));
-  return Math.min(pendingMs ?? Number.POSITIVE_INFINITY, readByMs ?? Number.POSITIVE_INFINITY, ...gone);
+  const ahead = blocks.filter(isAhead).map(({ visibleMs }) => visibleMs);
+  return Math.min(pendingMs ?? Number.POSITIVE_INFINITY, readByMs ?? Number.POSITIVE_INFINITY, ...gone, ...ahead);
 }

@@ -2,11 +2,23 @@
 // invoices meanwhile, when the sweep comes by, and where a watcher dies. Facts are written at their times in every schedule.
 import { Dice } from "../../support/dice.ts";
 import type { AsOfTill, Sighting } from "./as-of-adapter.ts";
-import { DAY, type History, type InvoiceFact, SECOND, START_MS, type TransferFact } from "./as-of-facts.ts";
+import {
+  DAY,
+  type History,
+  HOUR,
+  type InvoiceFact,
+  isAhead,
+  MINUTE,
+  SECOND,
+  START_MS,
+  type TransferFact,
+} from "./as-of-facts.ts";
 import { asKnownAt, quotesOf } from "./as-of-oracle.ts";
 
+/** `readMs`: up to which time the network has been read. */
 export type Step =
-  | { readonly kind: "open" | "cancel" | "view"; readonly atMs: number; readonly invoice: InvoiceFact }
+  | { readonly kind: "open" | "cancel"; readonly atMs: number; readonly invoice: InvoiceFact }
+  | { readonly kind: "view"; readonly atMs: number; readonly readMs: number; readonly invoice: InvoiceFact }
   | { readonly kind: "ask"; readonly atMs: number; readonly invoice: InvoiceFact; readonly n: number }
   | {
       readonly kind: "look";
@@ -15,7 +27,7 @@ export type Step =
       readonly dieAt: number | undefined;
     }
   | { readonly kind: "gone"; readonly atMs: number; readonly transfer: TransferFact }
-  | { readonly kind: "sweep"; readonly atMs: number };
+  | { readonly kind: "sweep"; readonly atMs: number; readonly readMs: number };
 
 export type Schedule = readonly Step[];
 
@@ -71,6 +83,7 @@ export async function runSchedule(till: AsOfTill, history: History, schedule: Sc
         await till.cancel(step.invoice, step.atMs);
         break;
       case "view":
+        till.readTo(kind, step);
         await till.view(step.invoice, step.atMs);
         break;
       case "look":
@@ -80,11 +93,15 @@ export async function runSchedule(till: AsOfTill, history: History, schedule: Sc
         await till.gone(kind, { atMs: step.atMs, txHash: step.transfer.txHash });
         break;
       case "sweep":
+        till.readTo(kind, step);
         await till.sweep(step.atMs);
         break;
     }
   }
 }
+
+/** How far the network may be behind when somebody looks at an invoice. */
+const LAGS = [SECOND, MINUTE, MINUTE, HOUR, 7 * HOUR, 3 * DAY];
 
 /** Facts come before what is read at the same moment. */
 const FACT = 0;
@@ -114,7 +131,8 @@ class Plan {
     for (const transfer of this.#history.transfers) this.#read(transfer);
     for (const look of this.#looks()) this.#add(READ, look);
     if (!this.#isPlain) this.#disturb();
-    this.#add(READ + 1, { kind: "sweep", atMs: this.#history.endMs + 1 });
+    const endMs = this.#history.endMs + 1;
+    this.#add(READ + 1, { kind: "sweep", atMs: endMs, readMs: endMs });
     return this.#steps
       .toSorted((a, b) => a.step.atMs - b.step.atMs || a.rank - b.rank || a.draw - b.draw)
       .map(({ step }) => step);
@@ -138,7 +156,7 @@ class Plan {
       const fromMs = Math.max(block.visibleMs, readFromMs);
       const byMs = isFirst ? (transfer.readByMs ?? endMs) : endMs;
       const untilMs = block.goneMs === null ? byMs : Math.min(byMs, block.goneMs - 1);
-      const atMs = this.#momentIn(fromMs, untilMs);
+      const atMs = isAhead(block) ? block.visibleMs : this.#momentIn(fromMs, untilMs);
       this.#observation(atMs, { transfer, block });
       if (this.#dice.chance(0.1)) this.#observation(this.#momentIn(atMs, untilMs), { transfer, block });
       const next = blocks[n + 1];
@@ -191,15 +209,16 @@ class Plan {
     const dice = this.#dice;
     const { invoices, endMs } = this.#history;
     const lastMs = Math.max(...this.#facts) + 60 * SECOND;
+    const lagged = (atMs: number) => ({ atMs, readMs: atMs - dice.oneOf(LAGS) });
     if (dice.chance(0.25))
-      this.#add(READ, { kind: "sweep", atMs: this.#momentIn(START_MS, dice.oneOf([lastMs, endMs])) });
+      this.#add(READ, { kind: "sweep", ...lagged(this.#momentIn(START_MS, dice.oneOf([lastMs, endMs]))) });
     if (!dice.chance(0.3)) return;
     const { id, openedMs } = dice.oneOf(invoices);
     const atMs = this.#momentIn(openedMs, lastMs);
     const invoice = asKnownAt(this.#history, atMs).invoices.find((each) => each.id === id);
     if (invoice === undefined) return;
     const isLocked = (quotesOf(invoice).at(-1)?.endMs ?? 0) >= atMs;
-    if (isLocked || atMs > invoice.expiresAtMs) this.#add(READ, { kind: "view", atMs, invoice });
+    if (isLocked || atMs > invoice.expiresAtMs) this.#add(READ, { kind: "view", ...lagged(atMs), invoice });
   }
 
   #add(rank: number, step: Step): void {

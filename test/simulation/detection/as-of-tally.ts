@@ -1,5 +1,5 @@
 // How often each situation came up, over all histories and schedules: a situation that never came up is not tested.
-import { type History, type InvoiceFact, SHARED_ADDRESS, type TransferFact } from "./as-of-facts.ts";
+import { DAY, type History, type InvoiceFact, isAhead, MINUTE, type TransferFact } from "./as-of-facts.ts";
 import { type Expected, type ExpectedTransfer, paymentTimeMs, quotesOf } from "./as-of-oracle.ts";
 import type { Schedule } from "./as-of-schedule.ts";
 
@@ -26,6 +26,10 @@ export class Tally {
     const read = new Map<string, number>();
     for (const step of schedule) {
       if (step.kind === "view") this.#hit("schedule: read by somebody");
+      const readMs = "readMs" in step ? step.readMs : step.atMs;
+      if (step.atMs - readMs > DAY) this.#hit("schedule: looked at days after its network was read");
+      if (invoices.some(({ expiresAtMs }) => readMs <= expiresAtMs && expiresAtMs < step.atMs))
+        this.#hit("schedule: over, and its network not read to the end");
       if (step.kind !== "look") continue;
       if (step.dieAt !== undefined) this.#hit("schedule: a watcher dies");
       if (step.sightings.length > 1) this.#hit("schedule: several in one look");
@@ -65,8 +69,13 @@ export class Tally {
     if (transfer.sightRate === null)
       this.#hit(weight?.by === "market" ? "paid: with nothing to price it" : "paid: no rate, none needed");
     if (isLate) this.#hit("paid: late");
-    if (rule === "unmatched" && transfer.address !== SHARED_ADDRESS)
-      this.#hit("paid: an own address before its invoice");
+    for (const block of transfer.blocks) {
+      if (isAhead(block)) this.#hit("clock: a block ahead of its time");
+      if (isAhead(block) && invoices.some((each) => timeMs <= each.expiresAtMs && each.expiresAtMs < block.timeMs))
+        this.#hit("clock: paid in time in a block that says late");
+      if (invoices.some((each) => each.id === of.invoiceId && block.timeMs < each.openedMs - 20 * MINUTE))
+        this.#hit("clock: a new address paid in a block older than its invoice");
+    }
     const invoice = invoices.find(({ id }) => id === of.invoiceId);
     if (invoice !== undefined) this.#credited(transfer, of, invoice);
     if (invoice?.rank === 2 && invoices.some(({ rank }) => rank === 3)) this.#hit(`paid: by rank, ${rule}`);
