@@ -27,43 +27,104 @@ export class Cancellation {
  */
 export type Sleep = (ms: number, cancellation?: Cancellation) => Promise<void>;
 
-export const sleep: Sleep = (ms, cancellation) =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    cancellation?.onCancel(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+/** The clock that sleeps are measured by, and its timers. */
+export interface SleepClock {
+  nowMs(): number;
+  /** Calls `ring` once after `ms`, unless the returned function was called before. */
+  startTimer(ring: () => void, ms: number): () => void;
+}
+
+const SYSTEM_CLOCK: SleepClock = {
+  nowMs: () => Date.now(),
+  startTimer: (ring, ms) => {
+    const timer = setTimeout(ring, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+interface Sleeper {
+  /** By the sleeps' own clock. */
+  readonly atMs: number;
+  readonly wake: () => void;
+}
 
 /**
- * A `Sleep` for one request: all its sleepers share one timer, and cancelling one only removes it from a list. Setting and clearing a timer for
- * every storage call took 4 % of the CPU of creating an invoice. Remaining timers end with the request.
+ * Many sleeps on one timer, which is active only while somebody sleeps. The runtime allows an object 10,000 active timers, and keeps an object in
+ * memory, and bills it, while it has one.
  */
-export function requestSleep(): Sleep {
-  const sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();
-  let nextMs = Number.POSITIVE_INFINITY;
-  const arm = (atMs: number): void => {
-    if (atMs >= nextMs) return;
-    nextMs = atMs;
-    setTimeout(wakeDue, Math.max(0, atMs - Date.now()));
-  };
-  const wakeDue = (): void => {
-    nextMs = Number.POSITIVE_INFINITY;
-    const nowMs = Date.now();
-    for (const sleeper of [...sleepers]) {
-      if (sleeper.atMs > nowMs) arm(sleeper.atMs);
-      else if (sleepers.delete(sleeper)) sleeper.wake();
+class SharedTimer {
+  readonly #clock: SleepClock;
+  readonly #sleepers = new Set<Sleeper>();
+  #timer: { readonly atMs: number; readonly delayMs: number; readonly stop: () => void } | undefined;
+  /** Its own time, so that setting the system's clock keeps nobody asleep; and what that clock showed when it was last read. */
+  #ownMs = 0;
+  #readMs = 0;
+
+  constructor(clock: SleepClock) {
+    this.#clock = clock;
+  }
+
+  add(ms: number, wake: () => void): Sleeper {
+    this.#advance();
+    const sleeper = { atMs: this.#ownMs + Math.max(0, ms), wake };
+    this.#sleepers.add(sleeper);
+    const timer = this.#timer;
+    if (timer === undefined || sleeper.atMs < timer.atMs) this.#restart(sleeper.atMs);
+    // By the clock the timer should have rung: something ran long, or the clock was set forward, and the timer would ring much later.
+    else if (timer.atMs === this.#ownMs && timer.delayMs > 0) this.#restart(timer.atMs);
+    return sleeper;
+  }
+
+  /** The timer of the one that was next stays, so that a storage call that is in time costs no timer; it rings in vain once. */
+  remove(sleeper: Sleeper): void {
+    if (this.#sleepers.delete(sleeper) && this.#sleepers.size === 0) this.#stop();
+  }
+
+  /** By what has passed on the clock: not back where it was set back, and not beyond the timer, which knows better what has passed. */
+  #advance(): void {
+    const nowMs = this.#clock.nowMs();
+    const passedMs = Math.max(0, nowMs - this.#readMs);
+    this.#readMs = nowMs;
+    if (this.#timer !== undefined) this.#ownMs = Math.min(this.#ownMs + passedMs, this.#timer.atMs);
+  }
+
+  #restart(atMs: number): void {
+    this.#stop();
+    const delayMs = atMs - this.#ownMs;
+    this.#timer = { atMs, delayMs, stop: this.#clock.startTimer(() => this.#ring(atMs), delayMs) };
+  }
+
+  #stop(): void {
+    this.#timer?.stop();
+    this.#timer = undefined;
+  }
+
+  #ring(atMs: number): void {
+    this.#timer = undefined;
+    this.#readMs = this.#clock.nowMs();
+    this.#ownMs = atMs;
+    for (const sleeper of this.#sleepers) {
+      if (sleeper.atMs <= atMs && this.#sleepers.delete(sleeper)) sleeper.wake();
     }
-  };
+    if (this.#sleepers.size > 0) this.#restart(Math.min(...[...this.#sleepers].map((sleeper) => sleeper.atMs)));
+  }
+}
+
+/**
+ * A `Sleep` for one request or one object: all its sleepers share one timer, and cancelling one only removes it from a list. Setting and clearing a
+ * timer for every storage call took 4 % of the CPU of creating an invoice.
+ */
+export function requestSleep(clock: SleepClock = SYSTEM_CLOCK): Sleep {
+  const timer = new SharedTimer(clock);
   return (ms, cancellation) =>
     new Promise((resolve) => {
-      const sleeper = { atMs: Date.now() + ms, wake: resolve };
-      sleepers.add(sleeper);
+      const sleeper = timer.add(ms, resolve);
       cancellation?.onCancel(() => {
-        sleepers.delete(sleeper);
+        timer.remove(sleeper);
         resolve();
       });
-      arm(sleeper.atMs);
     });
 }
+
+/** A `Sleep` that shares nothing: the runtime ties a timer to the request that sets it. */
+export const sleep: Sleep = (ms, cancellation) => requestSleep()(ms, cancellation);
