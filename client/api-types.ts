@@ -2180,13 +2180,22 @@ export interface components {
            */
           time: string;
         } | null;
+        /** @description Invoices that may have been meant, the likeliest first: one that a payer named, then the closest in amount, then in time. */
         candidates: {
           invoiceId: string;
           /**
-           * @description Why the invoice was not credited: another invoice matches too (AMBIGUOUS), the amount does not match (AMOUNT_DIFFERS), the payment's time is outside the invoice's (OUTSIDE_WINDOW), or the invoice already has 200 payments, so that a user must decide about more (TOO_MANY_PAYMENTS).
+           * @description Why the invoice was not credited: another invoice matches too (AMBIGUOUS), the amount does not match (AMOUNT_DIFFERS), the payment's time is outside the invoice's (OUTSIDE_WINDOW), the invoice already has 200 payments, so that a user must decide about more (TOO_MANY_PAYMENTS), or the rules did not think of it (NOT_CONSIDERED).
            * @enum {string}
            */
-          reason: "AMBIGUOUS" | "AMOUNT_DIFFERS" | "OUTSIDE_WINDOW" | "TOO_MANY_PAYMENTS";
+          reason: "AMBIGUOUS" | "AMOUNT_DIFFERS" | "OUTSIDE_WINDOW" | "TOO_MANY_PAYMENTS" | "NOT_CONSIDERED";
+          /** @description Whether somebody named this transaction on the page of the invoice. Hashes are public: it proves nothing. */
+          isNamed: boolean;
+          /** @description The closest amount that it asked for in this coin; null if none. */
+          askedAmount: string | null;
+          /** @description By how much the payment is more, or with a minus less, than `askedAmount`. */
+          amountDiffersPercent: string | null;
+          /** @description How long before the payment the invoice was made; negative if after it. */
+          madeBeforeSeconds: number | null;
         }[];
         /** @description Payments that this one took the place of, as they were: the same transaction did something else in another block, or a source was wrong. They are DROPPED. */
         supersedes: {

@@ -46,11 +46,29 @@ export function payUnmatched(state: FakeState, transfer: Transfer): FakePayment 
   if (pair === undefined) throw new TypeError("an unmatched payment needs a cryptocurrency and a network");
   const units = unitsOf(amount, pair.decimals);
   const payment = newPayment(state, pair, units);
-  for (const invoice of state.invoices.values())
-    if (methodOf(invoice, pair) !== undefined && isActive(invoice.body.status))
-      payment.candidates.push({ invoiceId: invoice.body.id, reason: "AMOUNT_DIFFERS" });
+  for (const invoice of state.invoices.values()) {
+    const method = methodOf(invoice, pair);
+    if (method === undefined || !isActive(invoice.body.status)) continue;
+    payment.candidates.push({
+      invoiceId: invoice.body.id,
+      reason: "AMOUNT_DIFFERS",
+      isNamed: false,
+      askedAmount: unitsText(method.amountUnits, pair.decimals),
+      amountDiffersPercent: percentText(units, method.amountUnits),
+      madeBeforeSeconds: Math.trunc(
+        (Date.parse(payment.body.receivedTxAt) - Date.parse(invoice.body.createdAt)) / 1_000,
+      ),
+    });
+  }
   record(state, undefined, [{ type: "payment.unmatched", facts: { payment: payment.body } }]);
   return payment;
+}
+
+/** By how much it is more, or with a minus less, than what was asked for. */
+function percentText(units: bigint, askedUnits: bigint): string {
+  const points = ((units - askedUnits) * 10_000n) / askedUnits;
+  const digits = (points < 0n ? -points : points).toString().padStart(3, "0");
+  return `${points < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
 /** The transfer gets the confirmations that it needs. */

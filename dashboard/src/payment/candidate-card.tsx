@@ -11,6 +11,7 @@ import { useFormats } from "../shell/reader.tsx";
 import { Time } from "../shell/time.tsx";
 import type { Decision } from "./decision.tsx";
 import { differenceOf } from "./difference.ts";
+import { likelihood } from "./likelihood.ts";
 
 type Candidate = PaymentDetails["evidence"]["candidates"][number];
 
@@ -20,6 +21,7 @@ const REASONS: Readonly<Record<Candidate["reason"], string>> = {
   AMOUNT_DIFFERS: "Not chosen because the amount is not what it asks for.",
   OUTSIDE_WINDOW: "Not chosen because the payment did not come while it waited.",
   TOO_MANY_PAYMENTS: "Not chosen because it has 200 payments already.",
+  NOT_CONSIDERED: "The rules did not think of it.",
 };
 
 interface Props {
@@ -31,10 +33,10 @@ interface Props {
 
 export function CandidateCard({ payment, candidate, onChosen }: Props) {
   const { invoiceId, reason } = candidate;
+  const formats = useFormats();
   const { merchantId } = payment;
   const titleId = useId();
   const invoice = useList("getInvoice", { merchantId, params: { invoiceId } });
-  const isClaimed = payment.evidence.claims.some((claim) => claim.invoiceId === invoiceId);
   return (
     <Card component="section" aria-labelledby={titleId} padding="md">
       <Read query={invoice}>
@@ -51,11 +53,17 @@ export function CandidateCard({ payment, candidate, onChosen }: Props) {
             <Text size="sm" fw={550}>
               {REASONS[reason]}
             </Text>
+            <Stack component="ul" gap={2} m={0} pl="md" aria-label="Why it is listed">
+              {likelihood(payment.amount, candidate, formats).map((text) => (
+                <Text key={text} component="li" size="sm">
+                  {text}
+                </Text>
+              ))}
+            </Stack>
             <InvoiceFacts invoice={data} payment={payment} />
-            {isClaimed && (
+            {candidate.isNamed && (
               <Text size="sm" c="dimmed">
-                Somebody named this transaction on the page of this invoice. That proves nothing by itself: hashes are
-                public.
+                That somebody named it proves nothing by itself: hashes are public.
               </Text>
             )}
             {onChosen !== undefined && (

@@ -1,7 +1,7 @@
 // A payment with its evidence. One that no rule could credit stands beside the invoices that it may have been meant for.
 import { Alert, Anchor, Button, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useQueries, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import type { PaymentDetails } from "../api/operations.ts";
@@ -42,7 +42,7 @@ function ThePayment({ payment }: { readonly payment: PaymentDetails }) {
   const { coins } = useFormats();
   const mayResolve = useMay("payment:resolve");
   const [decision, decide] = useState<Decision>();
-  const candidates = useCandidates(payment);
+  const { candidates } = payment.evidence;
   const [isAll, showAll] = useDisclosure();
   const shown = isAll ? candidates : candidates.slice(0, SHOWN_AT_FIRST);
   const { status, resolution, invoiceId } = payment;
@@ -85,7 +85,7 @@ function ThePayment({ payment }: { readonly payment: PaymentDetails }) {
         </SimpleGrid>
         {isOpen && shown.length < candidates.length && (
           <Button variant="subtle" onClick={showAll.open}>
-            Show {candidates.length - shown.length} more invoices that waited at this address
+            Show {candidates.length - shown.length} more invoices that may have been meant
           </Button>
         )}
         <EvidenceSection payment={payment} />
@@ -93,21 +93,6 @@ function ThePayment({ payment }: { readonly payment: PaymentDetails }) {
       <DecisionDialog payment={payment} decision={decision} onClose={() => decide(undefined)} />
     </>
   );
-}
-
-/** Those that still wait for money first, then those that waited when it came. */
-function useCandidates({ merchantId, evidence: { candidates } }: PaymentDetails) {
-  const invoices = useQueries({
-    queries: candidates.map(({ invoiceId }) => reading("getInvoice", { merchantId, params: { invoiceId } })),
-  });
-  const rankOf = ({ reason }: (typeof candidates)[number], place: number) => {
-    if (invoices[place]?.data?.status === "AWAITING_PAYMENT") return 0;
-    return reason === "OUTSIDE_WINDOW" ? 2 : 1;
-  };
-  return candidates
-    .map((candidate, place) => ({ candidate, rank: rankOf(candidate, place) }))
-    .toSorted((one, other) => one.rank - other.rank)
-    .map(({ candidate }) => candidate);
 }
 
 function WhatToDo({ payment }: { readonly payment: PaymentDetails }) {

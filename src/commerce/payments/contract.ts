@@ -4,16 +4,10 @@ import { networkNamed } from "../../chains/networks.ts";
 import { textField as text, time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
 import { paymentBody } from "../invoices/contract.ts";
-import {
-  CANDIDATE_REASONS,
-  MATCH_RULES,
-  MOST_BY_RULES,
-  PAYMENT_STATUSES,
-  RESOLUTION_ACTIONS,
-  WEIGHED_BY,
-} from "./payment.ts";
+import { LISTED_REASONS } from "./candidates.ts";
+import { MATCH_RULES, MOST_BY_RULES, PAYMENT_STATUSES, RESOLUTION_ACTIONS, WEIGHED_BY } from "./payment.ts";
 
-const REASONS = `Why the invoice was not credited: another invoice matches too (AMBIGUOUS), the amount does not match (AMOUNT_DIFFERS), the payment's time is outside the invoice's (OUTSIDE_WINDOW), or the invoice already has ${MOST_BY_RULES} payments, so that a user must decide about more (TOO_MANY_PAYMENTS).`;
+const REASONS = `Why the invoice was not credited: another invoice matches too (AMBIGUOUS), the amount does not match (AMOUNT_DIFFERS), the payment's time is outside the invoice's (OUTSIDE_WINDOW), the invoice already has ${MOST_BY_RULES} payments, so that a user must decide about more (TOO_MANY_PAYMENTS), or the rules did not think of it (NOT_CONSIDERED).`;
 
 const networkParameter = () =>
   z.string().transform((name, context) => {
@@ -64,6 +58,28 @@ export const paymentListBody = () => listBody(paymentBody()).meta({ title: "Paym
 
 export const invoicePaymentsBody = () => z.object({ data: z.array(paymentBody()) });
 
+const candidateBody = () =>
+  z.object({
+    invoiceId: z.string(),
+    reason: z.enum(LISTED_REASONS).meta({ description: REASONS }),
+    isNamed: z.boolean().meta({
+      description:
+        "Whether somebody named this transaction on the page of the invoice. Hashes are public: it proves nothing.",
+    }),
+    askedAmount: z
+      .string()
+      .nullable()
+      .meta({ description: "The closest amount that it asked for in this coin; null if none." }),
+    amountDiffersPercent: z
+      .string()
+      .nullable()
+      .meta({ description: "By how much the payment is more, or with a minus less, than `askedAmount`." }),
+    madeBeforeSeconds: z
+      .int()
+      .nullable()
+      .meta({ description: "How long before the payment the invoice was made; negative if after it." }),
+  });
+
 export const paymentDetailsBody = () =>
   paymentBody()
     .extend({
@@ -100,9 +116,10 @@ export const paymentDetailsBody = () =>
           .string()
           .meta({ description: "The source's own data about the transfer: JSON as text, truncated if long." }),
         block: z.object({ height: z.int(), hash: z.string(), time: time() }).nullable(),
-        candidates: z.array(
-          z.object({ invoiceId: z.string(), reason: z.enum(CANDIDATE_REASONS).meta({ description: REASONS }) }),
-        ),
+        candidates: z.array(candidateBody()).meta({
+          description:
+            "Invoices that may have been meant, the likeliest first: one that a payer named, then the closest in amount, then in time.",
+        }),
         supersedes: z
           .array(
             z.object({

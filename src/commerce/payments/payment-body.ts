@@ -1,12 +1,13 @@
 // A payment with everything that explains its state (decisions 5), for the user who decides about it.
 
 import type { ClaimId, InvoiceId } from "../../lib/ids.ts";
-import { formatMicros, formatUnits } from "../../lib/money.ts";
-import { isoTime } from "../../lib/time.ts";
+import { formatFixed, formatMicros, formatUnits } from "../../lib/money.ts";
+import { isoTime, SECOND_MS } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { paymentBodyOf } from "../invoices/invoice-body.ts";
 import { pairOf } from "../invoices/payment-method.ts";
 import { parseQuote } from "../invoices/quotes.ts";
+import { type AskingInvoice, candidatesOf, differenceBasisPoints, type ListedCandidate } from "./candidates.ts";
 import type { Payment, StoredPayment } from "./payment.ts";
 
 /** A payer's claim that the transaction pays one of the merchant's invoices. */
@@ -27,6 +28,8 @@ export interface PaymentFile extends PaymentRow, StoredPayment {
   readonly finalizedHeight: number | null;
   /** Oldest first. */
   readonly claims: readonly PaymentClaim[];
+  /** The candidates, and the invoices of the claims. */
+  readonly asking: readonly AskingInvoice[];
 }
 
 export function listedPaymentBody(row: PaymentRow) {
@@ -36,7 +39,9 @@ export function listedPaymentBody(row: PaymentRow) {
 
 export function paymentDetailsOf(file: PaymentFile) {
   const { blockHeight, blockHash, blockTimeMs } = file;
-  const { raw = "{}", candidates = [], supersedes = [] } = parseJson(file.evidence);
+  const { raw = "{}", candidates: refused = [], supersedes = [] } = parseJson(file.evidence);
+  const named = file.claims.map(({ invoiceId }) => invoiceId);
+  const candidates = candidatesOf({ payment: file, refused, named, asking: file.asking });
   const isInBlock = blockHeight !== null && blockHash !== null && blockTimeMs !== null;
   return {
     ...listedPaymentBody(file),
@@ -45,7 +50,7 @@ export function paymentDetailsOf(file: PaymentFile) {
       weighing: weighingBodyOf(file),
       raw,
       block: isInBlock ? { height: blockHeight, hash: blockHash, time: isoTime(blockTimeMs) } : null,
-      candidates: candidates.map(({ invoiceId, reason }) => ({ invoiceId, reason })),
+      candidates: candidates.map((candidate) => candidateBodyOf(file, candidate)),
       supersedes: supersedes.map(({ paymentId, cryptocurrency: currency, toAddress, amountUnits, blockHash }) => {
         const { decimals } = pairOf({ network: file.network, cryptocurrency: currency }).asset;
         return { paymentId, currency, toAddress, amount: formatUnits(BigInt(amountUnits), decimals), blockHash };
@@ -58,6 +63,16 @@ export function paymentDetailsOf(file: PaymentFile) {
       })),
     },
     resolution: file.resolution === null ? null : parseJson(file.resolution),
+  };
+}
+
+function candidateBodyOf(payment: Payment, { askedUnits, madeBeforeMs, ...candidate }: ListedCandidate) {
+  const { decimals } = pairOf(payment).asset;
+  return {
+    ...candidate,
+    askedAmount: askedUnits === null ? null : formatUnits(askedUnits, decimals),
+    amountDiffersPercent: askedUnits === null ? null : formatFixed(differenceBasisPoints(payment, askedUnits), 2),
+    madeBeforeSeconds: madeBeforeMs === null ? null : Math.trunc(madeBeforeMs / SECOND_MS),
   };
 }
 

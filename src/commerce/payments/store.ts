@@ -9,6 +9,7 @@ import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { payments } from "../../platform/db/schema/payments.ts";
+import type { AskingInvoice } from "./candidates.ts";
 import type { Payment, StoredPayment } from "./payment.ts";
 import type { PaymentClaim } from "./payment-body.ts";
 
@@ -45,14 +46,26 @@ const ofCursor = (column: "tip_height" | "finalized_height") =>
     number | null
   >`(select cursor.${sql.raw(column)} from network_cursors cursor where cursor.network = payments.network)`.as(column);
 const listedColumns = { ...paymentColumns, tipHeight: ofCursor("tip_height") };
-// Payers' claims about its transaction, on its invoice and on the candidates that were not credited.
+const candidateIds = sql`select value ->> '$.invoiceId' from json_each(payments.evidence, '$.candidates')`;
+// Payers' claims about its transaction: on its invoice and on the candidates that were not credited, without an invoice on any of the merchant.
+// Strangers make them, so the number is bounded.
+const claims = sql`select * from payment_claims claim where claim.network = payments.network and claim.tx_hash = payments.tx_hash
+    and claim.merchant_id = payments.merchant_id
+    and (payments.invoice_id is null or claim.invoice_id = payments.invoice_id or claim.invoice_id in (${candidateIds}))
+    order by claim.created_at_ms, claim.id limit 200`;
 const claimsJson =
   sql`(select json_group_array(json_object('id', said.id, 'invoiceId', said.invoice_id, 'outcome', said.outcome,
-    'createdAtMs', said.created_at_ms)) from (select * from payment_claims claim
-    where claim.invoice_id in (select payments.invoice_id union select value ->> '$.invoiceId' from json_each(payments.evidence, '$.candidates'))
-    and claim.network = payments.network and claim.tx_hash = payments.tx_hash order by claim.created_at_ms, claim.id) said)`
+    'createdAtMs', said.created_at_ms)) from (${claims}) said)`
     .mapWith(parseJson<readonly PaymentClaim[]>)
     .as("claims_json");
+const askingJson =
+  sql`(select json_group_array(json_object('invoiceId', asking.id, 'createdAtMs', asking.created_at_ms, 'asked', json((
+    select json_group_array(distinct quote.value ->> '$.amountUnits') from payment_methods method, json_each(method.quotes) quote
+    where method.invoice_id = asking.id and method.network = payments.network and method.cryptocurrency = payments.cryptocurrency
+    and quote.value ->> '$.amountUnits' is not null)))) from invoices asking where asking.merchant_id = payments.merchant_id
+    and asking.id in (${candidateIds} union select said.invoice_id from (${claims}) said))`
+    .mapWith(parseJson<readonly AskingInvoice[]>)
+    .as("asking_json");
 
 /** A merchant's payment with its claims and its network's tip, as one row. Both ids may come unchecked from a path. */
 export const selectPaymentFile = prepared(
@@ -64,6 +77,7 @@ export const selectPaymentFile = prepared(
         evidence: payments.evidence,
         finalizedHeight: ofCursor("finalized_height"),
         claims: claimsJson,
+        asking: askingJson,
       })
       .from(payments)
       .where(and(eq(payments.id, of.id), eq(payments.merchantId, of.merchantId))),

@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { paymentDetailsBody } from "../../../src/commerce/payments/contract.ts";
 import { countPayments, type PaymentFilter, selectPaymentPage } from "../../../src/commerce/payments/store.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { paymentClaims } from "../../../src/platform/db/schema/payments.ts";
+import { expectDocumented } from "../../support/documented.ts";
 import { BLOCK_MS, seedCursor, seedPayment } from "../../support/payments.ts";
 import { planOf } from "../../support/query-plan.ts";
+import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 beforeAll(async () => {
@@ -167,7 +170,12 @@ describe("a payment", () => {
       weighing: null,
       raw: '{"logIndex":"0x7"}',
       block: { height: 100, hash: payment.blockHash, time: "2026-11-21T12:00:00.000Z" },
-      candidates: [{ invoiceId: candidate, reason: "AMOUNT_DIFFERS" }],
+      candidates: [
+        {
+          ...{ invoiceId: candidate, reason: "AMOUNT_DIFFERS", isNamed: true, askedAmount: null },
+          ...{ amountDiffersPercent: null, madeBeforeSeconds: expect.any(Number) },
+        },
+      ],
       claims: [
         { id: claims[1].id, invoiceId, outcome: "FOUND", createdAt: "2026-11-21T12:00:00.001Z" },
         { id: claims[0].id, invoiceId: candidate, outcome: "NOT_FOUND", createdAt: "2026-11-21T12:00:00.002Z" },
@@ -177,6 +185,40 @@ describe("a payment", () => {
     const { evidence, resolution, ...shown } = body;
     expect((await shop.get("/payments")).body.data).toEqual([shown]);
     expect((await shop.get(`/invoices/${invoiceId}`)).body.payments).toMatchObject([{ id: payment.id }]);
+  });
+
+  it("to review lists first what a payer named, then what is closest in amount, then in time, each with its reasons", async () => {
+    const shop = await freshMerchant();
+    await shop.post("/wallets", directWallet());
+    const made = async (rawAmount: number): Promise<InvoiceId> => {
+      const { body, text } = await shop.post("/invoices", { name: "Order", rawAmount, paymentMethods: [USDT] });
+      expect(body.paymentMethods[0]?.status, text).toBe("ACTIVE");
+      return body.id;
+    };
+    const [far, near, named, unthought] = [await made(80), await made(12), await made(500), await made(900)];
+    const unpriced = await invoiceOf(shop);
+    const refused = [far, unpriced, near, named].map((invoiceId) => ({ invoiceId, reason: "AMOUNT_DIFFERS" }) as const);
+    const receivedAtMs = Date.now() + 600_000;
+    const payment = await seedPayment(shop.merchantId, { receivedAtMs, evidence: { candidates: refused } });
+    const { network, txHash } = payment;
+    const said = { network, txHash, merchantId: shop.merchantId, outcome: "FOUND", createdAtMs: BLOCK_MS };
+    const foreign = await freshMerchant();
+    await testDb.insert(paymentClaims).values([
+      { ...said, id: freshId("clm"), invoiceId: unthought },
+      { ...said, id: freshId("clm"), invoiceId: named },
+      { ...said, id: freshId("clm"), invoiceId: freshId("inv"), merchantId: foreign.merchantId },
+    ]);
+    const { body } = await shop.get(`/payments/${payment.id}`);
+    const minutes = { madeBeforeSeconds: expect.toSatisfy((seconds: number) => seconds > 500 && seconds <= 600) };
+    const differs = { reason: "AMOUNT_DIFFERS", isNamed: false };
+    expect(body.evidence.candidates).toMatchObject([
+      { invoiceId: named, reason: "AMOUNT_DIFFERS", isNamed: true, askedAmount: "500", amountDiffersPercent: "-98.00" },
+      { invoiceId: unthought, reason: "NOT_CONSIDERED", isNamed: true, amountDiffersPercent: "-98.88" },
+      { invoiceId: near, ...differs, askedAmount: "12", amountDiffersPercent: "-16.66", ...minutes },
+      { invoiceId: far, ...differs, askedAmount: "80", amountDiffersPercent: "-87.50" },
+      { invoiceId: unpriced, ...differs, askedAmount: null, amountDiffersPercent: null, ...minutes },
+    ]);
+    expectDocumented(paymentDetailsBody, body);
   });
 
   it("in the mempool has no block and no confirmations", async () => {

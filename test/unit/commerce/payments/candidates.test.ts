@@ -1,0 +1,135 @@
+// The order of the invoices that a payment to review may have been meant for.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type CandidateFacts,
+  candidatesOf,
+  differenceBasisPoints,
+  type ListedCandidate,
+} from "../../../../src/commerce/payments/candidates.ts";
+import { CANDIDATE_REASONS } from "../../../../src/commerce/payments/payment.ts";
+import { makeId } from "../../../../src/lib/ids.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const id = (n: number) => makeId("inv", String(n).padStart(26, "0"));
+const NOW = 1_000_000_000;
+const payment = { amountUnits: 1_000n, receivedAtMs: NOW, invoiceId: null };
+
+interface Given {
+  readonly asked?: readonly (number | bigint)[];
+  readonly madeBeforeMs?: number;
+  readonly isNamed?: boolean;
+  readonly isRefused?: boolean;
+}
+
+/** One candidate for each, numbered. */
+function factsOf(given: readonly Given[], of: CandidateFacts["payment"] = payment): CandidateFacts {
+  return {
+    payment: of,
+    refused: given.flatMap(({ isRefused = true }, n) =>
+      isRefused ? [{ invoiceId: id(n), reason: "AMOUNT_DIFFERS" }] : [],
+    ),
+    named: given.flatMap(({ isNamed = false }, n) => (isNamed ? [id(n)] : [])),
+    asking: given.map(({ asked = [], madeBeforeMs = 0 }, n) => ({
+      invoiceId: id(n),
+      createdAtMs: NOW - madeBeforeMs,
+      asked: asked.map(String),
+    })),
+  };
+}
+
+const orderOf = (facts: CandidateFacts) => candidatesOf(facts).map(({ invoiceId }) => Number(invoiceId.slice(4)));
+
+describe("the candidates of a payment", () => {
+  it.each([
+    ["the closest in amount first", [{ asked: [2_000] }, { asked: [1_005] }, { asked: [990] }], [1, 2, 0]],
+    ["closeness is a part of what was asked for", [{ asked: [100] }, { asked: [5_000] }], [1, 0]],
+    ["by the closest of all amounts that were asked for", [{ asked: [1_100] }, { asked: [5_000, 1_001] }], [1, 0]],
+    ["one that asked for nothing in this coin last", [{}, { asked: [0] }, { asked: [900_000] }], [2, 0, 1]],
+    [
+      "of the same amount the closest in time",
+      [{ madeBeforeMs: 900 }, { madeBeforeMs: -30 }, { madeBeforeMs: 60 }],
+      [1, 2, 0],
+    ],
+    ["what a payer named before anything else", [{ asked: [1_000] }, { asked: [9_000], isNamed: true }], [1, 0]],
+    [
+      "named ones among themselves by closeness",
+      [
+        { asked: [9_000], isNamed: true },
+        { asked: [1_100], isNamed: true },
+      ],
+      [1, 0],
+    ],
+    [
+      "also one that the rules did not think of, if it was named",
+      [{ asked: [1_000] }, { isNamed: true, isRefused: false }],
+      [1, 0],
+    ],
+    ["otherwise by id", [{ asked: [990] }, { asked: [990] }], [0, 1]],
+  ] as const)("come with %s", (_, given, order) => {
+    expect(orderOf(factsOf(given))).toEqual(order);
+  });
+
+  it("of a payment that has an invoice are only those that it had", () => {
+    const facts = factsOf([{ asked: [1_000] }, { isNamed: true, isRefused: false }], { ...payment, invoiceId: id(9) });
+    expect(orderOf(facts)).toEqual([0]);
+  });
+
+  it("that strangers named are at most twenty more", () => {
+    const named = Array.from({ length: 30 }, () => ({ isNamed: true, isRefused: false }));
+    expect(orderOf(factsOf([{}, ...named]))).toHaveLength(21);
+  });
+
+  it("say what they asked for, and when they were made", () => {
+    const [first] = candidatesOf(factsOf([{ asked: [4_000, 2_000], madeBeforeMs: 600 }]));
+    expect(first).toEqual({
+      invoiceId: id(0),
+      reason: "AMOUNT_DIFFERS",
+      isNamed: false,
+      askedUnits: 2_000n,
+      madeBeforeMs: 600,
+    });
+    expect(candidatesOf({ ...factsOf([{}]), asking: [] })).toMatchObject([{ askedUnits: null, madeBeforeMs: null }]);
+    expect([990n, 2_000n, 1_000n, 3_000n].map((asked) => differenceBasisPoints(payment, asked))).toEqual([
+      101n,
+      -5_000n,
+      0n,
+      -6_666n,
+    ]);
+  });
+
+  const candidate = fc.record({
+    asked: fc.array(fc.bigInt(0n, 3_000n), { maxLength: 3 }),
+    madeBeforeMs: fc.integer({ min: -1_000, max: 1_000 }),
+    isNamed: fc.boolean(),
+    isRefused: fc.boolean(),
+  });
+  const distance = ({ askedUnits }: ListedCandidate) =>
+    askedUnits === null
+      ? Number.POSITIVE_INFINITY
+      : Math.abs(Number(payment.amountUnits - askedUnits)) / Number(askedUnits);
+
+  it("never have a named one behind an unnamed one, nor a farther amount before a closer one, in one order for all orders of the facts", () => {
+    const shuffled = <T>(items: readonly T[]) => items.toReversed();
+    fc.assert(
+      fc.property(fc.array(candidate, { maxLength: 12 }), fc.constantFrom(...CANDIDATE_REASONS), (given, reason) => {
+        const facts = factsOf(given);
+        const refused = facts.refused.map((each) => ({ ...each, reason }));
+        const list = candidatesOf({ ...facts, refused });
+        for (const [n, one] of list.entries()) {
+          const next = list[n + 1];
+          if (next === undefined) continue;
+          expect(Number(one.isNamed)).toBeGreaterThanOrEqual(Number(next.isNamed));
+          if (one.isNamed === next.isNamed) expect(distance(one)).toBeLessThanOrEqual(distance(next) + 1e-12);
+        }
+        const { named, asking } = facts;
+        const again = { ...facts, refused: shuffled(refused), named: shuffled(named), asking: shuffled(asking) };
+        expect(candidatesOf(again)).toEqual(list);
+        // Everything refused or named is there, once.
+        const wanted = given.flatMap(({ isNamed, isRefused }, n) => (isNamed || isRefused ? [id(n)] : []));
+        expect(list.map(({ invoiceId }) => invoiceId).toSorted()).toEqual(wanted);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
