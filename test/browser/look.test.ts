@@ -242,6 +242,7 @@ describeInBrowser("the checkout", () => {
     await page.getByLabel(en.language).selectOption("de");
     await page.getByRole("button", { name: en.changeLanguage }).click();
     await page.locator('html[lang="de"] main[data-stage="pay"]').waitFor();
+    await page.locator(".note", { hasText: textsOf("de").claimNotFound }).waitFor();
   });
 
   it("shows a hostile name and description as text, and no customer data", async () => {

@@ -234,10 +234,50 @@ describeInBrowser("a payer", () => {
     await page.locator("summary", { hasText: en.claimTitle }).click();
     await page.getByLabel(en.claimHash).fill(hash);
     await page.getByRole("button", { name: en.claimSend }).click();
-    await page.locator(".note", { hasText: en.claimFound }).waitFor();
+    await page.locator(".note", { hasText: "came too late" }).waitFor();
     await page.locator('[data-part="heading"]', { hasText: "decide about it" }).waitFor();
     expect(await shop.invoice(invoice.id)).toMatchObject({ status: "EXPIRED", isLate: true, needsReview: true });
     expect(await findingsEverywhere(page)).toEqual([]);
+  });
+
+  it("reads the truth about one transaction on the pages of three orders, live and after a reload", async () => {
+    const shop = await openShop(["USDC"]);
+    const orders: { readonly id: string; readonly page: Page }[] = [];
+    for (const rawAmount of [80, 123.45, 16.59]) {
+      const { id } = await shop.createInvoice({ rawAmount });
+      const { page } = await browsing.visit();
+      await page.goto(payPath({ id }));
+      await untilStage(page, "pay");
+      orders.push({ id, page });
+    }
+    const [first] = orders;
+    if (first === undefined) throw new Error("no order");
+    const { address } = await methodOf(shop, first, "USDC");
+    const hash = await send("USDC", "40", address ?? "");
+    await mine(REQUIRED);
+    for (const { page } of orders) {
+      await page.locator("summary", { hasText: en.claimOpen }).click();
+      await page.getByLabel(en.claimHash).fill(hash);
+      await page.getByRole("button", { name: en.claimSend }).click();
+      await page
+        .locator(".note", { hasText: /brought 40 USDC, and this invoice asks for (80|123.45|16.59) USDC/ })
+        .waitFor();
+      expect(await page.locator(".note.good").count()).toBe(0);
+      await mark(page);
+    }
+    expect(await findingsEverywhere(first.page)).toEqual([]);
+    const { data } = await shop.call<{ data: { id: string }[] }>("GET", `/payments?txHash=${hash}`);
+    const decision = { action: "ASSIGN", invoiceId: first.id, reason: "They asked for it" };
+    await shop.call("POST", `/payments/${data[0]?.id}/resolve`, decision);
+    for (const isReloaded of [false, true])
+      for (const { id, page } of orders) {
+        if (isReloaded) await page.reload();
+        const [text, good] = id === first.id ? [en.claimCredited, 1] : ["belongs to another order", 0];
+        await page.locator(".note", { hasText: text }).waitFor();
+        expect(await page.locator(".note.good").count()).toBe(good);
+        expect(await page.evaluate(SAME)).toBe(!isReloaded);
+        expect((await shop.invoice(id)).payments).toHaveLength(good);
+      }
   });
 
   it("who paid too little in time sees the missing amount", async () => {

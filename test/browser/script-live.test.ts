@@ -82,6 +82,21 @@ describeInBrowser("an update of the state", () => {
     expect(stand.asked).toHaveLength(2);
   });
 
+  it("of what a claimed transaction is to the invoice is swapped and announced, also together with the stage", async () => {
+    const claimed = (text: string, more: object = {}) =>
+      mainOf(`<p class="note" data-part="claim">${text}</p>${parts("1.5")}`, { ...of, claimText: text, ...more });
+    const stand = await open(claimed("The shop decides"));
+    await stand.page.click("#claim summary");
+    await stand.page.fill("#hash", "0xabc");
+    stand.answer(claimed("It counts"));
+    await answered(stand, 1);
+    expect([await stand.text(".note"), await stand.text("#say")]).toEqual(["It counts", "It counts"]);
+    expect(await stand.page.inputValue("#hash")).toBe("0xabc");
+    stand.answer(claimed("It is gone", { stage: "expired", stageText: "Over" }));
+    await answered(stand, 2);
+    expect([await stand.text(".note"), await stand.text("#say")]).toEqual(["It is gone", "Over It is gone"]);
+  });
+
   it("runs no script, and is ignored without a <main>", async () => {
     const stand = await open(mainOf(parts("1.5"), of));
     const hostile = `<script>window.hit = 1</script><img src="x" onerror="window.hit = 1">`;
@@ -119,8 +134,11 @@ describeInBrowser("the live connection", () => {
     expect(new Set(stand.heard)).toEqual(new Set(["ping"]));
   });
 
-  it("requests the state every few seconds while confirmations are counted, which are not announced", async () => {
-    const stand = await open(mainOf("<progress></progress>", { pollSeconds: 5 }));
+  it.each([
+    ["confirmations are counted", "<progress></progress>"],
+    ["a claimed transaction is no payment yet", `<p class="note" data-part="claim"></p>`],
+  ])("requests the state every few seconds while %s, which is not announced", async (_, inner) => {
+    const stand = await open(mainOf(inner, { pollSeconds: 5 }));
     await connected(stand);
     for (let count = 1; count <= 3; count++) {
       await stand.pass(6 * SECOND);

@@ -51,6 +51,7 @@ const HOLD_LIMITS = `AbortSignal.timeout = (ms) => {
 export interface Main {
   readonly stage?: string;
   readonly stageText?: string;
+  readonly claimText?: string;
   readonly title?: string;
   readonly pollSeconds?: number;
   readonly nowMs?: number;
@@ -60,9 +61,10 @@ export interface Main {
 /** `<main>` as the server writes it. */
 export function mainOf(inner: string, of: Main = {}): string {
   const { stage = "pay", stageText = "Waiting", title = "Pay", pollSeconds = 0, nowMs = SERVER_MS } = of;
+  const claim = of.claimText === undefined ? "" : `data-claim-text="${of.claimText}"`;
   const live = of.hasSocket === false ? "" : `data-live-url="${PAY}/live"`;
   return `<main id="checkout" data-stage="${stage}" data-stage-text="${stageText}" data-title="${title}" data-now="${nowMs}"
-    data-state-url="${PAY}/state" ${live} data-poll-seconds="${pollSeconds}">${inner}</main>`;
+    data-state-url="${PAY}/state" ${claim} ${live} data-poll-seconds="${pollSeconds}">${inner}</main>`;
 }
 
 export interface Reply {

@@ -116,7 +116,7 @@ describe("a payer's claim", () => {
     const answer = await claim(invoice.id, txHash, "ethereum");
     expect(expectOk(answer, 202)).toStrictEqual({
       ...{ id: expect.stringMatching(idOf("clm")), invoiceId: invoice.id, network: "ETH", txHash },
-      ...{ outcome: "UNAVAILABLE", createdAt: expect.stringMatching(TIMESTAMP) },
+      ...{ outcome: "UNAVAILABLE", standing: "UNAVAILABLE", amounts: [], createdAt: expect.stringMatching(TIMESTAMP) },
     });
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
     expect(expectOk(await claim(invoice.id, txHash.toUpperCase().replace("X", "x")), 202)).toEqual(answer.body);

@@ -123,6 +123,8 @@ export interface Claim {
   readonly network: string;
   readonly txHash: string;
   readonly outcome: "FOUND" | "NOT_FOUND" | "UNAVAILABLE";
+  readonly standing: string;
+  readonly amounts: readonly { readonly cryptocurrency: string; readonly amount: string }[];
   readonly createdAt: string;
 }
 

@@ -75,6 +75,8 @@ export function viewFacts(given: Given = {}): ViewFacts {
       settings: settingsOf(settingsColumns(given.settings)),
     },
     methods: bodies,
+    claim: null,
+    claimed: [],
     askedMethod: given.asked,
     isChoosing: given.isChoosing ?? false,
     nowMs,

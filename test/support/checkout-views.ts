@@ -117,10 +117,12 @@ export function checkoutViewOf(stage: Stage, changes: Partial<CheckoutView> = {}
     expiresAtMs: NOW + 3_540_000,
     paidAtMs: isPaid ? NOW : null,
     canReturn: isPaid,
+    claim: null,
     claimNetworks: stage === "choose" || stage === "unavailable" ? [] : [{ network: "TRX", networkName: "TRON" }],
     isMonitored: true,
     acceptsLate: false,
     isTest: false,
+    isLive: !isPaid && stage !== "cancelled",
     pollSeconds: isPaid || stage === "cancelled" ? 0 : 5,
     ...changes,
   };

@@ -2,9 +2,9 @@ import { fill } from "../../platform/texts/texts.ts";
 import type { Chrome } from "./chrome.ts";
 import { Document } from "./document.tsx";
 import type { Note } from "./note.ts";
-import { NoteBanner } from "./note-banner.tsx";
+import { ClaimBanner, claimText, NoteBanner } from "./note-banner.tsx";
 import { OrderSummary } from "./order-summary.tsx";
-import { Ltr, payLink } from "./parts.tsx";
+import { Ltr, payLink, shownQuery } from "./parts.tsx";
 import { stageTitle } from "./stage-title.ts";
 import { StageCard } from "./stages.tsx";
 import type { CheckoutView } from "./view.ts";
@@ -48,12 +48,14 @@ export function checkoutMain(of: Of) {
       data-stage-text={stageTitle(chrome.texts, view)}
       data-title={pageTitle(of)}
       data-state-url={payLink(chrome, view, "/state", shownQuery(view))}
-      data-live-url={`/pay/${view.invoiceId}/live`}
+      data-claim-text={claimText(chrome, view)}
+      data-live-url={view.isLive ? `/pay/${view.invoiceId}/live` : undefined}
       data-poll-seconds={view.pollSeconds}
       data-now={chrome.nowMs}
     >
       {view.isTest ? <p class="note">{chrome.texts.testNetwork}</p> : null}
       <NoteBanner {...of} />
+      <ClaimBanner chrome={chrome} view={view} />
       <OrderSummary chrome={chrome} view={view} />
       <div class="card">
         <StageCard {...of} />
@@ -69,14 +71,8 @@ function pageTitle({ chrome, view }: Of): string {
   return isToPay ? `${pay}: ${view.title}` : `${stageTitle(chrome.texts, view)}: ${view.shop.name}`;
 }
 
-/** Keeps the chosen payment method when the language is changed or the page reloaded. */
-function shownQuery({ stage, method }: CheckoutView): Readonly<Record<string, string>> {
-  if (stage === "choose") return { choose: "1" };
-  return method === null ? {} : { method: method.key };
-}
-
 /**
- * The reload interval without scripts. None while the page shows the result of a form, and none if nothing will change. It never redirects to
+ * The reload interval without scripts. None while the page shows why a form was refused, and none if nothing will change. It never redirects to
  * the shop: without the script a payer could not stop that (WCAG 2.2.1), so a payer who has paid goes back by the button.
  */
 function refreshOf({ view, note }: Of): string | undefined {

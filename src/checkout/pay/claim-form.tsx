@@ -17,7 +17,7 @@ export function ClaimForm(of: {
   const [first] = view.claimNetworks;
   if (first === undefined) return null;
   return (
-    <details class="claim" open={note?.startsWith("claim-") === true}>
+    <details class="claim" open={note?.startsWith("claim-") === true || view.claim !== null}>
       <summary>{of.title}</summary>
       <form method="post" action={payLink(chrome, view, "/claims")}>
         <p>{texts.claim}</p>

@@ -14,7 +14,8 @@ export const checkoutQuery = () =>
   z.object({
     method: said("The payment method to show, such as `USDT_TRX`."),
     choose: said("Any value shows the choice of payment methods."),
-    note: z.enum(NOTES).optional().catch(undefined).meta({ description: "The result of a form." }),
+    note: z.enum(NOTES).optional().catch(undefined).meta({ description: "Why a form was refused." }),
+    claim: said("The id of a claim of this invoice: the page says what its transaction is to the invoice now."),
     lang: lang(),
   });
 

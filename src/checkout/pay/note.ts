@@ -1,11 +1,8 @@
-// The result of a form, passed through the redirect in the page's URL: nothing is stored for it, and the page may be reloaded.
-import type { Claim } from "../../detection/claims/claim.ts";
-import type { Result } from "../../lib/result.ts";
+// Why a form was refused, passed through the redirect in the page's URL: nothing is stored for it, and the page may be reloaded. It says nothing
+// of the invoice, because that changes; a claim is named in the URL, and the page says what it is at each read (`claimed-view.ts`).
 import type { Failure } from "../../platform/failures.ts";
 
 export const NOTES = [
-  "claim-found",
-  "claim-not-found",
   "claim-unavailable",
   "claim-invalid",
   "claim-too-many",
@@ -42,17 +39,9 @@ export function pickNote(failure: Failure): Note {
   return NOTES_OF[failure.code] ?? "other";
 }
 
-/** The result of a claim. */
-export function claimNote(claimed: Result<Pick<Claim, "outcome">, Failure>): Note {
-  if (!claimed.ok) return CLAIM_REFUSALS[claimed.error.code] ?? "claim-unavailable";
-  switch (claimed.value.outcome) {
-    case "FOUND":
-      return "claim-found";
-    case "NOT_FOUND":
-      return "claim-not-found";
-    case "UNAVAILABLE":
-      return "claim-unavailable";
-  }
+/** Why a claim was refused. */
+export function claimNote(failure: Failure): Note {
+  return CLAIM_REFUSALS[failure.code] ?? "claim-unavailable";
 }
 
 const CLAIM_REFUSALS: Partial<Record<Failure["code"], Note>> = {

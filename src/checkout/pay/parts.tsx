@@ -1,6 +1,6 @@
 // Small parts that several pages are made of.
 import type { Child } from "hono/jsx";
-import { timeText, trimZeros } from "../../platform/texts/format.ts";
+import { timeText } from "../../platform/texts/format.ts";
 import { type Chrome, linkTo } from "./chrome.ts";
 import type { Way } from "./method-view.ts";
 import type { CheckoutView } from "./view.ts";
@@ -26,11 +26,6 @@ export function Ltr({ class: name, children }: { readonly class?: string; readon
   );
 }
 
-/** An exact amount with its coin: `0.5 BTC`. */
-export function coinText(amount: string, code: string): string {
-  return `${trimZeros(amount)} ${code}`;
-}
-
 /** `Tron (TRC-20)`, as exchanges list it. */
 export function networkText({ networkName, standard }: Pick<Way, "networkName" | "standard">): string {
   return standard === null ? networkName : `${networkName} (${standard})`;
@@ -44,6 +39,12 @@ export function payLink(
   query: Readonly<Record<string, string>> = {},
 ): string {
   return linkTo(chrome, `/pay/${invoiceId}${below}`, query);
+}
+
+/** What a link to the same page must keep: the chosen payment method, and the claim that the page is about. */
+export function shownQuery({ stage, method, claim }: CheckoutView): Readonly<Record<string, string>> {
+  const shown = method === null ? {} : { method: method.key };
+  return { ...(stage === "choose" ? { choose: "1" } : shown), ...(claim === null ? {} : { claim: claim.id }) };
 }
 
 /** A moment, in the reader's language and in UTC. */

@@ -1,6 +1,7 @@
+import { coinText } from "../../platform/texts/format.ts";
 import { fill } from "../../platform/texts/texts.ts";
 import type { Chrome } from "./chrome.ts";
-import { coinText, Ltr } from "./parts.tsx";
+import { Ltr } from "./parts.tsx";
 import type { PaymentView } from "./view.ts";
 
 /** Payments seen on chain, with their state. Rendered even if empty, so that the first payment can be swapped in. */

@@ -8,8 +8,10 @@ import { type MethodBody, offeredMethodBody } from "../../commerce/invoices/invo
 import { listMethods } from "../../commerce/invoices/list-methods.ts";
 import { isSamePair } from "../../commerce/invoices/payment-method.ts";
 import { type RefreshDependencies, refreshInvoice } from "../../commerce/invoices/refresh-invoice.ts";
+import type { Payment } from "../../commerce/payments/payment.ts";
 import type { Wallet } from "../../commerce/wallets/wallet.ts";
-import { parseId } from "../../lib/ids.ts";
+import type { StandingFacts } from "../../detection/claims/standing.ts";
+import { type ClaimId, parseId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
@@ -27,6 +29,9 @@ export interface StoredCheckout {
   readonly language: string | null;
   /** The customer's last location, to compare with at the next visit; never shown. */
   readonly location: KeptLocation | null;
+  /** The claim that the page is about, and other payments of its transaction; null and none without one. */
+  readonly claim: (StandingFacts["claim"] & { readonly id: ClaimId }) | null;
+  readonly claimed: readonly Payment[];
 }
 
 export interface Checkout extends StoredCheckout {
@@ -38,12 +43,14 @@ export interface Checkout extends StoredCheckout {
 export async function findCheckout(
   deps: { readonly db: Db; readonly sleep: Sleep },
   invoiceId: string,
+  namedClaim?: string,
 ): Promise<Result<StoredCheckout, Failure>> {
   const id = parseId("inv", invoiceId);
   if (id === undefined) return err({ code: "INVOICE_NOT_FOUND" });
-  const found = await readRow(deps.sleep, () => selectCheckout(deps.db, id), { code: "INVOICE_NOT_FOUND" });
+  const claimId = parseId("clm", namedClaim ?? "");
+  const found = await readRow(deps.sleep, () => selectCheckout(deps.db, id, claimId), { code: "INVOICE_NOT_FOUND" });
   if (!found.ok) return found;
-  const { merchant, wallets, watched, language, location, ...row } = found.value;
+  const { merchant, wallets, watched, language, location, claim, claimed, ...row } = found.value;
   if (merchant === null) return err({ code: "INVOICE_NOT_FOUND" });
   // The page needs the cursors of all networks, the invoice only those of its own networks.
   const { methods, payments } = row;
@@ -52,12 +59,17 @@ export async function findCheckout(
       methods.some((method) => method.network === network && method.status === "ACTIVE") ||
       payments.some((payment) => payment.network === network),
   );
-  return ok({ file: fileOf({ ...row, cursors }), merchant, wallets, cursors: watched, language, location });
+  const file = fileOf({ ...row, cursors });
+  return ok({ file, merchant, wallets, cursors: watched, language, location, claim, claimed });
 }
 
-/** The settled checkout with fresh quotes, for a page. */
-export async function readCheckout(deps: RefreshDependencies, invoiceId: string): Promise<Result<Checkout, Failure>> {
-  const found = await findCheckout(deps, invoiceId);
+/** The settled checkout with fresh quotes, for a page. `namedClaim`: the id of a claim, as the URL has it. */
+export async function readCheckout(
+  deps: RefreshDependencies,
+  invoiceId: string,
+  namedClaim?: string,
+): Promise<Result<Checkout, Failure>> {
+  const found = await findCheckout(deps, invoiceId, namedClaim);
   if (!found.ok) return found;
   const file = await refreshInvoice(deps, found.value.file);
   if (!file.ok) return file;

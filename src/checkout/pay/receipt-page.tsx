@@ -1,9 +1,9 @@
 import type { Child } from "hono/jsx";
-import { moneyText } from "../../platform/texts/format.ts";
+import { coinText, moneyText } from "../../platform/texts/format.ts";
 import { fill } from "../../platform/texts/texts.ts";
 import type { Chrome } from "./chrome.ts";
 import { Document } from "./document.tsx";
-import { coinText, Filled, Ltr, Moment, payLink } from "./parts.tsx";
+import { Filled, Ltr, Moment, payLink } from "./parts.tsx";
 import { stageTitle } from "./stage-title.ts";
 import type { CheckoutView } from "./view.ts";
 

@@ -33,7 +33,7 @@ const paying = pagesOf(checkoutDependencies)
     query: checkoutQuery,
     answers: [{ status: 200, description: "The page, whatever the invoice's status", alsoAs: "text/html" }],
     answer: async (call) => {
-      const opened = await readCheckout(call.deps, call.params.invoiceId ?? "");
+      const opened = await readCheckout(call.deps, call.params.invoiceId ?? "", call.query.claim);
       if (!opened.ok) return opened;
       const { file, methods } = opened.value;
       const { isHead, deps, ip, requestId } = call;
@@ -42,7 +42,7 @@ const paying = pagesOf(checkoutDependencies)
       if (sole === undefined) return ok(pageOf(call, opened.value, call.query.note));
       const picked = await pickMethod(deps, { file, named: sole, ip, requestId });
       if (!picked.ok) return ok(pageOf(call, opened.value, pickNote(picked.error)));
-      const again = await readCheckout(deps, file.invoice.id);
+      const again = await readCheckout(deps, file.invoice.id, call.query.claim);
       return again.ok ? ok(pageOf(call, again.value, call.query.note)) : again;
     },
   })
@@ -55,7 +55,7 @@ const paying = pagesOf(checkoutDependencies)
       { status: 304, description: "Unchanged since the ETag in If-None-Match" },
     ],
     answer: async (call) => {
-      const read = await readCheckout(call.deps, call.params.invoiceId ?? "");
+      const read = await readCheckout(call.deps, call.params.invoiceId ?? "", call.query.claim);
       if (!read.ok) return read;
       const { shown, frameAncestors } = shownOf(call, read.value, call.query.note);
       return ok({ kind: "page", status: 200, html: checkoutMain(shown), frameAncestors, drawnFrom: drawnFrom(shown) });
@@ -85,14 +85,15 @@ const claiming = pagesOf(claimDependencies).post(`${ONE}/claims`, {
   summary: "Claim on the page that a transaction pays the invoice",
   body: claimForm,
   query: languageQuery,
-  answers: [{ status: 303, description: "Redirect to the page, which shows the result" }],
+  answers: [{ status: 303, description: "Redirect to the page, which says what the transaction is to the invoice" }],
   answer: async (call) => {
     const found = await findCheckout(call.deps, call.params.invoiceId ?? "");
     if (!found.ok) return found;
     const invoiceId = found.value.file.invoice.id;
     const { network, txHash } = call.body;
     const claimed = await claimPayment(call.deps, { invoiceId, network, txHash: txHash.trim(), ip: call.ip });
-    return ok(backTo(call.chrome, invoiceId, { note: claimNote(claimed) }));
+    const query = claimed.ok ? { claim: claimed.value.id } : { note: claimNote(claimed.error) };
+    return ok(backTo(call.chrome, invoiceId, query));
   },
 });
 
@@ -195,10 +196,12 @@ function pageOf(call: Showing, checkout: Checkout, note: Note | undefined): Page
 
 /** The input of the markup, the same for the page and for its parts. */
 function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Note | undefined) {
-  const { file, methods } = checkout;
+  const { file, methods, claim, claimed } = checkout;
   const merchant = withSettings(checkout);
   const view = checkoutView({
     file,
+    claim,
+    claimed,
     merchant,
     methods,
     askedMethod: query.method,

@@ -6,7 +6,7 @@ import type { Chrome } from "./chrome.ts";
 import { ClaimForm } from "./claim-form.tsx";
 import { ExchangeHelp, Hints, MethodPanel } from "./method-panel.tsx";
 import type { Note } from "./note.ts";
-import { Filled, payLink } from "./parts.tsx";
+import { Filled, payLink, shownQuery } from "./parts.tsx";
 import { PaymentsList } from "./payments-list.tsx";
 import { ReturnLinks } from "./return-links.tsx";
 import { stageTitle } from "./stage-title.ts";
@@ -155,11 +155,10 @@ function Mark({ stage }: Pick<CheckoutView, "stage">) {
 
 /** For browsers without scripts. */
 function Reload({ chrome, view }: StageOf) {
-  const query = view.method === null ? {} : { method: view.method.key };
   return (
     <noscript>
       <p>
-        <a href={payLink(chrome, view, "", query)}>{chrome.texts.reload}</a>
+        <a href={payLink(chrome, view, "", shownQuery(view))}>{chrome.texts.reload}</a>
       </p>
     </noscript>
   );

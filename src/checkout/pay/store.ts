@@ -1,6 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import { cursorJson, pageColumns } from "../../commerce/invoices/store.ts";
-import type { InvoiceId } from "../../lib/ids.ts";
+import { claimColumns } from "../../detection/claims/store.ts";
+import type { ClaimId, InvoiceId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { jsonObject, rowDecoder, rowsDecoder } from "../../platform/db/json-rows.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
@@ -13,14 +14,15 @@ import { wallets } from "../../platform/db/schema/wallets.ts";
 
 /**
  * Everything that a page shows of an invoice, by its unguessable id, as one row: the invoice with its relations, its merchant if live, the live
- * wallets, the cursors of all networks, the language in which it was last read, and the customer's last location.
+ * wallets, the cursors of all networks, the language in which it was last read, the customer's last location, and a claim of it, if one is named.
  */
 export const selectCheckout = prepared(
-  (invoiceId: InvoiceId) => ({ id: invoiceId }),
+  (invoiceId: InvoiceId, claimId: ClaimId | null = null) => ({ id: invoiceId, claimId }),
   (db, of) =>
     db
       .select({
         ...pageColumns(),
+        ...claimColumns(of.claimId),
         merchant: sql`(select ${jsonObject(merchants, "shop")} from merchants shop
         where shop.id = invoices.merchant_id and shop.deleted_at_ms is null)`
           .mapWith(rowDecoder(merchants))

@@ -10,6 +10,7 @@ import { type Pair, pairOf } from "../../commerce/invoices/payment-method.ts";
 import { confirmationsAt, type Payment } from "../../commerce/payments/payment.ts";
 import { formatUnits } from "../../lib/money.ts";
 import { plainText } from "../../lib/plain-text.ts";
+import { type ClaimFacts, type ClaimView, claimView } from "./claimed-view.ts";
 import type { Choice, MethodView } from "./method-view.ts";
 import { choicesOf, chosenMethod, methodView } from "./method-view.ts";
 
@@ -81,6 +82,8 @@ export interface CheckoutView {
   /** When it was paid; null unless `paid` or `overpaid`. */
   readonly paidAtMs: number | null;
   readonly canReturn: boolean;
+  /** The claim that the page is about; null without one. */
+  readonly claim: ClaimView | null;
   /** Networks on which a payment may be claimed. */
   readonly claimNetworks: readonly { readonly network: string; readonly networkName: string }[];
   /** Whether new payments are still watched for. */
@@ -88,11 +91,13 @@ export interface CheckoutView {
   readonly acceptsLate: boolean;
   /** Whether the shown coins have no value: those of the method, or of all methods to choose from. */
   readonly isTest: boolean;
+  /** Whether the server says when the invoice changes. */
+  readonly isLive: boolean;
   /** How often a page without live updates should poll; 0 if nothing will change. */
   readonly pollSeconds: number;
 }
 
-export interface ViewFacts {
+export interface ViewFacts extends ClaimFacts {
   readonly file: InvoiceFile;
   readonly merchant: { readonly name: string; readonly id: string; readonly settings: Settings };
   /** Active methods and those that can be chosen, as `listMethods` returns them. */
@@ -102,6 +107,9 @@ export interface ViewFacts {
   readonly isChoosing: boolean;
   readonly nowMs: number;
 }
+
+/** On a page that no longer changes, but for what it says of a claim. */
+const CLAIM_POLL_SECONDS = 30;
 
 export function checkoutView(facts: ViewFacts): CheckoutView {
   const { file, merchant, nowMs } = facts;
@@ -119,6 +127,8 @@ export function checkoutView(facts: ViewFacts): CheckoutView {
   const { amountMicros, receivedMicros, currency } = invoice;
   const missing = amountMicros > receivedMicros ? amountMicros - receivedMicros : 0n;
   const isPaid = stage === "paid" || stage === "overpaid";
+  const claim = claimView(facts);
+  const stageSeconds = pollSecondsOf(stage, method);
   return {
     invoiceId: invoice.id,
     stage,
@@ -137,11 +147,13 @@ export function checkoutView(facts: ViewFacts): CheckoutView {
     expiresAtMs: invoice.expiresAtMs,
     paidAtMs: isPaid ? paidAtMs(file) : null,
     canReturn: isPaid && invoice.redirectUrl !== null,
+    claim,
     claimNetworks: claimNetworks(file),
     isMonitored: nowMs <= invoice.monitorUntilMs,
     acceptsLate: invoice.latePaymentPolicy === "ACCEPT",
     isTest: method?.isTest ?? isAllTest([...active, ...available]),
-    pollSeconds: pollSecondsOf(stage, method),
+    isLive: stageSeconds > 0,
+    pollSeconds: stageSeconds > 0 || claim === null || claim.isGood ? stageSeconds : CLAIM_POLL_SECONDS,
   };
 }
 

@@ -9,7 +9,8 @@ import { type CommitDependencies, change } from "../../platform/changes/change.t
 import { readRow, readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type Claim, type ClaimOutcome, claimWaitSeconds, repeatedClaim } from "./claim.ts";
-import { assertClaimAllowed, insertClaim, noteOutcome, selectClaim, selectForClaim } from "./store.ts";
+import { type Standing, standingOf } from "./standing.ts";
+import { assertClaimAllowed, insertClaim, noteOutcome, selectClaim, selectClaimFile, selectForClaim } from "./store.ts";
 
 export interface ClaimDependencies extends CommitDependencies {
   /** Never throws; UNAVAILABLE if the lookup takes too long. FOUND: the transaction pays a watched address. */
@@ -82,6 +83,18 @@ function notAHash(network = "the network"): Failure {
   };
 }
 
-export function claimBodyOf({ id, invoiceId, network, txHash, outcome, createdAtMs }: Claim) {
-  return { id, invoiceId, network, txHash, outcome, createdAt: isoTime(createdAtMs) };
+/** What the claimed transaction is to its invoice now. */
+export async function readStanding(
+  deps: Pick<ClaimDependencies, "db" | "sleep" | "nowMs">,
+  { id }: Claim,
+): Promise<Result<Standing, Failure>> {
+  const read = await readRow(deps.sleep, () => selectClaimFile(deps.db, id), { code: "INVOICE_NOT_FOUND" });
+  if (!read.ok) return read;
+  const { claim, payments, claimed, ...invoice } = read.value;
+  if (claim === null) return err({ code: "INVOICE_NOT_FOUND" });
+  return ok(standingOf({ claim, invoice, payments, claimed, nowMs: deps.nowMs }));
+}
+
+export function claimBodyOf({ id, invoiceId, network, txHash, outcome, createdAtMs }: Claim, standing: Standing) {
+  return { id, invoiceId, network, txHash, outcome, ...standing, createdAt: isoTime(createdAtMs) };
 }

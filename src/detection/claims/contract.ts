@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { textField as text, time } from "../../lib/fields.ts";
 import { CLAIM_OUTCOMES } from "./claim.ts";
+import { CLAIM_STANDINGS } from "./standing.ts";
 
 export const claimPaymentBody = () =>
   z.strictObject({
@@ -24,8 +25,15 @@ export const claimBody = () =>
       txHash: z.string(),
       outcome: z.enum(CLAIM_OUTCOMES).meta({
         description:
-          "FOUND: the transaction pays an address of this invoice. NOT_FOUND: it does not, or not yet. UNAVAILABLE: no source of chain data could be asked; try again later.",
+          "The result of the lookup. FOUND: the transaction pays an address of this invoice, which other invoices may share: `standing` says whether it pays this one. NOT_FOUND: it does not, or not yet. UNAVAILABLE: no source of chain data could be asked; try again later.",
       }),
+      standing: z.enum(CLAIM_STANDINGS).meta({
+        description:
+          "What the transaction is to this invoice now. CREDITED: a payment of it. LATE: a payment that came too late to count. TO_DECIDE: the shop has to decide for which order it is. OTHER_ORDER: credited to another invoice of the shop. SET_ASIDE: the shop decided that it counts for nothing. TOO_LITTLE: too small to count. REORGED, DROPPED: it left the chain. NOT_THIS: it pays somebody else. NOT_FOUND: no payment is known yet. UNAVAILABLE: the same, and no source could be asked. OVER: the same, and no payment is watched for any more.",
+      }),
+      amounts: z
+        .array(z.object({ cryptocurrency: z.string(), amount: z.string() }))
+        .meta({ description: "What the transaction brought, without what belongs to other invoices." }),
       createdAt: time(),
     })
     .meta({ title: "PaymentClaim" });

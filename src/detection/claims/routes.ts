@@ -1,7 +1,7 @@
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { ok } from "../../lib/result.ts";
 import { jsonReply } from "../../platform/http/reply.ts";
-import { claimBodyOf, claimPayment } from "./claim-payment.ts";
+import { claimBodyOf, claimPayment, readStanding } from "./claim-payment.ts";
 import { claimBody, claimPaymentBody } from "./contract.ts";
 import { claimDependencies } from "./dependencies.ts";
 
@@ -11,7 +11,7 @@ export const claimRoutes = routesOf({ tag: "Checkout", callers: "ANYBODY", depen
     operationId: "claimPayment",
     summary: "Say that a transaction pays an invoice",
     description:
-      "For payers. The transaction is looked up at once and the claim is kept as evidence. A claim credits nothing that would not be credited without it. At most 6 an hour for one invoice and 30 from one IP address. A claim repeated within a minute gets the result of the earlier lookup.",
+      "For payers. The transaction is looked up at once and the claim is kept as evidence. A claim credits nothing that would not be credited without it. At most 6 an hour for one invoice and 30 from one IP address. A claim repeated within a minute gets the result of the earlier lookup and the newest `standing`.",
     isForAnyOrigin: true,
     body: claimPaymentBody,
     answers: [{ status: 202, description: "The claim with the result of the lookup", schema: claimBody }],
@@ -19,7 +19,9 @@ export const claimRoutes = routesOf({ tag: "Checkout", callers: "ANYBODY", depen
     answer: async (call) => {
       const invoiceId = call.params.invoiceId ?? "";
       const claimed = await claimPayment(call.deps, { ...call.body, invoiceId, ip: call.ip });
-      return claimed.ok ? ok(jsonReply(202, claimBodyOf(claimed.value))) : claimed;
+      if (!claimed.ok) return claimed;
+      const standing = await readStanding(call.deps, claimed.value);
+      return standing.ok ? ok(jsonReply(202, claimBodyOf(claimed.value, standing.value))) : standing;
     },
   },
 );

@@ -1,7 +1,11 @@
-import { sql } from "drizzle-orm";
+import { type Placeholder, sql } from "drizzle-orm";
+import { pageColumns } from "../../commerce/invoices/store.ts";
+import { decodePayments, paymentJson } from "../../commerce/payments/store.ts";
 import type { ClaimId, MerchantId } from "../../lib/ids.ts";
 import { parseJson } from "../../lib/typed-json.ts";
+import { jsonObject, rowDecoder } from "../../platform/db/json-rows.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { invoices } from "../../platform/db/schema/invoices.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { paymentClaims } from "../../platform/db/schema/payments.ts";
 import { CLAIM_WINDOW_MS, CLAIMS_PER_INVOICE, type Claim, type ClaimOutcome, REPEAT_MS } from "./claim.ts";
@@ -67,6 +71,35 @@ export const insertClaim = preparedInsert(paymentClaims);
 export const selectClaim = prepared(
   (id: ClaimId) => ({ id }),
   (db, of) => db.select({ id: paymentClaims.id }).from(paymentClaims).where(sql`id = ${of.id}`),
+);
+
+/** Rows of a claimed transaction that are read; those of the invoice's merchant come first. */
+const MOST_CLAIMED = 200;
+
+/** A claim of the row's invoice, and what `standingOf` needs of other payments of its transaction. `claimId` may be null. */
+export const claimColumns = (claimId: Placeholder) => ({
+  claim: sql`(select ${jsonObject(paymentClaims, "said")} from payment_claims said
+    where said.id = ${claimId} and said.invoice_id = invoices.id)`
+    .mapWith(rowDecoder(paymentClaims))
+    .as("claim_json"),
+  claimed: sql`(select json_group_array(${paymentJson("paid")}) from (select other.* from payment_claims said
+    cross join payments other on other.network = said.network and other.tx_hash = said.tx_hash
+    where said.id = ${claimId} and said.invoice_id = invoices.id and other.invoice_id is not invoices.id
+    and other.to_address in (select method.address from payment_methods method
+      where method.invoice_id = invoices.id and method.network = said.network and method.status = 'ACTIVE')
+    order by other.merchant_id = invoices.merchant_id desc, other.id limit ${sql.raw(String(MOST_CLAIMED))}) paid)`
+    .mapWith(decodePayments)
+    .as("claimed_json"),
+});
+
+/** A claim with its invoice and what else is known of its transaction, as one row. */
+export const selectClaimFile = prepared(
+  (id: ClaimId) => ({ id }),
+  (db, of) =>
+    db
+      .select({ ...pageColumns(), ...claimColumns(of.id) })
+      .from(invoices)
+      .where(sql`invoices.id = (select said.invoice_id from payment_claims said where said.id = ${of.id})`),
 );
 
 /** Records the result of the lookup (FOUND if the transaction is known to pay the invoice) and returns it. */

@@ -40,6 +40,11 @@ export function trimZeros(decimal: string): string {
   return decimal.includes(".") ? decimal.replace(/\.?0+$/, "") : decimal;
 }
 
+/** An exact amount with its coin: `0.5 BTC`. */
+export function coinText(amount: string, code: string): string {
+  return `${trimZeros(amount)} ${code}`;
+}
+
 /** Whether a code is a fiat currency. A coin's code may have three letters too, and `Intl` would take it for a currency. */
 function isFiat(code: string): boolean {
   const codes: readonly string[] = FIAT_CODES;

@@ -9,6 +9,7 @@ import { INVOICE_STATUSES } from "../../../src/platform/column-values.ts";
 import { paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
+import { en } from "../../../src/platform/texts/en.ts";
 import { expectHeaders, expectRefusal, send } from "../../support/access.ts";
 import {
   api,
@@ -24,7 +25,7 @@ import {
 } from "../../support/checkouts.ts";
 import { seedPayment } from "../../support/payments.ts";
 import { BTC, randomHex, USDT } from "../../support/wallet-bodies.ts";
-import { testDb } from "../../support/worker-merchant.ts";
+import { freshId, testDb } from "../../support/worker-merchant.ts";
 
 const methodRow = ({ id }: Order) =>
   and(eq(paymentMethods.invoiceId, id), eq(paymentMethods.cryptocurrency, USDT.cryptocurrency));
@@ -296,31 +297,37 @@ describe("a claim on the page", () => {
     leadsTo(await sendForm(order, "/claims", { network: "ETH", ...fields }, { changes }));
   const hash = () => `0x${randomHex(32)}`;
 
-  it("leads back to the page with the outcome", async () => {
+  it("leads back to the page, which says what the transaction is to the invoice", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
-    const back = (note: string) => `/pay/${order.id}?note=claim-${note}`;
-    expect(
-      await claim(
-        order,
-        { txHash: hash() },
-        look(() => "NOT_FOUND"),
-      ),
-    ).toBe(back("not-found"));
-    expect(
-      await claim(
-        order,
-        { txHash: hash() },
-        look(() => Promise.reject(new Error("gone"))),
-      ),
-    ).toBe(back("unavailable"));
+    const said = async (fields: Readonly<Record<string, string>>, changes: Partial<Env>) => {
+      const to = await claim(order, fields, changes);
+      expect(to).toMatch(new RegExp(`^/pay/${order.id}\\?claim=clm_`));
+      return (await page(order, to.slice(`/pay/${order.id}`.length))).text;
+    };
+    const unknown = look(() => "NOT_FOUND");
+    expect(await said({ txHash: hash() }, unknown)).toContain(en.claimNotFound);
+    const broken = look(() => Promise.reject(new Error("gone")));
+    expect(await said({ txHash: hash() }, broken)).toContain(en.claimUnavailable);
     const txHash = hash();
     const found = look(async () => {
-      await seedPayment(order.merchantId, { txHash, toAddress: order.address });
+      await seedPayment(order.merchantId, { txHash, toAddress: order.address, amountUnits: 4_000_000n });
       return "FOUND";
     });
-    expect(await claim(order, { txHash: ` ${txHash}\n` }, found)).toBe(back("found"));
+    const shown = await said({ txHash: ` ${txHash}\n` }, found);
+    expect(shown.replaceAll(/<[^>]*>/g, "")).toContain(
+      "This transaction brought 4 USDT, and this invoice asks for 10 USDT.",
+    );
     for (const note of ["found", "not-found", "unavailable", "invalid", "too-many"])
       expect((await page(order, `?note=claim-${note}`)).status).toBe(200);
+  });
+
+  it("is shown only on the page of its own invoice; anything else that the URL names shows nothing", async () => {
+    const [order, other] = [await freshOrder({ paymentMethods: [USDT] }), await freshOrder({ paymentMethods: [USDT] })];
+    const unknown = look(() => "NOT_FOUND");
+    const query = (await claim(order, { txHash: hash() }, unknown)).slice(`/pay/${order.id}`.length);
+    expect((await page(order, query)).text).toContain('data-part="claim"');
+    for (const wrong of [query, "?claim=", "?claim=x", `?claim=${freshId("clm")}`, "?note=claim-found"])
+      expect((await page(other, wrong)).text).not.toMatch(/data-part="claim"|class="note/);
   });
 
   it("is invalid without a hash of the network, or for a network the invoice does not offer", async () => {
@@ -344,18 +351,12 @@ describe("a claim on the page", () => {
 
   it("is refused after six in an hour", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
-    const notes: string[] = [];
-    for (let n = 0; n < 7; n++)
-      notes.push(
-        await claim(
-          order,
-          { txHash: hash() },
-          look(() => "NOT_FOUND"),
-        ),
-      );
-    expect(notes.map((each) => each.replace(/^.*note=/, ""))).toEqual([
-      ...new Array(6).fill("claim-not-found"),
-      "claim-too-many",
+    const unknown = look(() => "NOT_FOUND");
+    const ways: string[] = [];
+    for (let n = 0; n < 7; n++) ways.push(await claim(order, { txHash: hash() }, unknown));
+    expect(ways.map((each) => each.replace(/^.*[?]/, "").replace(/clm_.*/, ""))).toEqual([
+      ...new Array(6).fill("claim="),
+      "note=claim-too-many",
     ]);
   });
 });

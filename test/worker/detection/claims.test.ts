@@ -90,7 +90,7 @@ describe("a payer's claim", () => {
       202,
       {
         ...{ id: expect.stringMatching(/^clm_/), invoiceId: order.id, network: "ETH", txHash, outcome: "NOT_FOUND" },
-        createdAt: expect.stringMatching(/Z$/),
+        ...{ standing: "NOT_FOUND", amounts: [], createdAt: expect.stringMatching(/Z$/) },
       },
     ]);
     expect(asked).toEqual([`ETH ${txHash}`]);

@@ -6,7 +6,10 @@ import { currentMain } from "./page.ts";
 const SLOW_SECONDS = 60;
 const LONGEST_PAUSE_SECONDS = 300;
 const PATIENCE_MS = 15_000;
-/** Stages that count blocks, for which the server sends no messages. A page with a progress bar counts blocks too. */
+/**
+ * Stages that count blocks, for which the server sends no messages. A page with a progress bar counts blocks too. Nor does it say what happens to
+ * a claimed transaction that is no payment of the invoice.
+ */
 const COUNTING: ReadonlySet<string | undefined> = new Set(["partial", "checking", "seen"]);
 
 /** Takes a response and its time by `performance.now()`; returns whether it was a valid state. */
@@ -80,7 +83,7 @@ function pollSeconds(): number {
 /** Milliseconds until the next fetch, with some jitter. */
 function pauseAfter(failures: number, isOpen: boolean): number {
   const main = currentMain();
-  const isCounting = COUNTING.has(main?.dataset.stage) || main?.querySelector("progress");
+  const isCounting = COUNTING.has(main?.dataset.stage) || main?.querySelector("progress, [data-part=claim]:not(.good)");
   const isLive = isOpen && failures === 0 && !isCounting;
   const seconds = (isLive ? SLOW_SECONDS : pollSeconds()) * 2 ** Math.min(failures, 6);
   return Math.min(LONGEST_PAUSE_SECONDS, seconds) * 1_000 * (0.9 + Math.random() / 5);

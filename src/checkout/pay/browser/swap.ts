@@ -16,7 +16,7 @@ export function startSwap(): (html: string, dress: () => void) => boolean {
     const main = currentMain();
     if (fresh === null || main === null) return false;
     const next = outlinesOf(fresh);
-    const { stage, stageText } = main.dataset;
+    const { stage, stageText, claimText } = main.dataset;
     const focused = document.activeElement;
     const refocus: (() => void)[] = [];
     const replace = (old: HTMLElement, part: HTMLElement) => {
@@ -42,12 +42,13 @@ export function startSwap(): (html: string, dress: () => void) => boolean {
       for (const { name, value } of fresh.attributes) main.setAttribute(name, value);
     }
     known = next;
-    const { title, stageText: newText } = fresh.dataset;
+    const { title, stageText: newText, claimText: newClaim } = fresh.dataset;
     if (title !== undefined) document.title = title;
     dress();
     // Restores the focus last: hidden elements and elements made by the script could not take it before.
     for (const each of refocus) each();
-    if (newText !== stageText) say(newText);
+    const news = [newText === stageText ? "" : newText, newClaim === claimText ? "" : newClaim];
+    say(news.join(" ").trim());
     return true;
   };
 }

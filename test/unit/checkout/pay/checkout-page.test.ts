@@ -4,8 +4,9 @@ import { checkoutMain, checkoutPage } from "../../../../src/checkout/pay/checkou
 import { NOTES, type Note } from "../../../../src/checkout/pay/note.ts";
 import { problemPage } from "../../../../src/checkout/pay/problem-page.tsx";
 import type { CheckoutView } from "../../../../src/checkout/pay/view.ts";
+import { makeId } from "../../../../src/lib/ids.ts";
 import { LANGUAGES, type Language } from "../../../../src/platform/texts/languages.ts";
-import { textsOf } from "../../../../src/platform/texts/texts.ts";
+import { fill, textsOf } from "../../../../src/platform/texts/texts.ts";
 import {
   checkoutViewOf,
   chromeOf,
@@ -18,6 +19,8 @@ import {
 } from "../../../support/checkout-views.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
+const CLAIM_ID = makeId("clm", "0".repeat(26));
+const CLAIM_TEXTS = ["claimCredited", "claimLate", "claimDiffers", "claimToDecide", "claimNotFound"] as const;
 const ALL_LANGUAGES = Object.keys(LANGUAGES) as Language[];
 
 function page(view: CheckoutView, of: { language?: Language; note?: Note | null } = {}): string {
@@ -82,6 +85,31 @@ describe("every stage in every language", () => {
       expect(texts(html)).not.toMatch(/\{\w+\}/);
       expect(html.includes('<details class="claim" open')).toBe(note.startsWith("claim-"));
     }
+  });
+
+  it("says what a claimed transaction is to the invoice, in the page and to screen readers, and keeps the claim in its links", () => {
+    for (const language of ALL_LANGUAGES)
+      for (const text of CLAIM_TEXTS) {
+        const claim = { id: CLAIM_ID, text, isGood: text === "claimCredited", sent: "40 USDC", asked: "80 USDC" };
+        const html = page(checkoutViewOf("pay", { claim }), { language });
+        const [, said = ""] = /<p class="note[^"]*" data-part="claim">(.*?)<\/p>/.exec(html) ?? [];
+        const values = { shop: "Flowers", sent: "40 USDC", asked: "80 USDC" };
+        expect(shownText(said)).toBe(fill(textsOf(language)[text], values));
+        expect(html).toContain(`data-claim-text="${shownText(said)}"`);
+        expect(html.includes('class="note good"')).toBe(text === "claimCredited");
+        expect(html).toContain('<details class="claim" open');
+        expect(html).toContain(`<input type="hidden" name="claim" value="${CLAIM_ID}"`);
+        expect(html).toMatch(new RegExp(`data-state-url="[^"]*claim=${CLAIM_ID}`));
+        expect(html).toMatch(new RegExp(`<noscript><p><a href="[^"]*claim=${CLAIM_ID}`));
+      }
+  });
+
+  it("follows a claim on a page that no longer changes, without a socket, until it is credited", () => {
+    const claim = { id: CLAIM_ID, text: "claimNotFound", isGood: false, sent: "", asked: "" } as const;
+    const html = page(checkoutViewOf("cancelled", { claim, pollSeconds: 30 }));
+    expect(html).not.toContain("data-live-url");
+    expect(page(checkoutViewOf("pay"))).toContain("data-live-url");
+    expect(html).toContain('http-equiv="refresh" content="30"');
   });
 
   it("explains a problem in the reader's language", () => {

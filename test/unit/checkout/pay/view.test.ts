@@ -264,7 +264,8 @@ describe("the view", () => {
   });
 
   it.each(INVOICE_STATUSES)("ends live updates for %s exactly if the page does not poll either", (status) => {
-    expect(isPageOver(status)).toBe(viewOf({ status }).pollSeconds === 0);
+    const { pollSeconds, isLive } = viewOf({ status });
+    expect([pollSeconds === 0, !isLive]).toEqual([isPageOver(status), isPageOver(status)]);
   });
 
   it("polls as often as something can change, and never when nothing can", () => {

@@ -1,0 +1,98 @@
+// What a transaction that a payer named is to the invoice: a function of the rows as read (decisions 5, "The payer's claim"). So the page's
+// sentence is never more than what the API shows, also after the shop decides, a block is replaced or the invoice is over.
+
+import type { Invoice } from "../../commerce/invoices/invoice.ts";
+import { pairOf } from "../../commerce/invoices/payment-method.ts";
+import { isSeen, type Payment } from "../../commerce/payments/payment.ts";
+import { formatUnits } from "../../lib/money.ts";
+import { type Claim, REPEAT_MS } from "./claim.ts";
+
+export const CLAIM_STANDINGS = [
+  /** A payment of the invoice, which counts. */
+  "CREDITED",
+  /** A payment of the invoice that came too late to count. */
+  "LATE",
+  /** It pays an address of the invoice, and the merchant has to decide for which order. */
+  "TO_DECIDE",
+  /** It pays an address of the invoice, and is credited to another invoice of the merchant. */
+  "OTHER_ORDER",
+  /** The merchant decided that it counts for nothing. */
+  "SET_ASIDE",
+  /** It is dust. */
+  "TOO_LITTLE",
+  /** It left the chain, and may come back. */
+  "REORGED",
+  /** It left the chain or the mempool for good. */
+  "DROPPED",
+  /** It pays an address of the invoice, and is credited to somebody else's. */
+  "NOT_THIS",
+  /** No payment of the invoice is known yet. */
+  "NOT_FOUND",
+  /** The same, because no source could be asked a moment ago. */
+  "UNAVAILABLE",
+  /** The same, and the invoice's payments are no longer watched for. */
+  "OVER",
+] as const;
+export type ClaimStanding = (typeof CLAIM_STANDINGS)[number];
+
+export interface StandingFacts {
+  readonly claim: Pick<Claim, "network" | "txHash" | "createdAtMs"> & { readonly outcome: string };
+  readonly invoice: Pick<Invoice, "id" | "merchantId" | "monitorUntilMs">;
+  /** All payments of the invoice. */
+  readonly payments: readonly Payment[];
+  /** Other rows of the transaction at addresses of the invoice, of any merchant. */
+  readonly claimed: readonly Payment[];
+  readonly nowMs: number;
+}
+
+export interface Standing {
+  readonly standing: ClaimStanding;
+  /** What it brought, by coin: never an amount that belongs to another invoice. */
+  readonly amounts: readonly { readonly cryptocurrency: string; readonly amount: string }[];
+}
+
+/** The most that the transaction is: a payment that counts goes before one that needs a decision, and so on. */
+export function standingOf(facts: StandingFacts): Standing {
+  const { claim, invoice } = facts;
+  const own = facts.payments.filter(({ network, txHash }) => network === claim.network && txHash === claim.txHash);
+  const others = facts.claimed.filter(({ merchantId }) => merchantId === invoice.merchantId);
+  const all = [...own, ...others];
+  const seen = own.filter(isSeen);
+  const ignored = others.filter(({ status }) => status === "IGNORED");
+  const ranked: readonly (readonly [ClaimStanding, readonly Payment[]])[] = [
+    ["CREDITED", seen.filter(({ isLate }) => !isLate)],
+    ["LATE", seen],
+    ["TO_DECIDE", others.filter(({ status }) => status === "UNMATCHED")],
+    ["OTHER_ORDER", others.filter(isTaken)],
+    ["SET_ASIDE", ignored.filter(({ resolution }) => resolution !== null)],
+    ["TOO_LITTLE", ignored],
+    ["REORGED", all.filter(({ status }) => status === "REORGED")],
+    ["DROPPED", all.filter(({ status }) => status === "DROPPED")],
+  ];
+  const found = ranked.find(([, payments]) => payments.length > 0);
+  if (found === undefined) return { standing: unfound(facts), amounts: [] };
+  const [standing, payments] = found;
+  return { standing, amounts: amountsOf(payments.filter((each) => each.invoiceId === null || own.includes(each))) };
+}
+
+function unfound({ claim, invoice, claimed, nowMs }: StandingFacts): ClaimStanding {
+  if (claimed.some(isTaken)) return "NOT_THIS";
+  if (nowMs > invoice.monitorUntilMs) return "OVER";
+  // A failed lookup says nothing about later: the watcher has read on since.
+  const isFresh = nowMs - claim.createdAtMs < REPEAT_MS;
+  return claim.outcome === "UNAVAILABLE" && isFresh ? "UNAVAILABLE" : "NOT_FOUND";
+}
+
+/** Of payments that are none of this invoice's. */
+function isTaken(payment: Payment): boolean {
+  return payment.invoiceId !== null && isSeen(payment);
+}
+
+function amountsOf(payments: readonly Payment[]): Standing["amounts"] {
+  return [...Map.groupBy(payments, ({ cryptocurrency }) => cryptocurrency)].flatMap(([cryptocurrency, of]) => {
+    const [first] = of;
+    if (first === undefined) return [];
+    const units = of.reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
+    return [{ cryptocurrency, amount: formatUnits(units, pairOf(first).asset.decimals) }];
+  });
+}

@@ -1,0 +1,313 @@
+// What a payer's page says of a transaction that the payer named, against the invoice as the API shows it (decisions 5, "The payer's claim"):
+// the form, the rules that credit transfers, the redirect and the page are real, only the network's source is scripted.
+import { eq } from "drizzle-orm";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Transfer } from "../../../src/chains/transfer.ts";
+import { invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { en } from "../../../src/platform/texts/en.ts";
+import { api, leadsTo, page, sendForm } from "../../support/checkouts.ts";
+import { triesOf } from "../../support/property-runs.ts";
+import { randomHex } from "../../support/wallet-bodies.ts";
+import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { blockAt, invoiceOf, look, shopAt, transferTo } from "./transfers-harness.ts";
+
+const MINUTE_MS = 60_000;
+
+/** A network whose source knows these transfers. */
+function sourceOf(transfers: readonly Transfer[]): Partial<Env> {
+  const seen = async (txHash: string) => {
+    const known = transfers.filter((transfer) => transfer.txHash === txHash);
+    return known.length > 0 && (await look(known)).ok ? "FOUND" : "NOT_FOUND";
+  };
+  const CHAIN_SOURCES = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] });
+  return { NETWORK_WATCHER: { getByName: () => ({ look: seen }) }, CHAIN_SOURCES } as unknown as Partial<Env>;
+}
+
+/** Names the transaction in the form of the page; returns the query of the page that it leads to. */
+async function name(id: string, txHash: string, transfers: readonly Transfer[]): Promise<string> {
+  const form = { network: "ETH", txHash };
+  const to = leadsTo(await sendForm({ id }, "/claims", form, { changes: sourceOf(transfers) }));
+  return to.slice(`/pay/${id}`.length);
+}
+
+/** What the page says of the claim, on the whole page and on the part that the script fetches, and which text that is. */
+async function said(id: string, query: string) {
+  const [whole, part] = [await page({ id }, query), await page({ id }, `/state${query}`)];
+  const [[html = "", isGood, inner = ""] = []] = [
+    /<p class="note( good)?" data-part="claim">(.*?)<\/p>/.exec(whole.text) ?? [],
+  ];
+  expect(part.text).toContain(html);
+  const text = inner.replaceAll(/<[^>]*>/g, "");
+  const [key = "nothing"] = Object.entries(en).find(([, each]) => patternOf(each).test(text)) ?? [];
+  return { key, text, html, isGood: isGood !== undefined };
+}
+
+function patternOf(text: string): RegExp {
+  const parts = text.split(/\{\w+\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".+")}$`);
+}
+
+interface Paid {
+  readonly txHash: string;
+  readonly status: string;
+  readonly isLate: boolean;
+  readonly invoiceId: string | null;
+  readonly toAddress: string;
+}
+
+const isSeen = ({ status }: Paid) => status === "DETECTED" || status === "CONFIRMED";
+
+/** The payments of the transaction as the payer's own API shows them. */
+async function creditedTo(id: string, txHash: string): Promise<readonly Paid[]> {
+  const { json } = await api({ id });
+  const { payments: paid } = json as { readonly payments: readonly Paid[] };
+  return paid.filter((each) => each.txHash === txHash);
+}
+
+describe("one transaction that is named on the pages of three invoices", () => {
+  const prices = [80, 123.45, 16.59];
+  async function threeOf() {
+    const { merchant, address } = await shopAt();
+    const orders = [];
+    for (const price of prices) orders.push(await invoiceOf(merchant, price));
+    return { merchant, address, orders };
+  }
+
+  it("is said to pay none of them while it is credited to none, and to need a decision of the shop", async () => {
+    const { address, orders } = await threeOf();
+    const transfer = transferTo(address, 40_000_000n);
+    const answers = [];
+    for (const { id } of orders) {
+      const { text, isGood } = await said(id, await name(id, transfer.txHash, [transfer]));
+      answers.push([text, isGood, await creditedTo(id, transfer.txHash)]);
+    }
+    const says = (asked: string) =>
+      `This transaction brought 40 USDT, and this invoice asks for ${asked} USDT. Shop has to decide about it.`;
+    expect(answers).toEqual([
+      [says("80"), false, []],
+      [says("123.45"), false, []],
+      [says("16.59"), false, []],
+    ]);
+  });
+
+  it("is said to pay only the one to which it is credited", async () => {
+    const { address, orders } = await threeOf();
+    const transfer = transferTo(address, orders[1]?.units ?? 0n);
+    const keys = [];
+    for (const { id } of orders) keys.push((await said(id, await name(id, transfer.txHash, [transfer]))).key);
+    expect(keys).toEqual(["claimOtherOrder", "claimCredited", "claimOtherOrder"]);
+  });
+
+  it("is said to pay the one that the shop chooses, on pages that are open already", async () => {
+    const { merchant, address, orders } = await threeOf();
+    const transfer = transferTo(address, 40_000_000n);
+    const pages: [string, string][] = [];
+    for (const { id } of orders) pages.push([id, await name(id, transfer.txHash, [transfer])]);
+    const keys = async () => {
+      const found = [];
+      for (const [id, query] of pages) found.push((await said(id, query)).key);
+      return found;
+    };
+    const [payment] = (await merchant.get(`/payments?txHash=${transfer.txHash}`)).body.data;
+    const decide = async (body: object) => {
+      const { status, text } = await merchant.post(`/payments/${payment.id}/resolve`, { reason: "by hand", ...body });
+      expect(status, text).toBe(200);
+    };
+    await decide({ action: "IGNORE" });
+    expect(await keys()).toEqual(["claimNotThis", "claimNotThis", "claimNotThis"]);
+    await decide({ action: "REOPEN" });
+    expect(await keys()).toEqual(["claimDiffers", "claimDiffers", "claimDiffers"]);
+    await decide({ action: "ASSIGN", invoiceId: orders[0]?.id });
+    expect(await keys()).toEqual(["claimCredited", "claimOtherOrder", "claimOtherOrder"]);
+    await testDb.update(payments).set({ status: "REORGED" }).where(eq(payments.txHash, transfer.txHash));
+    expect(await keys()).toEqual(["claimReorged", "claimReorged", "claimReorged"]);
+  });
+});
+
+// ---- the property
+
+interface World {
+  readonly prices: readonly number[];
+  readonly states: readonly ("open" | "expired" | "cancelled" | "over")[];
+  /** Each output: to whom, and how much of which invoice's amount. */
+  readonly outputs: readonly {
+    readonly to: "shop" | "rival" | "elsewhere";
+    readonly of: number;
+    readonly share: number;
+  }[];
+  readonly isLate: boolean;
+  readonly depth: number;
+  readonly isRead: boolean;
+  readonly acts: readonly ("assign" | "ignore" | "reopen" | "reorg" | "drop" | "return")[];
+}
+
+const PLAIN = { isLate: false, depth: 5, isRead: true, acts: [] } as const;
+/** All of an invoice's amount, less the fee of an exchange, a part, twice as much, and dust. */
+const SHARES = [1, 1, 0.98, 0.5, 2, 0.000_001];
+
+const worlds: fc.Arbitrary<World> = fc.record({
+  prices: fc.array(fc.constantFrom(10, 16.59, 20, 80, 123.45), { minLength: 2, maxLength: 3 }),
+  states: fc.array(fc.constantFrom("open", "open", "expired", "cancelled", "over"), { minLength: 3, maxLength: 3 }),
+  outputs: fc.array(
+    fc.record({
+      to: fc.constantFrom("shop", "shop", "shop", "rival", "elsewhere"),
+      of: fc.nat(2),
+      share: fc.constantFrom(...SHARES),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+  isLate: fc.boolean(),
+  depth: fc.constantFrom(0, 5),
+  isRead: fc.boolean(),
+  acts: fc.array(fc.constantFrom("assign", "ignore", "reopen", "reorg", "drop", "return"), { maxLength: 3 }),
+});
+
+/** Worlds that together lead to each of these sentences. */
+const SENTENCES = [
+  ...["claimCredited", "claimLate", "claimDiffers", "claimOtherOrder"],
+  ...["claimTooLittle", "claimReorged", "claimNotThis", "claimNotFound"],
+];
+const KNOWN = [
+  known({ outputs: [{ to: "shop", of: 1, share: 1 }], acts: ["reorg", "return"] }),
+  known({ outputs: [{ to: "shop", of: 0, share: 0.5 }], acts: ["ignore", "reopen", "assign"] }),
+  known({ states: ["expired", "open", "over"], outputs: [{ to: "shop", of: 0, share: 1 }], isLate: true }),
+  known({ states: ["cancelled", "over", "open"], outputs: [{ to: "shop", of: 0, share: 0.000_001 }], acts: ["drop"] }),
+  known({ states: ["over", "over", "over"], outputs: [{ to: "elsewhere", of: 0, share: 1 }] }),
+];
+
+function known(of: Partial<World>): World {
+  return { ...{ prices: [80, 16.59], states: ["open", "open", "open"], outputs: [] }, ...PLAIN, ...of };
+}
+
+/** Two shops on one address, and a third elsewhere; all have invoices, and one transaction pays some of them. */
+async function worldOf(world: World) {
+  const { merchant, address } = await shopAt();
+  const { merchant: rival } = await shopAt(address);
+  const { merchant: stranger, address: elsewhere } = await shopAt();
+  const orders: (Awaited<ReturnType<typeof invoiceOf>> & { readonly of: TestMerchant; readonly address: string })[] =
+    [];
+  for (const price of world.prices) orders.push({ of: merchant, address, ...(await invoiceOf(merchant, price)) });
+  for (const of of [rival, stranger])
+    orders.push({ of, address: of === rival ? address : elsewhere, ...(await invoiceOf(of, 20)) });
+  const nowMs = Date.now();
+  for (const [n, { id }] of orders.entries()) await put(id, world.states[n] ?? "open", nowMs);
+  const txHash = `0x${randomHex(32)}`;
+  const rivals = { shop: 0, rival: world.prices.length, elsewhere: world.prices.length + 1 };
+  const transfers = world.outputs.map(({ to, of, share }, n) => {
+    const order = orders[rivals[to] + (to === "shop" ? of % world.prices.length : 0)];
+    const units = BigInt(Math.max(1, Math.round(Number(order?.units ?? 0n) * share)));
+    const block = blockAt(100, world.isLate ? nowMs : nowMs - 2_000);
+    return transferTo(order?.address ?? "", units, { txHash, outputIndex: String(n), block });
+  });
+  return { orders, txHash, transfers, shops: [merchant, rival, stranger] };
+}
+
+async function put(id: string, state: World["states"][number], nowMs: number): Promise<void> {
+  const ended = { expiresAtMs: nowMs - 1_000 };
+  const changes = {
+    open: {},
+    expired: ended,
+    cancelled: { cancelledAtMs: nowMs - 1_000, status: "CANCELLED" as const },
+    over: { ...ended, monitorUntilMs: nowMs - 1_000 },
+  }[state];
+  if (state !== "open")
+    await testDb
+      .update(invoices)
+      .set(changes)
+      .where(eq(invoices.id, id as `inv_${string}`));
+}
+
+async function happen(act: World["acts"][number], txHash: string, shop: TestMerchant, invoiceId: string) {
+  const rows = await testDb.select().from(payments).where(eq(payments.txHash, txHash));
+  const [row] = rows.filter(({ merchantId }) => merchantId === shop.merchantId);
+  const resolve = (body: object) => shop.post(`/payments/${row?.id}/resolve`, { reason: "by hand", ...body });
+  switch (act) {
+    case "assign":
+      return resolve({ action: "ASSIGN", invoiceId });
+    case "ignore":
+      return resolve({ action: "IGNORE" });
+    case "reopen":
+      return resolve({ action: "REOPEN" });
+    case "reorg":
+    case "drop": {
+      const kind = act === "reorg" ? ("unknown" as const) : ("replaced" as const);
+      return look([], { seen: rows.map((payment) => ({ payment, observation: { kind } })) });
+    }
+    case "return": {
+      const block = blockAt(101, Date.now(), "b");
+      return look([], {
+        tip: 101,
+        seen: rows.map((payment) => ({ payment, observation: { kind: "mined" as const, block } })),
+      });
+    }
+  }
+}
+
+/** Whether a page may say this: what the merchant's and the payer's API show of the transaction, and nothing else. */
+function mayBeSaid(
+  key: string,
+  facts: { readonly own: readonly Paid[]; readonly rows: readonly Paid[]; readonly address: string },
+): boolean {
+  const { own, rows, address } = facts;
+  const free = rows.filter(({ invoiceId }) => invoiceId === null);
+  const counted = own.some((paid) => isSeen(paid) && !paid.isLate);
+  if (key === "claimCredited") return counted;
+  if (counted) return false;
+  const late = own.some(isSeen);
+  if (key === "claimLate") return late;
+  if (late) return false;
+  const toDecide = free.some(({ status }) => status === "UNMATCHED");
+  if (key === "claimDiffers" || key === "claimToDecide") return toDecide;
+  if (toDecide) return false;
+  const taken = rows.some((paid) => paid.invoiceId !== null && isSeen(paid) && paid.toAddress === address);
+  if (key === "claimOtherOrder") return taken;
+  if (taken) return false;
+  const has = (status: string) => rows.some((paid) => paid.status === status);
+  if (key === "claimTooLittle") return has("IGNORED");
+  if (key === "claimReorged") return has("REORGED") || has("DROPPED");
+  if (key === "claimNotThis") return has("IGNORED") || !has("REORGED");
+  return (key === "claimNotFound" || key === "claimUnavailable") && !["IGNORED", "REORGED", "DROPPED"].some(has);
+}
+
+describe("the page of any invoice, whatever a transaction pays and whatever happens to it afterwards", () => {
+  it(
+    "says that a claimed transaction is credited if and only if the API shows it as a payment of the invoice, and never more than the API shows",
+    async () => {
+      const heard = new Set<string>();
+      const check = async (world: World) => {
+        const { orders, txHash, transfers, shops } = await worldOf(world);
+        if (world.isRead) expect((await look(transfers, { tip: 100 + world.depth })).ok).toBe(true);
+        const pages = [];
+        for (const order of orders) pages.push({ ...order, query: await name(order.id, txHash, transfers) });
+        for (const act of [undefined, ...world.acts]) {
+          const [shop, target] = [shops[0], orders[0]];
+          if (act !== undefined && shop !== undefined) await happen(act, txHash, shop, target?.id ?? "");
+          for (const { id, of, address, query } of pages) {
+            const { key, text, html, isGood } = await said(id, query);
+            const rows = (await of.get(`/payments?txHash=${txHash}`)).body.data;
+            const own = await creditedTo(id, txHash);
+            expect([key, mayBeSaid(key, { own, rows, address }), own, rows]).toEqual([key, true, own, rows]);
+            expect(isGood).toBe(key === "claimCredited");
+            heard.add(key);
+            // Nothing of another order or shop: the page names no other invoice, and no amount that another was credited with.
+            for (const other of orders) if (other.id !== id) expect(html).not.toContain(other.id);
+            if (key === "claimOtherOrder" || key === "claimNotThis") expect(text).not.toMatch(/\d/);
+            const again = { method: "POST", body: { network: "ETH", txHash } } as const;
+            const { json } = await api({ id }, "/claims", again, sourceOf(transfers));
+            expect([json?.standing, json?.standing === "CREDITED"]).toEqual([
+              expect.any(String),
+              key === "claimCredited",
+            ]);
+          }
+        }
+      };
+      for (const world of KNOWN) await check(world);
+      expect([...heard]).toEqual(expect.arrayContaining(SENTENCES));
+      const numRuns = triesOf({ usual: 8, deep: 500 });
+      await fc.assert(fc.asyncProperty(worlds, check), { numRuns, endOnFailure: true });
+    },
+    10 * MINUTE_MS,
+  );
+});
