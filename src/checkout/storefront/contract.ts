@@ -2,7 +2,10 @@
 import * as z from "zod";
 import { createInvoiceBody } from "../../commerce/invoices/contract.ts";
 import { lazily } from "../../lib/lazily.ts";
+import { MICRO_DIGITS, parseUnits } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import { currencyDigits, readAmount } from "../../lib/typed-amount.ts";
+import { LANGUAGES, type Language } from "../../platform/texts/languages.ts";
 import {
   type Asking,
   askedFields,
@@ -13,7 +16,6 @@ import {
   type Problems,
   typedFields,
 } from "./order.ts";
-import { typedAmount } from "./typed-amount.ts";
 
 const field = () => z.string().optional();
 
@@ -45,8 +47,11 @@ const NAMES = {
 /** The bounds of the interface's request. */
 const orderBody = lazily(createInvoiceBody);
 
-/** The order that a form makes, or what is wrong with which field. */
-export function orderOf(product: Asking, form: Form): Result<Order, Problems> {
+/** The largest amount. */
+const MOST = 1_000_000n;
+
+/** The order that a form makes, or what is wrong with which field. `language`: of the page in which the form was filled in. */
+export function orderOf(product: Asking, form: Form, language: Language): Result<Order, Problems> {
   const typed = typedFields(product, form);
   const problems: Partial<Record<FieldName, Problem>> = {};
   for (const { name, isRequired } of askedFields(product)) {
@@ -64,7 +69,19 @@ export function orderOf(product: Asking, form: Form): Result<Order, Problems> {
       if (path[0] === member) problems[name] = name === "email" ? "email" : "long";
     }
   }
-  const rawAmount = typed.amount === undefined ? undefined : typedAmount(typed.amount);
-  if (typed.amount !== undefined && rawAmount === undefined) problems.amount = "amount";
+  const amount = typed.amount === undefined ? undefined : microsTyped(typed.amount, product.currency, language);
+  if (amount?.ok === false) problems.amount = amount.error;
+  const rawAmount = amount?.ok ? amount.value : undefined;
   return Object.keys(problems).length > 0 ? err(problems) : ok({ ...customer, rawAmount });
+}
+
+function microsTyped(text: string, currency: string, language: Language): Result<bigint, Problem> {
+  const amount = readAmount(text, {
+    locale: LANGUAGES[language].locale,
+    digits: currencyDigits(currency),
+    most: MOST,
+  });
+  if (!amount.ok) return err(amount.error.kind === "AMBIGUOUS" ? amount.error : "amount");
+  const micros = parseUnits(amount.value, MICRO_DIGITS);
+  return micros.ok ? micros : err("amount");
 }

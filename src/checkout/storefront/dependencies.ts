@@ -7,6 +7,7 @@ import { hostnameOf } from "../../platform/challenge/turnstile.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import { waitOfIp } from "../../platform/http/rate-check.ts";
+import { DEFAULT_LANGUAGE } from "../../platform/texts/languages.ts";
 import type { FormCall } from "../pay/pages-of.tsx";
 import type { BuyDependencies } from "./buy-product.ts";
 import { orderOf } from "./contract.ts";
@@ -33,7 +34,8 @@ export function buyDependencies(call: FormCall<unknown, unknown, unknown>): BuyD
   const { db, sleep, background, requestId, merchantContext } = call;
   return {
     ...invoiceDependencies(call.env, call),
-    orderOf,
+    // The edge has read the amount in the payer's language, and hands it on in this one.
+    orderOf: (product, form) => orderOf(product, form, DEFAULT_LANGUAGE),
     // As with a payer's choice of a payment method, the merchant's audit log names neither the buyer nor their IP address.
     trail: { ...SYSTEM_TRAIL, requestId },
     once: { db, sleep, background, newOperationId, keys: merchantContext.keys, nowMs: () => Date.now() },

@@ -1,8 +1,9 @@
 // The fields of a product's form, and the order that they make.
 import type { Product } from "../../commerce/products/product.ts";
+import type { AmbiguousAmount } from "../../lib/typed-amount.ts";
 
 export type FieldName = "amount" | "name" | "email" | "address" | "phone";
-export type Problem = "required" | "email" | "amount" | "long";
+export type Problem = "required" | "email" | "amount" | "long" | AmbiguousAmount;
 export type Problems = Readonly<Partial<Record<FieldName, Problem>>>;
 
 /** What was sent, whatever the product asks for. */
@@ -18,7 +19,7 @@ export interface Order {
   readonly rawAmount?: bigint | undefined;
 }
 
-export type Asking = Pick<Product, "askForName" | "askForAddress" | "askForPhoneNumber" | "priceMicros">;
+export type Asking = Pick<Product, "askForName" | "askForAddress" | "askForPhoneNumber" | "priceMicros" | "currency">;
 
 /** The fields of a product's form in their order, and whether each must be filled in. */
 export function askedFields(product: Asking): readonly { readonly name: FieldName; readonly isRequired: boolean }[] {

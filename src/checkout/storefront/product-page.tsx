@@ -4,7 +4,10 @@ import { raw } from "hono/html";
 import { imageUrl } from "../../accounts/images/image.ts";
 import type { Product } from "../../commerce/products/product.ts";
 import { plainText } from "../../lib/plain-text.ts";
+import { amountText, currencyDigits } from "../../lib/typed-amount.ts";
 import type { Texts } from "../../platform/texts/en.ts";
+import { decimalMoney } from "../../platform/texts/format.ts";
+import { LANGUAGES } from "../../platform/texts/languages.ts";
 import { fill } from "../../platform/texts/texts.ts";
 import { type Chrome, linkTo } from "../pay/chrome.ts";
 import { Document } from "../pay/document.tsx";
@@ -55,7 +58,19 @@ const PROBLEMS = {
   email: "buyEmailInvalid",
   amount: "buyAmountInvalid",
   long: "buyTooLong",
-} as const satisfies Readonly<Record<Problem, keyof Texts>>;
+} as const satisfies Readonly<Record<Exclude<Problem, object>, keyof Texts>>;
+
+/** What to write instead. */
+function problemText({ language, texts }: Chrome, problem: Problem, currency: string): string {
+  const { locale } = LANGUAGES[language];
+  if (typeof problem === "object") {
+    const either = new Intl.ListFormat(locale, { type: "disjunction" });
+    const readings = problem.readings.map((reading) => decimalMoney(language, reading, currency));
+    return `${either.format(readings)}? ${fill(texts.buyAmountInvalid, { example: either.format(problem.instead) })}`;
+  }
+  const example = currencyDigits(currency) === 0 ? "25" : amountText("12.5", locale);
+  return fill(texts[PROBLEMS[problem]], { example });
+}
 
 /**
  * Sending a form to a page's own URL makes the browser drop the page from its cache (RFC 9111, 4.4), but "back" must find it with its token.
@@ -95,7 +110,7 @@ export function productPage(of: Of) {
                 name={name}
                 label={fill(texts[label], { currency: product.currency })}
                 {...(hint === undefined ? {} : { hint: texts[hint] })}
-                error={problem === undefined ? undefined : texts[PROBLEMS[problem]]}
+                error={problem === undefined ? undefined : problemText(chrome, problem, product.currency)}
                 value={form[name] ?? ""}
                 isRequired={isRequired}
                 isFocused={name === first}

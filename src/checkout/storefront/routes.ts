@@ -1,12 +1,15 @@
 import type * as z from "zod";
 import { settingsOf } from "../../accounts/merchants/settings.ts";
+import { formatMicros } from "../../lib/money.ts";
 import { err, ok } from "../../lib/result.ts";
+import { amountText } from "../../lib/typed-amount.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { passChallenge } from "../../platform/challenge/pass-challenge.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { countedCallers } from "../../platform/http/rate-check.ts";
 import { jsonReply } from "../../platform/http/reply.ts";
 import { fingerprint } from "../../platform/idempotency/idempotency-key.ts";
+import { DEFAULT_LANGUAGE, LANGUAGES } from "../../platform/texts/languages.ts";
 import { type Chrome, linkTo } from "../pay/chrome.ts";
 import { languageQuery } from "../pay/contract.ts";
 import { type PageReply, pagesOf } from "../pay/pages-of.tsx";
@@ -69,12 +72,16 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
       }
       const { product, merchant } = found.value;
       const again = (problems: Problems) => ok(formPage(call, found.value, { form, problems, status: 400 }));
-      const order = orderOf(product, form);
+      const order = orderOf(product, form, chrome.language);
       if (!order.ok) return again(order.error);
       const token = tokenOf(form);
       const handed = await call.handToObject({
         merchantId: merchant.id,
-        form: { ...typedFields(product, form), ...(token === undefined ? {} : { token }) },
+        form: {
+          ...typedFields(product, form),
+          ...(order.value.rawAmount === undefined ? {} : { amount: plainAmount(order.value.rawAmount) }),
+          ...(token === undefined ? {} : { token }),
+        },
         isRepeatable: token !== undefined,
       });
       if (!handed.ok) return handed;
@@ -92,6 +99,11 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
       return bought.ok ? ok(jsonReply(200, bought.value)) : bought;
     },
   });
+
+/** As `orderOf` reads it in every language. */
+function plainAmount(micros: bigint): string {
+  return amountText(formatMicros(micros), LANGUAGES[DEFAULT_LANGUAGE].locale);
+}
 
 /** A form that is sent again is the same operation, so it passes with the same token; with other fields it needs another. */
 async function challengeRefusal(call: {

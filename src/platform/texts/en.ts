@@ -137,7 +137,7 @@ export const en = {
   fieldRequired: "This field is required.",
   fieldInvalid: "Please check what you entered.",
   buyEmailInvalid: "Write it like name@example.com.",
-  buyAmountInvalid: "Write a number from 0 to 1,000,000, such as 12.50.",
+  buyAmountInvalid: "Write a number from 0 to 1,000,000, such as {example}.",
   buyTooLong: "This is too long. Please shorten it.",
   buyChallenge: "Wait until the check below has finished, then continue.",
   buyNeedsScript:

@@ -92,7 +92,10 @@ function sendForm(
       const { once, operation } = shopDependencies(lab, world, client);
       const callers = [{ network: "203.0.113.1", times: 1 }];
       const of = { merchantId: MERCHANT, productId: PRODUCT, form: { ...form, email: EMAIL }, callers };
-      const bought = await buyProduct({ ...operation, once, orderOf }, of);
+      const bought = await buyProduct(
+        { ...operation, once, orderOf: (product, typed) => orderOf(product, typed, "en") },
+        of,
+      );
       if (!bought.ok) return outcomeOf({ kind: "refused", failure: bought.error });
       return { kind: "done", value: { kind: "answer", status: 303, body: JSON.stringify(bought.value) } };
     },

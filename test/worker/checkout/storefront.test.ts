@@ -232,10 +232,21 @@ describe("an invoice of the form", () => {
   it.each([
     ["12.5", "12.500000"],
     ["12,50", "12.500000"],
+    ["1,234", "1234.000000"],
+    ["1,234.50", "1234.500000"],
+    ["1.234,50", "1234.500000"],
     ["", "0.000000"],
   ])("of a product without a price asks for the typed amount %j", async (amount, rawAmount) => {
     const { shop, product } = await openShop({ price: 0 });
     expect(await bought(shop, product.id, { amount })).toMatchObject({ rawAmount });
+  });
+
+  it("is not created for an amount that can be read in two ways: the page shows both", async () => {
+    const { shop, product } = await openShop({ price: 0, currency: "EUR" });
+    const page = await post(product.id, { amount: "1.234" });
+    expect(page.status).toBe(400);
+    expect(page.text).toContain("€1.234 or €1,234.00? Write a number from 0 to 1,000,000, such as 1.23 or 1234.");
+    expect(await invoicesOf(shop)).toBe(0);
   });
 
   it("costs the product's price, whatever amount is sent", async () => {

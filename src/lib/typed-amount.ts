@@ -1,0 +1,164 @@
+// Reads an amount as people type it, in the writing of their locale, and never guesses: a text that two people could read a thousand times apart is
+// refused with both readings (decisions 4, "Typed amounts"). The console and the payer's pages read amounts with this rule alone.
+import { FIAT_CODES } from "./fiat-codes.ts";
+import { err, ok, type Result } from "./result.ts";
+
+/** Fraction digits that the service keeps of any amount (Interface 2.2). */
+const MOST_DIGITS = 6;
+/** More is no amount, and need not be looked at. */
+const LONGEST_TEXT = 60;
+
+export interface AmountRule {
+  /** Undefined: the browser's own. */
+  readonly locale: string | undefined;
+  /** How many fraction digits an amount may have. */
+  readonly digits: number;
+  /** The largest amount. */
+  readonly most: bigint;
+}
+
+export type AmountProblem =
+  | { readonly kind: "EMPTY" | "NOT_AN_AMOUNT" }
+  | { readonly kind: "TOO_PRECISE"; readonly digits: number }
+  | { readonly kind: "TOO_LARGE"; readonly most: bigint }
+  | AmbiguousAmount;
+
+export interface AmbiguousAmount {
+  readonly kind: "AMBIGUOUS";
+  readonly readings: readonly string[];
+  /** Texts that cannot be misread, one for each reading, cut to the digits that an amount may have. */
+  readonly instead: readonly string[];
+}
+
+/** How numbers are written: `sizes` are those of the group beside the decimal sign, and of the others. */
+interface Convention {
+  readonly decimal: string;
+  readonly group: string;
+  readonly sizes: readonly [last: number, others: number];
+}
+
+/** The exact amount that was typed, in ASCII digits with a point and without needless zeros; or why it is none. */
+export function readAmount(text: string, { locale, digits, most }: AmountRule): Result<string, AmountProblem> {
+  const plain = text.length > LONGEST_TEXT ? "?" : inAscii(text).trim();
+  if (plain === "") return err({ kind: "EMPTY" });
+  const own = readingsBy(conventionsOf(locale), plain);
+  // What the locale itself reads is only doubted by a reading that the currency allows. What it cannot read is somebody else's writing: then
+  // everybody's reading counts.
+  const others = readingsBy(COMMON, plain).filter(({ written }) => own.length === 0 || written <= digits);
+  const readings = [...new Set([...own, ...others].map(({ value }) => value))];
+  const [value] = readings;
+  if (value === undefined) return err({ kind: "NOT_AN_AMOUNT" });
+  if (readings.length > 1) {
+    const instead = readings.map((each) => amountText(cut(each, digits), locale));
+    return err({ kind: "AMBIGUOUS", readings, instead: [...new Set(instead)] });
+  }
+  if (fractionOf(value).length > digits) return err({ kind: "TOO_PRECISE", digits });
+  return isAbove(value, most) ? err({ kind: "TOO_LARGE", most }) : ok(value);
+}
+
+/** An amount as the locale types it: without groups, and so that it cannot be taken for a thousand times as much. `readAmount` reads it back. */
+export function amountText(amount: string, locale: string | undefined): string {
+  const [whole = "0", fraction = ""] = amount.split(".");
+  const shown = fraction.replace(/0+$/, "");
+  if (shown === "") return whole;
+  const [own] = conventionsOf(locale);
+  const isLikeAGroup = shown.length === 3 && whole !== "0";
+  return `${whole}${own?.decimal ?? "."}${shown}${isLikeAGroup ? "0" : ""}`;
+}
+
+/** How many fraction digits prices in the currency have: its own of ISO 4217; of a coin, as many as the service keeps. */
+export function currencyDigits(currency: string): number {
+  if (!FIAT_CODES.some((code) => code === currency)) return MOST_DIGITS;
+  return new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
+}
+
+/** Readers in most of the world write one of these: the decimal sign, then that of groups. Spaces and apostrophes only ever divide thousands. */
+const COMMON: readonly Convention[] = [".,", ",.", ". ", ", ", ".'", ",'", "\u066b\u066c"].map(
+  ([decimal = "", group = ""]) => ({
+    ...{ decimal, group, sizes: [3, 3] },
+  }),
+);
+
+/** A number whose groups show their sizes. */
+const SAMPLE = 1_234_567_890.5;
+
+/** Those of the locale, first that of its numbers in Latin digits. Some have digits of their own, too, and some write prices otherwise. */
+function conventionsOf(locale: string | undefined): readonly Convention[] {
+  const own = new Intl.NumberFormat(locale).resolvedOptions().locale;
+  const numberings = [new Intl.Locale(own, { numberingSystem: "latn" }).toString(), own];
+  const styles = [{}, { style: "currency", currency: "USD" }] as const;
+  return numberings.flatMap((each) =>
+    styles.map((style) => {
+      const parts = new Intl.NumberFormat(each, style).formatToParts(SAMPLE);
+      const groups = parts.filter(({ type }) => type === "integer").map(({ value }) => [...value].length);
+      const signOf = (sign: "decimal" | "group") => inAscii(parts.find(({ type }) => type === sign)?.value ?? "");
+      return {
+        decimal: signOf("decimal"),
+        group: signOf("group"),
+        sizes: [groups.at(-1) ?? 3, groups.at(-2) ?? 3] as const,
+      };
+    }),
+  );
+}
+
+interface Reading {
+  readonly value: string;
+  /** The fraction digits that were written, zeros included. */
+  readonly written: number;
+}
+
+function readingsBy(conventions: readonly Convention[], text: string): readonly Reading[] {
+  return conventions.flatMap((convention) => readingBy(convention, text) ?? []);
+}
+
+/** What the text is under one convention; undefined if it is not written so. */
+function readingBy({ decimal, group, sizes: [last, others] }: Convention, text: string): Reading | undefined {
+  const [whole = "", fraction, ...more] = text.split(decimal);
+  if (more.length > 0 || (fraction !== undefined && !/^\d+$/.test(fraction))) return undefined;
+  const groups = group === "" ? [whole] : whole.split(group);
+  const isGrouped = groups.every((each, place) => {
+    if (!/^\d+$/.test(each)) return false;
+    if (groups.length === 1) return true;
+    if (place === 0) return each.length <= others && !each.startsWith("0");
+    return each.length === (place === groups.length - 1 ? last : others);
+  });
+  if (!isGrouped) return undefined;
+  const value = `${BigInt(groups.join(""))}.${fraction ?? ""}`.replace(/\.?0*$/, "");
+  return { value, written: fraction?.length ?? 0 };
+}
+
+/** Every digit and sign in the one way that the rules above know. */
+function inAscii(text: string): string {
+  return (
+    text
+      .replaceAll(/\p{Nd}/gu, digitOf)
+      // Marks of direction, which are not seen.
+      .replaceAll(/[\u061c\u200e\u200f]/g, "")
+      .replaceAll(/\s/g, " ")
+      .replaceAll(/[\u2019\u02bc\uff07]/g, "'")
+      .replaceAll(/[\uff0c\u060c]/g, ",")
+      .replaceAll("\uff0e", ".")
+  );
+}
+
+/** Unicode has decimal digits in runs, each of which begins with a 0; some runs follow each other. */
+function digitOf(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let before = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1;
+  return String(before % 10);
+}
+
+function fractionOf(amount: string): string {
+  return amount.split(".")[1] ?? "";
+}
+
+/** Without the fraction digits beyond these. Only what is proposed is ever cut. */
+function cut(amount: string, digits: number): string {
+  return `${amount.split(".")[0]}.${fractionOf(amount).slice(0, digits)}`;
+}
+
+function isAbove(amount: string, most: bigint): boolean {
+  const whole = BigInt(amount.split(".")[0] ?? "0");
+  return whole > most || (whole === most && fractionOf(amount) !== "");
+}
