@@ -2,11 +2,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 
-const SRC = join(import.meta.dirname, "../../src");
-const sources = readdirSync(SRC, { recursive: true, encoding: "utf8" })
-  .map((path) => path.replaceAll("\\", "/"))
-  .filter((path) => /\.tsx?$/.test(path) && !path.endsWith(".generated.ts") && !path.includes("/browser"))
-  .map((path) => [path, readFileSync(join(SRC, path), "utf8")] as const);
+function sourcesOf(folder: string): readonly (readonly [path: string, text: string])[] {
+  const root = join(import.meta.dirname, "../..", folder);
+  return readdirSync(root, { recursive: true, encoding: "utf8" })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => /\.tsx?$/.test(path) && !path.endsWith(".generated.ts") && !path.includes("/browser"))
+    .map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
+}
+
+const sources = sourcesOf("src");
 
 it.each([
   ["sends a batch", /\.batch\(/, ["platform/db/batch.ts"]],
@@ -25,4 +29,34 @@ it.each([
   );
   const elsewhere = sources.filter(([path, text]) => pattern.test(text) && !files.some((file) => file === path));
   expect(elsewhere.map(([path]) => path)).toEqual([]);
+});
+
+const ofConsole = sourcesOf("dashboard/src");
+
+it.each([
+  // Each of them has its own idea of a thousands separator.
+  ["has a field for numbers of its own", /\bNumberInput\b|inputMode="decimal"/, []],
+  // The digits of a mailed code.
+  ["lets the browser read numbers", /type="number"|valueAsNumber/, ["sign-in/sign-in-form.tsx"]],
+  ["reads numbers out of texts", /\bparse(Float|Int)\b|\.replace(All)?\(\s*["'/]\\?[,.]["'/]/, []],
+  ["reads a typed amount", /\breadAmount\b/, ["shell/amounts.ts"]],
+  [
+    "makes a number of a text",
+    /\bNumber\(/,
+    [
+      "shell/amounts.ts",
+      // Choices of a list, which nobody types.
+      ...["developers/key-row.tsx", "developers/new-key.tsx", "endpoint/endpoint-actions.tsx"],
+      ...["invoices/new-invoice-form.tsx", "settings/duration-field.tsx"],
+      // Amounts of the service: heights of a chart, ratios, and whether one is above 0.
+      ...["home/day-chart.tsx", "home/sums.ts", "reports/totals-sections.tsx", "shell/formats.ts"],
+      ...["invoice/methods-section.tsx", "invoices/status.tsx"],
+      // Parts of a date, the order of a list, the place of a digit.
+      ...["audit/days.ts", "wallets/pairs.ts", "sign-in/sign-in-form.tsx"],
+    ],
+  ],
+] as const)("no file of the console %s, except for those made for it", (_, pattern, files) => {
+  expect(ofConsole.length).toBeGreaterThan(200);
+  const found = ofConsole.filter(([, text]) => pattern.test(text)).map(([path]) => path);
+  expect(found.toSorted()).toEqual([...files].toSorted());
 });

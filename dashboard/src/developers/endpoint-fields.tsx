@@ -1,18 +1,21 @@
 // The fields of an endpoint, new or to change.
-import { Button, Group, MultiSelect, NumberInput, Radio, Stack, TextInput } from "@mantine/core";
+import { Button, Group, MultiSelect, Radio, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { changedFields } from "../api/changed-fields.ts";
 import { ApiError, wholeFieldErrors } from "../api/errors.ts";
 import type { CreateWebhookBody, NewWebhook, Webhook } from "../api/operations.ts";
 import { showDone, showError, useChange } from "../api/queries.ts";
+import { fieldText, numberError, wireNumber } from "../shell/amounts.ts";
 import { hasMailbox } from "../shell/deployment.ts";
 import { useMerchant } from "../shell/merchants.ts";
+import { NumberField } from "../shell/number-field.tsx";
 import { EVENT_GROUPS } from "./event-groups.ts";
 
 /** As the contract has them (webhooks/contract.ts). */
 const LONGEST = { url: 2_048, description: 500 } as const;
 const MOST_RETRIES = 9;
-const TIMEOUT_SECONDS = { least: 1, most: 30 } as const;
+const RETRIES = { digits: 0, most: BigInt(MOST_RETRIES) } as const;
+const TIMEOUT_SECONDS = { digits: 3, least: 1n, most: 30n } as const;
 
 interface Props {
   /** To change; undefined for a new one. */
@@ -26,8 +29,9 @@ interface Values {
   readonly description: string;
   readonly hears: "ALL" | "CHOSEN";
   readonly events: string[];
-  readonly retryCount: number | string;
-  readonly timeoutSeconds: number | string;
+  /** As they were typed. */
+  readonly retryCount: string;
+  readonly timeoutSeconds: string;
 }
 
 export function EndpointFields({ endpoint, onClose, onMade }: Props) {
@@ -37,6 +41,8 @@ export function EndpointFields({ endpoint, onClose, onMade }: Props) {
     validate: {
       url: (url) => (isTakenUrl(url.trim()) ? null : "Enter an address that begins with https://"),
       events: (events, { hears }) => (hears === "CHOSEN" && events.length === 0 ? "Choose at least one" : null),
+      retryCount: (text) => numberError(text, RETRIES),
+      timeoutSeconds: (text) => numberError(text, TIMEOUT_SECONDS),
     },
   });
   const onError = (error: Error) => {
@@ -109,23 +115,17 @@ export function EndpointFields({ endpoint, onClose, onMade }: Props) {
           />
         )}
         <Group grow align="flex-start">
-          <NumberInput
+          <NumberField
             label="Retries"
-            description="After a first failure."
-            min={0}
-            max={MOST_RETRIES}
-            allowDecimal={false}
-            hideControls
+            hint="After a first failure."
+            rule={RETRIES}
             {...form.getInputProps("retryCount")}
           />
-          <NumberInput
+          <NumberField
             label="Wait for an answer"
-            description="Then it counts as failed."
-            min={TIMEOUT_SECONDS.least}
-            max={TIMEOUT_SECONDS.most}
-            suffix=" seconds"
-            decimalScale={3}
-            hideControls
+            hint="Then it counts as failed."
+            unit="seconds"
+            rule={TIMEOUT_SECONDS}
             {...form.getInputProps("timeoutSeconds")}
           />
         </Group>
@@ -146,8 +146,8 @@ function valuesOf(endpoint: Webhook | undefined): Values {
     description: endpoint?.description ?? "",
     hears: isAll ? "ALL" : "CHOSEN",
     events: isAll ? [] : [...endpoint.events],
-    retryCount: endpoint?.retryCount ?? MOST_RETRIES,
-    timeoutSeconds: (endpoint?.timeout ?? 15_000) / 1_000,
+    retryCount: fieldText(endpoint?.retryCount ?? MOST_RETRIES),
+    timeoutSeconds: fieldText((endpoint?.timeout ?? 15_000) / 1_000),
   };
 }
 
@@ -157,8 +157,8 @@ function bodyOf({ url, description, hears, events, retryCount, timeoutSeconds }:
     url: url.trim(),
     description: description.trim() || null,
     events: names as readonly string[] as CreateWebhookBody["events"],
-    retryCount: Number(retryCount),
-    timeout: Math.round(Number(timeoutSeconds) * 1_000),
+    retryCount: wireNumber(retryCount, RETRIES),
+    timeout: Math.round(wireNumber(timeoutSeconds, TIMEOUT_SECONDS) * 1_000),
   };
 }
 

@@ -1,10 +1,12 @@
-import { Button, Group, NumberInput, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
 import { isEmail, useForm } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
 import { fieldErrors } from "../api/errors.ts";
 import type { CreateInvoiceBody } from "../api/operations.ts";
 import { showDone, showError, useChange } from "../api/queries.ts";
+import { fieldText, numberError, priceRule, wireNumber } from "../shell/amounts.ts";
 import { useMay, useMerchant } from "../shell/merchants.ts";
+import { NumberField } from "../shell/number-field.tsx";
 import { CustomerField, MethodsField, ProductField } from "./choices.tsx";
 import { CURRENCIES } from "./currencies.ts";
 import { LONGEST } from "./limits.ts";
@@ -23,6 +25,7 @@ const LIFETIMES = [
 interface Values {
   readonly productId: string;
   readonly name: string;
+  /** As it was typed. */
   readonly rawAmount: string;
   readonly currency: string;
   readonly customerEmail: string;
@@ -50,7 +53,8 @@ export function NewInvoiceForm() {
     initialValues: EMPTY,
     validate: {
       name: (name) => (name.trim() === "" ? "Enter what the customer pays for" : null),
-      rawAmount: (amount) => (/^\d{1,9}(\.\d{1,6})?$/.test(amount) ? null : "Enter an amount, or 0 for any amount"),
+      rawAmount: (amount, { currency }) =>
+        numberError(amount, priceRule(currency), "Enter an amount, or 0 for any amount"),
       customerEmail: (email) => (email === "" ? null : isEmail("Enter an email address, or none")(email)),
     },
   });
@@ -85,7 +89,7 @@ export function NewInvoiceForm() {
               form.setValues({
                 productId: product?.id ?? "",
                 ...(product === undefined ? {} : { name: product.name, currency: product.currency }),
-                ...(product === undefined ? {} : { rawAmount: shortest(product.price) }),
+                ...(product === undefined ? {} : { rawAmount: fieldText(product.price) }),
               })
             }
           />
@@ -99,17 +103,12 @@ export function NewInvoiceForm() {
           {...form.getInputProps("name")}
         />
         <Group grow align="flex-start">
-          <NumberInput
+          <NumberField
             label="Amount"
+            hint="0 lets the customer choose."
             required
-            min={0}
-            decimalScale={6}
-            thousandSeparator=" "
-            hideControls
-            value={values.rawAmount}
-            error={form.errors.rawAmount}
-            // The text, not the number: a number of JavaScript would round it.
-            onValueChange={({ value }) => form.setFieldValue("rawAmount", value)}
+            rule={priceRule(values.currency)}
+            {...form.getInputProps("rawAmount")}
           />
           <Select
             label="Currency"
@@ -170,16 +169,10 @@ function bodyOf(values: Values): CreateInvoiceBody {
   });
   return {
     name: name.trim(),
-    // The contract's one JSON number. The service reads its shortest decimal text, which is the text that was typed.
-    rawAmount: Number(rawAmount),
+    rawAmount: wireNumber(rawAmount, priceRule(currency)),
     currency: currency as CreateInvoiceBody["currency"],
     ...Object.fromEntries(given.map(([field, text]) => [field, text.trim()])),
     ...(expiresInSeconds === "" ? {} : { expiresInSeconds: Number(expiresInSeconds) }),
     ...(paymentMethods.length === 0 ? {} : { paymentMethods }),
   };
-}
-
-/** `120.000000` is `120`. */
-function shortest(amount: string): string {
-  return amount.includes(".") ? amount.replace(/\.?0+$/, "") : amount;
 }

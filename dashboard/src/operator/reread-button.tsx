@@ -1,8 +1,10 @@
-import { Button, Group, Modal, NumberInput, Stack, Text } from "@mantine/core";
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { fieldErrors } from "../api/errors.ts";
 import { showDone, showError, useChange } from "../api/queries.ts";
+import { fieldText, numberError, numberIn, wireNumber } from "../shell/amounts.ts";
+import { NumberField } from "../shell/number-field.tsx";
 
 interface Props {
   readonly network: string;
@@ -29,13 +31,20 @@ export function RereadButton(props: Props) {
 const USUAL_BLOCKS = 1_000;
 /** As the API takes it. */
 const MOST_BLOCKS = 1_000_000;
+const HEIGHT = { digits: 0, most: BigInt(Number.MAX_SAFE_INTEGER) } as const;
+const NO_HEIGHT = "Enter a block's number.";
 
 function RereadForm({ network, cursorHeight, onDone }: Props & { readonly onDone: () => void }) {
   const form = useForm({
-    initialValues: { fromHeight: Math.max(0, cursorHeight - USUAL_BLOCKS + 1), toHeight: cursorHeight },
+    initialValues: {
+      fromHeight: fieldText(Math.max(0, cursorHeight - USUAL_BLOCKS + 1)),
+      toHeight: fieldText(cursorHeight),
+    },
     validate: {
-      fromHeight: (from) => (Number.isInteger(from) ? null : "Enter a block's number."),
-      toHeight: (to, { fromHeight }) => rangeError({ from: fromHeight, to, cursorHeight }),
+      fromHeight: (from) => numberError(from, HEIGHT, NO_HEIGHT),
+      toHeight: (to, { fromHeight }) =>
+        numberError(to, HEIGHT, NO_HEIGHT) ??
+        rangeError({ from: numberIn(fromHeight, HEIGHT) ?? 0, to: wireNumber(to, HEIGHT), cursorHeight }),
     },
   });
   const request = useChange("rereadNetwork", {
@@ -47,7 +56,10 @@ function RereadForm({ network, cursorHeight, onDone }: Props & { readonly onDone
   });
   const send = form.onSubmit(({ fromHeight, toHeight }) =>
     request.mutate(
-      { params: { network }, body: { fromHeight, toHeight } },
+      {
+        params: { network },
+        body: { fromHeight: wireNumber(fromHeight, HEIGHT), toHeight: wireNumber(toHeight, HEIGHT) },
+      },
       {
         onError: (error) => {
           const errors = fieldErrors(error);
@@ -65,8 +77,8 @@ function RereadForm({ network, cursorHeight, onDone }: Props & { readonly onDone
           and what is found counts as of its own time, also for invoices that have ended.
         </Text>
         <Group grow align="flex-start">
-          <NumberInput label="From block" {...NUMBER} {...form.getInputProps("fromHeight")} data-autofocus />
-          <NumberInput label="To block" {...NUMBER} {...form.getInputProps("toHeight")} />
+          <NumberField label="From block" rule={HEIGHT} {...form.getInputProps("fromHeight")} data-autofocus />
+          <NumberField label="To block" rule={HEIGHT} {...form.getInputProps("toHeight")} />
         </Group>
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
@@ -81,17 +93,8 @@ function RereadForm({ network, cursorHeight, onDone }: Props & { readonly onDone
   );
 }
 
-const NUMBER = {
-  min: 0,
-  allowDecimal: false,
-  allowNegative: false,
-  hideControls: true,
-  thousandSeparator: true,
-} as const;
-
 function rangeError(of: { readonly from: number; readonly to: number; readonly cursorHeight: number }): string | null {
   const { from, to, cursorHeight } = of;
-  if (!Number.isInteger(to)) return "Enter a block's number.";
   if (to < from) return "The last block is before the first.";
   if (to > cursorHeight) return `Block ${cursorHeight} is the last one that was read.`;
   return to - from < MOST_BLOCKS ? null : `At most ${MOST_BLOCKS} blocks at a time.`;

@@ -1,12 +1,14 @@
 // The form of a product: a new one, or one that is changed.
-import { Button, Checkbox, Fieldset, Group, NumberInput, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, Fieldset, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { changedFields } from "../api/changed-fields.ts";
 import { fieldErrors } from "../api/errors.ts";
 import type { CreateProductBody, Product } from "../api/operations.ts";
 import { showError, useChange } from "../api/queries.ts";
 import { CURRENCIES } from "../invoices/currencies.ts";
+import { fieldText, type NumberRule, numberError, priceRule, wireNumber } from "../shell/amounts.ts";
 import { useMerchant } from "../shell/merchants.ts";
+import { NumberField } from "../shell/number-field.tsx";
 import { PictureField } from "./picture.tsx";
 
 /** Lengths as the contract has them (createProductBody). */
@@ -15,6 +17,7 @@ const LONGEST = { name: 200, description: 1_000 } as const;
 interface Values {
   readonly name: string;
   readonly description: string;
+  /** As it was typed. */
   readonly price: string;
   readonly currency: string;
   readonly image: string;
@@ -36,11 +39,12 @@ interface Props {
 
 export function ProductForm({ product, onSaved }: Props) {
   const { id: merchantId } = useMerchant();
+  const ruleOf = (currency: string) => priceRule(currency, product?.price);
   const form = useForm<Values>({
     initialValues: product === undefined ? EMPTY : valuesOf(product),
     validate: {
       name: (name) => (name.trim() === "" ? "Enter what you sell" : null),
-      price: (price) => (/^\d{1,9}(\.\d{1,6})?$/.test(price) ? null : "Enter a price, or 0 for any amount"),
+      price: (price, { currency }) => numberError(price, ruleOf(currency), "Enter a price, or 0 for any amount"),
     },
   });
   const options = { isShownInPlace: true, onSuccess: onSaved };
@@ -54,11 +58,12 @@ export function ProductForm({ product, onSaved }: Props) {
   };
   const send = form.onSubmit((values) => {
     if (product === undefined) {
-      create.mutate({ merchantId, body: bodyOf(values) }, failed);
+      create.mutate({ merchantId, body: bodyOf(values, ruleOf(values.currency)) }, failed);
       return;
     }
     // The picture that is there is a URL of our own, which would be fetched again.
-    const body = changedFields(bodyOf(form.getInitialValues()), bodyOf(values));
+    const before = form.getInitialValues();
+    const body = changedFields(bodyOf(before, ruleOf(before.currency)), bodyOf(values, ruleOf(values.currency)));
     if (Object.keys(body).length === 0) onSaved(product);
     else update.mutate({ merchantId, params: { productId: product.id }, body }, failed);
   });
@@ -67,22 +72,17 @@ export function ProductForm({ product, onSaved }: Props) {
       <Stack>
         <TextInput label="Name" required maxLength={LONGEST.name} data-autofocus {...form.getInputProps("name")} />
         <Group grow align="flex-start">
-          <NumberInput
+          <NumberField
             label="Price"
-            description="0 lets the customer choose."
+            hint="0 lets the customer choose."
             required
-            min={0}
-            decimalScale={6}
-            thousandSeparator=" "
-            hideControls
-            value={form.values.price}
-            error={form.errors.price}
-            // The text, not the number: a number of JavaScript would round it.
-            onValueChange={({ value }) => form.setFieldValue("price", value)}
+            rule={ruleOf(form.values.currency)}
+            {...form.getInputProps("price")}
           />
           <Select
             label="Currency"
             description="In which the price is."
+            inputWrapperOrder={["label", "input", "description", "error"]}
             data={[...new Set([...CURRENCIES, form.values.currency])]}
             searchable
             allowDeselect={false}
@@ -123,17 +123,16 @@ function valuesOf({ name, description, price, currency, image, ...flags }: Produ
   return {
     ...{ name, description: description ?? "", currency, image: image ?? "" },
     ...{ askForName, askForAddress, askForPhoneNumber },
-    // `19.500000` is `19.5`.
-    price: price.includes(".") ? price.replace(/\.?0+$/, "") : price,
+    price: fieldText(price),
   };
 }
 
-function bodyOf({ name, description, price, currency, image, ...flags }: Values): CreateProductBody {
+function bodyOf(values: Values, rule: NumberRule): CreateProductBody {
+  const { name, description, price, currency, image, ...flags } = values;
   return {
     name: name.trim(),
     description: description.trim() || null,
-    // The service reads the number's shortest decimal text, which is the text that was typed.
-    price: Number(price),
+    price: wireNumber(price, rule),
     currency: currency as CreateProductBody["currency"],
     image: image || null,
     ...flags,

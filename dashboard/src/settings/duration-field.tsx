@@ -1,5 +1,7 @@
-import { Group, NativeSelect, NumberInput } from "@mantine/core";
+import { Group, NativeSelect } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import { fieldText, numberError, numberIn } from "../shell/amounts.ts";
+import { NumberField } from "../shell/number-field.tsx";
 
 const UNITS = [
   { value: "86400", label: "days" },
@@ -7,11 +9,13 @@ const UNITS = [
   { value: "60", label: "minutes" },
   { value: "1", label: "seconds" },
 ];
+/** Of any unit; each setting has bounds of its own. */
+const COUNT = { digits: 2, most: 1_000_000_000n } as const;
 
 interface Props {
   readonly label: string;
   readonly description: string;
-  /** In seconds. */
+  /** In seconds; not a number while what is typed is none. */
   readonly value: number;
   readonly error?: ReactNode;
   readonly onChange: (seconds: number) => void;
@@ -21,26 +25,36 @@ interface Props {
 export function DurationField({ label, description, value, error, onChange }: Props) {
   const [unit, setUnit] = useState(() => UNITS.find(({ value: size }) => value % Number(size) === 0)?.value ?? "1");
   const size = Number(unit);
+  const [typed, setTyped] = useState(() => fieldText(value / size));
   return (
     <Group align="flex-end" gap="xs" wrap="nowrap">
-      <NumberInput
+      <NumberField
         label={label}
-        description={description}
-        error={error}
+        hint={description}
+        error={error !== undefined && (numberError(typed, COUNT) ?? error)}
         style={{ flex: 1 }}
-        min={0}
-        decimalScale={2}
-        hideControls
-        value={value / size}
-        onChange={(typed) => onChange(Math.round(Number(typed) * size))}
+        rule={COUNT}
+        value={typed}
+        onChange={(text) => {
+          setTyped(text);
+          onChange(Math.round((numberIn(text, COUNT) ?? Number.NaN) * size));
+        }}
       />
       <NativeSelect
         aria-label={`Unit of: ${label}`}
         data={UNITS}
         value={unit}
         w={110}
-        onChange={({ currentTarget }) => setUnit(currentTarget.value)}
+        onChange={({ currentTarget }) => {
+          setUnit(currentTarget.value);
+          if (Number.isFinite(value)) setTyped(shortText(value / Number(currentTarget.value)));
+        }}
       />
     </Group>
   );
+}
+
+/** The time span itself stays as it was. */
+function shortText(count: number): string {
+  return fieldText(Math.round(count * 100) / 100);
 }

@@ -1,10 +1,14 @@
-import { Group, NumberInput } from "@mantine/core";
+import { Group } from "@mantine/core";
 import type { Settings } from "../api/operations.ts";
+import { fieldText, numberError, wireNumber } from "../shell/amounts.ts";
+import { NumberField } from "../shell/number-field.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
-type Values = Readonly<Record<"maxActiveInvoices" | "maxPublicInvoices", number | string>>;
+/** As they were typed. */
+type Values = Readonly<Record<"maxActiveInvoices" | "maxPublicInvoices", string>>;
 
-const MOST = 1_000_000;
+const ACTIVE = { digits: 0, least: 1n, most: 1_000_000n } as const;
+const PUBLIC = { digits: 0, most: 1_000_000n } as const;
 
 export function LimitsSection({ settings }: { readonly settings: Settings }) {
   const { maxActiveInvoices, maxPublicInvoices } = settings;
@@ -12,30 +16,22 @@ export function LimitsSection({ settings }: { readonly settings: Settings }) {
     <SettingsForm<Values>
       title="Limits"
       about="How many invoices may wait for their payment at the same time, so that nobody can flood you."
-      initial={{ maxActiveInvoices, maxPublicInvoices }}
+      initial={{ maxActiveInvoices: fieldText(maxActiveInvoices), maxPublicInvoices: fieldText(maxPublicInvoices) }}
+      validate={{
+        maxActiveInvoices: (text) => numberError(text, ACTIVE),
+        maxPublicInvoices: (text) => numberError(text, PUBLIC),
+      }}
       bodyOf={(values) => ({
-        maxActiveInvoices: Number(values.maxActiveInvoices),
-        maxPublicInvoices: Number(values.maxPublicInvoices),
+        maxActiveInvoices: wireNumber(values.maxActiveInvoices, ACTIVE),
+        maxPublicInvoices: wireNumber(values.maxPublicInvoices, PUBLIC),
       })}
     >
       {(form) => (
         <Group grow align="flex-start" preventGrowOverflow={false}>
-          <NumberInput
-            label="Of your server and team"
-            min={1}
-            max={MOST}
-            allowDecimal={false}
-            thousandSeparator=" "
-            hideControls
-            {...form.getInputProps("maxActiveInvoices")}
-          />
-          <NumberInput
+          <NumberField label="Of your server and team" rule={ACTIVE} {...form.getInputProps("maxActiveInvoices")} />
+          <NumberField
             label="Of public keys and product pages"
-            min={0}
-            max={MOST}
-            allowDecimal={false}
-            thousandSeparator=" "
-            hideControls
+            rule={PUBLIC}
             {...form.getInputProps("maxPublicInvoices")}
           />
         </Group>

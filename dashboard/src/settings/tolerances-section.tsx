@@ -1,22 +1,28 @@
-import { Alert, Group, NumberInput, Radio, Stack, Text } from "@mantine/core";
+import { Alert, Group, Radio, Stack, Text } from "@mantine/core";
 import type { Settings } from "../api/operations.ts";
+import { ANY_CURRENCY, fieldText, type NumberRule, numberError, numberIn, wireNumber } from "../shell/amounts.ts";
+import { NumberField } from "../shell/number-field.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { paidBounds } from "./examples.ts";
 import { SettingsForm } from "./settings-form.tsx";
 
-/** What a number field holds while it is being typed. */
-type Typed = number | string;
-
+/** Numbers are as they were typed. */
 interface Values {
-  readonly underpaidTolerancePercent: Typed;
-  readonly underpaidToleranceMax: Typed;
-  readonly overpaidTolerancePercent: Typed;
+  readonly underpaidTolerancePercent: string;
+  readonly underpaidToleranceMax: string;
+  readonly overpaidTolerancePercent: string;
   readonly latePaymentPolicy: Settings["latePaymentPolicy"];
-  readonly quorumAboveAmount: Typed;
+  readonly quorumAboveAmount: string;
 }
 
 const EXAMPLES = [20, 100, 2_000];
-const MOST_AMOUNT = 1_000_000;
+/** As the contract has them (merchants/contract.ts). */
+const RULES = {
+  underpaidTolerancePercent: { digits: 2, most: 10n },
+  underpaidToleranceMax: ANY_CURRENCY,
+  overpaidTolerancePercent: { digits: 2, most: 100n },
+  quorumAboveAmount: ANY_CURRENCY,
+} as const satisfies Partial<Record<keyof Values, NumberRule>>;
 
 export function TolerancesSection({ settings }: { readonly settings: Settings }) {
   return (
@@ -24,49 +30,46 @@ export function TolerancesSection({ settings }: { readonly settings: Settings })
       title="When an invoice is paid"
       about="Wallets and exchanges take fees and round. How much too little, or too much, is still what you asked for?"
       initial={{
-        underpaidTolerancePercent: settings.underpaidTolerancePercent,
-        underpaidToleranceMax: Number(settings.underpaidToleranceMax),
-        overpaidTolerancePercent: settings.overpaidTolerancePercent,
+        underpaidTolerancePercent: fieldText(settings.underpaidTolerancePercent),
+        underpaidToleranceMax: fieldText(settings.underpaidToleranceMax),
+        overpaidTolerancePercent: fieldText(settings.overpaidTolerancePercent),
         latePaymentPolicy: settings.latePaymentPolicy,
-        quorumAboveAmount: settings.quorumAboveAmount === null ? "" : Number(settings.quorumAboveAmount),
+        quorumAboveAmount: fieldText(settings.quorumAboveAmount),
+      }}
+      validate={{
+        underpaidTolerancePercent: (text) => numberError(text, RULES.underpaidTolerancePercent),
+        underpaidToleranceMax: (text) => numberError(text, RULES.underpaidToleranceMax),
+        overpaidTolerancePercent: (text) => numberError(text, RULES.overpaidTolerancePercent),
+        quorumAboveAmount: (text) => numberError(text, RULES.quorumAboveAmount, null),
       }}
       bodyOf={(values) => ({
-        underpaidTolerancePercent: Number(values.underpaidTolerancePercent),
-        underpaidToleranceMax: Number(values.underpaidToleranceMax),
-        overpaidTolerancePercent: Number(values.overpaidTolerancePercent),
+        underpaidTolerancePercent: wireNumber(values.underpaidTolerancePercent, RULES.underpaidTolerancePercent),
+        underpaidToleranceMax: wireNumber(values.underpaidToleranceMax, RULES.underpaidToleranceMax),
+        overpaidTolerancePercent: wireNumber(values.overpaidTolerancePercent, RULES.overpaidTolerancePercent),
         latePaymentPolicy: values.latePaymentPolicy,
-        quorumAboveAmount: values.quorumAboveAmount === "" ? null : Number(values.quorumAboveAmount),
+        quorumAboveAmount:
+          values.quorumAboveAmount.trim() === "" ? null : wireNumber(values.quorumAboveAmount, RULES.quorumAboveAmount),
       })}
     >
       {(form) => (
         <>
           <Group grow align="flex-start" preventGrowOverflow={false}>
-            <NumberInput
+            <NumberField
               label="So much too little is still paid"
-              suffix=" %"
-              min={0}
-              max={10}
-              decimalScale={2}
-              hideControls
+              unit="%"
+              rule={RULES.underpaidTolerancePercent}
               {...form.getInputProps("underpaidTolerancePercent")}
             />
-            <NumberInput
+            <NumberField
               label="But never more than"
-              description="In the invoice's currency."
-              inputWrapperOrder={["label", "input", "description", "error"]}
-              min={0}
-              max={MOST_AMOUNT}
-              decimalScale={6}
-              hideControls
+              hint="In the invoice's currency."
+              rule={RULES.underpaidToleranceMax}
               {...form.getInputProps("underpaidToleranceMax")}
             />
-            <NumberInput
+            <NumberField
               label="So much too much is not yet overpaid"
-              suffix=" %"
-              min={0}
-              max={100}
-              decimalScale={2}
-              hideControls
+              unit="%"
+              rule={RULES.overpaidTolerancePercent}
               {...form.getInputProps("overpaidTolerancePercent")}
             />
           </Group>
@@ -80,14 +83,10 @@ export function TolerancesSection({ settings }: { readonly settings: Settings })
               <Radio value="ACCEPT" label="Counts, as if it had come in time" />
             </Stack>
           </Radio.Group>
-          <NumberInput
+          <NumberField
             label="Two sources must agree from this amount on"
-            description="A payment of a large invoice is believed once two providers of chain data have seen it. Empty: never."
-            min={0}
-            max={MOST_AMOUNT}
-            decimalScale={6}
-            thousandSeparator=" "
-            hideControls
+            hint="A payment of a large invoice is believed once two providers of chain data have seen it. Empty: never."
+            rule={RULES.quorumAboveAmount}
             {...form.getInputProps("quorumAboveAmount")}
           />
           {settings.warnings.includes("QUORUM_IGNORED") && (
@@ -103,15 +102,14 @@ export function TolerancesSection({ settings }: { readonly settings: Settings })
 
 function PaidExamples({ values }: { readonly values: Values }) {
   const { money } = useFormats();
-  const tolerances = {
-    underpaidPercent: Number(values.underpaidTolerancePercent),
-    underpaidMax: Number(values.underpaidToleranceMax),
-    overpaidPercent: Number(values.overpaidTolerancePercent),
-  };
+  const underpaidPercent = numberIn(values.underpaidTolerancePercent, RULES.underpaidTolerancePercent);
+  const underpaidMax = numberIn(values.underpaidToleranceMax, RULES.underpaidToleranceMax);
+  const overpaidPercent = numberIn(values.overpaidTolerancePercent, RULES.overpaidTolerancePercent);
+  if (underpaidPercent === undefined || underpaidMax === undefined || overpaidPercent === undefined) return null;
   return (
     <Alert color="indigo" title="For example">
       {EXAMPLES.map((units) => {
-        const { from, to } = paidBounds(units, tolerances);
+        const { from, to } = paidBounds(units, { underpaidPercent, underpaidMax, overpaidPercent });
         return (
           <Text key={units} size="sm">
             {money(`${units}.00`, "USD")} is paid by anything from {money(from, "USD")} to {money(to, "USD")}.

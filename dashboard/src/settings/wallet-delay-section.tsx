@@ -1,13 +1,16 @@
-import { Alert, NumberInput, Text } from "@mantine/core";
+import { Alert, Text } from "@mantine/core";
 import type { Settings } from "../api/operations.ts";
+import { fieldText, numberError, numberIn, wireNumber } from "../shell/amounts.ts";
+import { NumberField } from "../shell/number-field.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Time } from "../shell/time.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
-const MOST_HOURS = 168;
+const HOURS = { digits: 0, most: 168n } as const;
 
 interface Values {
-  readonly walletChangeDelayHours: number | string;
+  /** As it was typed. */
+  readonly walletChangeDelayHours: string;
 }
 
 export function WalletDelaySection({ settings }: { readonly settings: Settings }) {
@@ -16,23 +19,21 @@ export function WalletDelaySection({ settings }: { readonly settings: Settings }
     <SettingsForm<Values>
       title="Delay of wallet changes"
       about="A wallet that was added or enabled is used by invoices only after this time. It gives your team time to notice a thief, who would add a wallet of their own."
-      initial={{ walletChangeDelayHours: pending?.hours ?? hours }}
-      bodyOf={(values) => ({ walletChangeDelayHours: Number(values.walletChangeDelayHours) })}
+      initial={{ walletChangeDelayHours: fieldText(pending?.hours ?? hours) }}
+      validate={{ walletChangeDelayHours: (text) => numberError(text, HOURS) }}
+      bodyOf={(values) => ({ walletChangeDelayHours: wireNumber(values.walletChangeDelayHours, HOURS) })}
     >
       {(form) => (
         <>
-          <NumberInput
+          <NumberField
             label="Delay"
-            description="0 to 168 hours. A change needs a fresh proof that it is you, and every owner and admin is mailed."
-            suffix=" hours"
-            min={0}
-            max={MOST_HOURS}
-            allowDecimal={false}
-            hideControls
+            hint="0 to 168 hours. A change needs a fresh proof that it is you, and every owner and admin is mailed."
+            unit="hours"
+            rule={HOURS}
             maw={420}
             {...form.getInputProps("walletChangeDelayHours")}
           />
-          <DelayText now={hours} wanted={Number(form.values.walletChangeDelayHours)} />
+          <DelayText now={hours} wanted={numberIn(form.values.walletChangeDelayHours, HOURS)} />
           {pending !== null && (
             <Alert color="orange" title="A shorter delay was asked for">
               {pending.hours} hours, from <Time value={pending.from} /> on. If nobody of your team did that, save{" "}
@@ -45,8 +46,9 @@ export function WalletDelaySection({ settings }: { readonly settings: Settings }
   );
 }
 
-function DelayText({ now, wanted }: { readonly now: number; readonly wanted: number }) {
+function DelayText({ now, wanted }: { readonly now: number; readonly wanted: number | undefined }) {
   const { count } = useFormats();
+  if (wanted === undefined) return null;
   const spanOf = (hours: number) => (hours === 1 ? "1 hour" : `${count(hours)} hours`);
   const text = wanted === 0 ? "A new wallet is used at once." : `A new wallet is used after ${spanOf(wanted)}.`;
   return (

@@ -1,17 +1,19 @@
 // Registers a wallet: what was pasted is recognised at once, and the service has the last word.
-import { Alert, Button, Group, NumberInput, Select, Stack, Text, Textarea } from "@mantine/core";
+import { Alert, Button, Group, Select, Stack, Text, Textarea } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { fieldErrors } from "../api/errors.ts";
 import type { RegisteredWallet } from "../api/operations.ts";
 import { showError, useChange } from "../api/queries.ts";
+import { type NumberRule, numberError, numberIn } from "../shell/amounts.ts";
+import { NumberField } from "../shell/number-field.tsx";
 import { AddressTable } from "./address-table.tsx";
 import { type Pair, pairsFor } from "./pairs.ts";
 import { type Recognised, recognise, recognisedText } from "./recognise.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** As the contract has it. */
-export const MOST_CONFIRMATIONS = 1_000;
+export const CONFIRMATIONS: NumberRule = { digits: 0, least: 1n, most: 1_000n };
 
 interface Props {
   readonly merchantId: string;
@@ -24,11 +26,14 @@ interface Values {
   readonly text: string;
   readonly pair: string;
   /** "" is as many as recommended. */
-  readonly confirmations: string | number;
+  readonly confirmations: string;
 }
 
 export function WalletForm({ merchantId, leave, onRegistered }: Props) {
-  const form = useForm<Values>({ initialValues: { text: "", pair: "", confirmations: "" } });
+  const form = useForm<Values>({
+    initialValues: { text: "", pair: "", confirmations: "" },
+    validate: { confirmations: (text) => numberError(text, CONFIRMATIONS, null) },
+  });
   const recognised = recognise(form.values.text);
   const pairs = pairsFor(recognised);
   const pair = pairs.find(({ label }) => label === form.values.pair) ?? pairs[0];
@@ -44,7 +49,7 @@ export function WalletForm({ merchantId, leave, onRegistered }: Props) {
       return;
     }
     const { cryptocurrency, network, recommendedConfirmations } = pair;
-    const requiredConfirmations = Number(confirmations) || recommendedConfirmations;
+    const requiredConfirmations = numberIn(confirmations, CONFIRMATIONS) ?? recommendedConfirmations;
     register.mutate(
       { merchantId, body: { ...verdict.registration, cryptocurrency, network, requiredConfirmations } },
       {
@@ -124,12 +129,12 @@ function TheVerdict({ verdict }: { readonly verdict: Verdict }) {
 interface ChoicesProps {
   readonly pairs: readonly Pair[];
   readonly pair: Pair;
-  readonly form: ReturnType<typeof useForm<Values>>;
+  readonly form: Pick<ReturnType<typeof useForm<Values>>, "values" | "setFieldValue" | "getInputProps">;
 }
 
 function Choices({ pairs, pair, form }: ChoicesProps) {
   const recommended = pair.recommendedConfirmations;
-  const isFew = form.values.confirmations !== "" && Number(form.values.confirmations) < recommended;
+  const isFew = (numberIn(form.values.confirmations, CONFIRMATIONS) ?? recommended) < recommended;
   return (
     <>
       <Select
@@ -140,13 +145,11 @@ function Choices({ pairs, pair, form }: ChoicesProps) {
         allowDeselect={false}
         searchable
       />
-      <NumberInput
+      <NumberField
         label="Confirmations"
-        description={`A payment counts after as many blocks. Recommended here: ${recommended}.`}
+        hint={`A payment counts after as many blocks. Recommended here: ${recommended}.`}
         placeholder={String(recommended)}
-        min={1}
-        max={MOST_CONFIRMATIONS}
-        allowDecimal={false}
+        rule={CONFIRMATIONS}
         {...form.getInputProps("confirmations")}
       />
       {isFew && (

@@ -1,14 +1,17 @@
-import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { fieldErrors } from "../api/errors.ts";
 import type { Merchant, Product } from "../api/operations.ts";
 import { showError, useChange } from "../api/queries.ts";
+import { numberError, numberIn, priceRule, wireNumber } from "../shell/amounts.ts";
 import { CopyText } from "../shell/copy-text.tsx";
+import { NumberField } from "../shell/number-field.tsx";
 import { QrCode } from "../shell/qr-code.tsx";
 
 const CURRENCIES = ["USD", "EUR", "GBP", "CHF"] as const;
 const LONGEST_NAME = 200;
+const NO_PRICE = "Enter a price";
 
 interface Props {
   readonly merchant: Merchant;
@@ -18,6 +21,7 @@ interface Props {
 
 interface Values {
   readonly name: string;
+  /** As it was typed. */
   readonly price: string;
   readonly currency: (typeof CURRENCIES)[number];
 }
@@ -28,14 +32,15 @@ export function FirstProduct({ merchant, onDone, onSkip }: Props) {
     initialValues: { name: "", price: "", currency: "USD" },
     validate: {
       name: (name) => (name.trim() === "" ? "Enter what you sell" : null),
-      price: (price) => (Number(price) > 0 ? null : "Enter a price"),
+      price: (price, { currency }) =>
+        numberIn(price, priceRule(currency)) === 0 ? NO_PRICE : numberError(price, priceRule(currency), NO_PRICE),
     },
   });
   const create = useChange("createProduct", { isShownInPlace: true, onSuccess: setProduct });
   if (product !== undefined) return <BuyLink product={product} onDone={onDone} />;
   const send = ({ name, price, currency }: Values) =>
     create.mutate(
-      { merchantId: merchant.id, body: { name: name.trim(), price: Number(price), currency } },
+      { merchantId: merchant.id, body: { name: name.trim(), price: wireNumber(price, priceRule(currency)), currency } },
       {
         onError: (error) => {
           form.setErrors(fieldErrors(error));
@@ -48,15 +53,7 @@ export function FirstProduct({ merchant, onDone, onSkip }: Props) {
       <Stack>
         <TextInput label="Product" maxLength={LONGEST_NAME} {...form.getInputProps("name")} />
         <Group grow align="flex-start">
-          <NumberInput
-            label="Price"
-            min={0}
-            decimalScale={6}
-            hideControls
-            value={form.values.price}
-            error={form.errors.price}
-            onValueChange={({ value }) => form.setFieldValue("price", value)}
-          />
+          <NumberField label="Price" rule={priceRule(form.values.currency)} {...form.getInputProps("price")} />
           <Select label="Currency" data={[...CURRENCIES]} allowDeselect={false} {...form.getInputProps("currency")} />
         </Group>
         <Group justify="flex-end">

@@ -1,0 +1,87 @@
+// Every number that is typed into the console is read here, by the rule of the whole service (src/lib/typed-amount.ts): exactly, or not at all.
+import { type AmountProblem, amountText, currencyDigits, readAmount } from "../../../src/lib/typed-amount.ts";
+import { coins, money } from "./formats.ts";
+
+export interface NumberRule {
+  readonly digits: number;
+  readonly least?: bigint;
+  readonly most: bigint;
+  /** Of an amount of money. */
+  readonly currency?: string;
+  /** Undefined: the browser's own. */
+  readonly locale?: string;
+}
+
+/** As the contract has it (createInvoiceBody, createProductBody). */
+const MOST_PRICE = 1_000_000n;
+
+/** Of prices. `stored`: the price that is there, which may have more digits than its currency, and must not be lost. */
+export function priceRule(currency: string, stored = "0"): NumberRule {
+  const digits = Math.max(currencyDigits(currency), digitsOf(stored));
+  return { digits, most: MOST_PRICE, currency };
+}
+
+/** Of amounts in any currency, with as many digits as the service keeps. */
+export const ANY_CURRENCY: NumberRule = { digits: 6, most: MOST_PRICE };
+
+/** A number of the service as a field shows it. */
+export function fieldText(number: string | number | null, locale?: string): string {
+  return number === null ? "" : amountText(String(number), locale);
+}
+
+/** Why the text cannot be sent; null if it can. `ifEmpty`: what to say of a field without a text, null if it may be left so. */
+export function numberError(text: string, rule: NumberRule, ifEmpty: string | null = "Enter a number"): string | null {
+  const number = readAmount(text, { ...rule, locale: rule.locale });
+  if (!number.ok) return number.error.kind === "EMPTY" ? ifEmpty : words(text, number.error, rule);
+  const { least = 0n } = rule;
+  return BigInt(number.value.split(".")[0] ?? "0") < least ? `At least ${shown(String(least), rule)}` : null;
+}
+
+/** What the text will be sent as, or between which amounts it leaves a choice; undefined while there is nothing to say of it. */
+export function readingOf(text: string, rule: NumberRule): string | undefined {
+  const number = readAmount(text, { ...rule, locale: rule.locale });
+  if (number.ok) return `= ${shown(number.value, rule)}`;
+  return number.error.kind === "AMBIGUOUS" ? words(text, number.error, rule) : undefined;
+}
+
+/**
+ * The number of a text that `numberError` has passed, for the contract's JSON numbers: with at most 13 digits the shortest text of the number, which
+ * the service reads, is what was typed.
+ */
+export function wireNumber(text: string, rule: NumberRule): number {
+  const number = readAmount(text, { ...rule, locale: rule.locale });
+  if (!number.ok) throw new Error(`not checked before it was sent: ${text}`);
+  return Number(number.value);
+}
+
+/** The same for what is shown beside a field; undefined while it holds no number. */
+export function numberIn(text: string, rule: NumberRule): number | undefined {
+  return numberError(text, rule) === null ? wireNumber(text, rule) : undefined;
+}
+
+function words(text: string, problem: AmountProblem, rule: NumberRule): string {
+  switch (problem.kind) {
+    case "EMPTY":
+    case "NOT_AN_AMOUNT":
+      return `Enter digits, such as ${amountText(rule.digits === 0 ? "25" : "12.5", rule.locale)}`;
+    case "TOO_PRECISE": {
+      const { currency = "It" } = rule;
+      if (problem.digits === 0) return `${currency} has no decimals`;
+      return `${currency} has at most ${problem.digits} decimals`;
+    }
+    case "TOO_LARGE":
+      return `At most ${shown(String(problem.most), rule)}`;
+    case "AMBIGUOUS": {
+      const [one = "", other = ""] = problem.readings.map((reading) => shown(reading, rule));
+      return `“${text.trim()}” can be read as ${one} or as ${other}. Write ${problem.instead.join(" or ")}`;
+    }
+  }
+}
+
+function shown(number: string, { currency, locale }: NumberRule): string {
+  return currency === undefined ? coins(number, { locale }) : money(number, currency, { locale, timeZone: undefined });
+}
+
+function digitsOf(amount: string): number {
+  return (amount.split(".")[1] ?? "").replace(/0+$/, "").length;
+}
