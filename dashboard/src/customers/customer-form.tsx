@@ -1,11 +1,12 @@
 // The form of a customer: a new one, or one that is changed.
 import { Button, Group, Stack, Textarea, TextInput } from "@mantine/core";
-import { isEmail, useForm } from "@mantine/form";
+import { isEmail } from "@mantine/form";
 import { fieldErrors } from "../api/errors.ts";
 import type { Customer } from "../api/operations.ts";
 import { showError, useChange } from "../api/queries.ts";
 import { LONGEST } from "../invoices/limits.ts";
 import { useMerchant } from "../shell/merchants.ts";
+import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 
 interface Props {
   /** The one that is changed; undefined for a new one. */
@@ -18,7 +19,9 @@ type Values = Readonly<Record<(typeof FIELDS)[number], string>>;
 
 export function CustomerForm({ customer, onSaved }: Props) {
   const { id: merchantId } = useMerchant();
-  const form = useForm<Values>({
+  const { form, draft } = useDraft<Values>({
+    name: customer === undefined ? "new customer" : `customer ${customer.id}`,
+    kept: FIELDS,
     initialValues: {
       name: customer?.name ?? "",
       email: customer?.email ?? "",
@@ -30,7 +33,11 @@ export function CustomerForm({ customer, onSaved }: Props) {
       email: (email) => (email === "" ? null : isEmail("Enter an email address, or none")(email)),
     },
   });
-  const options = { isShownInPlace: true, onSuccess: onSaved };
+  const onSuccess = (saved: Pick<Customer, "id">) => {
+    draft.forget();
+    onSaved(saved);
+  };
+  const options = { isShownInPlace: true, onSuccess };
   const create = useChange("upsertCustomer", options);
   const update = useChange("updateCustomer", options);
   const failed = {
@@ -51,6 +58,7 @@ export function CustomerForm({ customer, onSaved }: Props) {
   return (
     <form onSubmit={send} noValidate>
       <Stack>
+        <DraftNotice draft={draft} />
         <Group grow align="flex-start">
           <TextInput label="Name" maxLength={LONGEST.customerName} data-autofocus {...form.getInputProps("name")} />
           <TextInput label="Email" type="email" {...form.getInputProps("email")} />

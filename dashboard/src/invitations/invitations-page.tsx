@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Me } from "../api/operations.ts";
 import { reading, showDone, useChange } from "../api/queries.ts";
+import { forgetDrafts } from "../shell/drafts.ts";
 import { Loading, Problem } from "../shell/problem.tsx";
 import { Time } from "../shell/time.tsx";
 import { Entrance } from "../sign-in/entrance.tsx";
@@ -30,7 +31,7 @@ function Invitations({ me }: { readonly me: Me }) {
     showDone("You are now a member of the team.");
     void navigate({ to: "/console" });
   };
-  const signOut = useChange("signOut");
+  const signOut = useChange("signOut", { onSuccess: () => forgetDrafts(sessionStorage) });
   return (
     <Stack>
       <Text>

@@ -1,10 +1,11 @@
 // What of an invoice can still be changed while it waits for its payment.
 import { Button, Group, Modal, Stack, Textarea, TextInput } from "@mantine/core";
-import { isEmail, useForm } from "@mantine/form";
+import { isEmail } from "@mantine/form";
 import { fieldErrors } from "../api/errors.ts";
 import type { Invoice, UpdateInvoiceBody } from "../api/operations.ts";
 import { showDone, showError, useChange } from "../api/queries.ts";
 import { LONGEST } from "../invoices/limits.ts";
+import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 
 interface Props {
   readonly invoice: Invoice;
@@ -23,9 +24,12 @@ export function EditInvoice({ invoice, isOpen, onClose }: Props) {
 type Values = Readonly<Record<"name" | "description" | "redirectUrl" | (typeof CUSTOMER_FIELDS)[number], string>>;
 
 const CUSTOMER_FIELDS = ["customerEmail", "customerName", "customerAddress", "customerPhoneNumber"] as const;
+const KEPT = ["name", "description", "redirectUrl", ...CUSTOMER_FIELDS] as const;
 
 function EditForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onDone: () => void }) {
-  const form = useForm<Values>({
+  const { form, draft } = useDraft<Values>({
+    name: `invoice ${invoice.id}`,
+    kept: KEPT,
     initialValues: valuesOf(invoice),
     validate: {
       name: (name) => (name.trim() === "" ? "Enter what the customer pays for" : null),
@@ -36,6 +40,7 @@ function EditForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onD
   const update = useChange("updateInvoice", {
     isShownInPlace: true,
     onSuccess: () => {
+      draft.forget();
       showDone("The invoice was changed.");
       onDone();
     },
@@ -59,6 +64,7 @@ function EditForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onD
   return (
     <form onSubmit={send} noValidate>
       <Stack>
+        <DraftNotice draft={draft} />
         <TextInput label="Name" required maxLength={LONGEST.name} data-autofocus {...form.getInputProps("name")} />
         <Textarea
           label="Description"

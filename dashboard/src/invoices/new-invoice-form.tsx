@@ -1,5 +1,5 @@
 import { Button, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
-import { isEmail, useForm } from "@mantine/form";
+import { isEmail } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
 import { fieldErrors } from "../api/errors.ts";
 import type { CreateInvoiceBody } from "../api/operations.ts";
@@ -7,6 +7,7 @@ import { showDone, showError, useChange } from "../api/queries.ts";
 import { fieldText, numberError, priceRule, wireNumber } from "../shell/amounts.ts";
 import { useMay, useMerchant } from "../shell/merchants.ts";
 import { NumberField } from "../shell/number-field.tsx";
+import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 import { CustomerField, MethodsField, ProductField } from "./choices.tsx";
 import { CURRENCIES } from "./currencies.ts";
 import { LONGEST } from "./limits.ts";
@@ -37,6 +38,11 @@ interface Values {
   readonly methods: readonly string[];
 }
 
+const KEPT = [
+  ...(["productId", "name", "rawAmount", "currency", "customerEmail", "customerName"] as const),
+  ...(["externalId", "description", "expiresInSeconds", "methods"] as const),
+];
+
 const EMPTY: Values = {
   ...{ productId: "", name: "", rawAmount: "", currency: "USD", customerEmail: "", customerName: "" },
   ...{ externalId: "", description: "", expiresInSeconds: "", methods: [] },
@@ -49,7 +55,9 @@ export function NewInvoiceForm() {
   const maySeeProducts = useMay("product:view");
   const maySeeCustomers = useMay("customer:view");
   const { pairs } = useWalletPairs();
-  const form = useForm<Values>({
+  const { form, draft } = useDraft<Values>({
+    name: "new invoice",
+    kept: KEPT,
     initialValues: EMPTY,
     validate: {
       name: (name) => (name.trim() === "" ? "Enter what the customer pays for" : null),
@@ -61,6 +69,7 @@ export function NewInvoiceForm() {
   const create = useChange("createInvoice", {
     isShownInPlace: true,
     onSuccess: ({ id }) => {
+      draft.forget();
       showDone("The invoice was created.");
       void navigate({
         to: "/console/$merchantId/invoices/$invoiceId",
@@ -82,6 +91,7 @@ export function NewInvoiceForm() {
   return (
     <form onSubmit={form.onSubmit(send)} noValidate>
       <Stack>
+        <DraftNotice draft={draft} />
         {maySeeProducts && (
           <ProductField
             value={values.productId}

@@ -1,6 +1,5 @@
 // The form of a product: a new one, or one that is changed.
 import { Button, Checkbox, Fieldset, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
-import { useForm } from "@mantine/form";
 import { changedFields } from "../api/changed-fields.ts";
 import { fieldErrors } from "../api/errors.ts";
 import type { CreateProductBody, Product } from "../api/operations.ts";
@@ -9,6 +8,7 @@ import { CURRENCIES } from "../invoices/currencies.ts";
 import { fieldText, type NumberRule, numberError, priceRule, wireNumber } from "../shell/amounts.ts";
 import { useMerchant } from "../shell/merchants.ts";
 import { NumberField } from "../shell/number-field.tsx";
+import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 import { PictureField } from "./picture.tsx";
 
 /** Lengths as the contract has them (createProductBody). */
@@ -26,6 +26,12 @@ interface Values {
   readonly askForPhoneNumber: boolean;
 }
 
+/** All but the picture, which may be larger than a tab can keep. */
+const KEPT = [
+  ...(["name", "description", "price", "currency"] as const),
+  ...(["askForName", "askForAddress", "askForPhoneNumber"] as const),
+];
+
 const EMPTY: Values = {
   ...{ name: "", description: "", price: "", currency: "USD", image: "" },
   ...{ askForName: false, askForAddress: false, askForPhoneNumber: false },
@@ -40,14 +46,20 @@ interface Props {
 export function ProductForm({ product, onSaved }: Props) {
   const { id: merchantId } = useMerchant();
   const ruleOf = (currency: string) => priceRule(currency, product?.price);
-  const form = useForm<Values>({
+  const { form, draft } = useDraft<Values>({
+    name: product === undefined ? "new product" : `product ${product.id}`,
+    kept: KEPT,
     initialValues: product === undefined ? EMPTY : valuesOf(product),
     validate: {
       name: (name) => (name.trim() === "" ? "Enter what you sell" : null),
       price: (price, { currency }) => numberError(price, ruleOf(currency), "Enter a price, or 0 for any amount"),
     },
   });
-  const options = { isShownInPlace: true, onSuccess: onSaved };
+  const onSuccess = (saved: Product) => {
+    draft.forget();
+    onSaved(saved);
+  };
+  const options = { isShownInPlace: true, onSuccess };
   const create = useChange("createProduct", options);
   const update = useChange("updateProduct", options);
   const failed = {
@@ -70,6 +82,7 @@ export function ProductForm({ product, onSaved }: Props) {
   return (
     <form onSubmit={send} noValidate>
       <Stack>
+        <DraftNotice draft={draft} />
         <TextInput label="Name" required maxLength={LONGEST.name} data-autofocus {...form.getInputProps("name")} />
         <Group grow align="flex-start">
           <NumberField

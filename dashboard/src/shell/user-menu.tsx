@@ -1,6 +1,7 @@
 import { ActionIcon, Avatar, Menu, Text, Tooltip, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useChange } from "../api/queries.ts";
+import { forgetDrafts } from "./drafts.ts";
 import { Icon, type IconName } from "./icons.tsx";
 import { useMe } from "./merchants.ts";
 
@@ -8,7 +9,12 @@ export function UserMenu() {
   const me = useMe();
   const navigate = useNavigate();
   // The session is over: what was read belongs to nobody any more, so the page is loaded anew.
-  const signOut = useChange("signOut", { onSuccess: () => location.assign("/sign-in") });
+  const signOut = useChange("signOut", {
+    onSuccess: () => {
+      forgetDrafts(sessionStorage);
+      location.assign("/sign-in");
+    },
+  });
   const [letter = "?"] = me.name ?? me.email;
   return (
     <Menu width={230} position="bottom-end">

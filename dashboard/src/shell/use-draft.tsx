@@ -1,0 +1,68 @@
+import { Alert, Button, Group, Text } from "@mantine/core";
+import { type FormValidateInput, type UseFormReturnType, useForm } from "@mantine/form";
+import { useLayoutEffect, useState } from "react";
+import { changesOf, draftIn, fitting, keepDraft } from "./drafts.ts";
+import { useMe, useMerchant } from "./merchants.ts";
+
+interface Options<V> {
+  /** Of the form, and of what it changes. */
+  readonly name: string;
+  readonly initialValues: V;
+  readonly validate: FormValidateInput<V>;
+  /** The fields that come back. Never one for a secret, and none that holds a picture. */
+  readonly kept: readonly (keyof V & string)[];
+}
+
+export interface Draft {
+  /** Whether what the form shows was typed before it was opened. */
+  readonly isBack: boolean;
+  readonly discard: () => void;
+  /** Once the form was sent. */
+  readonly forget: () => void;
+}
+
+/** A form of the open merchant that is not lost with Escape or a reload. */
+export function useDraft<V extends object>({ name, initialValues, validate, kept }: Options<V>) {
+  const { id: userId } = useMe();
+  const { id: merchantId } = useMerchant();
+  const place = { userId, merchantId, form: name };
+  const [isBack, setBack] = useState(false);
+  const form: UseFormReturnType<V> = useForm<V>({
+    initialValues,
+    validate,
+    onValuesChange: (values) => {
+      const changes = changesOf(form.getInitialValues(), values, kept);
+      keepDraft(sessionStorage, place, changes, Date.now());
+      if (Object.keys(changes).length === 0) setBack(false);
+    },
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the form is opened
+  useLayoutEffect(() => {
+    const fields = fitting(draftIn(sessionStorage, place, Date.now()) ?? {}, initialValues, kept);
+    if (Object.keys(fields).length === 0) return;
+    form.setValues({ ...initialValues, ...fields });
+    setBack(true);
+  }, []);
+  const forget = () => keepDraft(sessionStorage, place, {}, Date.now());
+  const discard = () => {
+    form.reset();
+    forget();
+    setBack(false);
+  };
+  return { form, draft: { isBack, discard, forget } satisfies Draft };
+}
+
+/** Above the fields of a form that was filled in before. */
+export function DraftNotice({ draft: { isBack, discard } }: { readonly draft: Draft }) {
+  if (!isBack) return null;
+  return (
+    <Alert color="indigo" p="xs" role="status">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm">What you had typed is back.</Text>
+        <Button size="compact-sm" variant="default" onClick={discard}>
+          Discard draft
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
