@@ -2667,7 +2667,7 @@ export interface components {
           seconds: string;
         };
         /**
-         * @description Payments received in the period and credited to an invoice.
+         * @description Payments received in the period and credited to an invoice, but for those on test networks.
          * @example 33
          */
         payments: number;
@@ -2692,6 +2692,8 @@ export interface components {
           network: string;
           /** @example BTC */
           cryptocurrency: string;
+          /** @description True on a test network: in no other sum. */
+          isTest: boolean;
           /**
            * @description Payments in this coin.
            * @example 20
@@ -2707,7 +2709,7 @@ export interface components {
            * @example 0.01905
            */
           amount: string;
-          /** @description Their value at receipt, by invoice currency. */
+          /** @description Their value at receipt, by invoice currency; empty on a test network. */
           received: {
             /** @example EUR */
             currency: string;
@@ -2767,7 +2769,7 @@ export interface components {
           seconds: string;
         };
         /**
-         * @description Payments received in the period and credited to an invoice.
+         * @description Payments received in the period and credited to an invoice, but for those on test networks.
          * @example 33
          */
         payments: number;
@@ -2792,6 +2794,8 @@ export interface components {
           network: string;
           /** @example BTC */
           cryptocurrency: string;
+          /** @description True on a test network: in no other sum. */
+          isTest: boolean;
           /**
            * @description Payments in this coin.
            * @example 20
@@ -2807,7 +2811,7 @@ export interface components {
            * @example 0.01905
            */
           amount: string;
-          /** @description Their value at receipt, by invoice currency. */
+          /** @description Their value at receipt, by invoice currency; empty on a test network. */
           received: {
             /** @example EUR */
             currency: string;

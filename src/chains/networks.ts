@@ -33,6 +33,11 @@ export function networkNamed(text: string): Network | undefined {
   return NETWORKS.find((network) => network.name === name || network.aliases.includes(name));
 }
 
+/** Whether coins of the network have no value: what is paid with them never counts as money that was received. */
+export function isTestNetwork(text: string): boolean {
+  return networkNamed(text)?.isTest ?? false;
+}
+
 /** The asset of a code, in any case, on a network; undefined when the pair is not supported. */
 export function assetOn(network: Network, code: string): Asset | undefined {
   if (!NAME.test(code)) return undefined;

@@ -3789,7 +3789,7 @@ export interface components {
           seconds: string;
         };
         /**
-         * @description Payments received in the period and credited to an invoice.
+         * @description Payments received in the period and credited to an invoice, but for those on test networks.
          * @example 33
          */
         payments: number;
@@ -3814,6 +3814,8 @@ export interface components {
           network: string;
           /** @example BTC */
           cryptocurrency: string;
+          /** @description True on a test network: in no other sum. */
+          isTest: boolean;
           /**
            * @description Payments in this coin.
            * @example 20
@@ -3829,7 +3831,7 @@ export interface components {
            * @example 0.01905
            */
           amount: string;
-          /** @description Their value at receipt, by invoice currency. */
+          /** @description Their value at receipt, by invoice currency; empty on a test network. */
           received: {
             /** @example EUR */
             currency: string;
@@ -3889,7 +3891,7 @@ export interface components {
           seconds: string;
         };
         /**
-         * @description Payments received in the period and credited to an invoice.
+         * @description Payments received in the period and credited to an invoice, but for those on test networks.
          * @example 33
          */
         payments: number;
@@ -3914,6 +3916,8 @@ export interface components {
           network: string;
           /** @example BTC */
           cryptocurrency: string;
+          /** @description True on a test network: in no other sum. */
+          isTest: boolean;
           /**
            * @description Payments in this coin.
            * @example 20
@@ -3929,7 +3933,7 @@ export interface components {
            * @example 0.01905
            */
           amount: string;
-          /** @description Their value at receipt, by invoice currency. */
+          /** @description Their value at receipt, by invoice currency; empty on a test network. */
           received: {
             /** @example EUR */
             currency: string;

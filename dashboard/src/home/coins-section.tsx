@@ -1,6 +1,7 @@
 import { Table, Text } from "@mantine/core";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
+import { WithoutValue } from "./not-in-sums.tsx";
 import type { TotalsProps } from "./received-section.tsx";
 import { BEFORE_NAMES } from "./spans.ts";
 import { type CoinRow, coinRows } from "./sums.ts";
@@ -49,6 +50,7 @@ function Row({ row: { name, cryptocurrency, now, before } }: { readonly row: Coi
         </Text>
       </Table.Td>
       <Table.Td ta="right" valign="top">
+        {(now ?? before)?.isTest === true && <WithoutValue />}
         {now?.received.map(({ currency, amount }) => (
           <div key={currency}>{sum(amount, currency)}</div>
         ))}

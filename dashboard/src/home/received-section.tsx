@@ -6,6 +6,7 @@ import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { DayTable } from "./day-table.tsx";
 import { Growth } from "./growth.tsx";
+import { NotInSums } from "./not-in-sums.tsx";
 import { BEFORE_NAMES, type Span } from "./spans.ts";
 import { currenciesOf, growth, receivedIn } from "./sums.ts";
 
@@ -23,7 +24,6 @@ export function ReceivedSection({ span, now, before }: TotalsProps) {
   const currencies = currenciesOf(now, before);
   const [chosen, choose] = useState<string>();
   const currency = currencies.find((each) => each === chosen) ?? currencies[0];
-  const { unpriced } = now.total;
   return (
     <Section
       title="Received"
@@ -53,12 +53,7 @@ export function ReceivedSection({ span, now, before }: TotalsProps) {
           {span > 1 && <Days now={now} before={before} currency={currency} />}
         </>
       )}
-      {unpriced > 0 && (
-        <Text size="sm" c="dimmed">
-          {unpriced === 1 ? "One payment has" : `${unpriced} payments have`} no value in a currency and{" "}
-          {unpriced === 1 ? "is" : "are"} not in these sums, only in those by coin.
-        </Text>
-      )}
+      <NotInSums of={now.total} />
     </Section>
   );
 }

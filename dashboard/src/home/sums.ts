@@ -38,6 +38,11 @@ export function currenciesOf(now: ReportTotals, before: ReportTotals): readonly 
   return [...new Set(all)].toSorted((a, b) => daysIn(b) - daysIn(a));
 }
 
+/** Payments in coins without value, which are in no other sum. */
+export function testPaymentsOf({ coins }: Pick<Sums, "coins">): number {
+  return coins.reduce((sum, { isTest, payments }) => sum + (isTest ? payments : 0), 0);
+}
+
 export interface CoinRow {
   readonly name: string;
   readonly cryptocurrency: string;

@@ -1,5 +1,6 @@
 import { Box, ScrollArea, Stack, Table, Text } from "@mantine/core";
 import type { ReportTotals } from "../api/operations.ts";
+import { NotInSums, WithoutValue } from "../home/not-in-sums.tsx";
 import { paidOf, receivedIn, type Sums } from "../home/sums.ts";
 import { coinName } from "../shell/coin-name.ts";
 import { useFormats } from "../shell/reader.tsx";
@@ -12,7 +13,7 @@ interface Props {
 
 export function ReceivedSection({ totals }: Props) {
   const { count } = useFormats();
-  const { payments, unpriced } = totals.total;
+  const { payments } = totals.total;
   return (
     <Section title="Received" about={payments === 1 ? "1 payment" : `${count(payments)} payments`}>
       {totals.total.received.length === 0 ? (
@@ -20,12 +21,7 @@ export function ReceivedSection({ totals }: Props) {
       ) : (
         <Amounts of={totals.total} isLarge />
       )}
-      {unpriced > 0 && (
-        <Text size="sm" c="dimmed">
-          {unpriced === 1 ? "One payment has" : `${count(unpriced)} payments have`} no value in a currency and{" "}
-          {unpriced === 1 ? "is" : "are"} not in these sums, only in those by coin.
-        </Text>
-      )}
+      <NotInSums of={totals.total} />
     </Section>
   );
 }
@@ -157,11 +153,11 @@ export function CoinsSection({ totals }: Props) {
                   {coins(row.amount)} {row.cryptocurrency}
                 </Text>
                 <Box hiddenFrom="sm" c="dimmed">
-                  <Amounts of={row} />
+                  {row.isTest ? <WithoutValue /> : <Amounts of={row} />}
                 </Box>
               </Table.Td>
               <Table.Td ta="right" visibleFrom="sm">
-                <Amounts of={row} />
+                {row.isTest ? <WithoutValue /> : <Amounts of={row} />}
               </Table.Td>
             </Table.Tr>
           ))}

@@ -3,7 +3,7 @@
 
 import { imageUrl } from "../../accounts/images/image.ts";
 import type { Settings } from "../../accounts/merchants/settings.ts";
-import { networkNamed } from "../../chains/networks.ts";
+import { isTestNetwork, networkNamed } from "../../chains/networks.ts";
 import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
 import type { MethodBody } from "../../commerce/invoices/invoice-body.ts";
 import { type Pair, pairOf } from "../../commerce/invoices/payment-method.ts";
@@ -239,7 +239,7 @@ function paymentView(payment: Payment, { cursors }: InvoiceFile): readonly Payme
 }
 
 function isAllTest(ways: readonly Pair[]): boolean {
-  return ways.length > 0 && ways.every(({ network }) => networkNamed(network)?.isTest === true);
+  return ways.length > 0 && ways.every(({ network }) => isTestNetwork(network));
 }
 
 function paidAtMs({ timeline, invoice }: InvoiceFile): number {

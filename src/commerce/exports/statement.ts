@@ -1,5 +1,6 @@
 // A monthly statement: a line for each payment that the report of totals counts in the month (decisions 13), and behind them their sums, which are
 // kept while the payments pass by.
+import { isTestNetwork } from "../../chains/networks.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import { pairOf } from "../invoices/payment-method.ts";
@@ -27,7 +28,10 @@ export const STATEMENT_COLUMNS = [
   "unpriced",
 ] as const;
 
-/** PAYMENT: one payment. COIN_TOTAL: all of one coin and currency. CURRENCY_TOTAL: all of one currency. */
+/**
+ * PAYMENT: one payment. COIN_TOTAL: all of one coin and currency; on a test network without a value. CURRENCY_TOTAL: all of one currency, without those
+ * on test networks.
+ */
 export const STATEMENT_LINES = ["PAYMENT", "COIN_TOTAL", "CURRENCY_TOTAL"] as const;
 
 export type StatementLine = Readonly<Record<(typeof STATEMENT_COLUMNS)[number], string | number | null>>;
@@ -78,14 +82,16 @@ export function sumsWith(sums: Sums, payments: readonly ExportedPayment[]): Sums
 /** The last lines, in the order of the alphabet. */
 export function totalLines(sums: Sums): readonly StatementLine[] {
   const coins = [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
-  const currencies = [...Map.groupBy(coins, ({ currency }) => currency)].toSorted(([one], [other]) =>
+  const received = coins.filter(({ network }) => !isTestNetwork(network));
+  const currencies = [...Map.groupBy(received, ({ currency }) => currency)].toSorted(([one], [other]) =>
     one < other ? -1 : 1,
   );
   return [
     ...coins.map((sum) => {
       const { network, cryptocurrency, units } = sum;
       const amount = formatUnits(units, pairOf({ network, cryptocurrency }).asset.decimals);
-      return { ...EMPTY, line: "COIN_TOTAL", network, cryptocurrency, amount, ...fiatOf([sum]) };
+      const value = isTestNetwork(network) ? { ...fiatOf([sum]), fiatAmount: null } : fiatOf([sum]);
+      return { ...EMPTY, line: "COIN_TOTAL", network, cryptocurrency, amount, ...value };
     }),
     ...currencies.map(([, of]) => ({ ...EMPTY, line: "CURRENCY_TOTAL", ...fiatOf(of) })),
   ];

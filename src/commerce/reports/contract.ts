@@ -70,7 +70,7 @@ const sums = () =>
         }),
       })
       .meta({ description: "How long customers took." }),
-    payments: count("Payments received in the period and credited to an invoice.", 33),
+    payments: count("Payments received in the period and credited to an invoice, but for those on test networks.", 33),
     unpriced: count("Those of them without a value in the invoice currency; the amounts in currencies lack them.", 0),
     received: z.array(inCurrency()).meta({ description: "The value of the payments at receipt, by invoice currency." }),
     coins: z
@@ -78,10 +78,15 @@ const sums = () =>
         z.object({
           network: z.string().meta({ examples: ["BTC"] }),
           cryptocurrency: z.string().meta({ examples: ["BTC"] }),
+          isTest: z.boolean().meta({
+            description: "True on a test network: in no other sum.",
+          }),
           payments: count("Payments in this coin.", 20),
           units: z.string().meta({ description: "Their sum in base units.", examples: ["1905000"] }),
           amount: z.string().meta({ description: "The same in whole coins.", examples: ["0.01905"] }),
-          received: z.array(inCurrency()).meta({ description: "Their value at receipt, by invoice currency." }),
+          received: z.array(inCurrency()).meta({
+            description: "Their value at receipt, by invoice currency; empty on a test network.",
+          }),
         }),
       )
       .meta({ description: "The payments by coin." }),

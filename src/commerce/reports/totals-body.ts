@@ -1,3 +1,4 @@
+import { isTestNetwork } from "../../chains/networks.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import { type Pair, pairOf } from "../invoices/payment-method.ts";
@@ -38,6 +39,8 @@ export function totalsBodyOf({ periods, ...asked }: TotalsQuery, rows: readonly 
 function sumsBodyOf(rows: readonly PeriodSums[]) {
   const total = sumOf(rows);
   const ofCoins = rows.filter(({ network }) => network !== NO_COIN.network);
+  const received = ofCoins.filter(({ network }) => !isTestNetwork(network));
+  const { payments, unpriced } = sumOf(received);
   const coins = [...Map.groupBy(ofCoins, ({ network, cryptocurrency }) => `${network} ${cryptocurrency}`)];
   return {
     invoices: {
@@ -45,9 +48,9 @@ function sumsBodyOf(rows: readonly PeriodSums[]) {
       ...{ underpaid: Number(total.underpaid), expired: Number(total.expired), cancelled: Number(total.cancelled) },
     },
     timeToPaid: { invoices: Number(total.timed), seconds: total.secondsToPaid.toString() },
-    payments: Number(total.payments),
-    unpriced: Number(total.unpriced),
-    received: receivedOf(ofCoins),
+    payments: Number(payments),
+    unpriced: Number(unpriced),
+    received: receivedOf(received),
     coins: coins.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, ofCoin]) => coinBodyOf(ofCoin)),
   };
 }
@@ -56,9 +59,10 @@ function coinBodyOf(rows: readonly PeriodSums[]) {
   const { network = "", cryptocurrency = "" } = rows[0] ?? {};
   const { payments, units } = sumOf(rows);
   const amount = formatUnits(units, pairOf({ network, cryptocurrency }).asset.decimals);
+  const isTest = isTestNetwork(network);
   return {
-    ...{ network, cryptocurrency, payments: Number(payments), units: units.toString(), amount },
-    received: receivedOf(rows),
+    ...{ network, cryptocurrency, isTest, payments: Number(payments), units: units.toString(), amount },
+    received: isTest ? [] : receivedOf(rows),
   };
 }
 

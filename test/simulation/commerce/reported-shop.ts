@@ -4,7 +4,7 @@ import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts"
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
 import type { InvoiceFile } from "../../../src/commerce/invoices/invoice.ts";
-import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
+import { type Pair, pairOf } from "../../../src/commerce/invoices/payment-method.ts";
 import { refreshInvoice } from "../../../src/commerce/invoices/refresh-invoice.ts";
 import { resolveInvoice } from "../../../src/commerce/invoices/resolve-invoice.ts";
 import type { ChainObservation } from "../../../src/commerce/payments/chain-observation.ts";
@@ -19,11 +19,12 @@ import { batch } from "../../../src/platform/db/batch.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import type { Work } from "../../../src/platform/idempotency/run-once.ts";
 import type { RateTable } from "../../../src/rates/quote.ts";
 import { Dice } from "../../support/dice.ts";
 import type { Lab } from "../engine/lab.ts";
-import { allocatorOf, amountsAt, creating, DIRECT, MAC_KEYS, MERCHANT, XPUB } from "./shop.ts";
+import { allocatorOf, amountsAt, creating, DIRECT, MAC_KEYS, MERCHANT, stockShop, walletOf, XPUB } from "./shop.ts";
 
 /** Before clocks change in New York (both ways), on Lord Howe Island (both ways) and in Havana, at the end of a year, and in the middle of nowhere. */
 const STARTS = [
@@ -33,6 +34,17 @@ const STARTS = [
 
 /** Between two acts. */
 const PAUSES = [SECOND_MS, 40 * SECOND_MS, 3 * MINUTE_MS, 14 * MINUTE_MS, 31 * MINUTE_MS, 3 * HOUR_MS];
+
+/** A coin without value, at the address of the direct wallet. */
+const TESTED: Pair = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
+const PAIRS = [DIRECT, XPUB, TESTED];
+
+/** The shop of the campaigns, which also takes the coin of a test network. */
+export async function stockReportedShop(lab: Lab): Promise<void> {
+  await stockShop(lab);
+  const db = lab.db(async (_, work) => work());
+  await db.insert(wallets).values(walletOf("wal_00000000000000000000000003", TESTED));
+}
 
 type Act = () => Promise<unknown>;
 
@@ -110,7 +122,7 @@ export class ReportedShop {
   #rates(): RateTable {
     if (!this.#hasRates) return { assets: {}, fiat: {} };
     const of = (usd: string) => ({ usd, atMs: this.nowMs, sources: ["a", "b"] });
-    return { assets: { USDT: of("1"), BTC: of("50000"), ETH: of("2000") }, fiat: {} };
+    return { assets: { USDT: of("1"), USDC: of("1"), BTC: of("50000"), ETH: of("2000") }, fiat: {} };
   }
 
   async #run(work: Work): Promise<void> {
@@ -127,7 +139,7 @@ export class ReportedShop {
       .set({ latePaymentPolicy: dice.oneOf(["REVIEW", "ACCEPT"]) });
     const invoice = {
       ...{ name: "Order", currency, rawAmount: currency === "USD" ? 100_000_000n : 2_000n },
-      pairs: dice.oneOf([[], [DIRECT], [XPUB], [DIRECT, XPUB]]),
+      pairs: dice.oneOf([[], [DIRECT], [XPUB], [TESTED], PAIRS]),
       expiresInSeconds: dice.oneOf([60, 600, 3_600, 86_400]),
     };
     const work = await creating(invoice)({ operation: this.#deps(), once: undefined as never });
@@ -142,7 +154,7 @@ export class ReportedShop {
   }
 
   #pick(): Promise<void> {
-    const pair = this.#dice.oneOf([DIRECT, XPUB]);
+    const pair = this.#dice.oneOf(PAIRS);
     const request = { pair, isFromPublicKey: false, callers: [] };
     return this.#withInvoice((file) => this.#run(addPaymentMethod(this.#deps(), { ...request, file })));
   }
@@ -157,7 +169,8 @@ export class ReportedShop {
     const method = dice.oneOf(methods);
     const asked = BigInt(method.amount_units ?? 0);
     const share = BigInt(dice.oneOf([100, 100, 100, 60, 40, 130, 33]));
-    const pair = method.network === DIRECT.network ? DIRECT : XPUB;
+    const pair = pairOn(method.network);
+    if (pair === TESTED) this.#count("paid on a test network");
     const timeMs = this.nowMs - dice.oneOf([0, 5 * SECOND_MS, 20 * MINUTE_MS]);
     const isPending = dice.chance(0.4);
     await this.#apply(pair, {
@@ -191,7 +204,7 @@ export class ReportedShop {
     const gone: ChainObservation = dice.chance(0.6) ? { kind: "unknown" } : { kind: "replaced" };
     const observation = kind === "mined" ? mined : gone;
     const wasPaid = this.#paid();
-    await this.#apply(payment.network === DIRECT.network ? DIRECT : XPUB, {
+    await this.#apply(pairOn(payment.network), {
       seen: [{ payment, observation }],
       transfers: [],
     });
@@ -251,4 +264,10 @@ export class ReportedShop {
     await pricePayments(this.#deps());
     if (unpriced() < before) this.#count("priced");
   }
+}
+
+function pairOn(network: unknown): Pair {
+  const pair = PAIRS.find((each) => each.network === network);
+  if (pair === undefined) throw new Error(`no pair on ${network}`);
+  return pair;
 }

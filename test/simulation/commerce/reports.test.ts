@@ -10,6 +10,7 @@ import {
   periodsOf,
 } from "../../../src/commerce/reports/calendar.ts";
 import { selectPeriodSums } from "../../../src/commerce/reports/store.ts";
+import { totalsBodyOf } from "../../../src/commerce/reports/totals-body.ts";
 import { DAY_MS } from "../../../src/lib/time.ts";
 import { triesOf } from "../../support/property-runs.ts";
 import {
@@ -25,8 +26,8 @@ import { REPORT_ZONES } from "../../support/report-zones.ts";
 import { printWithTest } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
 import { World } from "../engine/world.ts";
-import { ReportedShop } from "./reported-shop.ts";
-import { MERCHANT, stockShop } from "./shop.ts";
+import { ReportedShop, stockReportedShop } from "./reported-shop.ts";
+import { MERCHANT } from "./shop.ts";
 
 const HISTORIES = triesOf({ usual: 120, deep: 10_000 });
 const STEPS = 40;
@@ -34,7 +35,7 @@ const LIMIT_MS = 7_200_000;
 
 const lab = new Lab();
 const db = lab.db(async (_, work) => work());
-beforeAll(() => stockShop(lab));
+beforeAll(() => stockReportedShop(lab));
 
 const tally = new Map<string, number>();
 const count = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1);
@@ -58,11 +59,15 @@ const tables = (): RecountTables => recountTables((sql) => lab.rows(sql));
 async function zonesProblem(fromMs: number, toMs: number): Promise<string | undefined> {
   for (const timezone of REPORT_ZONES) {
     for (const by of PERIOD_KINDS) {
-      const reported = await reportOf(timezone, by, { fromMs: fromMs - STEPS * DAY_MS, toMs: toMs + DAY_MS });
+      const { reported, received } = await reportOf(timezone, by, {
+        ...{ fromMs: fromMs - STEPS * DAY_MS, toMs: toMs + DAY_MS },
+      });
       const calendar = new Intl.DateTimeFormat("sv-SE", { timeZone: timezone, dateStyle: "short" });
       const recounted = recountOf(tables(), (ms) => firstDateOf(calendar.format(ms), by));
       const problem = differenceOf(reported, recounted);
       if (problem !== undefined) return `${timezone} by ${by}: ${problem}`;
+      const wrong = differenceOf(received, receivedIn(recounted));
+      if (wrong !== undefined) return `${timezone} by ${by}, received: ${wrong}`;
     }
   }
   return undefined;
@@ -78,25 +83,42 @@ function firstDateOf(date: string, by: PeriodKind): string {
 
 const NAMES_IN_RECOUNT: Readonly<Record<string, string>> = { secondsToPaid: "seconds_to_paid", fiatMicros: "fiat" };
 
-/** The report of whole periods, in the form of a recount. */
+/** Of a recount: what came by date and currency, on networks whose coins are money. */
+function receivedIn(recounted: Counted): Counted {
+  const received: Counted = new Map();
+  for (const [key, value] of recounted) {
+    const [, date, currency, network, , measure] = key.split(" ");
+    if (measure === "fiat" && network !== "ETH_SEPOLIA") add(received, `${date} ${currency}`, value);
+  }
+  return received;
+}
+
+/** The report of whole periods, in the form of a recount, and what it says was received. */
 async function reportOf(
   timezone: string,
   by: PeriodKind,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): Promise<Counted> {
+): Promise<{ readonly reported: Counted; readonly received: Counted }> {
   const clock = clockOf(timezone);
   if (clock === undefined) throw new Error(`no zone ${timezone}`);
   const from = dayOf(firstDateOf(dateOf(Math.floor(fromMs / DAY_MS)), by));
   const periods = periodsOf(clock, { from, to: Math.floor(toMs / DAY_MS), by });
   const counted: Counted = new Map();
-  for (const { period, currency, network, cryptocurrency, sums } of await selectPeriodSums(db, MERCHANT, { periods })) {
+  const rows = await selectPeriodSums(db, MERCHANT, { periods });
+  for (const { period, currency, network, cryptocurrency, sums } of rows) {
     const date = dateOf(periods[period]?.fromDay ?? 0);
     for (const [name, value] of Object.entries(sums)) {
       const place = [MERCHANT, date, currency, network, cryptocurrency].join(" ");
       add(counted, `${place} ${NAMES_IN_RECOUNT[name] ?? name}`, value);
     }
   }
-  return counted;
+  const body = totalsBodyOf({ from: "", to: "", by, timezone, periods }, rows);
+  const received: Counted = new Map();
+  for (const period of body.periods) {
+    for (const { currency, amount } of period.received)
+      add(received, `${period.from} ${currency}`, BigInt(amount.replace(".", "")));
+  }
+  return { reported: counted, received };
 }
 
 it(`reports are a recount of all rows, at any time and in any zone: ${HISTORIES} histories`, {
@@ -121,6 +143,7 @@ it(`reports are a recount of all rows, at any time and in any zone: ${HISTORIES}
     "assigned",
     "ACCEPT",
     "RETURNED",
+    "paid on a test network",
   ];
   for (const name of [...happenings, "invoice CANCELLED", "invoice EXPIRED", "invoice OVERPAID", "invoice UNDERPAID"]) {
     expect(tally.get(name) ?? 0, name).toBeGreaterThan(HISTORIES / 20 - 1);

@@ -73,7 +73,7 @@ export async function stockShop(lab: Lab): Promise<void> {
   amountsAt(lab, DIRECT_PLACE);
 }
 
-function walletOf(id: WalletId, pair: Pair): Wallet {
+export function walletOf(id: WalletId, pair: Pair): Wallet {
   const isXpub = pair.network === "BTC";
   const unsigned = {
     id,

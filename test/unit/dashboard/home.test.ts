@@ -12,6 +12,7 @@ import {
   meanTimeToPaid,
   paidOf,
   receivedIn,
+  testPaymentsOf,
 } from "../../../dashboard/src/home/sums.ts";
 import { count, day, duration, percentage } from "../../../dashboard/src/shell/formats.ts";
 
@@ -24,7 +25,7 @@ const NOTHING: Total = {
 };
 
 const coin = (network: string, cryptocurrency: string, amount: string) => ({
-  ...{ network, cryptocurrency, payments: 1, units: "1", amount, received: [] },
+  ...{ network, cryptocurrency, isTest: network.includes("_"), payments: 1, units: "1", amount, received: [] },
 });
 
 const reportOf = (days: readonly (readonly string[])[]): ReportTotals => {
@@ -145,4 +146,10 @@ describe("a number in words", () => {
     expect(count(12_345, { locale: "de-DE" })).toBe("12.345");
     expect([day("2026-11-01", US), day("2026-11-01", { locale: "de-DE" })]).toEqual(["Nov 1", "1. Nov."]);
   });
+});
+
+it("payments on test networks are counted apart", () => {
+  expect(testPaymentsOf(NOTHING)).toBe(0);
+  const coins = [coin("ETH", "ETH", "1"), coin("ETH_SEPOLIA", "ETH", "2"), coin("POL_AMOY", "USDC", "2")];
+  expect(testPaymentsOf({ coins })).toBe(2);
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import type { InvoiceStatus } from "../../../src/platform/column-values.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { seedPayment } from "../../support/payments.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 import { ADA, invoiced, recorded } from "./customers-harness.ts";
 
@@ -47,6 +48,26 @@ describe("a customer's sales summary", () => {
       totalInvoices: 4,
       paidInvoices: 2,
       paidRate: 0.5,
+    });
+  });
+
+  it("has no money of test networks, also where an invoice got some of both", async () => {
+    const shop = await freshMerchant();
+    const { id: customerId } = await recorded(shop, ADA);
+    const paid = async (of: Readonly<Record<string, bigint>>) => {
+      const { id } = await invoiced(shop, { customerEmail: ADA.email, currency: "EUR" });
+      const invoiceId = id as InvoiceId;
+      const confirmedMicros = Object.values(of).reduce((sum, micros) => sum + micros, 0n);
+      await testDb.update(invoices).set({ status: "PAID", confirmedMicros }).where(eq(invoices.id, invoiceId));
+      for (const [network, fiatMicros] of Object.entries(of))
+        await seedPayment(shop.merchantId, { invoiceId, network, fiatMicros, status: "CONFIRMED" });
+    };
+    await paid({ ETH_SEPOLIA: 10_000_000n });
+    await paid({ POL_AMOY: 7_000_000n, ETH: 3_000_000n });
+    await paid({ ETH: 20_000_000n });
+    expect((await shop.get(`/customers/${customerId}/resume`)).body).toMatchObject({
+      ...{ revenue: "23.000000", currency: "EUR", revenues: [{ currency: "EUR", amount: "23.000000" }] },
+      ...{ totalInvoices: 3, paidInvoices: 3 },
     });
   });
 

@@ -118,7 +118,7 @@ describe("the totals of a merchant", () => {
       ...{ payments: 2, unpriced: 0, received },
       coins: [
         {
-          ...{ network: "ETH", cryptocurrency: "USDT", payments: 2 },
+          ...{ network: "ETH", cryptocurrency: "USDT", isTest: false, payments: 2 },
           units: `${units}`,
           amount: expect.any(String),
           received,
@@ -225,7 +225,7 @@ describe("the buckets", () => {
     const { total } = await totals(shop, { from: "2026-11-21", to: "2026-11-21" });
     expect(total.coins).toEqual([
       {
-        ...{ ...eth, payments: 7, units: `${units * 7n}`, amount: "864197523086.41975230864197523" },
+        ...{ ...eth, isTest: false, payments: 7, units: `${units * 7n}`, amount: "864197523086.41975230864197523" },
         received: [{ currency: "USD", amount: "63050394783.186937" }],
       },
     ]);

@@ -77,12 +77,13 @@ describe("the sums of a statement", () => {
   const micros = fc.option(fc.bigInt({ min: 0n, max: 10n ** 15n }), { nil: null });
   const payment = fc.record({
     currency: fc.constantFrom("EUR", "USD"),
-    network: fc.constantFrom("ETH", "POL"),
+    network: fc.constantFrom("ETH", "POL", "ETH_SEPOLIA", "POL_AMOY"),
+    cryptocurrency: fc.constant("USDC"),
     amountUnits: fc.bigInt({ min: 0n, max: 10n ** 24n }),
     fiatMicros: micros,
   });
 
-  it("are those of all payments, however they come in pages", () => {
+  it("are those of all payments of networks with real money, however they come in pages", () => {
     fc.assert(
       fc.property(fc.array(fc.array(payment, { maxLength: 6 }), { maxLength: 6 }), (pages) => {
         let sums: Sums = new Map();
@@ -93,11 +94,16 @@ describe("the sums of a statement", () => {
           );
         const lines = totalLines(sums);
         for (const currency of ["EUR", "USD"]) {
-          const own = pages.flat().filter((each) => each.currency === currency);
+          const all = pages.flat().filter((each) => each.currency === currency);
+          const own = all.filter(({ network }) => network === "ETH" || network === "POL");
           const value = own.reduce((sum, { fiatMicros }) => sum + (fiatMicros ?? 0n), 0n);
           const line = lines.find((each) => each.line === "CURRENCY_TOTAL" && each.currency === currency);
           if (own.length === 0) expect(line).toBeUndefined();
           else expect(line).toMatchObject({ fiatAmount: formatMicros(value), payments: own.length });
+        }
+        for (const { line, network, fiatAmount } of lines) {
+          if (line === "COIN_TOTAL")
+            expect([network, fiatAmount === null]).toEqual([network, /_/.test(String(network))]);
         }
       }),
       { numRuns: RUNS },

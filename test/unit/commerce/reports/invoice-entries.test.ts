@@ -114,7 +114,7 @@ it("however an invoice changes, all that its changes added is what it counts for
   const status = fc.constantFrom(...INVOICE_STATUSES);
   const payment = fc.record({
     status: fc.constantFrom("DETECTED", "CONFIRMED", "DROPPED", "REORGED"),
-    network: fc.constantFrom("ETH", "BTC"),
+    network: fc.constantFrom("ETH", "BTC", "ETH_SEPOLIA"),
     cryptocurrency: fc.constantFrom("ETH", "BTC"),
     amountUnits: fc.bigInt(0n, 10n ** 30n),
     fiatMicros: fc.option(fc.bigInt(0n, 10n ** 12n)),

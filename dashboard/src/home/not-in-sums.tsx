@@ -1,0 +1,34 @@
+import { Text } from "@mantine/core";
+import { useFormats } from "../shell/reader.tsx";
+import { type Sums, testPaymentsOf } from "./sums.ts";
+
+/** What came beside the money that the sums have. */
+export function NotInSums({ of }: { readonly of: Sums }) {
+  const { count } = useFormats();
+  const tests = testPaymentsOf(of);
+  const payments = (number: number) => (number === 1 ? "One payment" : `${count(number)} payments`);
+  return (
+    <>
+      {of.unpriced > 0 && (
+        <Text size="sm" c="dimmed">
+          {payments(of.unpriced)} {of.unpriced === 1 ? "has" : "have"} no value in a currency and{" "}
+          {of.unpriced === 1 ? "is" : "are"} not in these sums, only in those by coin.
+        </Text>
+      )}
+      {tests > 0 && (
+        <Text size="sm" c="dimmed">
+          {payments(tests)} on test networks {tests === 1 ? "is" : "are"} not in these sums: their coins have no value.
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** In the place of a value. */
+export function WithoutValue() {
+  return (
+    <Text size="sm" c="dimmed">
+      none: a test
+    </Text>
+  );
+}
