@@ -2,6 +2,7 @@
 // belong to (network, contract): USDT and USDC have 18 on BNB and 6 elsewhere. `network.ts` describes the fields.
 import { BNB, BTC, CRO, ETH, LTC, POL, TRX, token } from "./assets.ts";
 import type { Network } from "./network.ts";
+import { TEST_NETWORK_NAMES } from "./test-network-names.ts";
 
 /** The common fields of the networks of one chain. */
 const BITCOIN = {
@@ -190,7 +191,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     ...TEST,
     name: "BTC_TESTNET",
     genesisHash: "000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943",
-    displayName: "Bitcoin testnet",
+    displayName: TEST_NETWORK_NAMES.BTC_TESTNET,
     coinType: 1,
     utxo: { p2pkh: 0x6f, p2sh: 0xc4, hrp: "tb" },
     assets: [BTC],
@@ -200,7 +201,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     ...TEST,
     name: "LTC_TESTNET",
     genesisHash: "4966625a4b2851d9fdee139e56211a0d88575f59ed816ff5e6a63deb4e3e29a0",
-    displayName: "Litecoin testnet",
+    displayName: TEST_NETWORK_NAMES.LTC_TESTNET,
     coinType: 1,
     utxo: { p2pkh: 0x6f, p2sh: 0x3a, hrp: "tltc" },
     assets: [LTC],
@@ -209,7 +210,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     ...ETHEREUM,
     ...TEST,
     name: "ETH_SEPOLIA",
-    displayName: "Ethereum Sepolia",
+    displayName: TEST_NETWORK_NAMES.ETH_SEPOLIA,
     chainId: 11_155_111,
     assets: [
       ETH,
@@ -222,7 +223,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     ...TEST,
     name: "POL_AMOY",
     aliases: ["POLYGON_AMOY"],
-    displayName: "Polygon Amoy",
+    displayName: TEST_NETWORK_NAMES.POL_AMOY,
     chainId: 80_002,
     assets: [POL, token("USDC", 6, "0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582")],
   },
@@ -231,7 +232,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     ...TEST,
     name: "BNB_TESTNET",
     aliases: ["BSC_TESTNET"],
-    displayName: "BNB Smart Chain testnet",
+    displayName: TEST_NETWORK_NAMES.BNB_TESTNET,
     chainId: 97,
     assets: [BNB],
   },
@@ -240,7 +241,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     ...TEST,
     name: "CRO_TESTNET",
     aliases: ["CRONOS_TESTNET"],
-    displayName: "Cronos testnet",
+    displayName: TEST_NETWORK_NAMES.CRO_TESTNET,
     chainId: 338,
     assets: [
       CRO,
@@ -253,7 +254,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     ...TEST,
     name: "TRX_NILE",
     aliases: ["TRON_NILE"],
-    displayName: "TRON Nile",
+    displayName: TEST_NETWORK_NAMES.TRX_NILE,
     chainId: 3_448_148_188,
     assets: [TRX],
   },
@@ -262,7 +263,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     ...REGTEST,
     name: "BTC_REGTEST",
     genesisHash: "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206",
-    displayName: "Bitcoin regtest",
+    displayName: TEST_NETWORK_NAMES.BTC_REGTEST,
     coinType: 1,
     utxo: { p2pkh: 0x6f, p2sh: 0xc4, hrp: "bcrt" },
     assets: [BTC],
@@ -272,7 +273,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     ...REGTEST,
     name: "LTC_REGTEST",
     genesisHash: "530827f38f93b43ed12af0b3ad25a288dc02ed74d6d7857862df51fc56c416f9",
-    displayName: "Litecoin regtest",
+    displayName: TEST_NETWORK_NAMES.LTC_REGTEST,
     coinType: 1,
     utxo: { p2pkh: 0x6f, p2sh: 0x3a, hrp: "rltc" },
     assets: [LTC],

@@ -3,7 +3,7 @@ import { Anchor, Badge, Card, Group, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useList } from "../api/queries.ts";
-import { coinName } from "../shell/coin-name.ts";
+import { coinName, networkName } from "../shell/coin-name.ts";
 import { useMerchant } from "../shell/merchants.ts";
 import { Read } from "../shell/read.tsx";
 import { useFormats } from "../shell/reader.tsx";
@@ -87,7 +87,7 @@ function Cases({ need }: { readonly need: Need }) {
     case "NETWORK_LAGGING":
       return need.newest.map(({ network, since }) => (
         <Case key={network} since={since}>
-          {network}
+          {networkName(network)}
         </Case>
       ));
     case "ENDPOINT_DISABLED":

@@ -2,6 +2,7 @@ import { Anchor, Card, Group, Progress, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Invoice, Payment } from "../api/operations.ts";
 import { PaymentState } from "../payments/status.tsx";
+import { networkName } from "../shell/coin-name.ts";
 import { useMay } from "../shell/merchants.ts";
 import { ChainAddress, TransactionHash } from "../shell/on-chain.tsx";
 import { useFormats } from "../shell/reader.tsx";
@@ -35,7 +36,7 @@ function PaymentCard({ payment, currency }: { readonly payment: Payment; readonl
             <Text fw={650} className="numbers">
               {coins(payment.amount)} {payment.currency}
             </Text>
-            <Text c="dimmed">on {payment.network}</Text>
+            <Text c="dimmed">on {networkName(payment.network)}</Text>
             {payment.fiatAmount !== null && <Text c="dimmed">{money(payment.fiatAmount, currency)}</Text>}
           </Group>
           <PaymentState payment={payment} />

@@ -4,6 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
 import type { Customer, Product } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
+import { coinName } from "../shell/coin-name.ts";
 import { useMerchant } from "../shell/merchants.ts";
 import { useFormats } from "../shell/reader.tsx";
 
@@ -89,12 +90,17 @@ export function MethodsField({ pairs, value, onChange }: MethodsProps) {
     <MultiSelect
       label="Payment methods to quote at once"
       description="The customer can choose any of yours on the page. Those named here have their address and amount from the start."
-      data={[...pairs]}
+      data={pairs.map((pair) => ({ value: pair, label: pairName(pair) }))}
       value={[...value]}
       onChange={onChange}
       clearButtonProps={{ "aria-label": "None of them" }}
     />
   );
+}
+
+function pairName(pair: string): string {
+  const [cryptocurrency = "", network = ""] = pair.split(" on ");
+  return coinName(cryptocurrency, network);
 }
 
 /** What is searched for. The label of what was chosen fills the field, and is no search of its own. */

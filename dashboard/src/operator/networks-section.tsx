@@ -2,6 +2,7 @@ import { Badge, Divider, Group, Progress, Stack, Text } from "@mantine/core";
 import { Fragment } from "react";
 import type { DeploymentStatus, NetworkState } from "../api/operations.ts";
 import { showDone, useChange, useList } from "../api/queries.ts";
+import { networkName } from "../shell/coin-name.ts";
 import { ConfirmButton } from "../shell/confirm.tsx";
 import { Read } from "../shell/read.tsx";
 import { useFormats } from "../shell/reader.tsx";
@@ -59,7 +60,7 @@ function NetworkRow({ network, health }: Props) {
       <Group justify="space-between" gap="sm">
         <Stack gap={2} style={{ flex: "1 1 16rem" }} miw={0}>
           <Group gap="xs">
-            <Text fw={600}>{network.network}</Text>
+            <Text fw={600}>{networkName(network.network)}</Text>
             <State network={network} health={health} />
           </Group>
           <Place network={network} health={health} />
@@ -105,8 +106,8 @@ function Place({ network: { cursorHeight, tipHeight, pausedAt }, health }: Props
 
 function PauseButton({ network: { network, pausedAt } }: Pick<Props, "network">) {
   const params = { network };
-  const pause = useChange("pauseNetwork", { onSuccess: () => showDone(`${network} is paused.`) });
-  const resume = useChange("resumeNetwork", { onSuccess: () => showDone(`${network} is read again.`) });
+  const pause = useChange("pauseNetwork", { onSuccess: () => showDone(`${networkName(network)} is paused.`) });
+  const resume = useChange("resumeNetwork", { onSuccess: () => showDone(`${networkName(network)} is read again.`) });
   return pausedAt === null ? (
     <ConfirmButton
       action="Pause"
@@ -115,8 +116,8 @@ function PauseButton({ network: { network, pausedAt } }: Pick<Props, "network">)
       isBusy={pause.isPending}
       consequence={
         <>
-          <strong>{network}</strong> is read no further, and payers are not offered it. Invoices that wait for it stay
-          open, however long the pause is; nobody sees their payments until you resume.
+          <strong>{networkName(network)}</strong> is read no further, and payers are not offered it. Invoices that wait
+          for it stay open, however long the pause is; nobody sees their payments until you resume.
         </>
       }
       onConfirmed={() => pause.mutate({ params })}
@@ -129,8 +130,8 @@ function PauseButton({ network: { network, pausedAt } }: Pick<Props, "network">)
       isBusy={resume.isPending}
       consequence={
         <>
-          <strong>{network}</strong> is read on from where it was. Payments of the meantime are found and count as of
-          their own time. If its source has lied, change it first.
+          <strong>{networkName(network)}</strong> is read on from where it was. Payments of the meantime are found and
+          count as of their own time. If its source has lied, change it first.
         </>
       }
       onConfirmed={() => resume.mutate({ params })}

@@ -4,6 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { fieldErrors } from "../api/errors.ts";
 import { showDone, showError, useChange } from "../api/queries.ts";
 import { fieldText, numberError, numberIn, wireNumber } from "../shell/amounts.ts";
+import { networkName } from "../shell/coin-name.ts";
 import { NumberField } from "../shell/number-field.tsx";
 
 interface Props {
@@ -20,7 +21,7 @@ export function RereadButton(props: Props) {
       <Button size="xs" variant="default" aria-label={`Read again: ${network}`} onClick={open}>
         Read again
       </Button>
-      <Modal opened={isOpen} onClose={close} title={`Read blocks of ${network} again`}>
+      <Modal opened={isOpen} onClose={close} title={`Read blocks of ${networkName(network)} again`}>
         <RereadForm {...props} onDone={close} />
       </Modal>
     </>

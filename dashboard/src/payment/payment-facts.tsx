@@ -1,6 +1,7 @@
 import { Card, Stack, Title } from "@mantine/core";
 import type { PaymentDetails } from "../api/operations.ts";
 import { Fact } from "../invoice/fact.tsx";
+import { networkName } from "../shell/coin-name.ts";
 import { CopyText } from "../shell/copy-text.tsx";
 import { ChainAddress, TransactionHash } from "../shell/on-chain.tsx";
 import { useFormats } from "../shell/reader.tsx";
@@ -19,7 +20,7 @@ export function PaymentFacts({ payment }: { readonly payment: PaymentDetails }) 
           <Fact name="Amount">
             {coins(payment.amount)} {payment.currency}
           </Fact>
-          <Fact name="Network">{network}</Fact>
+          <Fact name="Network">{networkName(network)}</Fact>
           <Fact name="Seen">
             <Time value={payment.receivedTxAt} />
           </Fact>

@@ -1,6 +1,7 @@
 import { Group, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Payment } from "../api/operations.ts";
+import { networkName } from "../shell/coin-name.ts";
 import { shortened } from "../shell/formats.ts";
 import { useFormats } from "../shell/reader.tsx";
 import { type Column, Rows } from "../shell/rows.tsx";
@@ -33,7 +34,7 @@ export function PaymentRows({ payments, isStale }: Props) {
             <PaymentState payment={payment} />
           </Group>
           <Group justify="space-between" mt="xs" gap="xs">
-            <Text size="sm">on {payment.network}</Text>
+            <Text size="sm">on {networkName(payment.network)}</Text>
             <Text size="sm" c="dimmed" component="div">
               <Time value={payment.receivedTxAt} />
             </Text>

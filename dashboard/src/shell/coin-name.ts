@@ -1,9 +1,11 @@
-/** `USDT on ETH`, `USDC on ETH Sepolia`; the network's own coin has its name alone. */
+import { TEST_NETWORK_NAMES } from "../../../src/chains/test-network-names.ts";
+
+/** `USDT on ETH`, `USDC on Ethereum Sepolia testnet`; a main network's own coin has its code alone. */
 export function coinName(coin: string, network: string): string {
   return coin === network ? coin : `${coin} on ${networkName(network)}`;
 }
 
-/** Test networks are named after the real one and the name that they are known by. */
+/** Main networks have the codes of the API, test networks the names that payers see. */
 export function networkName(network: string): string {
-  return network.replace(/_([A-Z])([A-Z]*)/, (_, first: string, rest: string) => ` ${first}${rest.toLowerCase()}`);
+  return new Map<string, string>(Object.entries(TEST_NETWORK_NAMES)).get(network) ?? network;
 }

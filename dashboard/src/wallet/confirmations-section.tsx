@@ -4,6 +4,7 @@ import { fieldErrors } from "../api/errors.ts";
 import type { Wallet } from "../api/operations.ts";
 import { showDone, showError, useChange } from "../api/queries.ts";
 import { fieldText, numberError, numberIn, wireNumber } from "../shell/amounts.ts";
+import { networkName } from "../shell/coin-name.ts";
 import { NumberField } from "../shell/number-field.tsx";
 import { Section } from "../shell/section.tsx";
 import { recommendedConfirmations } from "../wallets/pairs.ts";
@@ -45,7 +46,7 @@ export function ConfirmationsSection({ wallet }: { readonly wallet: Wallet }) {
           <NumberField
             label="Required confirmations"
             rule={CONFIRMATIONS}
-            {...(recommended === undefined ? {} : { hint: `Recommended on ${network}: ${recommended}.` })}
+            {...(recommended === undefined ? {} : { hint: `Recommended on ${networkName(network)}: ${recommended}.` })}
             {...form.getInputProps("requiredConfirmations")}
           />
           {recommended !== undefined && isChanged && wanted !== undefined && wanted < recommended && (

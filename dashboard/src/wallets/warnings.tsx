@@ -2,6 +2,7 @@
 import { Alert } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Wallet } from "../api/operations.ts";
+import { networkName } from "../shell/coin-name.ts";
 import { Time } from "../shell/time.tsx";
 import { recommendedConfirmations } from "./pairs.ts";
 
@@ -25,7 +26,7 @@ function wordsOf(warning: string, wallet: Wallet): Words | undefined {
       return {
         color: "orange",
         title: "This network is not watched yet",
-        text: `This deployment has no source for ${network}, so it would not notice a payment. Its operator can add one.`,
+        text: `This deployment has no source for ${networkName(network)}, so it would not notice a payment. Its operator can add one.`,
       };
     case "INTEGRITY_CHECK_FAILED":
       return {

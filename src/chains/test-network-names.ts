@@ -1,0 +1,15 @@
+// What users read of networks whose coins have no value: the table, the console and the payers' pages have these names from here. Each says that it is a
+// test. A file of its own, because the console's first page needs the names and not the whole table.
+import type { NetworkName } from "./network.ts";
+
+export const TEST_NETWORK_NAMES = {
+  BTC_TESTNET: "Bitcoin testnet",
+  LTC_TESTNET: "Litecoin testnet",
+  ETH_SEPOLIA: "Ethereum Sepolia testnet",
+  POL_AMOY: "Polygon Amoy testnet",
+  BNB_TESTNET: "BNB Smart Chain testnet",
+  CRO_TESTNET: "Cronos testnet",
+  TRX_NILE: "TRON Nile testnet",
+  BTC_REGTEST: "Bitcoin regtest",
+  LTC_REGTEST: "Litecoin regtest",
+} as const satisfies Partial<Record<NetworkName, string>>;
