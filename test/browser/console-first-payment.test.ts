@@ -121,6 +121,13 @@ describeInBrowser("a newcomer with npm start", () => {
     expect(await findings(page)).toEqual([]);
     await payAsCustomer(page);
     expect(await findings(page)).toEqual([]);
+    await page.getByRole("link", { name: "Home", exact: true }).first().click();
+    await untilPage(page, "Home");
+    // Coins of a test chain are no money.
+    await page.getByText("Nothing was received in this time").waitFor();
+    await page.getByText("One payment on test networks is not in these sums").waitFor();
+    await page.getByRole("region", { name: "By coin" }).getByText("on Ethereum Sepolia testnet").waitFor();
+    expect(await findings(page)).toEqual([]);
   });
 
   it("as the demo merchant's owner, who has no wallet, pays on an invoice's own page", async () => {
