@@ -61,9 +61,12 @@ function shortened(
     : { text, long };
 }
 
+/** Of rows whose words are left out: the job makes them again for rows that do not say what words they have. */
+const OF_WORDS: ReadonlySet<string> = new Set(["search_text", "indexed_at_ms"]);
+
 /** A network that rests was not watched; one that is watched goes on from the earlier place, or it would pass over payments. */
 function ownRow(table: string, row: StoredRow): readonly StoredRow[] {
-  if (!SHARED.has(table)) return [row];
+  if (!SHARED.has(table)) return [Object.fromEntries(Object.entries(row).filter(([name]) => !OF_WORDS.has(name)))];
   const { rowid: _, ...own } = row;
   if (table !== "network_cursors") return [own];
   return row.is_resting === 0 ? [{ ...own, progress: "{}" }] : [];

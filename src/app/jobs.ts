@@ -9,6 +9,7 @@ import { invoiceDependencies } from "../commerce/invoices/dependencies.ts";
 import { expireInvoices } from "../commerce/invoices/expire-invoices.ts";
 import { restoreDependencies } from "../commerce/restores/dependencies.ts";
 import { runRestore } from "../commerce/restores/run-restore.ts";
+import { refreshIndex } from "../commerce/search-index/refresh-index.ts";
 import { pricePayments } from "../detection/matching/price-payments.ts";
 import { wakeDependencies } from "../detection/watchers/dependencies.ts";
 import { wakeWatchers } from "../detection/watchers/wake-watchers.ts";
@@ -68,6 +69,7 @@ const JOBS = {
   "forget-events": ({ db, nowMs }) => forgetEvents(db, nowMs),
   "forget-deliveries": ({ db, minuteMs }) => forgetDeliveries(db, minuteMs),
   "forget-images": ({ db, nowMs }) => forgetImages(db, nowMs),
+  "refresh-index": ({ db }) => refreshIndex(db),
   // Renews the rows of older keys, so that those may be retired.
   "rotate-keys": ({ env, db, nowMs }) => rotateKeys(rotateDependencies(env, { db, nowMs })),
   "wake-watchers": async ({ env, db, nowMs }) => {

@@ -39,7 +39,7 @@ export function changeCustomer(
       statements: [
         assertCustomerAsRead(deps.db, before),
         ...seatHeld(deps, seat),
-        updateLiveCustomer(deps.db, before, columns),
+        ...updateLiveCustomer(deps.db, { before, after }, columns),
         ...(after.deletedAtMs === null ? [] : [forgetTyped(deps.db, before), forgetLocation(deps.db, before)]),
         insertAudit(deps.db, of.trail, customerEntry(auditId, { before, after }), deps.nowMs),
       ],

@@ -14,6 +14,8 @@ export interface Customer {
   readonly phoneNumber: string | null;
   /** When the customer was deleted. From then on the row has no personal data, and none may be written to it. */
   readonly deletedAtMs: number | null;
+  /** The words by which the stored row is found; absent in one that is not stored yet. */
+  readonly searchText?: string | null | undefined;
 }
 
 /** A customer with everything that the merchant stores about them. The table has exactly these columns. */

@@ -5,6 +5,7 @@ import type { GeoLocation } from "../../lib/geo-location.ts";
 import type { CustomerId } from "../../lib/ids.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { prefixEnd } from "../../lib/text-prefix.ts";
+import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared, preparedForEach, preparedInsert } from "../../platform/db/prepared-statement.ts";
@@ -12,6 +13,8 @@ import { customerLocations, customers } from "../../platform/db/schema/customers
 import { invoices } from "../../platform/db/schema/invoices.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { TYPED_NAMES } from "../invoices/invoice-customer.ts";
+import { rewordCustomer, rewordedColumns } from "../search-index/store.ts";
+import { customerText } from "../search-index/words.ts";
 import type { Customer, CustomerFields, CustomerRecord } from "./customer.ts";
 import { ALLOWANCE_LEFT_MS, CHANGE_EVERY_MS } from "./location.ts";
 
@@ -120,19 +123,25 @@ export function selectSales(db: Db, merchantId: string, customerId: string) {
     .orderBy(invoices.currency);
 }
 
-export function insertCustomer(db: Db, customer: Customer, nowMs: number) {
-  return insertRow(db, { metadata: null, ...customer, createdAtMs: nowMs, updatedAtMs: nowMs });
+/** The customer and the words by which they are found. */
+export function insertCustomer(db: Db, customer: Customer, nowMs: number): readonly Statement[] {
+  const text = customerText(customer);
+  const times = { createdAtMs: nowMs, updatedAtMs: nowMs, indexedAtMs: nowMs };
+  return [
+    insertRow(db, { metadata: null, ...customer, ...times, searchText: text }),
+    ...rewordCustomer(db, { ...customer, before: "", after: text }),
+  ];
 }
 
 /** Writes only the fields of the request, so that concurrent requests about one customer do not undo each other. Never writes to a deleted one. */
 export function updateCustomer(
   db: Db,
-  customer: Pick<Customer, "id" | "merchantId">,
+  states: { readonly before: Customer; readonly after: Customer },
   fields: CustomerFields,
   nowMs: number,
 ) {
   const { customerEmail, customerName, customerAddress, customerPhoneNumber } = fields;
-  return updateLiveCustomer(db, customer, {
+  return updateLiveCustomer(db, states, {
     ...(customerEmail === undefined ? {} : { email: customerEmail, emailKey: emailKeyOf(customerEmail) }),
     ...(customerName === undefined ? {} : { name: customerName }),
     ...(customerAddress === undefined ? {} : { address: customerAddress }),
@@ -141,11 +150,31 @@ export function updateCustomer(
   });
 }
 
-export function updateLiveCustomer(db: Db, of: Pick<Customer, "id" | "merchantId">, columns: Partial<CustomerRecord>) {
-  return db
-    .update(customers)
-    .set(columns)
-    .where(and(eq(customers.merchantId, of.merchantId), eq(customers.id, of.id), isNull(customers.deletedAtMs)));
+/** Every change of a customer, with the words that it adds and takes away. */
+export function updateLiveCustomer(
+  db: Db,
+  { before, after }: { readonly before: Customer; readonly after: Customer },
+  columns: Partial<CustomerRecord> & Pick<CustomerRecord, "updatedAtMs">,
+): readonly Statement[] {
+  const texts = { before: customerText(before), after: customerText(after) };
+  // Nothing personal may stay, so a deletion relies on no other change. The row may still have words of a state before the last one.
+  const isErased = after.deletedAtMs !== null;
+  const indexed = isErased
+    ? { searchText: texts.after, indexedAtMs: columns.updatedAtMs }
+    : rewordedColumns(texts, columns.updatedAtMs);
+  const stored = isErased ? (before.searchText ?? "") : "";
+  const isLive = and(
+    eq(customers.merchantId, before.merchantId),
+    eq(customers.id, before.id),
+    isNull(customers.deletedAtMs),
+  );
+  return [
+    db
+      .update(customers)
+      .set({ ...columns, ...indexed })
+      .where(isLive),
+    ...rewordCustomer(db, { ...before, ...texts, before: texts.before + stored }),
+  ];
 }
 
 /** Removes from the customer's invoices what was typed on a product page and stored as metadata (see `metadataOf`). */

@@ -50,10 +50,10 @@ export function upsertCustomer(deps: CustomerDependencies, request: UpsertReques
         kind: "ready",
         status: 201,
         body,
-        statements: [...held, insertCustomer(deps.db, after, deps.nowMs), audit],
+        statements: [...held, ...insertCustomer(deps.db, after, deps.nowMs), audit],
       };
     }
-    const writing = after === known ? [] : [updateLiveCustomer(deps.db, known, after), audit];
+    const writing = after === known ? [] : [...updateLiveCustomer(deps.db, { before: known, after }, after), audit];
     return {
       kind: "ready",
       status: 200,

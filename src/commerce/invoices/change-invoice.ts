@@ -81,7 +81,7 @@ export function buildChange(
       timeMs: deps.nowMs,
     }),
   );
-  const columns: Partial<Invoice> = {
+  const columns = {
     ...change.columns,
     ...(moves.length === 0 ? {} : { status: moves.at(-1) ?? file.invoice.status }),
     timelinePosition: file.invoice.timelinePosition + items.length,
@@ -104,7 +104,7 @@ export function buildChange(
       ...(change.asserts ?? []),
       ...recordChange(deps, file, after, change, operationId),
       insertAudit(deps.db, deps.trail, entry, deps.nowMs),
-      updateInvoice(deps.db, file.invoice, columns),
+      ...updateInvoice(deps.db, file.invoice, columns),
       ...items.map((item) => insertTimelineItem(deps.db, item)),
       ...knownFirst(file.payments, change.payments ?? []).map((payment) => putPayment(deps.db, payment)),
       ...(change.payments ?? []).flatMap((payment) => proofStatements(deps.db, file, payment)),

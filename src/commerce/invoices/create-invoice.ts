@@ -315,7 +315,7 @@ function prepare(
     statements: [
       ...(product === undefined ? [] : [assertProductAsRead(deps.db, product)]),
       ...recordCustomer(deps, request.invoice, { before: customer, after: plan.customer, operationId }),
-      insertInvoice(deps.db, invoice),
+      ...insertInvoice(deps.db, invoice),
       ...takeRoom(deps, invoice, request.callers),
       insertAudit(deps.db, deps.trail, entry, deps.nowMs),
       insertTimelineItem(deps.db, item),

@@ -21,7 +21,9 @@ export function recordCustomer(
   if (after === undefined) return [];
   const entry = customerEntry(derivedId("aud", operationId, 1), { before, after });
   const audit = insertAudit(deps.db, deps.trail, entry, deps.nowMs);
-  if (before === undefined) return [insertCustomer(deps.db, after, deps.nowMs), audit];
-  const writing = isSameCustomer(before, after) ? [] : [updateCustomer(deps.db, after, typed, deps.nowMs), audit];
+  if (before === undefined) return [...insertCustomer(deps.db, after, deps.nowMs), audit];
+  const writing = isSameCustomer(before, after)
+    ? []
+    : [...updateCustomer(deps.db, { before, after }, typed, deps.nowMs), audit];
   return [assertCustomerLive(deps.db, before.id), ...writing];
 }

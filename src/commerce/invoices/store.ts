@@ -1,5 +1,5 @@
-import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
-import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
+import { and, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
+import type { InvoiceId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
@@ -12,6 +12,9 @@ import { invoices, paymentMethods, timelineItems } from "../../platform/db/schem
 import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
 import { products } from "../../platform/db/schema/products.ts";
 import { decodePayments, paymentJson } from "../payments/store.ts";
+import { searchTerms } from "../search-index/search-term.ts";
+import { foundInvoices, rewordedColumns, rewordInvoice, stillIndexed } from "../search-index/store.ts";
+import { invoiceText } from "../search-index/words.ts";
 import type { Invoice, PaymentMethod, TimelineItem } from "./invoice.ts";
 
 /**
@@ -88,13 +91,31 @@ export function selectInvoicePage(
   merchantId: string,
   page: { filter: InvoiceFilter; after: Position | undefined; limit: number; offset: number },
 ) {
+  const isOnPage = and(...matching(merchantId, page.filter), olderThan(invoices, page.after));
+  const order = newestFirst(invoices);
+  if (page.filter.search === undefined) {
+    const all = db.select(pageColumns()).from(invoices).where(isOnPage);
+    return all
+      .orderBy(...order)
+      .limit(page.limit)
+      .offset(page.offset);
+  }
+  // What is found is sorted by itself, so that relations are read for one page of it.
+  const ids = db.select({ id: invoices.id }).from(invoices).where(isOnPage);
+  const shown = inArray(
+    invoices.id,
+    ids
+      .orderBy(...order)
+      .limit(page.limit)
+      .offset(page.offset),
+  );
   return db
     .select(pageColumns())
     .from(invoices)
-    .where(and(...matching(merchantId, page.filter), olderThan(invoices, page.after)))
-    .orderBy(...newestFirst(invoices))
+    .where(shown)
+    .orderBy(...order)
     .limit(page.limit)
-    .offset(page.offset);
+    .offset(0);
 }
 
 /** How many match; reads nothing if `isWanted` is false. */
@@ -104,7 +125,8 @@ export function countInvoices(db: Db, merchantId: string, filter: InvoiceFilter,
 
 function matching(merchantId: string, filter: InvoiceFilter): (SQL | undefined)[] {
   return [
-    sql`${invoices.merchantId} = ${merchantId}`,
+    // The unary plus keeps SQLite from walking all of the merchant's rows: it looks up those that the search found.
+    sql`${sql.raw(filter.search === undefined ? "" : "+")}${invoices.merchantId} = ${merchantId}`,
     filter.status === undefined ? undefined : eq(invoices.status, filter.status),
     filter.currency === undefined ? undefined : eq(invoices.currency, filter.currency),
     filter.customerId === undefined ? undefined : sql`${invoices.customerId} = ${filter.customerId}`,
@@ -115,15 +137,17 @@ function matching(merchantId: string, filter: InvoiceFilter): (SQL | undefined)[
     filter.needsReview === undefined
       ? undefined
       : sql`${invoices.needsReview} = ${sql.raw(filter.needsReview ? "1" : "0")}`,
-    filter.search === undefined ? undefined : found(merchantId, filter.search),
+    filter.search === undefined
+      ? undefined
+      : sql`${invoices.id} in (select id from ${found(merchantId, filter.search)})`,
   ];
 }
 
-/** Search (decisions 1): a prefix of the name, or an exact id, email or externalId. */
-function found(merchantId: string, text: string): SQL {
-  return sql`(substr(${invoices.name}, 1, length(${text})) = ${text} or ${invoices.id} = ${text} or ${invoices.externalId} = ${text}
-    or ${invoices.customerId} in (select id from customers where merchant_id = ${merchantId} and email_key = lower(${text})))`;
-}
+/** The most that a search of the list finds. */
+const MOST_LISTED = 1_000;
+
+const found = (merchantId: string, text: string): SQL =>
+  foundInvoices({ merchantId, terms: JSON.stringify(searchTerms(text)), most: MOST_LISTED });
 
 /**
  * What a create names, always as one row: the customer with the email, the product, deleted or not, and the invoice with the external id.
@@ -168,13 +192,35 @@ export const selectInvoiceRows = prepared(
     db.select(fileColumns()).from(invoices).where(sql`${invoices.id} in (select value from json_each(${of.ids}))`),
 );
 
-export const insertInvoice: (db: Db, invoice: Invoice) => Statement = preparedInsert(invoices);
+const insertRow = preparedInsert(invoices);
 
-export function updateInvoice(db: Db, of: { merchantId: MerchantId; id: InvoiceId }, changes: Partial<Invoice>) {
-  return db
-    .update(invoices)
-    .set(changes)
-    .where(and(eq(invoices.id, of.id), eq(invoices.merchantId, of.merchantId)));
+/** The invoice and the words by which it is found. */
+export function insertInvoice(db: Db, invoice: Invoice): readonly Statement[] {
+  const text = invoiceText(invoice);
+  return [
+    insertRow(db, { ...invoice, searchText: text, indexedAtMs: invoice.updatedAtMs }),
+    ...rewordInvoice(db, { ...invoice, before: "", after: text }),
+  ];
+}
+
+/** Every change of an invoice, with the words that it adds and takes away. `before`: the invoice as it was read. */
+export function updateInvoice(
+  db: Db,
+  before: Invoice,
+  changes: Partial<Invoice> & Pick<Invoice, "updatedAtMs">,
+): readonly Statement[] {
+  const texts = { before: invoiceText(before), after: invoiceText({ ...before, ...changes }) };
+  const { updatedAtMs } = changes;
+  const indexed =
+    texts.before === texts.after ? { indexedAtMs: stillIndexed(updatedAtMs) } : rewordedColumns(texts, updatedAtMs);
+  const isOwn = and(eq(invoices.id, before.id), eq(invoices.merchantId, before.merchantId));
+  return [
+    db
+      .update(invoices)
+      .set({ ...changes, ...indexed })
+      .where(isOwn),
+    ...rewordInvoice(db, { ...before, ...texts }),
+  ];
 }
 
 export const insertTimelineItem: (db: Db, item: TimelineItem) => Statement = preparedInsert(timelineItems);

@@ -75,10 +75,10 @@ async function customerChange(deps: ChangeDependencies, file: InvoiceFile, updat
       : withFields(before, update);
   const entry = customerEntry(derivedId("aud", operationId, 1), { before, after });
   const audit = insertAudit(deps.db, deps.trail, entry, deps.nowMs);
-  if (before === undefined) return { after, statements: [insertCustomer(deps.db, after, deps.nowMs), audit] };
+  if (before === undefined) return { after, statements: [...insertCustomer(deps.db, after, deps.nowMs), audit] };
   const live = assertCustomerLive(deps.db, before.id);
   if (!isSameCustomer(before, after))
-    return { after, statements: [live, updateCustomer(deps.db, after, update, deps.nowMs), audit] };
+    return { after, statements: [live, ...updateCustomer(deps.db, { before, after }, update, deps.nowMs), audit] };
   return before.id === file.invoice.customerId ? undefined : { after, statements: [live] };
 }
 

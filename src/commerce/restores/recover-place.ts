@@ -148,7 +148,7 @@ function recoverInvoice(
   return [
     operationId,
     [
-      insertInvoice(deps.db, invoice),
+      ...insertInvoice(deps.db, invoice),
       insertAudit(deps.db, SYSTEM_TRAIL, entry, deps.nowMs),
       insertTimelineItem(deps.db, item),
       ...addEntries(deps.db, entriesOfChange(undefined, file)),

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { INVOICE_STATUSES } from "../../platform/column-values.ts";
 import { PAYMENT_STATUSES } from "../payments/payment.ts";
-import { CUSTOMER_MATCHES, INVOICE_MATCHES, MOST_FOUND, PAYMENT_MATCHES } from "./search-term.ts";
+import { CUSTOMER_MATCHES, INVOICE_MATCHES, MOST_FOUND, PAYMENT_MATCHES } from "../search-index/search-term.ts";
 
 /** The longest email; ids, hashes, addresses and external ids are shorter. */
 const LONGEST = 320;

@@ -1,5 +1,5 @@
 import type { Db } from "../../platform/db/client.ts";
-import { searchTerms } from "./search-term.ts";
+import { searchTerms } from "../search-index/search-term.ts";
 import { selectFoundCustomers, selectFoundInvoices, selectFoundPayments } from "./store.ts";
 
 /** Everything that a text finds; nothing is read without one. `merchantId` may come unchecked from a path. */

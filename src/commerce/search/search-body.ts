@@ -5,7 +5,7 @@ import type { Customer } from "../customers/customer.ts";
 import type { Invoice } from "../invoices/invoice.ts";
 import { pairOf } from "../invoices/payment-method.ts";
 import type { Payment } from "../payments/payment.ts";
-import { CUSTOMER_MATCHES, INVOICE_MATCHES, PAYMENT_MATCHES } from "./search-term.ts";
+import { CUSTOMER_MATCHES, INVOICE_MATCHES, PAYMENT_MATCHES } from "../search-index/search-term.ts";
 
 /** The number of the way in which something was found, in the list of its kind. */
 interface Ranked {

@@ -151,6 +151,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   network_rereads: "about the deployment's networks",
   key_walks: "how far a job has come",
   job_runs: "how far a job has come",
+  search_words: "made again by a job, from the rows that they find",
   merchant_turns: "how far a job has come",
   unsettled_invoices: "when a job tries again; it tries at once",
   watch_turns: "made again by a trigger when payment methods are inserted",

@@ -131,7 +131,7 @@ export class AsOfTill {
     });
     const item = { id: makeId("itl", of.id.slice(4)), invoiceId: of.id, position: 1, timeMs: of.openedMs };
     await batch(this.#db, [
-      insertInvoice(this.#db, invoice),
+      ...insertInvoice(this.#db, invoice),
       insertTimelineItem(this.#db, { ...item, paymentStatus: "AWAITING_PAYMENT" }),
       putMethod(this.#db, method),
     ]);

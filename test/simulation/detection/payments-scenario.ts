@@ -132,7 +132,7 @@ export async function stockTill(lab: Lab): Promise<void> {
       createdAtMs: OPENED_MS,
     };
     await batch(db, [
-      insertInvoice(db, invoice),
+      ...insertInvoice(db, invoice),
       insertTimelineItem(db, { ...item, paymentStatus: "AWAITING_PAYMENT", timeMs: OPENED_MS }),
       putMethod(db, methodRow(order, invoice)),
       ...(addressIndex === null ? [putAmount(db, held)] : []),

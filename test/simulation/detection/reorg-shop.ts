@@ -120,7 +120,7 @@ export class ReorgShop {
         const isShared = isOfMany(address) && each.askedUnits !== null;
         const amount = { units: each.askedUnits ?? 0n, priceUnits: each.askedUnits ?? 0n };
         return [
-          insertInvoice(db, invoice),
+          ...insertInvoice(db, invoice),
           putMethod(db, method),
           insertTimelineItem(db, { ...item, paymentStatus: "AWAITING_PAYMENT" as const, timeMs: START_MS }),
           ...(isShared ? [putAmount(db, { network, cryptocurrency, address, ...amount, ...held })] : []),

@@ -48,7 +48,9 @@ const COLUMNS = `SELECT name, type, "notnull", EXISTS (SELECT 1 FROM pragma_inde
 export function fill(sqlite: DatabaseSync, world: World): void {
   let drawn = 0;
   const next = <T>(values: readonly T[]): T => values[drawn++ % values.length] as T;
-  const insert = (table: string, given: Given): void => {
+  const insert = (table: string, named: Given): void => {
+    // An import leaves these to a job.
+    const given = { ...named, search_text: null, indexed_at_ms: null };
     const columns = sqlite.prepare(COLUMNS).all(table) as unknown as Column[];
     const values = columns.map(({ name, type, notnull, isUnique }): Value => {
       const own = given[name];

@@ -274,7 +274,7 @@ class Instance {
     const customer = insertCustomer(db, {
       ...{ id: customerId, merchantId: MERCHANT, email: order.email, emailKey: order.email },
       ...{ name: null, address: null, phoneNumber: null, metadata: null },
-      ...{ createdAtMs: 0, updatedAtMs: 0, deletedAtMs: null },
+      ...{ createdAtMs: 0, updatedAtMs: 0, deletedAtMs: null, searchText: null, indexedAtMs: null },
     });
     const told = withNews(event, () => ({ wake: [invoiceId] }));
     return {

@@ -11,6 +11,7 @@ import { selectInvoiceRow, updateInvoice } from "../../../src/commerce/invoices/
 import { putPayment } from "../../../src/commerce/payments/store.ts";
 import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
@@ -65,7 +66,7 @@ async function settleAt(id: InvoiceId, nowMs: number): Promise<void> {
   const file = await fileAt(id);
   const change = settlementChange(file, nowMs);
   if (change === undefined) return;
-  await updateInvoice(testDb, file.invoice, { ...change.columns });
+  await batch(testDb, updateInvoice(testDb, file.invoice, { ...change.columns, updatedAtMs: nowMs }));
   for (const payment of change.payments ?? []) await putPayment(testDb, payment);
 }
 

@@ -52,8 +52,8 @@ describe("a search finds", () => {
         .slice(1)
         .map(([id]) => id)
         .sort(),
-    ).toEqual([ten, eleven].sort());
-    expect(await found(shop, "ord-1")).toEqual({ ...NOTHING, invoices: [[lower, "EXTERNAL_ID"]] });
+    ).toEqual([ten, eleven, lower].sort());
+    expect((await found(shop, "ord-1")).invoices[0]).toEqual([lower, "EXTERNAL_ID"]);
     expect((await found(shop, "RD-1")).invoices).toEqual([]);
   });
 
@@ -68,7 +68,8 @@ describe("a search finds", () => {
     }
     // "anna" begins both the name and the email.
     expect((await found(shop, "anna")).customers).toEqual([[customerId, "EMAIL"]]);
-    expect(await found(shop, "anna b")).toEqual({ ...NOTHING, customers: [[customerId, "NAME"]] });
+    const byName = invoices.map(([id]) => [id, "CUSTOMER_NAME"]);
+    expect(await found(shop, "anna b")).toEqual({ ...NOTHING, invoices: byName, customers: [[customerId, "NAME"]] });
     expect(await found(shop, customerId)).toEqual({ ...NOTHING, customers: [[customerId, "ID"]] });
     expect((await shop.delete(`/customers/${customerId}`)).status).toBe(200);
     for (const text of ["anna", "anna b", customerId]) expect((await found(shop, text)).customers).toEqual([]);
@@ -91,7 +92,7 @@ describe("a search finds", () => {
         ].toSorted(),
       );
     }
-    expect((await found(shop, hash.slice(0, 7))).payments).toEqual([]);
+    expect((await found(shop, hash.slice(0, 5))).payments).toEqual([]);
     expect((await found(shop, id)).payments).toEqual([[id, "ID"]]);
     const growth = await seedPayment(shop.merchantId, { txHash: "block:123", outputIndex: "balance:x:1" });
     expect((await found(shop, "block:123")).payments).toEqual([[growth.id, "TRANSACTION"]]);
@@ -119,7 +120,8 @@ describe("a search finds", () => {
     for (const id of shared) expect((await shop.post(`/invoices/${id}/cancel`)).status).toBe(200);
     expect((await shop.delete(`/wallets/${wallet.body.id}`)).status).toBe(200);
     expect((await found(shop, direct.address)).invoices).toEqual(newest);
-    expect((await found(shop, address.slice(0, -1))).invoices).toEqual([]);
+    expect((await found(shop, direct.address.slice(0, 6).toUpperCase())).invoices).toEqual(newest);
+    expect((await found(shop, `${address.slice(0, -1)}1`)).invoices).toEqual([]);
   });
 
   it("nothing of another merchant", async () => {
@@ -166,9 +168,9 @@ describe("a text is only a text", () => {
     "\u{10ffff}x",
     "null",
     "0x",
-  ])("%j finds what begins with it and nothing else", async (text) => {
+  ])("%j finds what has its words or begins with it, and nothing else", async (text) => {
     const shop = await freshMerchant();
-    await invoiceOf(shop, { externalId: "ORD-1", customerEmail: "a@b.example", customerName: "Zoe" });
+    await invoiceOf(shop, { name: "Goods", externalId: "SKU-7", customerEmail: "g@h.sample", customerName: "Zoe" });
     await seedPayment(shop.merchantId);
     expect(await found(shop, text)).toEqual(NOTHING);
     if (text.includes("\u0000")) return;
@@ -227,7 +229,10 @@ describe("the statements of a search", () => {
         "invoices_external_id (merchant_id=? AND external_id>? AND external_id<?)",
         "invoices_by_customer (merchant_id=? AND customer_id=?)",
         "invoices_feed (merchant_id=?)",
-        "payment_methods_address (network=? AND address=? AND address_index>?)",
+        "payment_methods_own_address (merchant_id=? AND <expr>>? AND <expr><?)",
+        "KEY (merchant_id=? AND kind=? AND word=?)",
+        "KEY (merchant_id=? AND kind=? AND word>? AND word<?)",
+        "invoices_amount (merchant_id=? AND amount_micros=? AND currency>? AND currency<?)",
         "payments_identity (network=? AND tx_hash>? AND tx_hash<?)",
       ],
     ],
@@ -236,16 +241,19 @@ describe("the statements of a search", () => {
       reads[1],
       [
         "customers_email (merchant_id=? AND email_key>? AND email_key<?)",
-        "customers_name (merchant_id=? AND name>? AND name<?)",
+        "KEY (merchant_id=? AND kind=? AND word=?)",
+        "KEY (merchant_id=? AND kind=? AND word>? AND word<?)",
       ],
     ],
     ["payments", reads[2], ["payments_identity (network=? AND tx_hash>? AND tx_hash<?)"]],
   ] as const)("for %s find everything by an index and scan no table", async (_, read, indexes) => {
     const { sql, params } = read.toSQL();
     const plan = await planOf({ toSQL: () => ({ sql, params }) });
-    for (const index of indexes) expect(plan).toContain(`INDEX ${index}`);
+    for (const index of indexes) expect(plan).toContain(` ${index}`);
     const scanned = [...plan.matchAll(/^SCAN (\S+)/gm)].map(([, name]) => name);
-    expect(scanned.filter((name) => !/^(term|found|used|buyer|recent|\(subquery-\d+\))$/.test(name ?? ""))).toEqual([]);
+    expect(
+      scanned.filter((name) => !/^(term|each|found|used|buyer|recent|\(subquery-\d+\))$/.test(name ?? "")),
+    ).toEqual([]);
   });
 
   it("read a few rows among many invoices of one customer, one address and one beginning", async () => {
@@ -261,7 +269,17 @@ describe("the statements of a search", () => {
       .run();
     const [method] = await testDb.select().from(paymentMethods).where(eq(paymentMethods.invoiceId, id));
     const [buyer] = await testDb.select().from(customers).where(eq(customers.merchantId, merchantId));
-    for (const text of ["ORD-", "o", "one@", method?.address ?? "", buyer?.id ?? "", id, `0x${randomHex(32)}`]) {
+    const texts = ["ORD-", "o", "one@", method?.address ?? "", buyer?.id ?? "", id, `0x${randomHex(32)}`];
+    const words = [
+      "order",
+      "orde",
+      "b example",
+      "order order nothing",
+      "10",
+      "10 USD",
+      (method?.address ?? "").slice(0, 6),
+    ];
+    for (const text of [...texts, ...words]) {
       const read = await env.DB.batch(
         searchReads(testDb, merchantId, text).map((statement) => {
           const { sql, params } = statement.toSQL();
@@ -269,7 +287,7 @@ describe("the statements of a search", () => {
         }),
       );
       const rows = read.reduce((sum, { meta }) => sum + meta.rows_read, 0);
-      expect(rows, text).toBeLessThan(200);
+      expect(rows, text).toBeLessThan(text.includes(" ") ? 1_000 : 200);
     }
   });
 });

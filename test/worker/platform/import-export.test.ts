@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { insertsOf } from "../../../scripts/import-export/statements.ts";
+import { refreshIndex } from "../../../src/commerce/search-index/refresh-index.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import type { Manifest, NightIndex } from "../../../src/platform/merchant-exports/manifest.ts";
 import type { StoredRow } from "../../../src/platform/merchant-exports/store.ts";
@@ -31,7 +32,7 @@ describe("a merchant who is imported into an empty database", () => {
     const allocator = env.ADDRESS_ALLOCATOR.getByName(row?.keyHash ?? "");
     await runInDurableObject(allocator, (_, { storage }) => storage.deleteAll());
     await evictDurableObject(allocator);
-    for (const table of EXPORTED) await env.DB.prepare(`DELETE FROM ${table}`).run();
+    for (const table of [...EXPORTED, "search_words"]) await env.DB.prepare(`DELETE FROM ${table}`).run();
     expect((await shop.get("/invoices")).status).toBe(401);
     for (let round = 0; round < 2; round++) {
       for (const { table, key: part } of parts) {
@@ -42,6 +43,9 @@ describe("a merchant who is imported into an empty database", () => {
     const after = await read();
     expect(after.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(after.map(({ body }) => body)).toEqual(before.map(({ body }) => body));
+    expect((await shop.get("/search?q=NBREAK")).body.invoices).toEqual([]);
+    expect(await refreshIndex(testDb)).toBe("nothing");
+    expect((await shop.get("/search?q=NBREAK")).body.invoices).toMatchObject([{ name: orders[2]?.name }]);
     const next = await shop.post("/invoices", orders[0]);
     expect(next.body.paymentMethods[0].address).toBe(key.address(3));
   });

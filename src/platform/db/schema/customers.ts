@@ -18,11 +18,15 @@ export const customers = sqliteTable(
     createdAtMs: integer("created_at_ms").notNull(),
     updatedAtMs: integer("updated_at_ms").notNull(),
     deletedAtMs: integer("deleted_at_ms"),
+    /** As those of an invoice. */
+    searchText: text("search_text"),
+    indexedAtMs: integer("indexed_at_ms"),
   },
   (t) => [
     uniqueIndex("customers_email").on(t.merchantId, t.emailKey).where(sql`deleted_at_ms is null`),
     index("customers_listed").on(t.merchantId, t.createdAtMs, t.id).where(sql`deleted_at_ms is null`),
     index("customers_name").on(t.merchantId, t.name).where(sql`deleted_at_ms is null and name is not null`),
+    index("customers_unindexed").on(t.id).where(sql`indexed_at_ms is not updated_at_ms`),
   ],
 );
 

@@ -44,6 +44,10 @@ export const invoices = sqliteTable(
     closedAtMs: integer("closed_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
     updatedAtMs: integer("updated_at_ms").notNull(),
+    /** The words by which it is found, as `search_words` has them (commerce/search-index/words.ts). */
+    searchText: text("search_text"),
+    /** The `updated_at_ms` for which that is true. Where it differs, the row was written by a release that knows no words, or by an import. */
+    indexedAtMs: integer("indexed_at_ms"),
   },
   (t) => [
     index("invoices_feed").on(t.merchantId, t.createdAtMs, t.id),
@@ -57,6 +61,8 @@ export const invoices = sqliteTable(
       .on(t.merchantId, t.expiresAtMs)
       .where(sql`status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')`),
     index("invoices_in_review").on(t.merchantId, t.createdAtMs, t.id).where(sql`needs_review = 1`),
+    index("invoices_amount").on(t.merchantId, t.amountMicros, t.currency, t.id),
+    index("invoices_unindexed").on(t.id).where(sql`indexed_at_ms is not updated_at_ms`),
   ],
 );
 
@@ -118,6 +124,8 @@ export const paymentMethods = sqliteTable(
       .where(sql`is_from_public_key = 1 and address_index is not null`),
     // Ends with the index, so that an own address is found however many methods have the same one as a shared address.
     index("payment_methods_address").on(t.network, t.address, t.addressIndex).where(sql`address is not null`),
+    // In any case: who searches for the beginning of an address does not know which of its letters are capitals.
+    index("payment_methods_own_address").on(t.merchantId, sql`lower(address)`).where(sql`address_index is not null`),
     index("payment_methods_watch").on(t.network, t.activatedAtMs).where(sql`status = 'ACTIVE'`),
     index("payment_methods_turns")
       .on(t.network, t.merchantId, t.activatedAtMs)

@@ -19,6 +19,7 @@ const WITHOUT_ROW_NUMBER = [
   "operations",
   "public_holds",
   "report_buckets",
+  "search_words",
   "timeline_items",
 ];
 

@@ -1,16 +1,26 @@
 // What a merchant's user may have typed or pasted into one search field, as the ranges of indexes in which it can be found. Nothing is looked for
-// in the middle of a text, so that a search costs the same however much there is to search.
-import { checksumAddress } from "../../chains/evm/address.ts";
+// in the middle of a word, so that a search costs the same however much there is to search.
 import { NETWORKS, type Network } from "../../chains/networks.ts";
 import { addressOfHex } from "../../chains/tron/tron-hex.ts";
 import { emailKeyOf } from "../../lib/email.ts";
+import { MICRO_DIGITS, parseUnits } from "../../lib/money.ts";
 import { prefixEnd } from "../../lib/text-prefix.ts";
+import { wordsOf } from "./words.ts";
 
 /** The most that a search returns of each kind. */
 export const MOST_FOUND = 8;
 
 /** How something was found, best first. */
-export const INVOICE_MATCHES = ["ID", "EXTERNAL_ID", "TRANSACTION", "ADDRESS", "EMAIL"] as const;
+export const INVOICE_MATCHES = [
+  "ID",
+  "EXTERNAL_ID",
+  "TRANSACTION",
+  "ADDRESS",
+  "EMAIL",
+  "NAME",
+  "CUSTOMER_NAME",
+  "AMOUNT",
+] as const;
 export const CUSTOMER_MATCHES = ["ID", "EMAIL", "NAME"] as const;
 export const PAYMENT_MATCHES = ["ID", "TRANSACTION"] as const;
 
@@ -30,10 +40,13 @@ export interface SearchTerms {
   readonly externalIds: readonly TextRange[];
   /** In lower case. */
   readonly emails: readonly TextRange[];
-  /** As typed, and with capitals where names have them. */
-  readonly names: readonly TextRange[];
+  /** All of them must be among the words of what is found. */
+  readonly words: readonly TextRange[];
   readonly transactions: readonly (TextRange & { readonly network: string })[];
-  readonly addresses: readonly { readonly network: string; readonly address: string }[];
+  /** In lower case. */
+  readonly addresses: readonly TextRange[];
+  /** `currency` is null where none was typed. */
+  readonly amounts: readonly { readonly micros: number; readonly currency: string | null }[];
 }
 
 /**
@@ -42,8 +55,8 @@ export interface SearchTerms {
  */
 const ID_LENGTH = 16;
 const ID = /^(inv|cus|pay)_([0-9a-z]{1,26})$/i;
-/** Shorter texts are more often order numbers. */
-const HASH = /^(?:0x)?([0-9a-f]{8,64})$/i;
+const HASH = /^(?:0x)?([0-9a-f]{6,64})$/i;
+const ADDRESS = /^[0-9a-z]{6,100}$/i;
 /** The name of coins that a contract sent, which have no transaction (transfer.ts). */
 const GROWTH = /^block:\d{1,15}$/i;
 
@@ -56,12 +69,11 @@ export function searchTerms(typed: string): SearchTerms {
     paymentIds: idRanges("pay", text),
     externalIds: beginningWith(text),
     emails: beginningWith(emailKeyOf(text)),
-    names: [...new Set([text, capitalised(text)])].flatMap(beginningWith),
+    // SQLite's functions of texts end at a NUL.
+    words: text.includes("\0") ? [] : wordsOf(text).flatMap(beginningWith),
     transactions: transactionRanges(text),
-    addresses: NETWORKS.flatMap((network) => {
-      const address = addressText(network, text);
-      return address === undefined ? [] : [{ network: network.name, address }];
-    }),
+    addresses: addressRanges(text.toLowerCase()),
+    amounts: amountsOf(text),
   };
 }
 
@@ -74,11 +86,6 @@ function idRanges(prefix: "inv" | "cus" | "pay", text: string): readonly TextRan
   const [, kind, rest = ""] = ID.exec(text) ?? [];
   if (kind?.toLowerCase() !== prefix || rest.length < ID_LENGTH) return [];
   return beginningWith(`${prefix}_${rest.toUpperCase()}`);
-}
-
-/** "anna o'neil" as "Anna O'Neil". */
-function capitalised(text: string): string {
-  return text.replace(/(?<![\p{L}\p{M}\p{N}])\p{L}/gu, (letter) => letter.toUpperCase());
 }
 
 function transactionRanges(text: string): SearchTerms["transactions"] {
@@ -94,22 +101,31 @@ function onNetworks(family: Network["family"], start: string): SearchTerms["tran
   return beginningWith(start).flatMap((range) => networks.map(({ name }) => ({ network: name, ...range })));
 }
 
-/**
- * The stored form of an address of the network; undefined if the text cannot be one. Does not check what only matters where money is sent:
- * a text that is no address is simply not found.
- */
-function addressText({ family, utxo }: Network, text: string): string | undefined {
-  if (family === "evm") {
-    const [, digits] = /^(?:0x)?([0-9a-f]{40})$/i.exec(text) ?? [];
-    return digits === undefined ? undefined : checksumAddress(digits.toLowerCase());
-  }
-  if (family === "tron") return /^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(text) ? text : tronAddressOfHex(text);
-  const isSegwit = utxo !== null && text.toLowerCase().startsWith(`${utxo.hrp}1`);
-  if (isSegwit) return /^[0-9a-z]{14,90}$/i.test(text) ? text.toLowerCase() : undefined;
-  return /^[1-9A-HJ-NP-Za-km-z]{26,35}$/.test(text) ? text : undefined;
+/** Stored addresses of EVM networks begin with 0x, those of Tron are base58 and may be typed as hex. */
+function addressRanges(text: string): readonly TextRange[] {
+  if (!ADDRESS.test(text)) return [];
+  const tron = /^(?:0x)?(41[0-9a-f]{40})$/.exec(text)?.[1];
+  const tronAddress = tron === undefined ? undefined : addressOfHex(tron);
+  return [
+    ...beginningWith(text),
+    ...(/^[0-9a-f]{6,40}$/.test(text) ? beginningWith(`0x${text}`) : []),
+    ...(tronAddress === undefined ? [] : beginningWith(tronAddress.toLowerCase())),
+  ];
 }
 
-function tronAddressOfHex(text: string): string | undefined {
-  const hex = text.toLowerCase().replace(/^0x(?=41)/, "");
-  return /^41[0-9a-f]{40}$/.test(hex) ? addressOfHex(hex) : undefined;
+/** `1234.5`, `1,234.50` or `1.234,50`, with a sign of a currency before it or a code on either side. `1,234` is a thousand. */
+const AMOUNT = /^([a-z]{3,5})?\s*\p{Sc}?\s*(\d[\d.,]{0,24})\s*\p{Sc}?\s*([a-z]{3,5})?$/iu;
+const WITH_POINT = /^(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?$/;
+const WITH_COMMA = /^(?:\d+|\d{1,3}(?:\.\d{3})+),\d{1,2}$/;
+/** As an invoice may ask for. */
+const MOST_MICROS = 1_000_000_000_000n;
+
+function amountsOf(text: string): SearchTerms["amounts"] {
+  const [, before, number = "", after] = AMOUNT.exec(text) ?? [];
+  if (before !== undefined && after !== undefined) return [];
+  const decimal = WITH_COMMA.test(number) ? number.replaceAll(".", "").replace(",", ".") : number.replaceAll(",", "");
+  if (!WITH_COMMA.test(number) && !WITH_POINT.test(number)) return [];
+  const micros = parseUnits(decimal, MICRO_DIGITS);
+  if (!micros.ok || micros.value > MOST_MICROS) return [];
+  return [{ micros: Number(micros.value), currency: (before ?? after)?.toUpperCase() ?? null }];
 }
