@@ -21,6 +21,7 @@ import { pages } from "./benchmarks/pages.ts";
 import { paymentLatency } from "./benchmarks/payment-latency.ts";
 import { get, replay } from "./benchmarks/read.ts";
 import { createAtManyRows, list } from "./benchmarks/rows.ts";
+import { search } from "./benchmarks/search.ts";
 import { size } from "./benchmarks/size.ts";
 import { start } from "./benchmarks/start.ts";
 import { createAmongStrangers } from "./benchmarks/strangers.ts";
@@ -40,6 +41,7 @@ const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>
   get,
   list,
   "create-rows": createAtManyRows,
+  search,
   due,
   export: exportOfPayments,
   derive,

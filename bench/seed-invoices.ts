@@ -11,7 +11,8 @@ const INVOICES_A_CUSTOMER = 10;
 const id = (prefix: string, n: string) => `'${prefix}_01' || printf('%024d', ${n})`;
 const CUSTOMER_NUMBER = `(n / ${INVOICES_A_CUSTOMER}) * ${INVOICES_A_CUSTOMER}`;
 
-const NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ?2)";
+const NUMBERS =
+  "WITH RECURSIVE numbers(n) AS (SELECT cast(?1 AS integer) UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ?2)";
 /** ?3 is the merchant, ?4 the time of invoice 0; each later one is a second younger. */
 const CREATED_AT = "?4 + n * 1000";
 
@@ -22,17 +23,29 @@ interface State {
   readonly expiresAt: string;
 }
 
+/** As the product writes them (src/commerce/search-index/words.ts). */
+const PADDED = "printf('%07d', n)";
+const wordsOf = (kind: "I" | "C", words: string, which = "?4 > 0") =>
+  `INSERT OR IGNORE INTO search_words (merchant_id, kind, word, id)
+   ${NUMBERS} SELECT ?3, '${kind}', word.value, ${id(kind === "I" ? "inv" : "cus", "n")}
+   FROM numbers, json_each(json_array(${words})) word WHERE ${which}`;
+
 const statementsOf = ({ status, paidMicros, expiresAt }: State): readonly string[] => [
-  `INSERT INTO customers (id, merchant_id, email, email_key, name, created_at_ms, updated_at_ms)
-   ${NUMBERS} SELECT ${id("cus", "n")}, ?3, 'seed-' || n || '@example.com', 'seed-' || n || '@example.com', 'Seed', ${CREATED_AT}, ${CREATED_AT}
+  `INSERT INTO customers (id, merchant_id, email, email_key, name, created_at_ms, updated_at_ms, search_text, indexed_at_ms)
+   ${NUMBERS} SELECT ${id("cus", "n")}, ?3, 'seed-' || n || '@example.com', 'seed-' || n || '@example.com', 'Seed', ${CREATED_AT}, ${CREATED_AT},
+     ' seed#seed#' || n || '#example#com', ${CREATED_AT}
    FROM numbers WHERE n % ${INVOICES_A_CUSTOMER} = 0`,
-  `INSERT INTO invoices (id, merchant_id, customer_id, name, amount_micros, currency, status, received_micros, confirmed_micros, is_late,
+  `INSERT INTO invoices (id, merchant_id, customer_id, external_id, name, amount_micros, currency, status, received_micros, confirmed_micros, is_late,
      needs_review, warnings, underpaid_tolerance_micros, overpaid_tolerance_micros, late_payment_policy, rate_lock_seconds,
-     monitor_seconds, origin, event_sequence, timeline_position, expires_at_ms, monitor_until_ms, created_at_ms, updated_at_ms)
-   ${NUMBERS} SELECT ${id("inv", "n")}, ?3, ${id("cus", CUSTOMER_NUMBER)}, 'Order ' || n, 25500000, 'USD',
+     monitor_seconds, origin, event_sequence, timeline_position, expires_at_ms, monitor_until_ms, created_at_ms, updated_at_ms, search_text,
+     indexed_at_ms)
+   ${NUMBERS} SELECT ${id("inv", "n")}, ?3, ${id("cus", CUSTOMER_NUMBER)}, 'SHOP-2026-' || ${PADDED}, 'Order ' || n, 25500000, 'USD',
      ${status}, ${paidMicros}, ${paidMicros}, 0,
      0, '[]', 255000, 1275000, 'REVIEW', 3600,
-     86400, 'API', 1, 1, ${expiresAt}, ${expiresAt} + 86400000, ${CREATED_AT}, ${CREATED_AT} FROM numbers`,
+     86400, 'API', 1, 1, ${expiresAt}, ${expiresAt} + 86400000, ${CREATED_AT}, ${CREATED_AT}, ' order ' || n || '#shop#2026#' || ${PADDED} || '#' || n,
+     ${CREATED_AT} FROM numbers`,
+  wordsOf("C", "'seed', n || '', 'example', 'com'", `?4 > 0 AND n % ${INVOICES_A_CUSTOMER} = 0`),
+  wordsOf("I", `'order', n || '', 'shop', '2026', ${PADDED}`),
   `INSERT INTO timeline_items (id, invoice_id, position, payment_status, time_ms)
    ${NUMBERS} SELECT ${id("itl", "n")}, ${id("inv", "n")}, 1, 'AWAITING_PAYMENT', ${CREATED_AT} FROM numbers`,
   `INSERT INTO events (id, merchant_id, type, invoice_id, sequence, data, created_at_ms)

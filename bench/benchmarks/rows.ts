@@ -8,14 +8,14 @@ import { type SeededRange, seedInvoices } from "../seed-invoices.ts";
 import { createTarget, merchantWithTwoWallets } from "./create-targets.ts";
 import { latency, throughput } from "./figures.ts";
 
-const SMALL_ROWS = 1_000;
+export const SMALL_ROWS = 1_000;
 const LIMIT = 20;
 /** Relations of a listed invoice that are rows of their own: customer, product, payments, timeline, payment methods. */
 const RELATIONS = 5;
 /** Rows that authentication reads: the key and the merchant. */
 const AUTHENTICATION_ROWS = 2;
 
-interface Filled {
+export interface Filled {
   readonly product: Product;
   readonly merchant: Merchant;
   readonly range: SeededRange;
@@ -32,7 +32,7 @@ async function filled(context: Context, name: string, rows: number): Promise<Fil
 const filledOnce = new WeakMap<Context, Promise<readonly [Filled, Filled]>>();
 
 /** The small and the large table, filled on first use. */
-function tables(context: Context): Promise<readonly [Filled, Filled]> {
+export function tables(context: Context): Promise<readonly [Filled, Filled]> {
   const known = filledOnce.get(context);
   if (known !== undefined) return known;
   const made = (async () =>

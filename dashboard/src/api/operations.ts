@@ -1840,7 +1840,7 @@ export interface components {
       createdTo?: (string | Date) | undefined;
       /** @description Only invoices that need review, or only those that do not. */
       needsReview?: boolean | undefined;
-      /** @description A prefix of the name, or an exact id, externalId or customer's email. */
+      /** @description What the search would find the invoice by: words of its name or external id, its customer, amount, address or transaction. At most 1,000 are found. */
       search?: string | undefined;
     };
     ListMembersQuery: {
@@ -2710,7 +2710,7 @@ export interface components {
         query: components["schemas"]["ExportStatementCsvQuery"];
         answer: undefined;
       };
-      /** @description Find invoices, customers and payments by what is known of them. Finds what begins with the text or is equal to it, never what has it in the middle, so that a search costs the same among any number of invoices. Each kind is shown to those who may view it. Needs the permission invoice:view or customer:view or payment:view, held by an API key or by a signed-in member. */
+      /** @description Find invoices, customers and payments by what is known of them. Finds what has a word for each word of the text, equal to it or beginning with it, so that a search costs the same among any number of invoices. Each kind is shown to those who may view it. Needs the permission invoice:view or customer:view or payment:view, held by an API key or by a signed-in member. */
       search: {
         query: components["schemas"]["SearchQuery"];
         answer: components["schemas"]["SearchResults"];
@@ -4070,7 +4070,7 @@ export interface components {
     };
     SearchQuery: {
       /**
-       * @description An id or its first 20 characters; the beginning of an external id, of an email in any case, or of a customer's name; a transaction's hash or its first 8 digits, or an address, on EVM networks in any case, with or without 0x.
+       * @description Words of a name, an external id, a customer's name or email: each may be only the beginning of a word, in any case and with or without accents. Numbers are found without the zeros before them. Also an amount, with its currency or without; an id or its first 20 characters; a transaction's hash or an address, or at least 6 characters of its beginning, in any case, with or without 0x.
        * @example ORDER-1001
        */
       q: string;
@@ -4125,7 +4125,7 @@ export interface components {
          * @description Where the text was found.
          * @enum {string}
          */
-        matchedBy: "ID" | "EXTERNAL_ID" | "TRANSACTION" | "ADDRESS" | "EMAIL";
+        matchedBy: "ID" | "EXTERNAL_ID" | "TRANSACTION" | "ADDRESS" | "EMAIL" | "NAME" | "CUSTOMER_NAME" | "AMOUNT";
       }[];
       /** @description At most 8, best matches first. Absent if the caller lacks `customer:view`. */
       customers?: {

@@ -1,4 +1,4 @@
-// What the list's own search cannot find: an invoice by a transaction or address of its payments, and payments that no invoice has.
+// What the list does not show of a transaction or an address: how it leads to an invoice, and payments that no invoice has.
 import { Anchor, Card, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -6,9 +6,8 @@ import { reading } from "../api/queries.ts";
 import { coinName } from "../shell/coin-name.ts";
 import { useMerchant } from "../shell/merchants.ts";
 import { useFormats } from "../shell/reader.tsx";
+import { FOUND_BY } from "./found-by.ts";
 import { InvoiceState } from "./status.tsx";
-
-const WHY = { TRANSACTION: "by a transaction that pays it", ADDRESS: "by its address" } as const;
 
 /** A hash or an address: long, and without what names and emails have. */
 const ON_CHAIN = /^[0-9a-zA-Z:]{20,}$/;
@@ -20,7 +19,7 @@ export function useFoundOnChain(text: string) {
   const { data } = useQuery({ ...reading("search", { merchantId, query: { q: text } }), enabled });
   const invoices = (data?.invoices ?? []).flatMap((invoice) =>
     invoice.matchedBy === "TRANSACTION" || invoice.matchedBy === "ADDRESS"
-      ? [{ ...invoice, why: WHY[invoice.matchedBy] }]
+      ? [{ ...invoice, why: FOUND_BY[invoice.matchedBy] }]
       : [],
   );
   const payments = (data?.payments ?? []).filter(({ invoiceId }) => invoiceId === null);

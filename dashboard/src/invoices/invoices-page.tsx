@@ -90,7 +90,7 @@ function Filters({ search }: { readonly search: InvoicesSearch }) {
     <Group gap="sm" role="search" aria-label="Filter the invoices">
       <SearchField
         name="Search invoices"
-        hint="Name, id, order number, email, transaction or address"
+        hint="Name, order number, customer, amount, transaction or address"
         asked={search.search}
         onSearch={(words) => filter({ search: words })}
       />
@@ -245,7 +245,8 @@ function NoInvoices({ isFiltered, mayCreate, onCreate }: NoInvoicesProps) {
         </Button>
       }
     >
-      Search by the beginning of a name, or by an exact id, order number, email address, transaction hash or address.
+      Search by words of a name, parts of an order number, a customer's name or email, an amount, a transaction or an
+      address. The case of letters does not matter.
     </EmptyList>
   );
 }

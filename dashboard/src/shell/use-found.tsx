@@ -6,6 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Merchant, SearchResults } from "../api/operations.ts";
 import { reading } from "../api/queries.ts";
+import { FOUND_BY } from "../invoices/found-by.ts";
 import { INVOICE_STATES } from "../invoices/status.tsx";
 import { coinName } from "./coin-name.ts";
 import { Icon } from "./icons.tsx";
@@ -44,10 +45,17 @@ function useGroups(merchantId: string) {
     return [
       ...group(
         "Invoices",
-        invoices.map(({ id, name, externalId, rawAmount, currency, status }) => ({
+        invoices.map(({ id, name, externalId, rawAmount, currency, status, matchedBy }) => ({
           id,
           label: name,
-          description: [externalId, money(rawAmount, currency), INVOICE_STATES[status].name].filter(Boolean).join(", "),
+          description: [
+            externalId,
+            money(rawAmount, currency),
+            INVOICE_STATES[status].name,
+            `found ${FOUND_BY[matchedBy]}`,
+          ]
+            .filter(Boolean)
+            .join(", "),
           leftSection: <Icon name="invoices" />,
           onClick: () => toInvoice(id),
         })),

@@ -124,12 +124,10 @@ export const listInvoicesQuery = () =>
     needsReview: flagParameter()
       .optional()
       .meta({ description: "Only invoices that need review, or only those that do not." }),
-    search: z
-      .string()
-      .min(1)
-      .max(320)
-      .optional()
-      .meta({ description: "A prefix of the name, or an exact id, externalId or customer's email." }),
+    search: z.string().min(1).max(320).optional().meta({
+      description:
+        "What the search would find the invoice by: words of its name or external id, its customer, amount, address or transaction. At most 1,000 are found.",
+    }),
   });
 
 // ---- responses

@@ -139,7 +139,7 @@ export interface Searched {
 }
 
 /** How many rows are looked at for several words, of which only one is searched for in the index. */
-const CANDIDATES = 100;
+const CANDIDATES = 300;
 /** How many customers are looked at for their invoices. */
 const MOST_BUYERS = 100;
 
@@ -205,21 +205,22 @@ const WORDED = {
 } as const;
 
 /**
- * What has all words. The index is searched for the rarest of them, as far as that is known from its first rows; the others must be in the
- * row's text. Of many with the same word the newest are looked at, and then those with longer words.
+ * What has all words. The index is searched for the rarest of them, as far as that is known from its first rows: the one that fewest words begin
+ * with, or that is fewest times a whole word. The others must be in the row's text. Of many with the same word the newest are looked at, and then those with longer words.
  */
 const byWords = (of: Searched, table: "invoices" | "customers"): SQL => {
   const { kind, sign, all, other } = WORDED[table];
   const own = sql`search_words where merchant_id = ${of.merchantId} and kind = ${kind}`;
   // All that the index has of one word is found. Of several words the first rows may lack the others.
   const most = sql`iif(json_array_length(${of.terms}, '$.words') = 1, ${number(of.most)}, ${number(Math.max(of.most, CANDIDATES))})`;
-  const entries = sql`nullif((select count(*) from (select 1 from ${own} and ${isWithin("word")} limit ${most})), 0)`;
+  const entries = (which: SQL) => sql`(select count(*) from (select 1 from ${own} and ${which} limit ${most}))`;
+  const isExact = sql`word = term.value ->> '$.from'`;
   const words = sql`json_each(${of.terms}, '$.words') each`;
   const lacks = (before: string) => sql.raw(`instr(known.search_text, '${before}' || (each.value ->> '$.from')) = 0`);
   return sql`select known.id, iif(exists (select 1 from ${words} where ${lacks(sign)}), ${other}, ${all}) as rank
-    from (select value from ${listed(of, "words")} order by coalesce(${entries}, 1e9), length(value) desc limit 1) term
+    from (select value from ${listed(of, "words")} order by ${entries(isWithin("word"))}, ${entries(isExact)} = 0, ${entries(isExact)} limit 1) term
     cross join ${sql.raw(table)} known on known.id in (
-      select * from (select id from ${own} and word = term.value ->> '$.from' order by id desc limit ${most})
+      select * from (select id from ${own} and ${isExact} order by id desc limit ${most})
       union all select * from (select id from ${own} and word > term.value ->> '$.from' and word < term.value ->> '$.below'
         order by word desc, id desc limit ${most}))
     where not exists (select 1 from ${words} where ${lacks(" ")} and ${lacks("#")})`;

@@ -17,7 +17,7 @@ export const searchQuery = () =>
       .meta({
         minLength: 1,
         description:
-          "An id or its first 20 characters; the beginning of an external id, of an email in any case, or of a customer's name; a transaction's hash or its first 8 digits, or an address, on EVM networks in any case, with or without 0x.",
+          "Words of a name, an external id, a customer's name or email: each may be only the beginning of a word, in any case and with or without accents. Numbers are found without the zeros before them. Also an amount, with its currency or without; an id or its first 20 characters; a transaction's hash or an address, or at least 6 characters of its beginning, in any case, with or without 0x.",
         examples: ["ORDER-1001"],
       }),
   });

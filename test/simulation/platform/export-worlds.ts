@@ -50,7 +50,7 @@ export function fill(sqlite: DatabaseSync, world: World): void {
   const next = <T>(values: readonly T[]): T => values[drawn++ % values.length] as T;
   const insert = (table: string, named: Given): void => {
     // An import leaves these to a job.
-    const given = { ...named, search_text: null, indexed_at_ms: null };
+    const given: Given = { ...named, search_text: null, indexed_at_ms: null };
     const columns = sqlite.prepare(COLUMNS).all(table) as unknown as Column[];
     const values = columns.map(({ name, type, notnull, isUnique }): Value => {
       const own = given[name];

@@ -1,6 +1,7 @@
 // Invoices are found by the words of their names and order numbers, by customer, amount, address and transaction, in the search and in the list.
 import { describe, expect, it } from "vitest";
 import { searchBody } from "../../../src/commerce/search/contract.ts";
+import { copyInvoice } from "../../support/copy-invoice.ts";
 import { expectDocumented } from "../../support/documented.ts";
 import { seedPayment } from "../../support/payments.ts";
 import { randomHex, xpubWallet } from "../../support/wallet-bodies.ts";
@@ -152,6 +153,21 @@ describe("the search of the list", () => {
     const cancelled = await shop.get("/invoices?search=jacket&status=CANCELLED");
     expect(cancelled.body.data.map(({ id }: { readonly id: string }) => id)).toEqual([made[3]]);
     expect(cancelled.body.pagination.total).toBe(1);
+  });
+
+  it("finds the one invoice that has two words of which many have each, by the one that fewest have as a whole", async () => {
+    const shop = await freshMerchant();
+    const { id } = await invoiceOf(shop, { name: "Order 777" });
+    await copyInvoice((await invoiceOf(shop, { name: "Order 7771" })).id, 1_200);
+    for (const text of ["order 777", "777 ORDER"]) {
+      const searched = await shop.get(`/search?q=${encodeURIComponent(text)}`);
+      const listed = await shop.get(`/invoices?limit=100&status=AWAITING_PAYMENT&search=${encodeURIComponent(text)}`);
+      expect(searched.body.invoices).toHaveLength(8);
+      const oldest = await shop.get(`/invoices?search=${encodeURIComponent(text)}&page=51`);
+      expect(oldest.body.pagination.total).toBe(1_001);
+      expect(oldest.body.data.map((each: { readonly id: string }) => each.id)).toEqual([id]);
+      expect(listed.body.data).toHaveLength(100);
+    }
   });
 
   it("finds nothing of another merchant", async () => {

@@ -1,0 +1,13 @@
+import type { SearchResults } from "../api/operations.ts";
+
+/** How a search found an invoice, to be read after "found". */
+export const FOUND_BY: Readonly<Record<NonNullable<SearchResults["invoices"]>[number]["matchedBy"], string>> = {
+  ID: "by its id",
+  EXTERNAL_ID: "by its order number",
+  TRANSACTION: "by a transaction that pays it",
+  ADDRESS: "by its address",
+  EMAIL: "by its customer's email",
+  NAME: "by its name",
+  CUSTOMER_NAME: "by its customer's name",
+  AMOUNT: "by its amount",
+};
