@@ -288,7 +288,7 @@ describe("the statements of a search", () => {
         }),
       );
       const rows = read.reduce((sum, { meta }) => sum + meta.rows_read, 0);
-      expect(rows, text).toBeLessThan(text.includes(" ") ? 3_000 : 200);
+      expect(rows, text).toBeLessThan(text.includes(" ") ? 4_000 : 200);
     }
   });
 });
