@@ -58,11 +58,12 @@ const claimsJson =
     'createdAtMs', said.created_at_ms)) from (${claims}) said)`
     .mapWith(parseJson<readonly PaymentClaim[]>)
     .as("claims_json");
+// The unary plus keeps SQLite from reading all invoices of the merchant.
 const askingJson =
   sql`(select json_group_array(json_object('invoiceId', asking.id, 'createdAtMs', asking.created_at_ms, 'asked', json((
     select json_group_array(distinct quote.value ->> '$.amountUnits') from payment_methods method, json_each(method.quotes) quote
     where method.invoice_id = asking.id and method.network = payments.network and method.cryptocurrency = payments.cryptocurrency
-    and quote.value ->> '$.amountUnits' is not null)))) from invoices asking where asking.merchant_id = payments.merchant_id
+    and quote.value ->> '$.amountUnits' is not null)))) from invoices asking where +asking.merchant_id = payments.merchant_id
     and asking.id in (${candidateIds} union select said.invoice_id from (${claims}) said))`
     .mapWith(parseJson<readonly AskingInvoice[]>)
     .as("asking_json");

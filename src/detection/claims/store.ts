@@ -14,10 +14,11 @@ const invoiceId = sql.placeholder("invoiceId");
 const network = sql.placeholder("network");
 const txHash = sql.placeholder("txHash");
 
+// The unary plus keeps SQLite from reading all methods of a network.
 /** Whether a known transaction pays an address of the invoice, whichever merchant the payment belongs to: only the chain decides this. */
 const isKnown = sql`exists (select 1 from payments paid where paid.network = ${network} and paid.tx_hash = ${txHash}
   and paid.to_address in (select method.address from payment_methods method
-    where method.invoice_id = ${invoiceId} and method.network = ${network} and method.status = 'ACTIVE'))`;
+    where method.invoice_id = ${invoiceId} and +method.network = ${network} and method.status = 'ACTIVE'))`;
 
 /**
  * What a claim depends on, as one row if the invoice's merchant is live: the invoice's networks, the claims of the last hour, and whether the
@@ -86,7 +87,7 @@ export const claimColumns = (claimId: Placeholder) => ({
     cross join payments other on other.network = said.network and other.tx_hash = said.tx_hash
     where said.id = ${claimId} and said.invoice_id = invoices.id and other.invoice_id is not invoices.id
     and other.to_address in (select method.address from payment_methods method
-      where method.invoice_id = invoices.id and method.network = said.network and method.status = 'ACTIVE')
+      where method.invoice_id = invoices.id and +method.network = said.network and method.status = 'ACTIVE')
     order by other.merchant_id = invoices.merchant_id desc, other.id limit ${sql.raw(String(MOST_CLAIMED))}) paid)`
     .mapWith(decodePayments)
     .as("claimed_json"),

@@ -1,6 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { selectCheckout } from "../../../src/checkout/pay/store.ts";
 import { paymentDetailsBody } from "../../../src/commerce/payments/contract.ts";
-import { countPayments, type PaymentFilter, selectPaymentPage } from "../../../src/commerce/payments/store.ts";
+import {
+  countPayments,
+  type PaymentFilter,
+  selectPaymentFile,
+  selectPaymentPage,
+} from "../../../src/commerce/payments/store.ts";
+import { selectClaimFile, selectForClaim } from "../../../src/detection/claims/store.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { paymentClaims } from "../../../src/platform/db/schema/payments.ts";
 import { expectDocumented } from "../../support/documented.ts";
@@ -144,6 +151,22 @@ describe("the query plan", () => {
       /SEARCH payments USING .*INDEX payments_/,
     );
   });
+});
+
+it("reads of a named transaction find claims and payments by their indexes, however many others there are", async () => {
+  const reads = [
+    selectPaymentFile(testDb, "mer_1", "pay_1"),
+    selectCheckout(testDb, freshId("inv"), freshId("clm")),
+    selectClaimFile(testDb, freshId("clm")),
+    selectForClaim(testDb, { invoiceId: freshId("inv"), network: "ETH", txHash: "0x1", nowMs: BLOCK_MS }),
+  ];
+  for (const read of reads) {
+    const plan = await planOf(read);
+    expect(plan).not.toMatch(/invoices_feed|SEARCH method USING INDEX payment_methods_watch/);
+    expect(plan).toMatch(
+      /SEARCH ((?:other|paid) USING INDEX payments_identity|claim USING INDEX payment_claims_transaction) \(network=\? AND tx_hash=\?\)/,
+    );
+  }
 });
 
 describe("a payment", () => {
