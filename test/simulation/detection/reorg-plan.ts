@@ -120,11 +120,16 @@ function accountPlace(
   const others = [
     first,
     { ...first, address: ADDRESSES.ofOther, merchant: 1 as const },
-    { ...first, address: ADDRESSES.ofOther, merchant: 1 as const },
     ...(assetOn(network, "USDC") === undefined
       ? []
       : [{ address: ADDRESSES.ofSecondCoin, cryptocurrency: "USDC", merchant: 0 as const }]),
-    ...(network.name === "ETH" && n === 2 ? [{ ...first, cryptocurrency: "ETH" }] : []),
+    // One only, for all have one price.
+    ...(network.name === "ETH" && n === 2
+      ? [
+          { ...first, cryptocurrency: "ETH" },
+          { ...first, cryptocurrency: "ETH" },
+        ]
+      : []),
   ];
   return dice.oneOf(others);
 }

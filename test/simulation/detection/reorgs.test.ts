@@ -104,6 +104,7 @@ const ADVERSITIES = [
   ...LIES.map((kind) => `lie: ${kind} in blocks`),
   ...LIES.filter((kind) => kind !== "branch").map((kind) => `lie: ${kind} in a mempool`),
   "two sources must agree",
+  ...["limit: statements", "limit: worker", "limit: database", "pass ended"],
 ];
 
 describe(`within ${CAUGHT_WITHIN} trees a broken watcher is caught that`, () => {

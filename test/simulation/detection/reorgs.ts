@@ -11,9 +11,9 @@ import { type WatchDependencies, WatchMemory } from "../../../src/detection/watc
 import { newUlid } from "../../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { Dice } from "../../support/dice.ts";
-import type { Effect } from "../engine/sqlite-d1.ts";
 import { chainOf, type Mined, mineOn, type Output, type View } from "./chain-tree.ts";
 import { LIES, type Lie } from "./forging.ts";
+import { drawEnding, type Ending, limitedEffect, SPARED } from "./platform-limits.ts";
 import { HAZARDS, type Hazard, type Plan, planOf } from "./reorg-plan.ts";
 import { effectOf, effectText, keyOf, Record, truthOf } from "./reorg-record.ts";
 import { instantSleep, type ReorgShop, START_MS, shopDependencies } from "./reorg-shop.ts";
@@ -115,7 +115,7 @@ class Watch {
       for (let n = dice.oneOf([0, 1, 1, 2]); n > 0; n--) {
         this.#nowMs = Math.max(this.#nowMs, view.atMs) + dice.between(1, 30_000);
         for (const [n, source] of this.#plan.sources.entries()) source.mood = this.#mood(n);
-        await this.#pass(dice.chance(0.15) ? dice.between(1, 14) : 0);
+        await this.#pass(drawEnding(dice));
         const problem = this.#note();
         if (problem !== undefined) return problem;
         if (dice.chance(0.1)) await this.#sweep();
@@ -136,7 +136,7 @@ class Watch {
       view = { ...view, atMs: this.#nowMs, tip: mineOn(view.tip, this.#nowMs) };
       this.#show(view);
       for (let n = 0; n < 10; n++) {
-        const hasMore = await this.#pass(0);
+        const hasMore = await this.#pass(SPARED);
         const problem = this.#note();
         if (problem !== undefined) return problem;
         if (!hasMore) break;
@@ -237,18 +237,12 @@ class Watch {
     );
   }
 
-  /** Whether the next pass has more to do. The watcher dies at its `dieAt`-th call of storage, before or after that call lands; 0 spares it. */
-  async #pass(dieAt: number): Promise<boolean> {
+  /** Whether the next pass has more to do. */
+  async #pass(ending: Ending): Promise<boolean> {
     if (this.#isForgetful) this.#forget();
     const { promise: death, resolve: die } = Promise.withResolvers<"dead">();
-    let calls = 0;
-    const effect: Effect = async (_, work) => {
-      if (++calls !== dieAt) return work();
-      if (this.#dice.chance(0.5)) work();
-      die("dead");
-      return new Promise(() => {});
-    };
-    const db = this.#shop.db(effect);
+    const limits = limitedEffect(ending, this.#dice, () => die("dead"));
+    const db = this.#shop.db(limits.effect);
     const dependencies = { shop: this.#shop, db, newUlid: () => this.#newUlid() };
     const real: WatchDependencies = {
       db,
@@ -260,8 +254,13 @@ class Watch {
     };
     const { network } = this.#plan;
     const deps = this.#variant.change?.(real, this.#shop, network) ?? real;
-    const outcome = await Promise.race([runPass(deps, network, this.#memory), death]);
+    const pass = runPass(deps, network, this.#memory).catch((error: unknown) => {
+      if (limits.isOver()) return { kind: "ended" } as const;
+      throw error;
+    });
+    const outcome = await Promise.race([pass, death]);
     this.#count(outcome === "dead" ? "died" : `pass ${outcome.kind}`);
+    if (limits.isOver()) this.#count(`limit: ${ending.kind}`);
     this.#variant.trace?.(`pass ${this.#story(outcome === "dead" ? "died" : outcome.kind)}`);
     if (outcome === "dead") this.#forget();
     return outcome === "dead" || (outcome.kind === "read" ? outcome.isBehind : outcome.kind !== "resting");

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
 
-/** Executes work at a moment and with an outcome that the implementation chooses. */
-export type Effect = <T>(point: string, work: () => T) => Promise<T>;
+/** Executes work at a moment and with an outcome that the implementation chooses. `statements`: how many queries D1 counts for it. */
+export type Effect = <T>(point: string, work: () => T, statements?: number) => Promise<T>;
 
 type Bound = { readonly sql: string; readonly params: readonly SQLInputValue[] };
 
@@ -34,7 +34,8 @@ export function sqliteD1(prepared: Prepare, transact: Transact, effect: Effect):
     const point = statements.every(({ sql }) => isRead(sql)) ? "d1 read" : "d1 write";
     const answers = () => statements.map(answerOf);
     // One statement is a transaction by itself.
-    return effect(point, () => asD1(() => (statements.length === 1 ? answers() : transact(answers))));
+    const work = () => asD1(() => (statements.length === 1 ? answers() : transact(answers)));
+    return effect(point, work, statements.length);
   };
   return { prepare: (sql: string) => new D1Statement({ run, effect }, sql, []), batch } as unknown as D1Database;
 }
@@ -69,7 +70,7 @@ class D1Statement implements Bound {
   }
 
   #ask<T>(work: () => T): Promise<T> {
-    return this.#of.effect(isRead(this.sql) ? "d1 read" : "d1 write", () => asD1(work));
+    return this.#of.effect(isRead(this.sql) ? "d1 read" : "d1 write", () => asD1(work), 1);
   }
 }
 
