@@ -90,3 +90,12 @@ contract PolygonRecipient {
     PolygonCoin(0x0000000000000000000000000000000000001010).moved(msg.sender, address(this), msg.value);
   }
 }
+
+/// Pays what the block's miner decides: one transaction, and another amount, recipient or token in another block at the same place of its receipt.
+contract ByMiner {
+  /// The caller's tokens; the caller has allowed it. The first of each for a miner with an even address, the second for another.
+  function payByMiner(address[2] calldata token, address[2] calldata to, uint256[2] calldata value) external {
+    uint256 at = uint160(address(block.coinbase)) % 2;
+    Erc20(token[at]).transferFrom(msg.sender, to[at], value[at]);
+  }
+}

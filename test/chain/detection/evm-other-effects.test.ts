@@ -1,0 +1,106 @@
+// One transaction that a contract decides about by its block, on a real chain: mined again at the same place of its receipt it pays less, somebody
+// else or another token. What the chain says now counts, and nothing of what it said before.
+import { getAddress } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { assetOn } from "../../../src/chains/networks.ts";
+import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";
+import { dataOf, install, installToken, MULTICALL } from "../../support/contracts.ts";
+import { network } from "../../support/named-network.ts";
+import {
+  type Invoice,
+  POLL_SECONDS,
+  type Shop,
+  shownTo,
+  startShop,
+  unitsOf,
+  untilHealth,
+  untilInvoice,
+  untilStatus,
+} from "./harness.ts";
+
+const ETH = network("ETH");
+const USDT = { cryptocurrency: "USDT", network: "ETH" };
+const CONTRACT: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+/** Nobody has their keys. */
+const TILL: Hex = getAddress(`0x${"abcde5".padEnd(40, "7")}`);
+const STRANGER: Hex = getAddress(`0x${"abcde6".padEnd(40, "7")}`);
+/** Miners: one with an even address, one with an odd one. */
+const [EVEN, ODD] = [`0x${"e".padEnd(40, "2")}`, `0x${"e".padEnd(40, "3")}`];
+
+let chain: Anvil;
+let shop: Shop;
+
+beforeAll(async () => {
+  chain = await startAnvil({ chainId: 1 });
+  await install(chain, "Multicall", MULTICALL);
+  await install(chain, "ByMiner", CONTRACT);
+  await installToken(chain, contractOf("USDT"), "TetherLike");
+  await installToken(chain, contractOf("DAI"));
+  for (const code of ["USDT", "DAI"])
+    await chain.execute({ to: contractOf(code), data: dataOf("approve", CONTRACT, 10n ** 24n) });
+  await chain.mine();
+  shop = await startShop({ sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] }, pollSeconds: POLL_SECONDS });
+  await shop.registerWallet({ walletType: "DIRECT_WALLET", ...USDT, address: TILL });
+});
+afterAll(async () => {
+  await shop?.stop();
+  await chain?.stop();
+});
+
+function contractOf(code: string): Hex {
+  return `0x${(assetOn(ETH, code)?.contract ?? "").slice(2)}`;
+}
+
+interface Effect {
+  readonly token: string;
+  readonly to: Hex;
+  readonly units: bigint;
+}
+
+/** What the contract does for either miner. */
+function paying(even: Effect, odd: Effect) {
+  const both = [even, odd];
+  const data = dataOf(
+    "payByMiner",
+    both.map(({ token }) => contractOf(token)),
+    both.map(({ to }) => to),
+    both.map(({ units }) => units),
+  );
+  return { to: CONTRACT, data, gas: 300_000n };
+}
+
+const asked = (invoice: Invoice) => unitsOf(shownTo(invoice, USDT).amount, 6);
+const mineBy = (miner: string | undefined) => chain.rpc("anvil_setCoinbase", miner);
+
+const OTHER: readonly (readonly [string, (paid: Effect) => Effect])[] = [
+  ["less", (paid) => ({ ...paid, units: 10_000n })],
+  ["somebody else", (paid) => ({ ...paid, to: STRANGER })],
+  ["another token", (paid) => ({ ...paid, token: "DAI" })],
+];
+
+describe("a transaction that is mined again and then pays", () => {
+  it.each(OTHER)("%s pays no invoice any more, until it is mined as it was", async (_, otherOf) => {
+    const invoice = await shop.createInvoice({ rawAmount: 100, paymentMethods: [USDT] });
+    const paid = { token: "USDT", to: TILL, units: asked(invoice) };
+    await mineBy(EVEN);
+    const first = await chain.execute(paying(paid, otherOf(paid)));
+    await untilStatus(shop, invoice.id, "PAID");
+    const raw = await chain.rawTransaction(first.transactionHash);
+
+    await mineBy(ODD);
+    await chain.reorg(1, [raw]);
+    const again = await chain.receipt(first.transactionHash);
+    expect([again.logs.length, again.logs[0]?.logIndex]).toEqual([1, first.logs[0]?.logIndex]);
+    expect(again.logs[0]).not.toMatchObject({ ...first.logs[0], blockHash: again.blockHash });
+    await chain.mine(3);
+    await untilHealth(shop, "ETH", ({ height }) => height === Number(again.blockNumber) + 3);
+    const taken = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
+    expect(taken).toMatchObject({ amountReceived: "0.000000", amountConfirmed: "0.000000" });
+
+    await mineBy(EVEN);
+    await chain.reorg(4, [raw]);
+    await chain.mine();
+    const back = await untilInvoice(shop, invoice.id, ({ status }) => status === "PAID");
+    expect(back).toMatchObject({ amountReceived: "100.000000", amountConfirmed: "100.000000" });
+  });
+});
