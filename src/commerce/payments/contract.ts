@@ -80,6 +80,15 @@ const candidateBody = () =>
       .meta({ description: "How long before the payment the invoice was made; negative if after it." }),
   });
 
+const supersededBody = () =>
+  z.object({
+    paymentId: z.string(),
+    currency: z.string(),
+    toAddress: z.string(),
+    amount: z.string(),
+    blockHash: z.string().nullable(),
+  });
+
 export const paymentDetailsBody = () =>
   paymentBody()
     .extend({
@@ -120,20 +129,10 @@ export const paymentDetailsBody = () =>
           description:
             "Invoices that may have been meant, the likeliest first: one that a payer named, then the closest in amount, then in time.",
         }),
-        supersedes: z
-          .array(
-            z.object({
-              paymentId: z.string(),
-              currency: z.string(),
-              toAddress: z.string(),
-              amount: z.string(),
-              blockHash: z.string().nullable(),
-            }),
-          )
-          .meta({
-            description:
-              "Payments that this one took the place of, as they were: the same transaction did something else in another block, or a source was wrong. They are DROPPED.",
-          }),
+        supersedes: z.array(supersededBody()).meta({
+          description:
+            "Payments that this one took the place of, as they were: the same transaction did something else in another block, or a source was wrong. They are DROPPED.",
+        }),
         claims: z.array(z.object({ id: z.string(), invoiceId: z.string(), outcome: z.string(), createdAt: time() })),
       }),
       resolution: z
