@@ -2,6 +2,7 @@
 // named outage, never an exception and never a partial text.
 import { readBytes } from "./read-bytes.ts";
 import { err, ok, type Result } from "./result.ts";
+import { abortedAfter } from "./sleep.ts";
 import { SECOND_MS } from "./time.ts";
 
 export type OutageKind =
@@ -58,11 +59,15 @@ export async function fetchText(of: BoundedRequest): Promise<Result<string, Outa
 }
 
 /** The body of a 200; redirects are not followed. `accept`: the accepted media types. */
-export async function fetchBytes(of: BoundedRequest, accept = "application/json"): Promise<Result<Uint8Array, Outage>> {
-  // Not AbortSignal.timeout: its timer continues after the response, and a Durable Object with a running timer stays awake.
-  const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(new Error(`no answer within ${of.timeoutMs} ms`)), of.timeoutMs);
-  const { signal } = abort;
+export function fetchBytes(of: BoundedRequest, accept = "application/json"): Promise<Result<Uint8Array, Outage>> {
+  return abortedAfter(of.timeoutMs, (signal) => fetchUntil(signal, of, accept));
+}
+
+async function fetchUntil(
+  signal: AbortSignal,
+  of: BoundedRequest,
+  accept: string,
+): Promise<Result<Uint8Array, Outage>> {
   const type = of.json === undefined ? {} : { "content-type": "application/json" };
   const headers = { accept, "user-agent": "edgetill", ...type, ...of.headers };
   const send = of.json === undefined ? {} : { method: "POST", body: of.json };
@@ -78,8 +83,6 @@ export async function fetchBytes(of: BoundedRequest, accept = "application/json"
   } catch (error) {
     const kind = signal.aborted ? "TIMEOUT" : "UNREACHABLE";
     return err(outage(kind, error instanceof Error ? error.message : String(error)));
-  } finally {
-    clearTimeout(timer);
   }
 }
 

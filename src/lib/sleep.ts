@@ -126,5 +126,19 @@ export function requestSleep(clock: SleepClock = SYSTEM_CLOCK): Sleep {
     });
 }
 
+/**
+ * Runs `work` with a signal that aborts it after `ms`. Not AbortSignal.timeout: its timer continues after the work, and a Durable Object with a running
+ * timer stays awake.
+ */
+export async function abortedAfter<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const abort = new AbortController();
+  const stopTimer = SYSTEM_CLOCK.startTimer(() => abort.abort(new Error(`no answer within ${ms} ms`)), ms);
+  try {
+    return await work(abort.signal);
+  } finally {
+    stopTimer();
+  }
+}
+
 /** A `Sleep` that shares nothing: the runtime ties a timer to the request that sets it. */
 export const sleep: Sleep = (ms, cancellation) => requestSleep()(ms, cancellation);

@@ -12,11 +12,21 @@ function sourcesOf(folder: string): readonly (readonly [path: string, text: stri
 
 const sources = sourcesOf("src");
 
+/** A map, set or list that grows as it is used, as a field or beside all functions; sets of constants are given their members at once. */
+const BOOK =
+  /^(?:const|let) \w+.* = (?:new (?:Weak)?(?:Map|Set)\b.*\(\)|\[\]);|^ {2}(?:readonly )?#\w+\b.* = (?:new (?:Weak)?(?:Map|Set)\b.*\(\)|\[\]);/m;
+
 it.each([
   ["sends a batch", /\.batch\(/, ["platform/db/batch.ts"]],
   ["names a private member of drizzle", /\b_prepare\b|\bBatchItem\b/, []],
   ["opens a Durable Object", /\.(getByName|idFromName|idFromString|newUniqueId)\(/, ["lib/object-of.ts"]],
   ["reads a body chunk by chunk", /\.getReader\(|for await \(const \w+ of [\w.]*body\b/, ["lib/read-bytes.ts"]],
+  // A timer that is left behind keeps an object awake. The page of the mailbox sets its own in the browser.
+  [
+    "sets a timer",
+    /\b(setTimeout|setInterval|scheduler\.wait)\(|AbortSignal\.timeout\(/,
+    ["lib/sleep.ts", "app/mailbox/page.ts"],
+  ],
   // Types of the environment say that it exists.
   ["names the binding of the database", /\bDB\b/, ["app/env.d.ts", "platform/db/databases.ts"]],
   // The deployer chooses them: a Worker that compares with one of wrangler.toml works under that name alone.
@@ -59,4 +69,11 @@ it.each([
   expect(ofConsole.length).toBeGreaterThan(200);
   const found = ofConsole.filter(([, text]) => pattern.test(text)).map(([path]) => path);
   expect(found.toSorted()).toEqual([...files].toSorted());
+it("every book that outlives a request is listed with its bound", () => {
+  const platform = readFileSync(join(SRC, "../docs/design/platform.md"), "utf8");
+  const [, section = ""] = /\n### What outlives a request\n([\s\S]*?)\n##+ /.exec(platform) ?? [];
+  const listed = [...section.matchAll(/^\| `([\w./-]+\.ts)`/gm)].map(([, path]) => path);
+  const found = sources.filter(([, text]) => BOOK.test(text)).map(([path]) => path);
+  expect(found.length).toBeGreaterThan(5);
+  expect(listed.toSorted()).toEqual(found.toSorted());
 });

@@ -3,6 +3,7 @@
 import * as oauth from "oauth4webapi";
 import { readBytes } from "../../lib/read-bytes.ts";
 import { err, type Result } from "../../lib/result.ts";
+import { abortedAfter } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { ProvedIdentity, ProviderProblem } from "./identity.ts";
 import { isEndpoint } from "./providers.ts";
@@ -68,22 +69,20 @@ export function unavailable(problem: string) {
 }
 
 /** Runs one step against a provider within the time limit; `problemOf` turns what it throws into a problem. */
-export async function askProvider<T>(
+export function askProvider<T>(
   deps: ProviderDependencies,
   step: (options: AskOptions) => Promise<Result<T, ProviderProblem>>,
 ): Promise<Result<T, ProviderProblem>> {
-  const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), PROVIDER_LIMIT_MS);
-  try {
-    return await step({
-      [oauth.customFetch]: (url, ask) => boundedFetch(deps, { ...ask, url, signal: abort.signal }),
-      [oauth.allowInsecureRequests]: deps.isLoopbackAllowed,
-    });
-  } catch (error) {
-    return err(problemOf(error));
-  } finally {
-    clearTimeout(timer);
-  }
+  return abortedAfter(PROVIDER_LIMIT_MS, async (signal) => {
+    try {
+      return await step({
+        [oauth.customFetch]: (url, ask) => boundedFetch(deps, { ...ask, url, signal }),
+        [oauth.allowInsecureRequests]: deps.isLoopbackAllowed,
+      });
+    } catch (error) {
+      return err(problemOf(error));
+    }
+  });
 }
 
 /** The response with its whole body. Keeps only the status and the content type, because no other header is used. */

@@ -1,6 +1,7 @@
 // One POST to a merchant's server, which may hang, redirect, send slowly, break off or never end. The result is always an answer of bounded
 // size within a bounded time, never an exception. Only the given headers are sent: fetch keeps no cookies here, and a POST is not cached.
 import { readBytes } from "../../lib/read-bytes.ts";
+import { abortedAfter } from "../../lib/sleep.ts";
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -34,15 +35,21 @@ export interface ReceiverAnswer {
 const READ_BYTES = 65_536;
 const KEPT_BYTES = 4_096;
 
-export async function postToReceiver(
-  { fetch, nowMs }: { readonly fetch: Fetch; readonly nowMs: () => number },
-  { url, headers, body, timeoutMs }: ReceiverRequest,
+interface Sending {
+  readonly fetch: Fetch;
+  readonly nowMs: () => number;
+}
+
+export function postToReceiver(of: Sending, request: ReceiverRequest): Promise<ReceiverAnswer> {
+  return abortedAfter(request.timeoutMs, (signal) => postUntil(signal, of, request));
+}
+
+async function postUntil(
+  signal: AbortSignal,
+  { fetch, nowMs }: Sending,
+  { url, headers, body }: ReceiverRequest,
 ): Promise<ReceiverAnswer> {
   const startMs = nowMs();
-  // Not AbortSignal.timeout: its timer would keep running after the answer.
-  const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), timeoutMs);
-  const { signal } = abort;
   try {
     const answer = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
     const latencyMs = nowMs() - startMs;
@@ -59,8 +66,6 @@ export async function postToReceiver(
     // The message may contain anything; a merchant only needs to know which of the two it was.
     const error = signal.aborted ? "TIMEOUT" : "CONNECTION_FAILED";
     return { statusCode: null, error, latencyMs: nowMs() - startMs, response: null, retryAfter: null };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

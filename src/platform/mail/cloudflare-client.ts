@@ -1,6 +1,7 @@
 // Cloudflare's `send_email` binding (developers.cloudflare.com/email-service/api/send-emails/workers-api): `send` resolves with a message id or
 // throws an error with a code such as E_RATE_LIMIT_EXCEEDED. Its message may repeat an address and is not read.
 import { err, ok, type Result } from "../../lib/result.ts";
+import { Cancellation, sleep } from "../../lib/sleep.ts";
 import type { Mail, MailClient, MailProblem } from "./mail.ts";
 import type { Sender } from "./provider.ts";
 
@@ -15,11 +16,9 @@ export function cloudflareMailClient(of: CloudflareMailSettings): MailClient {
 }
 
 async function send(of: CloudflareMailSettings, mail: Mail): Promise<Result<undefined, MailProblem>> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<Result<undefined, MailProblem>>((resolve) => {
-    // The mail may have been sent after all. A second mail with the same code is better than no mail.
-    timer = setTimeout(() => resolve(err({ reason: "no answer in time", isPassing: true })), of.timeoutMs);
-  });
+  const limit = new Cancellation();
+  // The mail may have been sent after all. A second mail with the same code is better than no mail.
+  const late = sleep(of.timeoutMs, limit).then(() => err({ reason: "no answer in time", isPassing: true }));
   const { to, subject, text, html } = mail;
   const from = of.from.name === "" ? of.from.email : of.from;
   const sent = of.binding.send({ from, to, subject, text, html }).then(
@@ -29,7 +28,7 @@ async function send(of: CloudflareMailSettings, mail: Mail): Promise<Result<unde
   try {
     return await Promise.race([sent, late]);
   } finally {
-    clearTimeout(timer);
+    limit.cancel();
   }
 }
 

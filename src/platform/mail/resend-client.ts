@@ -1,6 +1,7 @@
 // Resend `POST /emails` (resend.com/docs/api-reference/emails/send-email): a bearer key, JSON, 200 with an id. Its Idempotency-Key makes a
 // repeat safe for 24 hours. It refuses a request without a User-Agent. The response body is not read, because it may repeat the mail.
 import { err, ok, type Result } from "../../lib/result.ts";
+import { abortedAfter } from "../../lib/sleep.ts";
 import type { Mail, MailClient, MailProblem } from "./mail.ts";
 import { type Sender, senderText } from "./provider.ts";
 
@@ -13,18 +14,21 @@ export interface ResendSettings {
 }
 
 export function resendClient(of: ResendSettings): MailClient {
-  return { name: "resend", send: (mail, id) => post(of, mail, id) };
+  return { name: "resend", send: (mail, id) => abortedAfter(of.timeoutMs, (signal) => post(of, mail, { id, signal })) };
 }
 
-async function post(of: ResendSettings, mail: Mail, id: string): Promise<Result<undefined, MailProblem>> {
-  const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), of.timeoutMs);
+interface Sending {
+  readonly id: string;
+  readonly signal: AbortSignal;
+}
+
+async function post(of: ResendSettings, mail: Mail, { id, signal }: Sending): Promise<Result<undefined, MailProblem>> {
   const { to, subject, text, html } = mail;
   try {
     const response = await of.fetch(`${of.baseUrl.replace(/\/+$/, "")}/emails`, {
       method: "POST",
       redirect: "manual",
-      signal: abort.signal,
+      signal,
       headers: {
         authorization: `Bearer ${of.apiKey}`,
         "content-type": "application/json",
@@ -38,9 +42,7 @@ async function post(of: ResendSettings, mail: Mail, id: string): Promise<Result<
     return err({ reason: `status ${response.status}`, isPassing: isPassing(response.status) });
   } catch {
     // The error's message may contain anything, so it is not logged. Which of the two cases it was is enough.
-    return err({ reason: abort.signal.aborted ? "no answer in time" : "no connection", isPassing: true });
-  } finally {
-    clearTimeout(timer);
+    return err({ reason: signal.aborted ? "no answer in time" : "no connection", isPassing: true });
   }
 }
 
