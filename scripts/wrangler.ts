@@ -200,6 +200,9 @@ function environment(home: Place): NodeJS.ProcessEnv {
   const inherited = { ...process.env };
   for (const name of NOT_INHERITED) delete inherited[name];
   return {
+    // The runtime collects its garbage by the size of V8's heaps, which are small here, and not by what their objects hold outside of them. Without
+    // these flags it grew by some 100 KB with every request (docs/design/performance.md, "Memory over an hour"). A value of one's own has precedence.
+    MINIFLARE_WORKERD_V8_FLAGS: "--gc-global --max-semi-space-size=4",
     ...inherited,
     CI: "true",
     // For prepare-dev.ts: everything is prepared.

@@ -1,5 +1,40 @@
-// The runtime's inspector (Chrome DevTools Protocol over a WebSocket), as far as a profile needs it.
+// The runtime's inspector (Chrome DevTools Protocol over a WebSocket), as far as a profile and a soak need it.
 import type { Profile } from "./self-times.ts";
+
+export interface Inspector {
+  send(method: string, params?: object): Promise<Readonly<Record<string, unknown>>>;
+  close(): void;
+}
+
+/** `onEvent`: takes what the runtime says without being asked. */
+export async function openInspector(
+  url: string,
+  onEvent: (method: string, params: Readonly<Record<string, unknown>>) => void = () => {},
+): Promise<Inspector> {
+  // The inspector of `wrangler dev` asks for an origin.
+  const socket: WebSocket = Reflect.construct(WebSocket, [url, { headers: { origin: "http://localhost" } }]);
+  await new Promise((resolve, reject) => {
+    socket.addEventListener("open", resolve);
+    socket.addEventListener("error", () => reject(new Error(`no inspector at ${url}`)));
+  });
+  const waiting = new Map<number, (result: Readonly<Record<string, unknown>>) => void>();
+  socket.addEventListener("message", (event) => {
+    const { id, result, method, params } = JSON.parse(String(event.data));
+    if (id === undefined) onEvent(method, params);
+    waiting.get(id)?.(result);
+    waiting.delete(id);
+  });
+  let lastId = 0;
+  return {
+    send: (method, params = {}) =>
+      new Promise((resolve) => {
+        const id = ++lastId;
+        waiting.set(id, resolve);
+        socket.send(JSON.stringify({ id, method, params }));
+      }),
+    close: () => socket.close(),
+  };
+}
 
 export interface Profiler {
   stop(): Promise<Profile>;
@@ -7,31 +42,15 @@ export interface Profiler {
 
 /** Starts sampling the worker's isolate: the edge and its objects, which share it. */
 export async function startProfiler(port: number, workerName: string, sampleEveryUs: number): Promise<Profiler> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/core:user:${workerName}`);
-  await new Promise((resolve, reject) => {
-    socket.addEventListener("open", resolve);
-    socket.addEventListener("error", () => reject(new Error(`no inspector at port ${port}`)));
-  });
-  const waiting = new Map<number, (result: { profile: Profile }) => void>();
-  socket.addEventListener("message", (event) => {
-    const { id, result } = JSON.parse(String(event.data));
-    waiting.get(id)?.(result);
-  });
-  let lastId = 0;
-  const send = (method: string, params = {}) =>
-    new Promise<{ profile: Profile }>((resolve) => {
-      const id = ++lastId;
-      waiting.set(id, resolve);
-      socket.send(JSON.stringify({ id, method, params }));
-    });
-  await send("Profiler.enable");
-  await send("Profiler.setSamplingInterval", { interval: sampleEveryUs });
-  await send("Profiler.start");
+  const inspector = await openInspector(`ws://127.0.0.1:${port}/core:user:${workerName}`);
+  await inspector.send("Profiler.enable");
+  await inspector.send("Profiler.setSamplingInterval", { interval: sampleEveryUs });
+  await inspector.send("Profiler.start");
   return {
     stop: async () => {
-      const { profile } = await send("Profiler.stop");
-      socket.close();
-      return profile;
+      const { profile } = await inspector.send("Profiler.stop");
+      inspector.close();
+      return profile as Profile;
     },
   };
 }

@@ -1,0 +1,116 @@
+// Requests at a steady pace, whatever their answers take: a create, a GET of the invoice, and the page where it is paid, in turn.
+import { percentile } from "../statistics.ts";
+
+export interface Shop {
+  readonly baseUrl: string;
+  readonly merchantId: string;
+  readonly secretKey: string;
+}
+
+const KINDS = ["create", "get", "page"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Interval {
+  readonly requests: number;
+  /** Not begun, because too many others waited. */
+  readonly leftOut: number;
+  /** Answers with an unexpected status, or none. */
+  readonly failures: number;
+  readonly firstFailure: string | undefined;
+  readonly p50Ms: Readonly<Record<Kind, number>>;
+  readonly p99Ms: Readonly<Record<Kind, number>>;
+}
+
+/** No further one is begun while so many wait: on a busy machine the load is what the server can do, and not a queue that grows. */
+const MOST_UNDER_WAY = 16;
+const ANSWERS_WITHIN_MS = 30_000;
+/** Invoices are of so many customers. */
+const CUSTOMERS = 1_000;
+
+export class SteadyLoad {
+  readonly #shop: Shop;
+  readonly #everyMs: number;
+  readonly #latenciesMs: Record<Kind, number[]> = { create: [], get: [], page: [] };
+  #leftOut = 0;
+  #failures = 0;
+  #firstFailure: string | undefined;
+  #sent = 0;
+  #underWay = 0;
+  /** The last invoice that was made. */
+  #invoiceId: string | undefined;
+
+  constructor(shop: Shop, perSecond: number) {
+    this.#shop = shop;
+    this.#everyMs = 1_000 / perSecond;
+  }
+
+  async run(untilMs: number): Promise<void> {
+    const startMs = performance.now();
+    for (let n = 0; performance.now() < untilMs; n++) {
+      const waitMs = startMs + n * this.#everyMs - performance.now();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      if (this.#underWay >= MOST_UNDER_WAY) this.#leftOut += 1;
+      else this.#send(KINDS[n % KINDS.length] ?? "create");
+    }
+  }
+
+  /** What was measured since the last call. */
+  takeInterval(): Interval {
+    const all = Object.fromEntries(KINDS.map((kind) => [kind, Float64Array.from(this.#latenciesMs[kind]).sort()]));
+    const at = (share: number) =>
+      Object.fromEntries(KINDS.map((kind) => [kind, all[kind]?.length ? percentile(all[kind], share) : 0]));
+    const interval = {
+      requests: KINDS.reduce((sum, kind) => sum + this.#latenciesMs[kind].length, 0),
+      leftOut: this.#leftOut,
+      failures: this.#failures,
+      firstFailure: this.#firstFailure,
+      p50Ms: at(0.5) as Interval["p50Ms"],
+      p99Ms: at(0.99) as Interval["p99Ms"],
+    };
+    for (const kind of KINDS) this.#latenciesMs[kind] = [];
+    this.#leftOut = 0;
+    this.#failures = 0;
+    this.#firstFailure = undefined;
+    return interval;
+  }
+
+  /** Never rejects. */
+  async #send(kind: Kind): Promise<void> {
+    const invoiceId = this.#invoiceId;
+    if (kind !== "create" && invoiceId === undefined) return;
+    const fromMs = performance.now();
+    this.#underWay += 1;
+    try {
+      const response = await this.#ask(kind, invoiceId ?? "");
+      const text = await response.text();
+      this.#latenciesMs[kind].push(performance.now() - fromMs);
+      if (response.status !== (kind === "create" ? 201 : 200))
+        this.#fail(`${kind}: ${response.status} ${text.slice(0, 200)}`);
+      else if (kind === "create") this.#invoiceId = String(JSON.parse(text).id);
+    } catch (error) {
+      this.#fail(`${kind}: ${error instanceof Error ? error.message : error}`);
+    }
+    this.#underWay -= 1;
+  }
+
+  #ask(kind: Kind, invoiceId: string): Promise<Response> {
+    const { baseUrl, merchantId, secretKey } = this.#shop;
+    const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
+    const invoices = `${baseUrl}/api/v1/merchants/merchant/${merchantId}/invoices`;
+    const key = { "x-api-key": secretKey };
+    if (kind === "get") return fetch(`${invoices}/${invoiceId}`, { headers: key, signal });
+    if (kind === "page") return fetch(`${baseUrl}/pay/${invoiceId}`, { signal });
+    const n = this.#sent++;
+    return fetch(invoices, {
+      method: "POST",
+      signal,
+      headers: { ...key, "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+      body: JSON.stringify({ name: `Order ${n}`, rawAmount: 49.9, customerEmail: `c${n % CUSTOMERS}@example.com` }),
+    });
+  }
+
+  #fail(reason: string): void {
+    this.#failures += 1;
+    this.#firstFailure ??= reason;
+  }
+}
