@@ -44,6 +44,18 @@ describe("a group of changes", () => {
     // Alone, each of the sixteen would take a batch, and the ways down to them twenty more.
     expect(calls).toBeLessThan(20);
   });
+
+  it("remembers of 4,096 subjects that they have changed; of an older one the database decides", async () => {
+    const groups = groupsOf();
+    const early = groups.request(false);
+    const write = (of: typeof early, id: string, subjects: readonly string[]) =>
+      of.write({ statements: [operation(groups.db, id)], subjects });
+    const many = Array.from({ length: 5_000 }, (_, n) => `subject ${n}`);
+    await write(groups.request(false), "changes many", many);
+    expect(await write(early, "a", ["subject 4999"])).toMatchObject({ kind: "conflict" });
+    expect(await write(early, "b", ["subject 904"])).toMatchObject({ kind: "conflict" });
+    expect(await write(early, "c", ["subject 903"])).toMatchObject({ kind: "answered" });
+  });
 });
 
 describe("questions to another object", () => {
