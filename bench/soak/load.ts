@@ -24,8 +24,9 @@ export interface Interval {
 /** No further one is begun while so many wait: on a busy machine the load is what the server can do, and not a queue that grows. */
 const MOST_UNDER_WAY = 16;
 const ANSWERS_WITHIN_MS = 30_000;
-/** Invoices are of so many customers. */
+/** Invoices are of so many customers, and wait so long: a merchant may have 10,000 that wait. */
 const CUSTOMERS = 1_000;
+const EXPIRES_IN_SECONDS = 300;
 
 export class SteadyLoad {
   readonly #shop: Shop;
@@ -105,7 +106,12 @@ export class SteadyLoad {
       method: "POST",
       signal,
       headers: { ...key, "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
-      body: JSON.stringify({ name: `Order ${n}`, rawAmount: 49.9, customerEmail: `c${n % CUSTOMERS}@example.com` }),
+      body: JSON.stringify({
+        name: `Order ${n}`,
+        rawAmount: 49.9,
+        customerEmail: `c${n % CUSTOMERS}@example.com`,
+        expiresInSeconds: EXPIRES_IN_SECONDS,
+      }),
     });
   }
 
