@@ -58,11 +58,12 @@ export const unitsOf = (amount: string, decimals: number): bigint => {
   return BigInt(whole + fraction.padEnd(decimals, "0"));
 };
 
-/** What a watcher reports about a network. */
+/** What a watcher reports about a network, once the clock shows the blocks' times. */
 async function look({ network: name }: Pair, of: Pick<Findings, "seen" | "transfers">): Promise<void> {
   const network = networkNamed(name);
   if (network === undefined) throw new Error("no such network");
-  const deps = invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep });
+  const nowMs = Math.max(Date.now(), ...of.transfers.map(({ block }) => block?.timeMs ?? 0));
+  const deps = invoiceDependencies(env, { db: testDb, nowMs, sleep });
   const heights = { tipHeight: 100, finalizedHeight: null };
   expect((await applyTransfers(deps, { network, heights, ...of })).ok).toBe(true);
 }
