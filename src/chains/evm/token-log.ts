@@ -78,14 +78,19 @@ export function tokenMovement(log: Said, { recipients, tokens }: Wanted): Moveme
   return movement(code, topics[1], { from, to, units: value });
 }
 
-/** A transfer of Polygon's native coin to one of the recipients, by a transaction or a contract. The amount is the first of five words. */
+/**
+ * A transfer of Polygon's native coin to one of the recipients, by a transaction or a contract. The client's own log of a transfer says by how much
+ * the sender's balance fell. The coin's contract logs the same transfer a second time when its `transfer` is called; by then the value has left the
+ * sender, so that this log says a balance that did not fall, and counting it would count the coins twice (MRC20, `_transferFrom`).
+ */
 export function polygonMovement(log: Said, { recipients, native }: Wanted): Movement | undefined {
   const { topics } = log;
   if (topics.length !== 4 || !recipients.has(accountOf(topics[3] ?? "") ?? "")) return undefined;
   if (native === null || log.address.toLowerCase() !== POLYGON_COIN) return undefined;
   const said = decoded(log);
   if (said?.eventName !== "LogTransfer") return undefined;
-  const { from, to, amount } = said.args;
+  const { from, to, amount, input1, output1 } = said.args;
+  if (input1 - output1 !== amount) return undefined;
   return movement(native, topics[2], { from, to, units: amount });
 }
 

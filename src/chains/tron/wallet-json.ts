@@ -37,6 +37,8 @@ const InternalTransaction = lazily(() =>
     caller_address: z.string().default(""),
     transferTo_address: z.string().default(""),
     callValueInfo: z.array(z.object({ callValue: Digits().default("0"), tokenId: z.string().default("") })).default([]),
+    /** Hexadecimal digits of the name of what was done. */
+    note: z.string().default(""),
     rejected: z.unknown().optional(),
   }),
 );
@@ -70,13 +72,21 @@ export interface InBlock {
 }
 
 /**
+ * `call`, `create` and `suicide` move coins. A node that keeps featured internal transactions (`saveFeaturedInternalTx`) lists stakes, votes and
+ * delegations of energy as well, with the delegated coins as their value, although none move. They are not numbered either, so that a transfer has
+ * one number on every node.
+ */
+const MOVES: ReadonlySet<string> = new Set(["63616c6c", "637265617465", "73756963696465"]);
+
+/**
  * TRX that contracts sent to the recipients in a transaction, as wallet contracts and exchanges' splitters do. TRC-10 tokens are in the same
- * list, with their id.
+ * list, with their id. Where the node does not say what was done, no rule credits it.
  */
 export function internalTransfers(info: TransactionInfo, { network, block, recipients }: InBlock): readonly Transfer[] {
   const txHash = info.id;
   if (txHash === undefined || isFailed(info)) return [];
-  return info.internal_transactions.flatMap((of, ordinal): readonly Transfer[] => {
+  const moves = info.internal_transactions.filter(({ note }) => note === "" || MOVES.has(note.toLowerCase()));
+  return moves.flatMap((of, ordinal): readonly Transfer[] => {
     const toAddress = addressOfHex(of.transferTo_address);
     const coins = of.callValueInfo.filter(({ tokenId }) => tokenId === "");
     const amountUnits = coins.reduce((sum, { callValue }) => sum + BigInt(callValue), 0n);
@@ -84,7 +94,8 @@ export function internalTransfers(info: TransactionInfo, { network, block, recip
     if (toAddress === undefined || !recipients.has(toAddress) || isRejected || amountUnits === 0n) return [];
     const fromAddress = addressOfHex(of.caller_address) ?? null;
     const what = { cryptocurrency: network.nativeCode, txHash, outputIndex: `internal:${ordinal}`, fromAddress };
-    return [{ ...what, toAddress, amountUnits, block, spends: [], raw: JSON.stringify(of) }];
+    const transfer = { ...what, toAddress, amountUnits, block, spends: [], raw: JSON.stringify(of) };
+    return [of.note === "" ? { ...transfer, isUnexplained: true } : transfer];
   });
 }
 

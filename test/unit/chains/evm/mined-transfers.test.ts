@@ -28,8 +28,13 @@ const tokenLog = (units: bigint, to = shop): ReceiptLog => ({
 const coinLog = (from: string, units: bigint, to = shop): ReceiptLog => ({
   address: POLYGON_COIN,
   topics: [LOG_TRANSFER_TOPIC, `0x${word(0x1010n)}`, topicOf(from), topicOf(to)],
-  data: `0x${[units, 9n, 9n, 9n, 9n].map(word).join("")}`,
+  data: `0x${[units, 900n, 9n, 900n - units, 9n + units].map(word).join("")}`,
   logIndex: 91,
+});
+/** The coin's contract logs a call of its `transfer` itself, once the value has left the payer. */
+const contractsLog = (from: string, units: bigint): ReceiptLog => ({
+  ...coinLog(from, units),
+  data: `0x${[units, 900n, 9n, 900n, 9n].map(word).join("")}`,
 });
 const receipt = (logs: readonly ReceiptLog[], status = true): RpcReceipt => ({
   transactionHash: txHash,
@@ -148,6 +153,12 @@ describe("on Polygon", () => {
       ],
     ],
     ["a value without a log is not a transfer", [], transaction({ value: 5n }), []],
+    [
+      "a transfer through the coin's own contract is one transfer",
+      [coinLog(payer, 5n, POLYGON_COIN), coinLog(POLYGON_COIN, 5n), contractsLog(payer, 5n)],
+      transaction({ value: 5n, to: POLYGON_COIN }),
+      [["1", 5n]],
+    ],
   ])("%s", (_, logs, of, expected) => {
     const found = placesOf({ receipt: receipt(logs), transaction: of, block }, wanted("POL"), true);
     expect(found).toEqual(expected.map(([place, units]) => [place, "POL", units]));

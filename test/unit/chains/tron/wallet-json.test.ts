@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { addressOfHex } from "../../../../src/chains/tron/tron-hex.ts";
 import {
+  internalTransfers,
   isFailed,
   nativeTransfer,
   TransactionInfo,
@@ -53,6 +54,39 @@ describe("a transaction of TRON's HTTP API", () => {
     ],
   ])("%s is not a transfer", (_, found) => {
     expect(nativeTransfer(found, of)).toBeUndefined();
+  });
+});
+
+describe("the internal transactions of TRON's HTTP API", () => {
+  const noteOf = (name: string) => Buffer.from(name).toString("hex");
+  const inside = (name: string, sun: number, more: object = {}) => ({
+    ...{ caller_address: payer, transferTo_address: shop, callValueInfo: [{ callValue: String(sun) }], note: noteOf(name) },
+    ...more,
+  });
+  const found = (internal_transactions: readonly object[]) =>
+    internalTransfers(TransactionInfo().parse({ id: txID, blockNumber: "7", internal_transactions }), of).map(
+      ({ outputIndex, amountUnits, isUnexplained = false }) => [outputIndex, amountUnits, isUnexplained],
+    );
+
+  test.each(["call", "create", "suicide"])("a %s moves coins", (name) => {
+    expect(found([inside(name, 5)])).toEqual([["internal:0", 5n, false]]);
+  });
+
+  test.each(["delegateResourceOfEnergy", "unDelegateResourceOfEnergy", "delegateResourceOfBandwidth", "voteWitness"])(
+    "%s moves none, and does not count among those that do",
+    (name) => {
+      expect(found([inside(name, 100), inside("call", 5)])).toEqual([["internal:0", 5n, false]]);
+    },
+  );
+
+  test("what the node does not name waits for a user", () => {
+    expect(found([inside("", 5)])).toEqual([["internal:0", 5n, true]]);
+  });
+
+  test("what was rejected, a TRC-10 token and what goes elsewhere is no transfer", () => {
+    const token = { callValueInfo: [{ callValue: "5", tokenId: "1000001" }] };
+    const all = [{ rejected: true }, token, { transferTo_address: payer }].map((more) => inside("call", 5, more));
+    expect(found(all)).toEqual([]);
   });
 });
 
