@@ -117,7 +117,7 @@ function recoverInvoice(
   named: Pick<Invoice, "externalId" | "customerId">,
 ): readonly [string, readonly Statement[]] {
   const { terms, place } = lost;
-  const operationId = `${place.invoiceId.slice("inv_".length)}|restored ${placeKey(place)}`;
+  const operationId = `${place.invoiceId.slice("inv_".length)}|restored ${placeKey(lost)}`;
   const invoice: Invoice = {
     ...terms.invoice,
     ...named,
@@ -166,7 +166,7 @@ function recoverMethod(
   file: InvoiceFile,
 ): readonly [string, readonly Statement[]] {
   const { invoice } = file;
-  const operationId = `${invoice.id.slice("inv_".length)}|restored ${placeKey(lost.place)}`;
+  const operationId = `${invoice.id.slice("inv_".length)}|restored ${placeKey(lost)}`;
   const method = methodOf(deps, lost, invoice, file);
   const built = buildChange(
     { ...deps, trail: SYSTEM_TRAIL },
@@ -229,7 +229,7 @@ function withWarning({ warnings }: Pick<Invoice, "warnings">): Invoice["warnings
   return printJson([...others, RESTORED]);
 }
 
-/** Tells the places of an invoice apart. */
-export function placeKey({ address, amount }: Pick<ShownPlace, "address" | "amount">): string {
-  return `${address} ${amount?.units ?? ""}`;
+/** Tells the places of an invoice apart: two networks may have the same address, and ask for the same units. */
+function placeKey({ place: { address, amount }, wallet: { network, cryptocurrency } }: Lost): string {
+  return `${network} ${cryptocurrency} ${address} ${amount?.units ?? ""}`;
 }

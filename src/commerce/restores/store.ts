@@ -64,7 +64,10 @@ export function endSessions(db: Db, nowMs: number) {
  * too. What was read is read a second time, which changes nothing.
  */
 export function lowerCursors(db: Db, restoredToMs: number, network: string | null = null) {
-  const beyond = sql`passed_ms > ${restoredToMs} and (${network} is null or network = ${network})`;
+  const ofNetwork = sql`(${network} is null or network = ${network})`;
+  // One that was lowered before may have read on without having passed anything: what is recovered meanwhile was not among its recipients.
+  const isBeyond = (hasRead: string) =>
+    sql`(passed_ms > ${restoredToMs} or (passed_ms = ${restoredToMs} and (${sql.raw(hasRead)}))) and ${ofNetwork}`;
   return [
     db
       .update(networkCursors)
@@ -76,10 +79,11 @@ export function lowerCursors(db: Db, restoredToMs: number, network: string | nul
         checkpoints: "[]",
         progress: sql`json_object('good', json(coalesce(json_extract(progress, '$.good'), '[]')))`,
       })
-      .where(beyond),
+      .where(isBeyond("height is not null")),
     rawStatement(
       db,
-      sql`update stuck_addresses set passed_ms = ${restoredToMs}, read_height = 0, walk = null where ${beyond}`,
+      sql`update stuck_addresses set passed_ms = ${restoredToMs}, read_height = 0, walk = null
+        where ${isBeyond("read_height > 0 or walk is not null")}`,
     ),
   ] as const;
 }

@@ -60,6 +60,20 @@ it("a lost invoice comes back with its id, terms, address and amount, to be revi
   expect(await expectStatus(shop.get(`/invoices/${kept.id}`), 200)).toMatchObject({ needsReview: false, warnings: [] });
 });
 
+it("an invoice that was payable with one coin on two networks, at one address and for one amount, comes back with both", async () => {
+  const shop = await freshMerchant();
+  const wallet = directWallet();
+  const pairs = ["ETH", "POL"].map((network) => ({ ...USDT, network }));
+  for (const pair of pairs) await expectStatus(shop.post("/wallets", { ...wallet, ...pair }), 201);
+  const putBack = await copyDatabase();
+  const restoredToMs = now();
+  const lost = await expectStatus(shop.post("/invoices", { ...ORDER, paymentMethods: pairs }), 201);
+  expect(new Set(shownOf(lost).map(({ address, amount }) => `${address} ${amount}`)).size).toBe(1);
+  await putBack();
+  await importLost(restoredEnv(restoredToMs));
+  expect(shownOf(await expectStatus(shop.get(`/invoices/${lost.id}`), 200))).toEqual(shownOf(lost));
+});
+
 it.each([undefined, "web-7"])(
   "a repeated key of a lost create gets the invoice that came back (%s)",
   async (externalId) => {

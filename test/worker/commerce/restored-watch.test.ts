@@ -1,0 +1,64 @@
+// A watcher that runs while a restore brings methods back: their blocks are read again, for them too.
+import { beforeEach, expect, it } from "vitest";
+import { lowerCursors } from "../../../src/commerce/restores/store.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
+import { randomHex } from "../../support/wallet-bodies.ts";
+import { watchMethod } from "../../support/watched.ts";
+import { TestWatcher } from "../../support/watcher.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+const BTC = { network: "BTC", cryptocurrency: "BTC" } as const;
+const START = Date.UTC(2026, 10, 26);
+const BLOCK_MS = 10 * MINUTE_MS;
+/** Three hours before the watcher has read to the tip. */
+const RESTORED_TO = START + HOUR_MS;
+
+beforeEach(async () => {
+  await testDb.delete(networkCursors);
+});
+
+/** A watcher that is kept awake and has read four hours of blocks; in the second one both addresses were paid. */
+async function watching(addresses: readonly string[]) {
+  const chain = new FakeChain({ startMs: START, blockMs: BLOCK_MS, blocks: 7 });
+  const paid = addresses.map((toAddress) => ({ ...BTC, txHash: randomHex(32), toAddress, amountUnits: 5_000n }));
+  chain.mine(paid, START + 80 * MINUTE_MS);
+  chain.mineMany(16);
+  const watcher = new TestWatcher(testDb, "BTC", [new FakeSource(chain, { kind: "core-rpc" })], chain.tip.timeMs);
+  watcher.keepsMemory = true;
+  await watchMethod(testDb, { ...BTC, address: "bc1qkept", nowMs: START, expiresAtMs: START + 30 * HOUR_MS });
+  await passes(watcher);
+  return { chain, watcher, hashes: paid.map(({ txHash }) => txHash) };
+}
+
+async function passes(watcher: TestWatcher): Promise<void> {
+  for (let n = 0; n < 5; n++) await watcher.pass();
+}
+
+/** As a restore does for each place that it recovers. */
+async function recover(address: string): Promise<void> {
+  await watchMethod(testDb, { ...BTC, address, nowMs: RESTORED_TO, expiresAtMs: START + 30 * HOUR_MS });
+  await batch(testDb, [...lowerCursors(testDb, RESTORED_TO, "BTC")]);
+}
+
+const foundBy = (watcher: TestWatcher) => new Set(watcher.found().map((each) => each.split("@")[0]));
+
+it("finds what was paid to a recovered address, although it has kept its book of recipients", async () => {
+  const { watcher, hashes } = await watching(["bc1qlost"]);
+  expect(foundBy(watcher)).toEqual(new Set());
+  await recover("bc1qlost");
+  await passes(watcher);
+  expect(foundBy(watcher)).toEqual(new Set(hashes));
+});
+
+it("finds what was paid to an address that is recovered while it is catching up", async () => {
+  const { chain, watcher, hashes } = await watching(["bc1qfirst", "bc1qsecond"]);
+  await recover("bc1qfirst");
+  // One chunk of blocks, and no time passed: the mempool was not read at the tip.
+  await testDb.update(networkCursors).set({ height: chain.tip.height, hash: chain.tip.hash });
+  await recover("bc1qsecond");
+  await passes(watcher);
+  expect(foundBy(watcher)).toEqual(new Set(hashes));
+});
