@@ -34,8 +34,7 @@ export function EvidenceSection({ payment }: { readonly payment: PaymentDetails 
         )}
         {supersedes.map(({ paymentId, amount, currency, toAddress }) => (
           <Text key={paymentId} size="sm" style={{ overflowWrap: "anywhere" }}>
-            This transaction was first shown with {amount} {currency} to {toAddress}. What the chain holds now is this
-            payment.
+            Before this payment, the same transaction was shown with {amount} {currency} to {toAddress}.
           </Text>
         ))}
         {claims.length > 0 && (

@@ -7,11 +7,13 @@ import { HOUR_MS } from "../../lib/time.ts";
 import { printJson } from "../../lib/typed-json.ts";
 import {
   isSeen,
+  isSuperseded,
   type MatchRule,
   type Payment,
   type PaymentEvidence,
   type PaymentStatus,
   type StoredPayment,
+  supersededIndex,
 } from "./payment.ts";
 
 export type ChainObservation =
@@ -217,7 +219,7 @@ function afterReplaced(payment: Payment, { nowMs }: ObservationContext): Payment
  * back gets a new row, too: it counts from then.
  */
 function afterSuperseded(payment: Payment, { nowMs }: ObservationContext): Payment {
-  return { ...dropped(payment, nowMs), outputIndex: `${payment.outputIndex}~${payment.id}` };
+  return isSuperseded(payment) ? payment : { ...dropped(payment, nowMs), outputIndex: supersededIndex(payment) };
 }
 
 /** A sight only moves the time earlier; but a payment that was dropped counts from its next sight, because what showed it before was wrong. */

@@ -156,6 +156,15 @@ export function isSeen(payment: Pick<CreditedPayment, "status">): boolean {
   return payment.status === "DETECTED" || payment.status === "CONFIRMED";
 }
 
+/** The identity of a row whose effect the chain no longer holds: another row has its place. */
+export function supersededIndex({ id, outputIndex }: Pick<Payment, "id" | "outputIndex">): string {
+  return isSuperseded({ outputIndex }) ? outputIndex : `${outputIndex}~${id}`;
+}
+
+export function isSuperseded({ outputIndex }: Pick<Payment, "outputIndex">): boolean {
+  return outputIndex.includes("~");
+}
+
 /** Confirmations by the network's tip, never fewer than stored; 0 outside a block. */
 export function confirmationsAt(
   payment: Pick<Payment, "confirmations" | "blockHeight" | "status">,

@@ -3,7 +3,7 @@
 
 import type { Invoice } from "../../commerce/invoices/invoice.ts";
 import { pairOf } from "../../commerce/invoices/payment-method.ts";
-import { isSeen, type Payment } from "../../commerce/payments/payment.ts";
+import { isSeen, isSuperseded, type Payment } from "../../commerce/payments/payment.ts";
 import { formatUnits } from "../../lib/money.ts";
 import { type Claim, REPEAT_MS } from "./claim.ts";
 
@@ -56,7 +56,8 @@ export function standingOf(facts: StandingFacts): Standing {
   const { claim, invoice } = facts;
   const own = facts.payments.filter(({ network, txHash }) => network === claim.network && txHash === claim.txHash);
   const others = facts.claimed.filter(({ merchantId }) => merchantId === invoice.merchantId);
-  const all = [...own, ...others];
+  // A superseded row says what the chain no longer holds, and never comes back.
+  const all = [...own, ...others].filter((each) => !isSuperseded(each));
   const seen = own.filter(isSeen);
   const ignored = others.filter(({ status }) => status === "IGNORED");
   const ranked: readonly (readonly [ClaimStanding, readonly Payment[]])[] = [

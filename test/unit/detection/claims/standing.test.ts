@@ -39,6 +39,7 @@ describe("a claimed transaction", () => {
     ["TOO_LITTLE", factsOf([], [free("IGNORED")])],
     ["REORGED", factsOf([{ status: "REORGED" }])],
     ["REORGED", factsOf([], [free("REORGED", { wasIgnored: true })])],
+    ["NOT_FOUND", factsOf([{ status: "DROPPED", outputIndex: "0~pay_1" }])],
     ["DROPPED", factsOf([{ status: "DROPPED" }])],
     ["NOT_THIS", factsOf([], [taken("CONFIRMED", { merchantId: RIVAL })])],
     ["NOT_FOUND", factsOf([], [free("UNMATCHED", { merchantId: RIVAL })])],
