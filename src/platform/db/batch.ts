@@ -13,6 +13,7 @@ export async function batch(db: Db, statements: readonly Statement[]): Promise<r
   const d1 = db.$client;
   const compiled = statements.map(compiledOf);
   await keepCopies(statements, db.listeners);
+  db.meter?.noteSent(statements.length);
   const answers = await d1.batch(compiled.map(({ query: { sql, params } }) => d1.prepare(sql).bind(...params)));
   db.meter?.count(answers);
   const results = answers.map((answer, at) => compiled[at]?.decode(answer));

@@ -6,6 +6,13 @@ export class Meter implements Cost {
   calls = 0;
   rowsRead = 0;
   rowsWritten = 0;
+  /** Statements that were sent, each of a batch by itself, and those that failed included: D1 limits their number in an invocation. */
+  statements = 0;
+
+  /** Called before statements are sent. */
+  noteSent(statements: number): void {
+    this.statements += statements;
+  }
 
   /** Counts a call by its answers; none for one that failed. */
   count(answers: readonly unknown[]): void {
@@ -68,6 +75,7 @@ function meteredStatement(statement: D1PreparedStatement, meter: Meter): D1Prepa
       if (name === "bind") return (...values: unknown[]) => meteredStatement(target.bind(...values), meter);
       if (typeof member !== "function" || !RUNS.includes(name)) return member;
       return async (...given: unknown[]) => {
+        meter.noteSent(1);
         const answer: unknown = await Reflect.apply(member, target, given);
         meter.count([answer]);
         if (Array.isArray(answer)) meter.rowsRead += answer.length;
