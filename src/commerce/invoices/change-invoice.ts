@@ -107,7 +107,7 @@ export function buildChange(
       ...updateInvoice(deps.db, file.invoice, columns),
       ...items.map((item) => insertTimelineItem(deps.db, item)),
       ...knownFirst(file.payments, change.payments ?? []).map((payment) => putPayment(deps.db, payment)),
-      ...(change.payments ?? []).flatMap((payment) => proofStatements(deps.db, file, payment)),
+      ...proofStatements(deps.db, file, change.payments ?? []),
       ...addEntries(deps.db, entriesOfChange(file, after)),
       ...(change.statements ?? []),
     ],
@@ -120,16 +120,27 @@ function knownFirst(stored: readonly Payment[], changed: readonly Payment[]): re
   return [...changed.filter(isKnown), ...changed.filter((payment) => !isKnown(payment))];
 }
 
-/** The statements that add to the merchant's proof for the address or key what a changed payment proves beyond its former state. */
-function proofStatements(db: Db, { methods, payments }: InvoiceFile, after: Payment): readonly Statement[] {
-  const before = payments.find(({ id }) => id === after.id);
-  const { toAddress: address, merchantId } = after;
-  const paid = methods.find((method) => isSamePair(method, after) && method.address === address);
-  if (paid === undefined) return [];
-  const askedFromMs = firstAskedMs(paid, after.amountUnits);
-  const usdMicros = proofMicros(after, askedFromMs) - (before === undefined ? 0n : proofMicros(before, askedFromMs));
-  if (usdMicros === 0n) return [];
-  return [addProof(db, { merchantId, walletId: paid.walletId, address, usdMicros })];
+/** One statement for each wallet: adds to the merchant's proof for the address or key what changed payments prove beyond their former state. */
+function proofStatements(
+  db: Db,
+  { methods, payments }: InvoiceFile,
+  changed: readonly Payment[],
+): readonly Statement[] {
+  const proofs = changed.flatMap((after) => {
+    const before = payments.find(({ id }) => id === after.id);
+    const { toAddress: address, merchantId } = after;
+    const paid = methods.find((method) => isSamePair(method, after) && method.address === address);
+    if (paid === undefined) return [];
+    const askedFromMs = firstAskedMs(paid, after.amountUnits);
+    const usdMicros = proofMicros(after, askedFromMs) - (before === undefined ? 0n : proofMicros(before, askedFromMs));
+    return [{ merchantId, walletId: paid.walletId, address, usdMicros }];
+  });
+  const wallets = Map.groupBy(proofs, ({ walletId, address }) => `${walletId} ${address}`);
+  return [...wallets.values()].flatMap((all) => {
+    const usdMicros = all.reduce((sum, each) => sum + each.usdMicros, 0n);
+    const [first] = all;
+    return first === undefined || usdMicros === 0n ? [] : [addProof(db, { ...first, usdMicros })];
+  });
 }
 
 /**
@@ -154,7 +165,8 @@ export function changeInvoice(
     if (!decided.ok) return decided;
     if (decided.value === undefined) return ok({ value: file });
     const built = buildChange(deps, file, decided.value, operationId);
-    return ok({ value: built.file, statements: built.statements });
+    // A hundred payments of one change are hardly more statements than one.
+    return ok({ value: built.file, statements: joinStatements([built.statements]) });
   });
 }
 
