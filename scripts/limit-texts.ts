@@ -181,9 +181,16 @@ export const LIMIT_TEXTS: { readonly [N in LimitName]: LimitText } = {
   },
   unmatchedPerAddressAndDay: {
     counts:
-      "unmatched transfers to one address that a merchant is shown for a day, in each range of worth (below 1, 10, 100, 1,000 USD, and above)",
+      "unmatched transfers to one address that a merchant is shown for a day, in each range of worth (below 1, 10, 100, 1,000 USD, and above); as many of dust are kept",
     protects: "the merchant's list, and everybody's storage",
-    refusal: "none: further ones are not stored",
+    refusal: "none: further ones are not stored; a look-up by their hash stores them",
+    setting: "none",
+  },
+  merchantsPerUnmatchedTransfer: {
+    counts:
+      "merchants with a wallet on an address that are shown an unmatched transfer to it: those who received most there, then those who registered it first; besides, as many whose invoices it could have been for",
+    protects: "everybody's storage",
+    refusal: "none: the others look the transfer up by its hash",
     setting: "none",
   },
   lookupsPerMerchantAndHour: {

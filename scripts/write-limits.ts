@@ -1,6 +1,7 @@
 // Writes docs/limits.md (`npm run docs:limits`) from the Worker's own limits.
 import { writeFileSync } from "node:fs";
 import { LIMITS, type LimitName } from "../src/lib/limits.ts";
+import { floodCost } from "./flood-cost.ts";
 import { LIMIT_TEXTS } from "./limit-texts.ts";
 
 export const LIMITS_PAGE = "docs/limits.md";
@@ -20,7 +21,8 @@ first column here, \`limit\` the number in force.
 | name | what is counted | default | who is protected | what the refused caller sees | setting |
 |---|---|---|---|---|---|
 ${rows.join("\n")}
-`;
+
+${floodCost()}`;
 }
 
 if (import.meta.main) writeFileSync(LIMITS_PAGE, limitsPage());

@@ -11,6 +11,7 @@ import { restoreDependencies } from "../commerce/restores/dependencies.ts";
 import { runRestore } from "../commerce/restores/run-restore.ts";
 import { refreshIndex } from "../commerce/search-index/refresh-index.ts";
 import { pricePayments } from "../detection/matching/price-payments.ts";
+import { forgetLeftOutTransfers } from "../detection/matching/unmatched/forget-left-out.ts";
 import { wakeDependencies } from "../detection/watchers/dependencies.ts";
 import { wakeWatchers } from "../detection/watchers/wake-watchers.ts";
 import { newOperationId } from "../lib/ids.ts";
@@ -68,6 +69,7 @@ const JOBS = {
   "forget-expired": ({ db, nowMs }) => forgetExpired(db, nowMs),
   "forget-events": ({ db, nowMs }) => forgetEvents(db, nowMs),
   "forget-deliveries": ({ db, minuteMs }) => forgetDeliveries(db, minuteMs),
+  "forget-left-out": ({ db, nowMs }) => forgetLeftOutTransfers(db, nowMs),
   "forget-images": ({ db, nowMs }) => forgetImages(db, nowMs),
   "refresh-index": ({ db }) => refreshIndex(db),
   // Renews the rows of older keys, so that those may be retired.

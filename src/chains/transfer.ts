@@ -74,7 +74,12 @@ export function isSameEffect(a: Effect, b: Effect): boolean {
   return a.cryptocurrency === b.cryptocurrency && a.toAddress === b.toAddress && a.amountUnits === b.amountUnits;
 }
 
+/** An effect as text. */
+export function effectText({ cryptocurrency, toAddress, amountUnits }: Effect): string {
+  return `${cryptocurrency} ${toAddress} ${amountUnits}`;
+}
+
 /** Identity and effect within a network, as a key. */
 export function effectKey(of: Pick<Transfer, "txHash" | "outputIndex"> & Effect): string {
-  return `${transferKey(of)} ${of.cryptocurrency} ${of.toAddress} ${of.amountUnits}`;
+  return `${transferKey(of)} ${effectText(of)}`;
 }

@@ -29,6 +29,7 @@ export const LIMITS = {
   paymentsEverPerInvoice: 600,
   paymentsByHandPerInvoice: 400,
   unmatchedPerAddressAndDay: 100,
+  merchantsPerUnmatchedTransfer: 100,
   lookupsPerMerchantAndHour: 60,
   webhookEndpointsPerMerchant: 25,
   eventsPerReplay: 10_000,

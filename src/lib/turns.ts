@@ -7,22 +7,24 @@ export function inTurn<T>(queues: readonly (readonly T[])[], limit: number): rea
   return taken.slice(0, limit);
 }
 
+/** The first item of each key, then the second of each, and so on; within a turn in the given order. */
+export function takingTurns<T>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
+  const turns = new Map<string, number>();
+  const numbered = items.map((item) => {
+    const key = keyOf(item);
+    const turn = turns.get(key) ?? 0;
+    turns.set(key, turn + 1);
+    return { item, turn };
+  });
+  // The sort is stable.
+  return numbered.toSorted((a, b) => a.turn - b.turn).map(({ item }) => item);
+}
+
 /** At most `limit` items: each merchant's oldest, then each merchant's second, and so on, so that no merchant delays another. */
 export function inTurns<T extends { readonly merchantId: string; readonly dueMs: number }>(
   due: readonly T[],
   limit: number,
 ): readonly T[] {
-  const ranks = new Map<string, number>();
-  const ranked = due
-    .toSorted((a, b) => a.dueMs - b.dueMs)
-    .map((each) => {
-      const rank = ranks.get(each.merchantId) ?? 0;
-      ranks.set(each.merchantId, rank + 1);
-      return { each, rank };
-    });
-  // The sort is stable: within a rank the oldest come first.
-  return ranked
-    .toSorted((a, b) => a.rank - b.rank)
-    .slice(0, limit)
-    .map(({ each }) => each);
+  const oldestFirst = due.toSorted((a, b) => a.dueMs - b.dueMs);
+  return takingTurns(oldestFirst, ({ merchantId }) => merchantId).slice(0, limit);
 }

@@ -96,15 +96,17 @@ const versionOf = ({ id, status, invoiceId, blockHash, updatedAtMs }: PaymentVer
 });
 
 /**
- * Aborts the batch if another writer wrote the row since it was read; goes before the write. A payment with an invoice is protected by that
+ * Aborts the batch if another writer wrote one of the rows since it was read; goes before the writes. A payment with an invoice is protected by that
  * invoice's lock; one without only by this.
  */
-export const assertPaymentAsRead = prepared(
-  (payment: PaymentVersion) => ({ ...versionOf(payment) }),
-  (db) =>
-    db
-      .insert(assertions)
-      .select(sql`select 'payment is as it was read', 0 where not exists (select 1 from payments where ${isVersion})`),
+export const assertPaymentsAsRead = prepared(
+  (read: readonly PaymentVersion[]) => ({ list: JSON.stringify(read.map(versionOf)) }),
+  (db, of) =>
+    db.insert(assertions).select(
+      sql`select 'payment is as it was read', 0 from json_each(${of.list}) item where not exists (select 1 from payments known
+        where known.id = item.value ->> '$.id' and known.status = item.value ->> '$.status' and known.invoice_id is item.value ->> '$.invoiceId'
+        and known.block_hash is item.value ->> '$.blockHash' and known.updated_at_ms = item.value ->> '$.updatedAtMs') limit 1`,
+    ),
 );
 
 /** The payment, if its row still has this version. */
@@ -159,33 +161,6 @@ function matching(merchantId: string, { status, network, txHash, invoiceId }: Pa
 }
 
 const ALL_NETWORKS = JSON.stringify(NETWORKS.map(({ name }) => name));
-
-/** An address of a merchant, and a range of values in millionths of a US dollar as in `unmatched-limit.ts`. */
-export interface UnmatchedPlace {
-  readonly merchantId: MerchantId;
-  readonly network: string;
-  readonly toAddress: string;
-  readonly fromMicros: bigint | null;
-  readonly belowMicros: bigint | null;
-}
-
-/** How many UNMATCHED rows there are at a place since `sinceMs`. */
-export const countUnmatched = prepared(
-  ({ fromMicros, belowMicros, ...place }: UnmatchedPlace, sinceMs: number) => {
-    const [from, below] = [fromMicros, belowMicros].map((micros) => (micros === null ? null : Number(micros)));
-    return { ...place, sinceMs, fromMicros: from, belowMicros: below };
-  },
-  (db, of) =>
-    db
-      .select({ rows: sql<number>`count(*)` })
-      .from(sql`payments unmatched`)
-      .where(
-        sql`unmatched.network = ${of.network} and unmatched.to_address = ${of.toAddress}
-      and unmatched.status = 'UNMATCHED' and unmatched.created_at_ms >= ${of.sinceMs} and unmatched.merchant_id = ${of.merchantId}
-      and case when ${of.fromMicros} is null then unmatched.usd_micros is null else unmatched.usd_micros >= ${of.fromMicros}
-        and (${of.belowMicros} is null or unmatched.usd_micros < ${of.belowMicros}) end`,
-      ),
-);
 
 /** A coin on a network, and the currency of an invoice that was paid with it. */
 export interface UnpricedAsset {

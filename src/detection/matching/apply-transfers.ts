@@ -12,20 +12,24 @@ import {
   paymentAfter,
 } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
-import { needsSecondSource } from "../../commerce/payments/quorum.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { minBig } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import { takingTurns } from "../../lib/turns.ts";
+import type { StatementBudget } from "../../platform/db/statement-budget.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { microsFor, quoteRate, type RateTable } from "../../rates/quote.ts";
 import { readGrowth, type WeighedTransfers } from "../growth/read-growth.ts";
-import type { CreditDependencies, Seen } from "./credit-invoice.ts";
-import { creditAll, keepRows, shareOf, sharesOf } from "./credit-shares.ts";
-import type { Place } from "./placement.ts";
-import { type KnownPayment, type Placed, type Places, type ReadDependencies, readPlaces } from "./read-places.ts";
-import { recordObservation, recordUnmatched, type Unmatched } from "./record-unmatched.ts";
-import { supersededBy, supersededByHearsay } from "./superseded.ts";
+import type { Credit, CreditDependencies } from "./credit-invoice.ts";
+import { creditShares, needsSecond, sharesOf, unique } from "./credit-shares.ts";
+import { Progress, type Seen } from "./look-progress.ts";
+import { type Found, type Fresh, type KnownPayment, type ReadDependencies, readFound } from "./read-found.ts";
+import { type Placed, placeKeyOf, placeSurely, readPlaces } from "./read-places.ts";
+import { recordObservations } from "./record-observations.ts";
+import { recordUnmatched, type Unmatched } from "./record-unmatched.ts";
+import { asSuperseded, supersededBy } from "./superseded.ts";
+import { Quota } from "./unmatched/read-quota.ts";
 
 /** A stored payment and its current state on chain. */
 export interface SeenPayment {
@@ -48,6 +52,8 @@ export interface Findings {
   readonly askedBy?: MerchantId;
   /** The transfers are told by another source than the one that the chain is read from: they add to what that one told, and change none of it. */
   readonly isHearsay?: boolean;
+  /** Once it is spent, the rest of the findings is left to the next look. */
+  readonly budget?: Pick<StatementBudget, "isSpent">;
 }
 
 export interface Applied {
@@ -55,14 +61,35 @@ export interface Applied {
   readonly invoices: readonly InvoiceId[];
   /** Number of rows written without an invoice. */
   readonly unmatched: number;
+  /**
+   * Set if the budget was spent before all was done. What is below this height was done, and so was what the next look, which finds the rest again,
+   * need not do. Beyond every height if only unconfirmed transfers were left.
+   */
+  readonly leftFrom?: number;
 }
 
 export interface ApplyDependencies extends CreditDependencies, ReadDependencies {}
 
-/** Transfers read and written at once: a large set that fails halfway keeps the chunks that committed. */
-const AT_ONCE = 100;
+/** Transfers placed at once, and distinct amounts among them: fifty take some five statements. */
+const AT_ONCE = 1_000;
+const AMOUNTS_AT_ONCE = 100;
+const EQUAL_AT_ONCE = 100;
 
-/** Either stores everything, or fails; then the same findings may be applied again, and what was stored the first time changes nothing. */
+/** What all parts of a look share. */
+interface Look {
+  readonly findings: Findings;
+  readonly replaced: WeighedTransfers["replaced"];
+  readonly progress: Progress;
+  readonly quota: Quota;
+  readonly invoices: Set<InvoiceId>;
+  unmatched: number;
+}
+
+/**
+ * Stores everything, or fails, or stores what its budget allows: then the same findings may be applied again, and what was stored the first time
+ * changes nothing. What an exact amount or an own address decides comes first, wherever it is among the rest, so that nobody's payment waits for a
+ * flood.
+ */
 export async function applyTransfers(deps: ApplyDependencies, findings: Findings): Promise<Result<Applied, Failure>> {
   const weighed = await readGrowth(deps, findings.network, unique(findings.transfers));
   if (!weighed.ok) return weighed;
@@ -70,24 +97,26 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
   const found = new Set([...transfers, ...remainders].map(transferKey));
   const dropped = new Set([...orphans, ...[...replaced.values()].flat()].map(({ id }) => id));
   const seen = findings.seen.filter(({ payment }) => !found.has(transferKey(payment)) && !dropped.has(payment.id));
-  const chunks = [
-    ...[...chunksOf(orphans.map(asReplaced), AT_ONCE)].map((chunk) => ({ transfers: [], seen: chunk })),
-    ...[...chunksOf(transfers, AT_ONCE)].map((chunk) => ({ transfers: chunk, seen: ownedOf(chunk, replaced) })),
-    ...[...chunksOf(remainders, AT_ONCE)].map((chunk) => ({ transfers: chunk, seen: [] })),
-    ...[...chunksOf(seen, AT_ONCE)].map((chunk) => ({ transfers: [], seen: chunk })),
-  ];
-  const invoices = new Set<InvoiceId>();
-  let unmatched = 0;
-  for (const chunk of chunks) {
-    const applied = await applyChunk(deps, { ...findings, ...chunk, replaced }, findings.seen);
+  const look: Look = {
+    findings,
+    replaced,
+    progress: new Progress(findings.budget),
+    quota: new Quota(),
+    invoices: new Set(),
+    unmatched: 0,
+  };
+  for (const part of [
+    { transfers: [], seen: orphans.map(asReplaced) },
+    { transfers, seen },
+    { transfers: remainders, seen: [] },
+  ]) {
+    const applied = await applyPart(deps, look, part);
     if (!applied.ok) return applied;
-    for (const id of applied.value.invoices) invoices.add(id);
-    unmatched += applied.value.unmatched;
   }
-  return ok({ invoices: [...invoices], unmatched });
+  const { leftFrom } = look.progress;
+  const done = { invoices: [...look.invoices], unmatched: look.unmatched };
+  return ok(leftFrom === null ? done : { ...done, leftFrom });
 }
-
-const asSuperseded = (payment: Payment): SeenPayment => ({ payment, observation: { kind: "superseded" } });
 
 /** Growth that no longer counts, because its transaction is now known. */
 const asReplaced = (payment: Payment): SeenPayment => ({ payment, observation: { kind: "replaced" } });
@@ -101,71 +130,136 @@ function ownedOf(transfers: readonly Transfer[], replaced: WeighedTransfers["rep
   return explained.filter(({ invoiceId }) => invoiceId !== null).map(asReplaced);
 }
 
-async function applyChunk(
-  deps: ApplyDependencies,
-  findings: Findings & Pick<WeighedTransfers, "replaced">,
-  asked: readonly SeenPayment[],
-): Promise<Result<Applied, Failure>> {
-  const { network, askedBy } = findings;
-  const places = await readPlaces(deps, network, findings.transfers, askedBy);
-  if (!places.ok) return places;
-  const { known, table } = places.value;
-  const rows = [...places.value.superseded.values()].flat();
-  const { placed, staying, leaving } =
-    findings.isHearsay === true ? supersededByHearsay(places.value.placed) : supersededBy(places.value.placed, rows);
-  const left = await supersede(deps, findings, leaving);
-  if (!left.ok) return left;
-  const shares = sharesOf(staying.map(asSuperseded));
-  for (const { payment } of findings.seen)
-    if (payment.invoiceId !== null) shareOf(shares, payment.invoiceId, payment.merchantId);
-  const unmatchedPayments: Placed[] = [];
-  for (const each of placed) {
-    const { transfer, place } = each;
-    if (place.kind !== "invoice") {
-      unmatchedPayments.push(each);
+type Part = Pick<Findings, "transfers" | "seen">;
+
+async function applyPart(deps: ApplyDependencies, look: Look, part: Part): Promise<Result<true, Failure>> {
+  const { findings, replaced, progress } = look;
+  if (part.transfers.length === 0 && part.seen.length === 0) return ok(true);
+  const read = await readFound(deps, findings.network, part.transfers, findings.askedBy);
+  if (!read.ok) return read;
+  const { known, superseded, fresh, left, table } = read.value;
+  progress.leave(left);
+  const [sure, unsure]: [Placed[], Fresh[]] = [[], []];
+  for (const each of fresh) {
+    const placed = placeSurely(each);
+    if (placed === undefined) unsure.push(each);
+    else sure.push(placed);
+  }
+  const later = new Set(unsure.map(({ transfer }) => transfer));
+  const transfers = part.transfers.filter((transfer) => !later.has(transfer));
+  const explained = sure.map(({ transfer }) => transfer);
+  const seen = [...ownedOf(explained, replaced), ...part.seen];
+  const observations = observationsOf({ ...findings, transfers: part.transfers, seen }, known, findings.seen);
+  const changing = observations.filter((each) => changesPayment(deps, findings, each));
+  const first = await settle(deps, look, { transfers, superseded, placed: sure, observations: changing, table });
+  if (!first.ok) return first;
+  for (const lot of lotsOf(unsure)) {
+    const transfers = lot.map(({ transfer }) => transfer);
+    if (!progress.mayBegin()) {
+      progress.leave(transfers);
       continue;
     }
-    const usdMicros = valueInUsd(deps, network, transfer, table);
-    const mayConfirm = !(findings.hasSecond === true && needsSecond(place));
-    const { id, merchantId } = place.terms.invoice;
-    const replaces = findings.replaced.get(transferKey(transfer)) ?? [];
-    const { supersedes } = each;
-    shareOf(shares, id, merchantId).credits.push({ transfer, place, usdMicros, mayConfirm, replaces, supersedes });
+    const places = await readPlaces(deps, findings.network, lot);
+    if (!places.ok) return places;
+    const owned = ownedOf(transfers, replaced).filter((each) => changesPayment(deps, findings, each));
+    const settled = await settle(deps, look, {
+      transfers,
+      superseded,
+      placed: places.value,
+      observations: owned,
+      table,
+    });
+    if (!settled.ok) return settled;
   }
-  const observations = observationsOf(findings, known, asked).filter((each) => changesPayment(deps, findings, each));
-  for (const seen of observations) {
-    const { invoiceId, merchantId } = seen.payment;
-    if (invoiceId !== null) shareOf(shares, invoiceId, merchantId).seen.push(seen);
-  }
-  const credited = await creditAll(deps, findings, shares);
-  const unmatched = await recordAll(deps, findings, {
-    unmatchedPayments: [...unmatchedPayments, ...credited.unmatchedPayments],
-    observations,
-    table,
-  });
-  const kept = await keepRows(deps, findings, credited.orphans);
-  if (!kept.ok) return kept;
-  if (credited.failure !== undefined) return err(credited.failure);
-  if (!unmatched.ok) return unmatched;
-  return ok({ invoices: [...left.value, ...credited.invoices], unmatched: unmatched.value });
+  return ok(true);
 }
 
-/** Takes rows off the chain; returns the invoices that changed. */
-async function supersede(
-  deps: ApplyDependencies,
-  findings: Findings,
-  payments: readonly Payment[],
-): Promise<Result<readonly InvoiceId[], Failure>> {
-  const leaving = payments.map(asSuperseded);
-  const { invoices, orphans, failure } = await creditAll(deps, findings, sharesOf(leaving));
-  if (failure !== undefined) return err(failure);
-  const kept = await keepRows(deps, findings, orphans);
-  if (!kept.ok) return kept;
-  for (const { payment, observation } of leaving.filter((each) => each.payment.invoiceId === null)) {
-    const done = await recordObservation(deps, payment, observation, findings);
-    if (!done.ok) return done;
+/** Equal amounts are placed together. Addresses take turns, so that a flood of one of them does not keep the others waiting. */
+function* lotsOf(fresh: readonly Fresh[]): Generator<readonly Fresh[]> {
+  const equal = [...Map.groupBy(fresh, ({ facts }) => placeKeyOf(facts)).values()];
+  const parts = equal.flatMap((all) => [...chunksOf(all, EQUAL_AT_ONCE)]);
+  let lot: Fresh[] = [];
+  let amounts = 0;
+  for (const part of takingTurns(parts, ([first]) => first?.transfer.toAddress ?? "")) {
+    if (amounts === AMOUNTS_AT_ONCE || lot.length + part.length > AT_ONCE) {
+      yield lot;
+      lot = [];
+      amounts = 0;
+    }
+    lot.push(...part);
+    amounts++;
   }
-  return ok(invoices);
+  if (lot.length > 0) yield lot;
+}
+
+/** What a look decided about some transfers. */
+interface Decided {
+  readonly placed: readonly Placed[];
+  readonly observations: readonly Seen[];
+  readonly table: RateTable | undefined;
+}
+
+/** Takes the rows that these transfers contradict off the chain, and then stores what was decided about the transfers. */
+async function settle(
+  deps: ApplyDependencies,
+  look: Look,
+  of: Decided & { readonly transfers: readonly Transfer[]; readonly superseded: Found["superseded"] },
+): Promise<Result<true, Failure>> {
+  const { findings, progress } = look;
+  const rowsOf = (transfer: Transfer) => of.superseded.get(effectKey(transfer)) ?? [];
+  const { placed, leaving } = supersededBy(of.placed, of.transfers.flatMap(rowsOf), findings.isHearsay === true);
+  if (leaving.length === 0) return store(deps, look, { ...of, placed });
+  const left = await store(deps, look, { placed: [], observations: leaving.map(asSuperseded), table: of.table });
+  if (!left.ok) return left;
+  // Some of the rows may be left to the next look, which must find again what contradicts them. Then nothing is placed below, either.
+  if (!progress.mayBegin()) progress.leave(of.transfers.filter((transfer) => rowsOf(transfer).length > 0));
+  return store(deps, look, { ...of, placed });
+}
+
+/** Credits what is placed at an invoice, stores the observations, and keeps the rest for users. */
+async function store(deps: ApplyDependencies, look: Look, of: Decided): Promise<Result<true, Failure>> {
+  const { findings, progress, quota } = look;
+  const { network, heights, askedBy } = findings;
+  const context = { network, heights, askedBy, quota };
+  const credits = of.placed.flatMap((each) => creditOf(deps, look, each, of.table));
+  const credited = await creditShares(deps, context, sharesOf(credits, of.observations), progress);
+  for (const id of credited.invoices) look.invoices.add(id);
+  const loose = of.observations.filter(({ payment }) => payment.invoiceId === null);
+  const observed = await recordObservations(deps, loose, context, progress);
+  const unmatched = [...of.placed, ...credited.unmatched].flatMap((each) => unmatchedOf(deps, look, each, of.table));
+  const recorded = observed.ok ? await recordUnmatched(deps, unmatched, context, progress) : observed;
+  // The fallback for known payments: updates only their rows; their invoices follow at their next change. Otherwise a cursor would pass a lost
+  // block, and its payments would count for ever.
+  const kept = await recordObservations(deps, credited.orphans, { ...context, isSilent: true }, progress);
+  if (!kept.ok) return kept;
+  if (credited.failure !== undefined) return err(credited.failure);
+  if (!recorded.ok) return recorded;
+  look.unmatched += recorded.value + (observed.ok ? observed.value : 0);
+  return ok(true);
+}
+
+function creditOf(
+  deps: ApplyDependencies,
+  { findings, replaced }: Look,
+  { transfer, place, supersedes }: Placed,
+  table: RateTable | undefined,
+): readonly Credit[] {
+  if (place.kind !== "invoice") return [];
+  const usdMicros = valueInUsd(deps, findings.network, transfer, table);
+  const mayConfirm = !(findings.hasSecond === true && needsSecond(place));
+  const replaces = replaced.get(transferKey(transfer)) ?? [];
+  return [{ transfer, place, usdMicros, mayConfirm, replaces, supersedes }];
+}
+
+function unmatchedOf(
+  deps: ApplyDependencies,
+  { findings, replaced }: Look,
+  { place, ...placed }: Placed,
+  table: RateTable | undefined,
+): readonly Unmatched[] {
+  if (place.kind === "invoice") return [];
+  const usdMicros = valueInUsd(deps, findings.network, placed.transfer, table);
+  return [{ ...placed, place, usdMicros, replaces: replaced.get(transferKey(placed.transfer)) ?? [] }];
 }
 
 /** Whether the observation changes the payment. Most payments that an overlap shows again are unchanged and cost no further read. */
@@ -177,21 +271,11 @@ function changesPayment(
   return paymentAfter(payment, observation, { network, heights, nowMs: deps.nowMs, mayConfirm }) !== payment;
 }
 
-/** A transfer that is both mined and in a mempool list counts as mined. */
-function unique(transfers: readonly Transfer[]): readonly Transfer[] {
-  const byKey = new Map<string, Transfer>();
-  for (const transfer of transfers) {
-    const other = byKey.get(transferKey(transfer));
-    if (other === undefined || other.block === null) byKey.set(transferKey(transfer), transfer);
-  }
-  return [...byKey.values()];
-}
-
 /** Confirmed in another block at once. Where two sources must agree, they must agree about that block, too. */
 const isSmallAndConfirmed = ({ status, needsSecond }: KnownPayment) => status === "CONFIRMED" && needsSecond === 0;
 
 /** Known rows whose transfer was found, and rechecked rows; for a row that is both, the found transfer decides. */
-function observationsOf(findings: Findings, known: Places["known"], seen: readonly SeenPayment[]): readonly Seen[] {
+function observationsOf(findings: Findings, known: Found["known"], seen: readonly SeenPayment[]): readonly Seen[] {
   const asked = new Map(seen.map((each) => [each.payment.id, each.mayConfirm]));
   const found = findings.transfers.flatMap((transfer) =>
     (known.get(effectKey(transfer)) ?? []).map((payment) => {
@@ -200,43 +284,6 @@ function observationsOf(findings: Findings, known: Places["known"], seen: readon
     }),
   );
   return [...found, ...findings.seen];
-}
-
-async function recordAll(
-  deps: ApplyDependencies,
-  { network, heights, replaced, askedBy }: Findings & Pick<WeighedTransfers, "replaced">,
-  of: {
-    readonly unmatchedPayments: readonly Placed[];
-    readonly observations: readonly Seen[];
-    readonly table: RateTable | undefined;
-  },
-): Promise<Result<number, Failure>> {
-  const unmatchedPayments = of.unmatchedPayments.flatMap(
-    ({ transfer, place, holders, onlyFor, supersedes }): readonly Unmatched[] =>
-      place.kind === "invoice"
-        ? []
-        : [
-            {
-              ...{ transfer, place, holders, onlyFor, supersedes },
-              usdMicros: valueInUsd(deps, network, transfer, of.table),
-              replaces: replaced.get(transferKey(transfer)) ?? [],
-            },
-          ],
-  );
-  const recorded = await recordUnmatched(deps, unmatchedPayments, { network, heights, askedBy });
-  if (!recorded.ok) return recorded;
-  let written = recorded.value;
-  for (const { payment, observation } of of.observations.filter((seen) => seen.payment.invoiceId === null)) {
-    const done = await recordObservation(deps, payment, observation, { network, heights });
-    if (!done.ok) return done;
-    written += done.value ? 1 : 0;
-  }
-  return ok(written);
-}
-
-function needsSecond({ terms, fiatMicros }: Extract<Place, { kind: "invoice" }>): boolean {
-  const { quorumAboveMicros, invoice } = terms;
-  return needsSecondSource({ quorumAboveMicros, askedMicros: invoice.amountMicros, paidMicros: fiatMicros });
 }
 
 function valueInUsd(

@@ -26,8 +26,9 @@ import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { isConflictOn } from "../../platform/db/conflict.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { countOnce } from "../growth/read-growth.ts";
+import type { Seen } from "./look-progress.ts";
 import type { Place } from "./placement.ts";
-import { dropStatements } from "./record-unmatched.ts";
+import { dropStatements } from "./record-observations.ts";
 import { assertTransfersNew, recountGap } from "./store.ts";
 
 export type CreditDependencies = Omit<ChangeDependencies, "trail"> &
@@ -50,13 +51,7 @@ export interface Credit {
   /** Rows of growth that it explains; the same batch removes those without an invoice. */
   readonly replaces?: readonly Payment[];
   /** Rows of another effect under its identity. Those of the same invoice are observed as superseded in the same change, all others were before. */
-  readonly supersedes?: readonly Payment[];
-}
-
-export interface Seen {
-  readonly payment: Payment;
-  readonly observation: ChainObservation;
-  readonly mayConfirm?: boolean;
+  readonly supersedes: readonly Payment[];
 }
 
 export interface InvoiceFindings {
@@ -202,7 +197,7 @@ function creditPairs(
   nowMs: number,
   operationId: string,
 ): readonly Pair[] {
-  return credits.map(({ transfer, place, usdMicros, mayConfirm, supersedes = [] }, n) => {
+  return credits.map(({ transfer, place, usdMicros, mayConfirm, supersedes }, n) => {
     const context = { network, heights, nowMs, mayConfirm };
     const before = file.payments.find(
       (each) => each.network === network.name && effectKey(each) === effectKey(transfer),

@@ -1,112 +1,128 @@
-// Credits what one look found, invoice by invoice. A bug with one does not stop the others: its new transfers are kept UNMATCHED for a user, and the
-// rows of its known payments are updated from the chain.
-import type { Network } from "../../chains/networks.ts";
+// Credits invoice by invoice what a look found, each merchant's first invoice before any merchant's second, until the look's budget is spent.
+import { type Transfer, transferKey } from "../../chains/transfer.ts";
 import { readFile } from "../../commerce/invoices/change-invoice.ts";
-import type { ChainHeights } from "../../commerce/payments/chain-observation.ts";
 import type { Refusal } from "../../commerce/payments/match.ts";
+import { needsSecondSource } from "../../commerce/payments/quorum.ts";
+import { chunksOf } from "../../lib/chunks.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
-import { ok, type Result } from "../../lib/result.ts";
+import { takingTurns } from "../../lib/turns.ts";
 import { d1Messages } from "../../platform/db/conflict.ts";
 import { faultKind } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { type Credit, type CreditDependencies, creditInvoice, type Seen } from "./credit-invoice.ts";
+import { type Credit, type CreditDependencies, creditInvoice } from "./credit-invoice.ts";
+import type { Progress, Seen } from "./look-progress.ts";
 import { splitByRoom } from "./payment-room.ts";
+import type { Place } from "./placement.ts";
 import type { Placed } from "./read-places.ts";
-import { isKept, recordObservation } from "./record-unmatched.ts";
-
-/** What a look found in. */
-interface Look {
-  readonly network: Network;
-  readonly heights: ChainHeights;
-  readonly askedBy?: MerchantId | undefined;
-}
+import { isKept, type UnmatchedContext } from "./record-unmatched.ts";
+import { asSuperseded, stayingOf } from "./superseded.ts";
 
 /** The part of the findings that concerns one invoice. */
 export interface Share {
+  readonly invoiceId: InvoiceId;
   readonly merchantId: MerchantId;
-  readonly credits: Credit[];
-  readonly seen: Seen[];
+  readonly credits: readonly Credit[];
+  readonly seen: readonly Seen[];
 }
 
-/** The shares of these payments' invoices; payments without an invoice have none. */
-export function sharesOf(seen: readonly Seen[]): Map<InvoiceId, Share> {
-  const shares = new Map<InvoiceId, Share>();
-  for (const each of seen) {
-    const { invoiceId, merchantId } = each.payment;
-    if (invoiceId !== null) shareOf(shares, invoiceId, merchantId).seen.push(each);
-  }
-  return shares;
+export interface Credited {
+  readonly invoices: readonly InvoiceId[];
+  /** Transfers that their invoice does not accept. */
+  readonly unmatched: readonly Placed[];
+  /** Observations whose invoice could not be changed because of a bug. */
+  readonly orphans: readonly Seen[];
+  readonly failure: Failure | undefined;
 }
 
-export function shareOf(shares: Map<InvoiceId, Share>, id: InvoiceId, merchantId: MerchantId): Share {
-  const share = shares.get(id) ?? { merchantId, credits: [], seen: [] };
-  shares.set(id, share);
-  return share;
+/** Credits of one change: its events hold all payments of the invoice. */
+const CREDITS_AT_ONCE = 100;
+
+/** What was found about each invoice, in the order of turns. An invoice with many credits has several shares. */
+export function sharesOf(credits: readonly Credit[], seen: readonly Seen[]): readonly Share[] {
+  const creditsOf = Map.groupBy(credits, ({ place }) => place.terms.invoice.id);
+  const observed = seen.flatMap((each) =>
+    each.payment.invoiceId === null ? [] : [{ ...each, id: each.payment.invoiceId }],
+  );
+  const seenOf = Map.groupBy(observed, ({ id }) => id);
+  // An observation may remove growth that a credit of another invoice explains, so these invoices come first.
+  const ids = [...new Set([...seenOf.keys(), ...creditsOf.keys()])];
+  const shares = ids.flatMap((invoiceId): readonly Share[] => {
+    const own = creditsOf.get(invoiceId) ?? [];
+    const observations = seenOf.get(invoiceId) ?? [];
+    const merchantId = own[0]?.place.terms.invoice.merchantId ?? observations[0]?.payment.merchantId;
+    if (merchantId === undefined) return [];
+    const [first = [], ...more] = chunksOf(own, CREDITS_AT_ONCE);
+    return [first, ...more].map((some, n) => {
+      const superseded = some.flatMap(stayingOf).map(asSuperseded);
+      return { invoiceId, merchantId, credits: some, seen: n === 0 ? [...superseded, ...observations] : superseded };
+    });
+  });
+  return takingTurns(shares, ({ merchantId }) => merchantId);
 }
 
 /**
- * Credits invoice by invoice. An exception that is not a storage fault is a bug: the invoice's new transfers are kept unmatched for a user, so
- * that they do not block all others for ever, and its known payments are returned as `orphans`.
+ * An exception that is not a storage fault is a bug: the invoice's new transfers are kept unmatched for a user, so that they do not block all
+ * others for ever, and its known payments are returned as `orphans`.
  */
-export async function creditAll(
+export async function creditShares(
   deps: CreditDependencies,
-  { network, heights, askedBy }: Look,
-  shares: ReadonlyMap<InvoiceId, Share>,
-): Promise<{
-  readonly invoices: readonly InvoiceId[];
-  readonly unmatchedPayments: readonly Placed[];
-  readonly orphans: readonly Seen[];
-  readonly failure: Failure | undefined;
-}> {
+  context: UnmatchedContext,
+  shares: readonly Share[],
+  progress: Progress,
+): Promise<Credited> {
   const invoices: InvoiceId[] = [];
-  const unmatchedPayments: Placed[] = [];
+  const unmatched: Placed[] = [];
   const orphans: Seen[] = [];
   let failure: Failure | undefined;
-  for (const [id, { merchantId, credits, seen }] of shares) {
+  for (const share of shares) {
+    const { invoiceId: id, merchantId, credits, seen } = share;
+    if (!progress.mayBegin()) {
+      progress.leave(credits.map(({ transfer }) => transfer));
+      progress.leaveSeen(seen);
+      continue;
+    }
     try {
-      const file = await readFile(deps, merchantId, id);
-      if (!file.ok) {
-        failure = file.error;
+      const done = await creditShare(deps, context, share);
+      if ("failure" in done) {
+        failure = done.failure;
         continue;
       }
-      const { taken, beyond } = splitByRoom(file.value.payments, network.name, credits);
-      // Marks the invoice for review only if a user gets a new row to decide about, not each time the watcher sees a transfer that is not kept.
-      const isOver = await isKept(deps, beyond, { merchantId, network, askedBy });
-      if (!isOver.ok) {
-        failure = isOver.error;
-        continue;
-      }
-      const done = await creditInvoice(deps, file.value, {
-        network,
-        heights,
-        credits: taken,
-        seen,
-        isOver: isOver.value,
-      });
-      if (!done.ok) failure = done.error;
-      else if (done.value) invoices.push(id);
-      if (done.ok)
-        unmatchedPayments.push(...unmatchedOf(beyond, { invoiceId: id, merchantId, reason: "TOO_MANY_PAYMENTS" }));
+      if (done.isChanged) invoices.push(id);
+      unmatched.push(...unmatchedOf(done.beyond, { invoiceId: id, merchantId, reason: "TOO_MANY_PAYMENTS" }));
     } catch (error) {
       if (isStorageFault(error)) {
         failure = { code: "STORAGE_UNAVAILABLE" };
         continue;
       }
-      logAlert("crediting an invoice failed; its new transfers are kept unmatched", {
-        invoiceId: id,
-        error: safeMessage(error),
-      });
-      unmatchedPayments.push(...unmatchedOf(credits, { invoiceId: id, merchantId, reason: "AMBIGUOUS" }));
+      const of = { invoiceId: id, error: safeMessage(error) };
+      logAlert("crediting an invoice failed; its new transfers are kept unmatched", of);
+      unmatched.push(...unmatchedOf(credits, { invoiceId: id, merchantId, reason: "AMBIGUOUS" }));
       orphans.push(...seen);
     }
   }
-  return { invoices, unmatchedPayments, orphans, failure };
+  return { invoices, unmatched, orphans, failure };
+}
+
+async function creditShare(
+  deps: CreditDependencies,
+  { network, heights, askedBy, quota }: UnmatchedContext,
+  { invoiceId, merchantId, credits, seen }: Share,
+): Promise<{ readonly failure: Failure } | { readonly isChanged: boolean; readonly beyond: readonly Credit[] }> {
+  const file = await readFile(deps, merchantId, invoiceId);
+  if (!file.ok) return { failure: file.error };
+  const { taken, beyond } = splitByRoom(file.value.payments, network.name, credits);
+  // Marks the invoice for review only if a user gets a new row to decide about, not each time the watcher sees a transfer that is not kept.
+  const isOver = await isKept(deps, beyond, { merchantId, network, askedBy, quota });
+  if (!isOver.ok) return { failure: isOver.error };
+  const findings = { network, heights, credits: taken, seen, isOver: isOver.value };
+  const done = await creditInvoice(deps, file.value, findings);
+  return done.ok ? { isChanged: done.value, beyond } : { failure: done.error };
 }
 
 /** Transfers that their invoice does not accept: its merchant decides about them. */
 function unmatchedOf(credits: readonly Credit[], refusal: Refusal): readonly Placed[] {
-  return credits.map(({ transfer, supersedes = [] }) => ({
+  return credits.map(({ transfer, supersedes }) => ({
     transfer,
     place: { kind: "unmatched", refused: [refusal] },
     holders: [],
@@ -114,25 +130,24 @@ function unmatchedOf(credits: readonly Credit[], refusal: Refusal): readonly Pla
   }));
 }
 
-/**
- * The fallback for known payments: updates only their rows; their invoices follow at their next change. Otherwise a cursor would pass a lost
- * block, and its payments would count for ever.
- */
-export async function keepRows(
-  deps: CreditDependencies,
-  { network, heights }: Look,
-  orphans: readonly Seen[],
-): Promise<Result<true, Failure>> {
-  for (const { payment, observation, mayConfirm = true } of orphans) {
-    const done = await recordObservation(deps, payment, observation, { network, heights, mayConfirm, isSilent: true });
-    if (!done.ok) return done;
-  }
-  return ok(true);
-}
-
 /** A constraint violation is not a storage fault: the database would refuse the row every time. */
 function isStorageFault(error: unknown): boolean {
   if (faultKind(error) !== "other") return true;
   const byDatabase = d1Messages(error).filter((message) => message.startsWith("D1_"));
   return byDatabase.length > 0 && !byDatabase.some((message) => /SQLITE_(CONSTRAINT|TOOBIG|MISMATCH)/.test(message));
+}
+
+export function needsSecond({ terms, fiatMicros }: Extract<Place, { kind: "invoice" }>): boolean {
+  const { quorumAboveMicros, invoice } = terms;
+  return needsSecondSource({ quorumAboveMicros, askedMicros: invoice.amountMicros, paidMicros: fiatMicros });
+}
+
+/** A transfer that is both mined and in a mempool list counts as mined. */
+export function unique(transfers: readonly Transfer[]): readonly Transfer[] {
+  const byKey = new Map<string, Transfer>();
+  for (const transfer of transfers) {
+    const other = byKey.get(transferKey(transfer));
+    if (other === undefined || other.block === null) byKey.set(transferKey(transfer), transfer);
+  }
+  return [...byKey.values()];
 }

@@ -1,45 +1,33 @@
 // Records transfers that no rule credits: one row for each merchant with a live wallet on the address, UNMATCHED, or IGNORED for dust. Each
-// UNMATCHED row has one event. Beyond 100 a day at an address and of about the same value, one summary event replaces the rest (decisions 5).
+// UNMATCHED row has one event. Beyond 100 a day at an address and of about the same value, one summary event replaces the rest (decisions 5), and
+// each of these transfers is one row of a table of its own, so that no look decides it again.
 
 import type { Network } from "../../chains/networks.ts";
+import type { Transfer } from "../../chains/transfer.ts";
 import { paymentBodyOf } from "../../commerce/invoices/invoice-body.ts";
-import {
-  type ChainHeights,
-  type ChainObservation,
-  newPayment,
-  paymentAfter,
-  paymentEvents,
-} from "../../commerce/payments/chain-observation.ts";
+import { type ChainHeights, newPayment } from "../../commerce/payments/chain-observation.ts";
 import { isUnmatchedDust } from "../../commerce/payments/dust.ts";
 import { evidenceOf } from "../../commerce/payments/match.ts";
 import type { Payment, StoredPayment } from "../../commerce/payments/payment.ts";
-import {
-  assertPaymentAsRead,
-  countUnmatched,
-  putPayment,
-  selectPaymentVersion,
-} from "../../commerce/payments/store.ts";
-import { entriesOfPaymentChange } from "../../commerce/reports/invoice-entries.ts";
-import { addEntries } from "../../commerce/reports/store.ts";
 import { chunksOf } from "../../lib/chunks.ts";
-import { derivedId, type MerchantId, type PaymentId, ulidHead } from "../../lib/ids.ts";
-import { formatMicros } from "../../lib/money.ts";
-import { err, ok, type Result } from "../../lib/result.ts";
-import { DAY_MS } from "../../lib/time.ts";
+import { derivedId, type MerchantId, type PaymentId } from "../../lib/ids.ts";
+import { ok, type Result } from "../../lib/result.ts";
 import type { CommitDependencies } from "../../platform/changes/change.ts";
-import type { Statement } from "../../platform/db/batch.ts";
-import { commitBatch, type Marker } from "../../platform/db/commit-batch.ts";
-import { throwUnlessContention } from "../../platform/db/conflict.ts";
+import { batch, type Statement } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
-import type { EventType, OutboxEvent } from "../../platform/events/event.ts";
-import { recordOutbox } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { countOnce } from "../growth/read-growth.ts";
+import type { Progress } from "./look-progress.ts";
 import type { Place } from "./placement.ts";
-import type { Holder, Placed } from "./read-places.ts";
-import { assertTransfersMissed, assertTransfersNew, insertUnmatched, selectPaymentRow } from "./store.ts";
+import type { Holder } from "./read-found.ts";
+import type { Placed } from "./read-places.ts";
+import { commit, dropStatements } from "./record-observations.ts";
+import { assertTransfersMissed, assertTransfersNew, selectPaymentRow } from "./store.ts";
+import { dayOf, type Quota, readQuota } from "./unmatched/read-quota.ts";
+import { insertUnmatched, putLeftOut, recordSummaries } from "./unmatched/store.ts";
+import { summaryId, summaryOf } from "./unmatched/summary.ts";
 import type { UnmatchedEvents } from "./unmatched-events.ts";
-import { UNMATCHED_A_DAY, valueRangeOf } from "./unmatched-limit.ts";
+import { kindOf, MERCHANTS_LISTED } from "./unmatched-limit.ts";
 
 export type UnmatchedDependencies = CommitDependencies;
 
@@ -48,6 +36,7 @@ export interface UnmatchedContext {
   readonly heights: ChainHeights;
   /** The merchant that named the transfers: the daily limit does not apply to its rows. */
   readonly askedBy?: MerchantId | undefined;
+  readonly quota: Quota;
 }
 
 /** A transfer that is not credited, and its value in US dollars when first seen; null if no rate was known. */
@@ -58,71 +47,145 @@ export interface Unmatched extends Pick<Placed, "transfer" | "holders" | "onlyFo
   readonly replaces?: readonly Payment[];
 }
 
-/**
- * Rows of one statement, a few kilobytes each: D1 accepts 2 MB as a parameter. Also the rows of one batch, unless a single transfer has more.
- */
-const ROWS_AT_ONCE = 50;
+/** Rows of one batch, unless a single transfer has more. */
+const ROWS_AT_ONCE = 500;
+/** Characters of one statement's rows: D1 accepts 2 MB as a parameter. Of a row, its columns but for the evidence, at most. */
+const LENGTH_AT_ONCE = 600_000;
+const COLUMNS_LENGTH = 1_200;
+/** Transfers whose limits are read at once, and of which those beyond them are left out at once. */
+const TRANSFERS_AT_ONCE = 1_000;
 
 /**
- * Whether any of these new transfers would get a row of the merchant now. Dust always does; others until the address has 100 of one day and
- * value range; and every transfer that the merchant itself named.
+ * Whether any of these new transfers would get a row of the merchant now: until the address has 100 of one day and value range, or of dust; and
+ * every transfer that the merchant itself named.
  */
 export async function isKept(
   deps: Pick<UnmatchedDependencies, "db" | "sleep" | "nowMs">,
   unmatchedPayments: readonly Pick<Unmatched, "transfer" | "usdMicros">[],
-  of: Pick<UnmatchedContext, "network" | "askedBy"> & { readonly merchantId: MerchantId },
+  of: Pick<UnmatchedContext, "network" | "askedBy" | "quota"> & { readonly merchantId: MerchantId },
 ): Promise<Result<boolean, Failure>> {
   const { merchantId, network, askedBy } = of;
-  if (unmatchedPayments.length > 0 && merchantId === askedBy) return ok(true);
-  if (unmatchedPayments.some((unmatched) => hasDustValue(network, unmatched))) return ok(true);
-  const places = unmatchedPayments.map(({ transfer: { toAddress }, usdMicros }) => ({
-    ...{ merchantId, network: network.name, toAddress },
-    ...valueRangeOf(usdMicros),
-  }));
-  const distinct = new Map(places.map((place) => [`${place.toAddress} ${place.fromMicros}`, place]));
-  for (const place of distinct.values()) {
-    const read = await readWithRetry(deps.sleep, async () => countUnmatched(deps.db, place, dayOf(deps)));
-    if (!read.ok) return read;
-    if (read.value.some(({ rows }) => rows < UNMATCHED_A_DAY)) return ok(true);
-  }
-  return ok(false);
+  if (unmatchedPayments.length === 0) return ok(false);
+  if (merchantId === askedBy) return ok(true);
+  const addresses = unmatchedPayments.map(({ transfer }) => transfer.toAddress);
+  const quota = await readQuota(deps, of.quota, { network: network.name, addresses });
+  if (!quota.ok) return quota;
+  const isRoom = ({ transfer, usdMicros }: Pick<Unmatched, "transfer" | "usdMicros">) => {
+    const kind = kindOf({ isDust: hasDustValue(network, { transfer, usdMicros }), usdMicros });
+    return quota.value.hasRoom({ merchantId, address: transfer.toAddress, kind });
+  };
+  return ok(unmatchedPayments.some(isRoom));
 }
 
-/** Writes the rows of these transfers and returns their number. CONTENTION if another writer has just written one: the next look finds it. */
+/**
+ * Writes the rows of these transfers and returns their number. CONTENTION if another writer has just written one: the next look finds it. What is
+ * left out takes one statement for a thousand transfers, however many merchants hold the address.
+ */
 export async function recordUnmatched(
   deps: UnmatchedDependencies,
   unmatchedPayments: readonly Unmatched[],
   context: UnmatchedContext,
+  progress: Progress,
 ): Promise<Result<number, Failure>> {
   let written = 0;
-  for (const batch of batchesOf(unmatchedPayments)) {
-    const done = await recordBatch(deps, batch, context);
-    if (!done.ok) return done;
-    written += done.value;
+  for (const some of chunksOf(unmatchedPayments, TRANSFERS_AT_ONCE)) {
+    if (!progress.mayBegin()) {
+      progress.leave(some.map(({ transfer }) => transfer));
+      continue;
+    }
+    const addresses = some.map(({ transfer }) => transfer.toAddress);
+    const quota = await readQuota(deps, context.quota, { network: context.network.name, addresses });
+    if (!quota.ok) return quota;
+    const { kept, leftOut, full } = sortByRoom(some, context);
+    const noted = await leaveOut(deps, context.network, { leftOut, full });
+    if (!noted.ok) return noted;
+    for (const lot of batchesOf(kept)) {
+      if (!progress.mayBegin()) {
+        progress.leave(lot.map(({ transfer }) => transfer));
+        continue;
+      }
+      const done = await recordBatch(deps, lot, context);
+      if (!done.ok) return done;
+      written += done.value;
+    }
   }
   return ok(written);
 }
 
-type Concerned = Omit<Unmatched, "holders"> & { readonly holders: readonly Holder[] };
+/** A transfer with the merchants that may get a row of it. */
+type Concerned = Omit<Unmatched, "holders"> & { readonly holders: readonly Holder[]; readonly isDust: boolean };
+
+/** A merchant that is not shown all transfers of a kind. */
+interface Full extends Pick<Unmatched, "transfer" | "usdMicros"> {
+  readonly merchantId: MerchantId;
+}
+
+interface Sorted {
+  readonly kept: readonly Concerned[];
+  /** Transfers of which no merchant gets a row. */
+  readonly leftOut: readonly Transfer[];
+  readonly full: readonly Full[];
+}
+
+function sortByRoom(unmatched: readonly Unmatched[], { network, askedBy, quota }: UnmatchedContext): Sorted {
+  const kept: Concerned[] = [];
+  const leftOut: Transfer[] = [];
+  const full = new Map<string, Full>();
+  for (const each of unmatched) {
+    const { transfer, place, onlyFor, replaces = [], usdMicros } = each;
+    const isDust = place.kind === "dust" || hasDustValue(network, each);
+    const kind = kindOf({ isDust, usdMicros });
+    const merchants = concerned(place, each.holders, replaces).filter(
+      ({ merchantId }) => onlyFor === undefined || merchantId === onlyFor,
+    );
+    // Its batch removes growth that it explains, whoever gets a row.
+    const isNeeded = replaces.length > 0;
+    const holders = merchants.filter(({ merchantId }) => {
+      if (merchantId === askedBy || isNeeded) return true;
+      const counted = { merchantId, address: transfer.toAddress, kind };
+      if (quota.take(counted)) return true;
+      if (!isDust) full.set(`${merchantId} ${transfer.toAddress} ${kind}`, { merchantId, transfer, usdMicros });
+      return false;
+    });
+    if (holders.length > 0) kept.push({ ...each, holders, isDust });
+    else leftOut.push(transfer);
+  }
+  return { kept, leftOut, full: [...full.values()] };
+}
+
+/** Remembers what nobody is shown, and tells each merchant once a day. Safe to repeat. */
+async function leaveOut(
+  deps: UnmatchedDependencies,
+  network: Network,
+  { leftOut, full }: Pick<Sorted, "leftOut" | "full">,
+): Promise<Result<unknown, Failure>> {
+  const dayMs = dayOf(deps.nowMs);
+  const summaries = full.map(({ merchantId, transfer: { toAddress }, usdMicros }) => {
+    const of = { merchantId, network: network.name, toAddress, usdMicros };
+    return { id: summaryId(of, dayMs), merchantId, data: summaryOf(of) };
+  });
+  const statements: readonly Statement[] = [
+    ...(leftOut.length === 0 ? [] : [putLeftOut(deps.db, network.name, leftOut, deps.nowMs)]),
+    ...recordSummaries(deps.db, summaries, deps.nowMs),
+  ];
+  if (statements.length === 0) return ok(true);
+  return readWithRetry(deps.sleep, async () => batch(deps.db, statements));
+}
 
 /**
  * A batch holds all rows of a transfer: several merchants may have a wallet on its address, and a second writer would treat a transfer with any
  * row as known.
  */
-function batchesOf(unmatchedPayments: readonly Unmatched[]): readonly (readonly Concerned[])[] {
+function batchesOf(kept: readonly Concerned[]): readonly (readonly Concerned[])[] {
   const batches: Concerned[][] = [];
   let rows = Number.POSITIVE_INFINITY;
-  for (const unmatched of unmatchedPayments) {
-    const { onlyFor } = unmatched;
-    const holders = concerned(unmatched.place, unmatched.holders, unmatched.replaces).filter(
-      ({ merchantId }) => onlyFor === undefined || merchantId === onlyFor,
-    );
-    if (rows + holders.length > ROWS_AT_ONCE) {
+  for (const each of kept) {
+    if (rows + each.holders.length > ROWS_AT_ONCE) {
       batches.push([]);
       rows = 0;
     }
-    batches.at(-1)?.push({ ...unmatched, holders });
-    rows += holders.length;
+    batches.at(-1)?.push(each);
+    rows += each.holders.length;
   }
   return batches;
 }
@@ -135,20 +198,17 @@ async function recordBatch(
   const operationId = deps.newOperationId();
   const made = unmatchedPayments
     .flatMap((unmatched) => unmatched.holders.map((holder) => ({ ...unmatched, holder })))
-    .map((each, n) => ({
-      ...each,
-      row: unmatchedRow(deps, { ...each, context, id: derivedId("pay", operationId, n) }),
-    }));
-  const rows = made.map(({ row }) => row);
-  const explained = made.flatMap(({ row, transfer }) => (transfer.isUnexplained === true ? [] : [row]));
-  const [first] = rows;
+    .map((each, n) => {
+      const row = unmatchedRow(deps, { ...each, context, id: derivedId("pay", operationId, n) });
+      return { ...each, row, kind: kindOf({ isDust: each.isDust, usdMicros: row.usdMicros }) };
+    });
+  const [first] = made;
   if (first === undefined) return ok(0);
-  const sinceMs = dayOf(deps);
-  const records = rows.map((payment, n) => ({
+  const explained = made.flatMap(({ row, transfer }) => (transfer.isUnexplained === true ? [] : [row]));
+  const sinceMs = dayOf(deps.nowMs);
+  const records = made.map(({ row: payment, kind }, n) => ({
     payment,
-    range: valueRangeOf(payment.usdMicros),
-    // The database counts the rows of the batch's earlier statements; this counts those of the same statement.
-    before: rows.slice(n - (n % ROWS_AT_ONCE), n).filter((other) => isOfSamePlace(other, payment)).length,
+    kind,
     eventId: derivedId("evt", operationId, n),
     summaryId: summaryId(payment, sinceMs),
     isAsked: payment.merchantId === context.askedBy,
@@ -158,17 +218,40 @@ async function recordBatch(
   const replaced = unmatchedPayments.flatMap(({ replaces = [] }) =>
     replaces.filter(({ invoiceId }) => invoiceId === null),
   );
+  const of = { network: context.network.name, sinceMs, nowMs: deps.nowMs };
   // Only this operation creates this id: if the first row exists, this batch committed.
-  const written = await commit(deps, () => selectPaymentRow(deps.db, first.id), [
+  const written = await commit(deps, () => selectPaymentRow(deps.db, first.row.id), [
     ...assertsOf(deps, unmatchedPayments, context),
     // Unexplained growth is not credited until a user assigns it.
     ...countOnce(deps.db, context.network, explained, replaced),
     ...replaced.flatMap((payment) => dropStatements(deps, payment, context)),
-    ...[...chunksOf(records, ROWS_AT_ONCE)].flatMap((chunk) =>
-      insertUnmatched(deps.db, chunk, { sinceMs, nowMs: deps.nowMs }),
-    ),
+    ...statementsOf(records).flatMap((rows) => insertUnmatched(deps.db, rows, of)),
   ]);
-  return written.ok ? ok(rows.length) : written;
+  return written.ok ? ok(made.length) : written;
+}
+
+type Recorded = Omit<Parameters<typeof insertUnmatched>[1][number], "before">;
+
+/** The rows of each statement, each with how many of its kind are before it there: those of earlier statements the database counts. */
+function statementsOf(records: readonly Recorded[]): readonly Parameters<typeof insertUnmatched>[1][] {
+  const lists: (Recorded & { readonly before: number })[][] = [];
+  let counts = new Map<string, number>();
+  let length = Number.POSITIVE_INFINITY;
+  for (const record of records) {
+    const { payment, kind } = record;
+    const own = COLUMNS_LENGTH + payment.evidence.length + record.event.length + record.summary.length;
+    if (length + own > LENGTH_AT_ONCE) {
+      lists.push([]);
+      counts = new Map();
+      length = 0;
+    }
+    const key = `${payment.merchantId} ${payment.toAddress} ${kind}`;
+    const before = counts.get(key) ?? 0;
+    counts.set(key, before + 1);
+    lists.at(-1)?.push({ ...record, before });
+    length += own;
+  }
+  return lists;
 }
 
 /** Asserts that new transfers have no row at all, and that the merchant that named missed transfers has no row of them. */
@@ -190,64 +273,6 @@ function assertsOf(
   ];
 }
 
-function isOfSamePlace(other: Payment, { merchantId, toAddress, usdMicros }: Payment): boolean {
-  const isSameRange = valueRangeOf(other.usdMicros).fromMicros === valueRangeOf(usdMicros).fromMicros;
-  return (
-    isSameRange && other.merchantId === merchantId && other.toAddress === toAddress && other.status === "UNMATCHED"
-  );
-}
-
-/** Updates one payment's row after an observation, without its invoice; false if nothing changed. `isSilent`: emits no event. */
-export async function recordObservation(
-  deps: UnmatchedDependencies,
-  payment: Payment,
-  observation: ChainObservation,
-  context: UnmatchedContext & { readonly mayConfirm?: boolean; readonly isSilent?: boolean },
-): Promise<Result<boolean, Failure>> {
-  const { network, heights, mayConfirm = true, isSilent = false } = context;
-  const seen = paymentAfter(payment, observation, { network, heights, nowMs: deps.nowMs, mayConfirm });
-  if (seen === payment) return ok(false);
-  const after = laterThan(payment, seen);
-  const eventTypes = isSilent ? [] : paymentEvents(payment, after);
-  const statements = changeStatements(deps, payment, after, eventTypes);
-  const written = await commit(deps, () => selectPaymentVersion(deps.db, after), statements);
-  return written.ok ? ok(true) : written;
-}
-
-/** Removes a row without an invoice: another payment of the same batch is the same money. */
-export function dropStatements(
-  deps: Pick<UnmatchedDependencies, "db" | "nowMs" | "newOperationId">,
-  payment: Payment,
-  { network, heights }: UnmatchedContext,
-): readonly Statement[] {
-  const after = laterThan(
-    payment,
-    paymentAfter(payment, { kind: "replaced" }, { network, heights, nowMs: deps.nowMs }),
-  );
-  return changeStatements(deps, payment, after, paymentEvents(payment, after));
-}
-
-/**
- * Makes each update later than the one before: two states written within one millisecond would have the same time, so that a lost write would
- * look committed and a repeated write would find the row as it was read.
- */
-function laterThan(before: Payment, after: Payment): Payment {
-  return after === before ? after : { ...after, updatedAtMs: Math.max(after.updatedAtMs, before.updatedAtMs + 1) };
-}
-
-function changeStatements(
-  deps: Pick<UnmatchedDependencies, "db" | "nowMs" | "newOperationId">,
-  payment: Payment,
-  after: Payment,
-  eventTypes: readonly EventType[],
-): readonly Statement[] {
-  const operationId = deps.newOperationId();
-  const eventsToRecord = eventTypes.map((type, n) => eventOf(deps, after, type, derivedId("evt", operationId, n)));
-  const outbox = eventsToRecord.length === 0 ? [] : recordOutbox(deps.db, eventsToRecord);
-  const counted = addEntries(deps.db, entriesOfPaymentChange(payment, after));
-  return [assertPaymentAsRead(deps.db, payment), putPayment(deps.db, after), ...counted, ...outbox];
-}
-
 /**
  * The merchants that get a row. Dust concerns only its merchant. An unmatched payment concerns every merchant with a wallet there, with an
  * invoice that was refused, or with growth that it explains.
@@ -255,7 +280,7 @@ function changeStatements(
 function concerned(
   place: Exclude<Place, { kind: "invoice" }>,
   holders: readonly Holder[],
-  replaces: readonly Payment[] = [],
+  replaces: readonly Payment[],
 ): readonly Holder[] {
   const holderOf = (merchantId: MerchantId): Holder =>
     holders.find((each) => each.merchantId === merchantId) ?? {
@@ -264,21 +289,18 @@ function concerned(
       requiredConfirmations: 1,
     };
   if (place.kind === "dust") return [holderOf(place.merchantId)];
-  const merchants = [...holders, ...place.refused, ...replaces].map(({ merchantId }) => merchantId);
-  return [...new Set(merchants)].map(holderOf);
+  // Those of the nearest amounts come first.
+  const refused = [...new Set(place.refused.map(({ merchantId }) => merchantId))].slice(0, MERCHANTS_LISTED);
+  const merchants = [...holders, ...replaces].map(({ merchantId }) => merchantId);
+  return [...new Set([...merchants, ...refused])].map(holderOf);
 }
 
 function unmatchedRow(
   deps: UnmatchedDependencies,
-  of: Omit<Unmatched, "holders"> & {
-    readonly holder: Holder;
-    readonly context: UnmatchedContext;
-    readonly id: PaymentId;
-  },
+  of: Concerned & { readonly holder: Holder; readonly context: UnmatchedContext; readonly id: PaymentId },
 ): StoredPayment {
-  const { transfer, place, holder, context, id, usdMicros } = of;
+  const { transfer, place, holder, context, id, usdMicros, isDust } = of;
   const { network, heights } = context;
-  const isDust = place.kind === "dust" || hasDustValue(network, of);
   const refused = place.kind === "unmatched" ? place.refused : [];
   return newPayment({
     id,
@@ -295,54 +317,4 @@ function unmatchedRow(
 function hasDustValue(network: Network, { transfer, usdMicros }: Pick<Unmatched, "transfer" | "usdMicros">): boolean {
   const { cryptocurrency, amountUnits, isUnexplained } = transfer;
   return isUnexplained !== true && isUnmatchedDust({ network, cryptocurrency, amountUnits, usdMicros });
-}
-
-/** Midnight (UTC) of the day in which unmatched payments are counted. */
-function dayOf({ nowMs }: Pick<UnmatchedDependencies, "nowMs">): number {
-  return Math.floor(nowMs / DAY_MS) * DAY_MS;
-}
-
-function eventOf(
-  deps: Pick<UnmatchedDependencies, "nowMs">,
-  payment: Payment,
-  type: EventType,
-  id: `evt_${string}`,
-): OutboxEvent {
-  return {
-    id,
-    merchantId: payment.merchantId,
-    type,
-    invoiceId: null,
-    sequence: null,
-    data: JSON.stringify({ payment: paymentBodyOf(payment, []) }),
-    createdAtMs: deps.nowMs,
-  };
-}
-
-/** One summary a day for an address and a value range: its id is derived from them. */
-function summaryId({ merchantId, network, toAddress, usdMicros }: Payment, dayMs: number) {
-  const range = valueRangeOf(usdMicros).fromMicros;
-  return derivedId("evt", `${ulidHead(dayMs, merchantId)}|${merchantId}|${network}|${toAddress}|${range}`);
-}
-
-function summaryOf({ network, toAddress, usdMicros }: Payment): string {
-  const { fromMicros, belowMicros } = valueRangeOf(usdMicros);
-  const summary = {
-    ...({ payment: null, network, toAddress, unmatchedToday: UNMATCHED_A_DAY, isTruncated: true } as const),
-    worthFrom: fromMicros === null ? null : formatMicros(fromMicros),
-    worthBelow: belowMicros === null ? null : formatMicros(belowMicros),
-  };
-  return JSON.stringify(summary satisfies UnmatchedEvents["payment.unmatched"]);
-}
-
-async function commit(
-  deps: UnmatchedDependencies,
-  marker: Marker,
-  statements: readonly Statement[],
-): Promise<Result<true, Failure>> {
-  const sent = await commitBatch(deps, marker, statements);
-  if (sent.kind === "committed") return ok(true);
-  if (sent.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
-  throwUnlessContention("an unmatched transfer", sent.conflict);
-  return err({ code: "CONTENTION" });
 }

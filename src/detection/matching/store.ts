@@ -1,29 +1,48 @@
-import { eq, getTableColumns, sql } from "drizzle-orm";
-import type { StoredPayment } from "../../commerce/payments/payment.ts";
+import { eq, sql } from "drizzle-orm";
+import { effectText, type Transfer } from "../../chains/transfer.ts";
 import { decodePayment, needsSecondSql, paymentJson } from "../../commerce/payments/store.ts";
 import { RANKS } from "../../commerce/ranks/rank.ts";
-import type { EventId, InvoiceId, MerchantId, PaymentId, WalletId } from "../../lib/ids.ts";
+import type { InvoiceId, MerchantId, PaymentId, WalletId } from "../../lib/ids.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Rank } from "../../platform/column-values.ts";
 import { amountKey, amountKeySql } from "../../platform/db/amount-order.ts";
-import type { Db } from "../../platform/db/client.ts";
 import { jsonObject, orNull, rowDecoder } from "../../platform/db/json-rows.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
-import { events } from "../../platform/db/schema/events.ts";
 import { paymentMethods } from "../../platform/db/schema/invoices.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { payments } from "../../platform/db/schema/payments.ts";
 import { wallets } from "../../platform/db/schema/wallets.ts";
-import { fanOut } from "../../platform/events/store.ts";
 import type { InvoiceTerms } from "./placement.ts";
-import { UNMATCHED_A_DAY, type ValueRange } from "./unmatched-limit.ts";
+import { MERCHANTS_LISTED } from "./unmatched-limit.ts";
 
 // A list is one JSON parameter. SQLite keeps the order of a cross join, so each entry of the list is looked up by an index.
 export const network = sql.placeholder("network");
 export const listed = sql`json_each(${sql.placeholder("list")}) item`;
 export const member = (name: string) => sql.raw(`item.value ->> '$.${name}'`);
 
-/** The rows of these transfers, of any merchant; `row` is null if it cannot be decoded. `list`: JSON of `{ txHash, outputIndex }`. */
+// A row without an invoice with the effect of its transfer, in the block that it is in now: nothing about it is new. One transfer may have hundreds of
+// them.
+const isSettled = sql`(paid.invoice_id is null and paid.status in ('UNMATCHED', 'IGNORED') and coalesce(paid.block_hash = ${member("blockHash")}, 0)
+  and coalesce(paid.cryptocurrency || ' ' || paid.to_address || ' ' || paid.amount_units = ${member("effect")}, 1))`;
+
+/** The `list` of `selectKnownTransfers` and of the selects that go with it. A source that cannot say what was moved names no effect. */
+export function listOf(transfers: readonly Transfer[]): string {
+  return JSON.stringify(
+    transfers.map((transfer) => {
+      const { txHash, outputIndex, block, isUnexplained } = transfer;
+      const effect = isUnexplained === true ? null : effectText(transfer);
+      return { txHash, outputIndex, blockHash: block?.hash ?? null, effect };
+    }),
+  );
+}
+
+/** Rows of one statement: its answer must fit into 50 MB, and into memory. */
+export const KNOWN_AT_ONCE = 20_000;
+
+/**
+ * The rows of these transfers, of any merchant, that may be about to change, in the order of the list; `row` is null if it cannot be decoded.
+ * `list`: as `listOf` gives it.
+ */
 export const selectKnownTransfers = prepared(
   (of: { readonly network: string; readonly list: string }) => of,
   (db) =>
@@ -37,7 +56,42 @@ export const selectKnownTransfers = prepared(
       })
       .from(
         sql`${listed} cross join payments paid on paid.network = ${network} and paid.tx_hash = ${member("txHash")}
-        and paid.output_index = ${member("outputIndex")}`,
+        and paid.output_index = ${member("outputIndex")} and not ${isSettled}`,
+      )
+      .limit(KNOWN_AT_ONCE),
+);
+
+/** Those of these transfers that have other rows, and whether the merchant has one of them. `list`: as for `selectKnownTransfers`. */
+export const selectSettledTransfers = prepared(
+  (of: { readonly network: string; readonly list: string; readonly merchantId: string }) => of,
+  (db, of) =>
+    db
+      .select({
+        txHash: sql<string>`${member("txHash")}`.as("settled_hash"),
+        outputIndex: sql<string>`${member("outputIndex")}`.as("settled_output"),
+        isOwn: sql`max(paid.merchant_id = ${of.merchantId})`.mapWith(Boolean).as("is_own"),
+      })
+      .from(
+        sql`${listed} cross join payments paid on paid.network = ${network} and paid.tx_hash = ${member("txHash")}
+        and paid.output_index = ${member("outputIndex")} and ${isSettled}`,
+      )
+      .groupBy(sql`item.key`),
+);
+
+/** Those of these transfers that were left out, with the block in which they were then, and their effect. `list`: as for `selectKnownTransfers`. */
+export const selectLeftOut = prepared(
+  (of: { readonly network: string; readonly list: string }) => of,
+  (db) =>
+    db
+      .select({
+        txHash: sql<string>`gone.tx_hash`.as("gone_hash"),
+        outputIndex: sql<string>`gone.output_index`.as("gone_output"),
+        blockHash: sql<string>`gone.block_hash`.as("gone_block"),
+        effect: sql<string>`gone.effect`.as("gone_effect"),
+      })
+      .from(
+        sql`${listed} cross join left_out_transfers gone on gone.network = ${network} and gone.tx_hash = ${member("txHash")}
+        and gone.output_index = ${member("outputIndex")}`,
       ),
 );
 
@@ -118,20 +172,27 @@ export const selectExactAmounts = prepared(
     ),
 );
 
-/** The merchants with a live wallet on these addresses. `list`: JSON array of addresses. */
+/**
+ * The merchants with a live wallet on these addresses, of each address at most `limits.md` "merchantsPerUnmatchedTransfer": those who have received
+ * most there, then those who registered it first; and `merchantId`, if it is one of them. `list`: JSON array of addresses.
+ */
 export const selectHolders = prepared(
-  (of: { readonly network: string; readonly list: string }) => of,
-  (db) =>
+  (of: { readonly network: string; readonly list: string; readonly merchantId: string }) => of,
+  (db, of) =>
     db
       .select({
-        address: sql<string>`wallet.address`.as("held_address"),
-        merchantId: sql<MerchantId>`wallet.merchant_id`.as("holder"),
-        requiredConfirmations: sql<number>`max(wallet.required_confirmations)`.as("required"),
+        address: sql<string>`ranked.address`.as("held_address"),
+        merchantId: sql<MerchantId>`ranked.merchant_id`.as("holder"),
+        requiredConfirmations: sql<number>`ranked.required`.as("required"),
       })
       .from(
-        sql`${listed} cross join wallets wallet on wallet.network = ${network} and wallet.address = item.value and wallet.deleted_at_ms is null`,
+        sql`(select wallet.address, wallet.merchant_id, max(wallet.required_confirmations) as required, row_number() over (partition by wallet.address
+          order by max(coalesce(proof.confirmed_usd_micros, 0)) desc, min(wallet.created_at_ms), wallet.merchant_id) as place
+        from ${listed} cross join wallets wallet on wallet.network = ${network} and wallet.address = item.value and wallet.deleted_at_ms is null
+        left join address_proofs proof on proof.network = wallet.network and proof.target = wallet.address and proof.merchant_id = wallet.merchant_id
+        group by wallet.address, wallet.merchant_id) ranked`,
       )
-      .groupBy(sql`wallet.address, wallet.merchant_id`),
+      .where(sql`ranked.place <= ${sql.raw(String(MERCHANTS_LISTED))} or ranked.merchant_id = ${of.merchantId}`),
 );
 
 /** The payment with this id, if its row was written. */
@@ -175,98 +236,6 @@ export const assertTransfersMissed = prepared(
       where known.merchant_id = ${of.merchantId})`,
     ),
 );
-
-const columns = Object.entries(getTableColumns(payments));
-const ofPlace = (name: string) => sql.raw(`place.value ->> '$.${name}'`);
-// Counts once for each place, not for each row: a list has many rows and few places.
-const unmatchedRows = prepared(
-  (of: { readonly list: string; readonly places: string; readonly sinceMs: number }) => of,
-  (db, of) =>
-    db.insert(payments).select(
-      sql`with taken as materialized (select ${ofPlace("key")} as key, (select count(*) from payments unmatched
-        where unmatched.network = ${ofPlace("network")} and unmatched.to_address = ${ofPlace("toAddress")} and unmatched.status = 'UNMATCHED'
-        and unmatched.created_at_ms >= ${of.sinceMs} and unmatched.merchant_id = ${ofPlace("merchantId")}
-        and case when ${ofPlace("fromMicros")} is null then unmatched.usd_micros is null else unmatched.usd_micros >= ${ofPlace("fromMicros")}
-          and (${ofPlace("belowMicros")} is null or unmatched.usd_micros < ${ofPlace("belowMicros")}) end) as rows_there
-        from json_each(${of.places}) place)
-      select ${sql.join(
-        columns.map(([, { name }]) => member(name)),
-        sql`, `,
-      )} from ${listed} left join taken on taken.key = ${member("place")}
-      where ${member("status")} <> 'UNMATCHED' or ${member("isAsked")} or ${member("before")} + taken.rows_there < ${sql.raw(String(UNMATCHED_A_DAY))}`,
-    ),
-);
-const unmatchedEvents = prepared(
-  (of: { readonly list: string; readonly nowMs: number }) => of,
-  (db, of) =>
-    db
-      .insert(events)
-      .select(
-        sql`select case when kept.id is null then ${member("summaryId")} else ${member("eventId")} end, ${member("merchant_id")},
-        'payment.unmatched', null, null, case when kept.id is null then ${member("summary")} else ${member("event")} end,
-        ${of.nowMs}, null, null from ${listed} left join payments kept on kept.id = ${member("id")}
-        where ${member("status")} = 'UNMATCHED'`,
-      )
-      .onConflictDoNothing(),
-);
-
-/** A row without an invoice, and the data of its events. */
-export interface UnmatchedRow {
-  readonly payment: StoredPayment;
-  /** The value range that it counts in. */
-  readonly range: ValueRange;
-  /** Number of UNMATCHED rows of its merchant, address and range before it in this batch. */
-  readonly before: number;
-  /** Its merchant named the transfer: the row is written whatever the limit. */
-  readonly isAsked: boolean;
-  readonly eventId: EventId;
-  /** The same for all rows of a merchant, address, range and day. */
-  readonly summaryId: EventId;
-  /** Data of the two events, as JSON. */
-  readonly event: string;
-  readonly summary: string;
-}
-
-/**
- * Writes rows, and an event for each UNMATCHED one. Beyond 100 of a merchant, address and range since `sinceMs`, rows that the merchant did not
- * name are left out, and one summary event reports that. The batch itself decides all of this.
- */
-export function insertUnmatched(
-  db: Db,
-  unmatchedPayments: readonly UnmatchedRow[],
-  of: { readonly sinceMs: number; readonly nowMs: number },
-) {
-  const places = new Map(unmatchedPayments.map((unmatched) => [placeKey(unmatched), placeOf(unmatched)]));
-  const rows = unmatchedPayments.map((unmatched) => {
-    const { payment, range: _, ...event } = unmatched;
-    const values = columns.map(([key, column]) => {
-      const value: unknown = Reflect.get(payment, key);
-      return [column.name, value === null ? null : column.mapToDriverValue(value)];
-    });
-    return { ...Object.fromEntries(values), ...event, place: placeKey(unmatched) };
-  });
-  const list = JSON.stringify(rows);
-  // The batch decides whether an event or a summary is written; an existing summary is not delivered again.
-  const eventIds = unmatchedPayments.flatMap(({ eventId, summaryId }) => [eventId, summaryId]);
-  return [
-    unmatchedRows(db, { list, places: JSON.stringify([...places.values()]), sinceMs: of.sinceMs }),
-    unmatchedEvents(db, { list, nowMs: of.nowMs }),
-    fanOut(db, [...new Set(eventIds)]),
-  ] as const;
-}
-
-function placeKey({ payment, range }: UnmatchedRow): string {
-  return `${payment.merchantId} ${payment.toAddress} ${range.fromMicros}`;
-}
-
-/** The place and range in which a row counts; values as numbers, as in the column. */
-function placeOf(unmatched: UnmatchedRow) {
-  const { network, toAddress, merchantId } = unmatched.payment;
-  const [fromMicros, belowMicros] = [unmatched.range.fromMicros, unmatched.range.belowMicros].map((micros) =>
-    micros === null ? null : Number(micros),
-  );
-  return { key: placeKey(unmatched), network, toAddress, merchantId, fromMicros, belowMicros };
-}
 
 /** Recounts the addresses handed out after the last one that received money; goes after the payments of its batch. */
 export const recountGap = prepared(

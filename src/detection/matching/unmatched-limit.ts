@@ -1,12 +1,16 @@
 // How many unmatched transfers to an address a merchant is shown in a day (decisions 5), so that nobody can flood the merchant's list or the
-// database. They are counted by order of magnitude: hiding a real payment takes 100 transfers of about its size, which the merchant keeps.
+// database. They are counted by order of magnitude: hiding a real payment takes 100 transfers of about its size, which the merchant keeps. Dust is
+// counted by itself.
 import { LIMITS } from "../../lib/limits.ts";
 
-/** UNMATCHED rows of one merchant, address, day and value range. */
+/** UNMATCHED rows of one merchant, address, day and value range; as many of dust. */
 export const UNMATCHED_A_DAY = LIMITS.unmatchedPerAddressAndDay;
 
+/** Merchants of one address that get a row of an unmatched transfer, besides those whose invoices were candidates. */
+export const MERCHANTS_LISTED = LIMITS.merchantsPerUnmatchedTransfer;
+
 /** Bounds between the ranges in US dollar micro-units: below 1, 10, 100, 1,000 USD, and the rest. */
-const BOUNDS: readonly bigint[] = [1_000_000n, 10_000_000n, 100_000_000n, 1_000_000_000n];
+export const BOUNDS: readonly bigint[] = [1_000_000n, 10_000_000n, 100_000_000n, 1_000_000_000n];
 
 /**
  * `fromMicros` is inside the range, `belowMicros` outside. Both are null if the value is unknown; only `belowMicros` is null in the highest
@@ -23,3 +27,11 @@ export function valueRangeOf(usdMicros: bigint | null): ValueRange {
   const fromMicros = BOUNDS.findLast((bound) => bound <= usdMicros) ?? 0n;
   return { fromMicros, belowMicros: BOUNDS.find((bound) => bound > usdMicros) ?? null };
 }
+
+/** What the rows of one merchant and address are counted by, as text: dust, or the start of the range of values. */
+export function kindOf({ isDust, usdMicros }: { readonly isDust: boolean; readonly usdMicros: bigint | null }): string {
+  return isDust ? DUST : (valueRangeOf(usdMicros).fromMicros?.toString() ?? UNKNOWN);
+}
+
+export const DUST = "dust";
+export const UNKNOWN = "unknown";

@@ -11,6 +11,7 @@ import { ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { batch } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
+import type { StatementBudget } from "../../platform/db/statement-budget.ts";
 import { behind } from "../watchers/find-position.ts";
 import { RecipientBook } from "../watchers/recipients.ts";
 import { asked, type Step, stored, type WatchDependencies, type WatchMemory } from "../watchers/watch-pass.ts";
@@ -27,7 +28,12 @@ const PAGE = 5_000;
 /** Returns whether there is more to read, so that the next pass should come soon. */
 export async function rereadStep(
   deps: WatchDependencies,
-  of: { readonly network: Network; readonly memory: WatchMemory; readonly cursor: NetworkCursor | undefined },
+  of: {
+    readonly network: Network;
+    readonly memory: WatchMemory;
+    readonly cursor: NetworkCursor | undefined;
+    readonly budget: StatementBudget;
+  },
   reread: Reread,
 ): Promise<boolean> {
   const begunMs = deps.nowMs();
@@ -36,13 +42,13 @@ export async function rereadStep(
     const end = await askSources(deps, (client) => chunkOf(deps, of, { client, row }));
     if (end === undefined) return false;
     if (!end.ok) {
-      if (end.error.kind === "outage") await move(deps, of.network, row, failed(row, end.error.outage.kind));
+      if (end.error.kind === "outage") await move(deps, of, row, failed(row, end.error.outage.kind));
       return false;
     }
-    const moved = await move(deps, of.network, row, after(row, end.value, deps.nowMs()), end.value.transfers);
+    const moved = await move(deps, of, row, after(row, end.value, deps.nowMs()), end.value.transfers);
     if (moved === undefined || moved.endedAtMs !== null || moved.failures > 0) return false;
     row = moved;
-    if (deps.nowMs() - begunMs > LONGEST_MS || end.value.transfers.length > 0) return true;
+    if (deps.nowMs() - begunMs > LONGEST_MS || end.value.transfers.length > 0 || of.budget.isSpent) return true;
   }
 }
 
@@ -134,21 +140,27 @@ function failed(row: Reread, kind: Outage["kind"]): Reread {
   return { ...row, failures: row.failures + 1, lastOutage: kind };
 }
 
-/** Stores what was found and then the place; undefined if storage failed, or the range is no longer to be read. */
+/**
+ * Stores what was found and then the place; undefined if storage failed, or the range is no longer to be read. If not everything could be stored at
+ * once, the place stays: the next step finds the same and goes on behind what is stored.
+ */
 async function move(
   deps: WatchDependencies,
-  network: Network,
+  { network, budget }: { readonly network: Network; readonly budget: StatementBudget },
   read: Reread,
   to: Reread,
   transfers: readonly Transfer[] = [],
 ): Promise<Reread | undefined> {
   if (transfers.length > 0) {
     const heights = { tipHeight: read.fromHeight - 1, finalizedHeight: null };
-    const applied = await deps.apply({ network, heights, hasSecond: deps.pool.hasSecond(), transfers, seen: [] });
+    const applied = await deps.apply({
+      ...{ network, heights, hasSecond: deps.pool.hasSecond(), transfers, seen: [], budget },
+    });
     if (!applied.ok) return undefined;
     // A new payment must be confirmed, so the watch starts again even if the network rests.
     const begun = await readWithRetry(deps.sleep, async () => beginWatch(deps.db, network.name, deps.nowMs()));
     if (!begun.ok) return undefined;
+    if (applied.value.leftFrom !== undefined) return read;
   }
   const moved = await readWithRetry(deps.sleep, async () => batch(deps.db, [moveReread(deps.db, read, to)]));
   return moved.ok && moved.value[0].length === 1 ? to : undefined;

@@ -19,7 +19,7 @@ import {
 import type { PaymentFile } from "../../commerce/payments/payment-body.ts";
 import { needsSecondSource } from "../../commerce/payments/quorum.ts";
 import { assigned, ignored, reopened, resolutionRefusal } from "../../commerce/payments/resolution.ts";
-import { assertPaymentAsRead, putPayment, selectPaymentFile } from "../../commerce/payments/store.ts";
+import { assertPaymentsAsRead, putPayment, selectPaymentFile } from "../../commerce/payments/store.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { formatMicros, minBig } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -109,7 +109,7 @@ async function assignment(
   if (change === undefined) throw new Error(`assigning ${payment.id} changes nothing`);
   return ok({
     ...change,
-    asserts: [assertPaymentAsRead(deps.db, payment)],
+    asserts: [assertPaymentsAsRead(deps.db, [payment])],
     statements: [
       auditOf(deps, payment, { ...credited, fiatMicros }, derivedId("aud", operationId, 1)),
       // The payment was no longer watched and must still be confirmed.
@@ -137,7 +137,11 @@ export function setAside(
     const after = (action === "IGNORE" ? ignored : reopened)(seen, resolutionBy(deps, action, reason), deps.nowMs);
     return ok({
       value: { ...seen, ...after },
-      statements: [assertPaymentAsRead(deps.db, seen), putPayment(deps.db, after), auditOf(deps, seen, after, auditId)],
+      statements: [
+        assertPaymentsAsRead(deps.db, [seen]),
+        putPayment(deps.db, after),
+        auditOf(deps, seen, after, auditId),
+      ],
     });
   });
 }

@@ -141,8 +141,11 @@ async function judge(
   // Another source may have answered for a refused address.
   for (const address of answers.keys()) refused.delete(address);
   // Two sources on two branches: a transfer that only the second one has makes the invoice wait, like a refused address.
-  for (const address of shared.value.open) refused.add(address);
-  return ok(shared.value.open);
+  // So does one with transfers that were not all applied.
+  const left = saved.value.isWhole ? [] : shared.value.transfers.map(({ toAddress }) => toAddress);
+  const open = new Set([...shared.value.open, ...left]);
+  for (const address of open) refused.add(address);
+  return ok(open);
 }
 
 /** Stores the place in a long history, once the first source has everything read up to it. */

@@ -5,13 +5,15 @@ import { selectCursor } from "../../commerce/cursors/store.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
+import { StatementBudget } from "../../platform/db/statement-budget.ts";
+import { LOOK_STATEMENTS } from "./pass-budget.ts";
 import { refreshRecipients } from "./refresh-recipients.ts";
 import type { WatchDependencies, WatchMemory } from "./watch-pass.ts";
 
 export type LookOutcome = "FOUND" | "NOT_FOUND" | "UNAVAILABLE";
 
 /**
- * FOUND: it pays a watched address, and the payment is applied. It confirms nothing: no hash link proves the block here, and one URL may serve
+ * FOUND: it pays a watched address, and all its payments are applied. It confirms nothing: no hash link proves the block here, and one URL may serve
  * nodes on two branches. The usual pass confirms it.
  */
 export async function lookTransaction(
@@ -32,8 +34,10 @@ export async function lookTransaction(
   if (shown.length === 0) return "NOT_FOUND";
   const below = looked.kind === "mined" ? looked.block.height - 1 : 0;
   const heights = { tipHeight: below, finalizedHeight: null };
-  const applied = await deps.apply({ network, heights, hasSecond: deps.pool.hasSecond(), transfers: shown, seen: [] });
-  return applied.ok ? "FOUND" : "UNAVAILABLE";
+  const budget = new StatementBudget(deps.db.meter, LOOK_STATEMENTS);
+  const hasSecond = deps.pool.hasSecond();
+  const applied = await deps.apply({ network, heights, hasSecond, transfers: shown, seen: [], budget });
+  return applied.ok && applied.value.leftFrom === undefined ? "FOUND" : "UNAVAILABLE";
 }
 
 /** Whether an operator keeps the network from being read; true also if storage does not say. */

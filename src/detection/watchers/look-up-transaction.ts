@@ -7,7 +7,9 @@ import type { Outage } from "../../lib/fetch-text.ts";
 import type { MerchantId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
+import { StatementBudget } from "../../platform/db/statement-budget.ts";
 import { isPaused, MAY_BE_THE_TRANSACTION } from "./look-transaction.ts";
+import { LOOK_STATEMENTS } from "./pass-budget.ts";
 import { selectOwnAddresses } from "./store.ts";
 import type { WatchDependencies } from "./watch-pass.ts";
 
@@ -44,7 +46,9 @@ export async function lookUpTransaction(
   const { transfers } = looked;
   if (transfers.length === 0) return "PAYS_OTHERS";
   const heights = { tipHeight: looked.kind === "mined" ? looked.block.height - 1 : 0, finalizedHeight: null };
-  const findings = { network, heights, hasSecond: deps.pool.hasSecond(), transfers, seen: [], askedBy: merchantId };
+  const budget = new StatementBudget(deps.db.meter, LOOK_STATEMENTS);
+  const found = { network, heights, hasSecond: deps.pool.hasSecond(), transfers, seen: [], askedBy: merchantId };
+  const findings = { ...found, budget };
   // Applied twice: a transfer that the rules credit to another merchant at the address is then kept for this merchant too.
   const isStored = (await applied(deps, findings)) && (await applied(deps, findings)) && (await watchOn(deps, network));
   return isStored ? "FOUND" : "NOT_STORED";
@@ -53,7 +57,8 @@ export async function lookUpTransaction(
 async function applied(deps: WatchDependencies, findings: Parameters<WatchDependencies["apply"]>[0]): Promise<boolean> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const done = await deps.apply(findings);
-    if (done.ok) return true;
+    // Of a transaction with too many payments some are stored; asked again, it stores the rest.
+    if (done.ok) return done.value.leftFrom === undefined;
     if (done.error.code !== "CONTENTION") return false;
   }
   return false;

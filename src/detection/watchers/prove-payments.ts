@@ -12,7 +12,7 @@ const BLOCKS_A_PASS = 60;
 
 /**
  * Proves the payments above a height and up to a block, or up to an earlier block if they are in too many; returns that block. Undefined if a
- * fork has undone more of them than one pass rechecks: the next pass continues with the rest.
+ * fork has undone more of them than one pass rechecks or stores: the next pass continues with the rest.
  */
 export async function proveByBlocks(
   deps: WatchDependencies,
@@ -40,5 +40,5 @@ export async function proveByBlocks(
   if (!looked.ok) return looked;
   const { seen, isWhole } = looked.value;
   const saved = await applied(deps, pass, { transfers: [], seen });
-  return saved.ok ? ok(isWhole ? reached : undefined) : saved;
+  return saved.ok ? ok(isWhole && saved.value.isWhole ? reached : undefined) : saved;
 }

@@ -1,7 +1,7 @@
 // Rechecks known payments. What the cursor's hash link proves needs no request. An empty answer is no proof, so a second source is asked before
 // a payment counts as gone, and before a large one counts as confirmed.
 import type { ChainClient, Lookup } from "../../chains/chain-client.ts";
-import { transferKey } from "../../chains/transfer.ts";
+import { effectKey, transferKey } from "../../chains/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { err, ok } from "../../lib/result.ts";
@@ -22,14 +22,16 @@ import {
   secondObservation,
 } from "./look-elsewhere.ts";
 import { leaveOutDamaged } from "./open-payments/leave-out-damaged.ts";
-import { selectDuePayments, selectUnprovedPayments } from "./open-payments/store.ts";
+import { placeAfter, readDue } from "./open-payments/read-due.ts";
+import { selectUnprovedPayments } from "./open-payments/store.ts";
 import { applied, asked, type Pass, type Step, type Stop, stored, type WatchDependencies } from "./watch-pass.ts";
 
 /** Due payments that a pass rechecks; the next pass continues there. */
 const DUE_A_PASS = 50;
-const PAGE = 500;
-/** Payments undone by a fork that a pass rechecks. The next pass no longer finds those that were rechecked. */
+const PAGE = 2_000;
+/** Transfers undone by a fork that a pass rechecks, and rows of them. The next pass no longer finds those that were rechecked. */
 const UNPROVED_A_PASS = 200;
+const UNPROVED_ROWS_A_PASS = 2_000;
 /** Rechecks no more payments after this time. */
 const LONGEST_MS = 20 * SECOND_MS;
 
@@ -65,10 +67,19 @@ export async function lookAtSome(
   client: ChainClient,
   payments: readonly OpenPayment[],
 ): Promise<Step<SomeSeen>> {
-  const lost = payments.length <= UNPROVED_A_PASS ? ok(payments) : await someLost(pass, client, payments);
+  const isFew = atMost(payments).length === payments.length;
+  const lost = isFew ? ok(payments) : await someLost(pass, client, payments);
   if (!lost.ok) return lost;
-  const seen = await lookAtUnproved(deps, pass, client, lost.value.slice(0, UNPROVED_A_PASS));
-  return seen.ok ? ok({ seen: seen.value, isWhole: lost.value.length <= UNPROVED_A_PASS }) : seen;
+  const some = atMost(lost.value);
+  const seen = await lookAtUnproved(deps, pass, client, some);
+  return seen.ok ? ok({ seen: seen.value, isWhole: some.length === lost.value.length }) : seen;
+}
+
+/** As many as one pass rechecks: the rows of one transfer, of which each merchant at its address has one, take one request together. */
+function atMost(payments: readonly OpenPayment[]): readonly OpenPayment[] {
+  const transfers = new Set<string>();
+  const end = payments.findIndex((payment) => transfers.add(transferKey(payment)).size > UNPROVED_A_PASS);
+  return payments.slice(0, Math.min(end < 0 ? payments.length : end, UNPROVED_ROWS_A_PASS));
 }
 
 /** Payments whose block is not on the chain: all of them, or one more than a pass rechecks. */
@@ -81,7 +92,7 @@ async function someLost(
   const lost: OpenPayment[] = [];
   for (const payment of payments) {
     const { blockHeight: height, blockHash } = payment;
-    if (lost.length > UNPROVED_A_PASS) break;
+    if (lost.length > atMost(lost).length) break;
     if (height !== null && !hashes.has(height)) {
       const block = height === pass.tip.height ? ok(pass.tip) : asked(await client.block(height));
       if (!block.ok) return block;
@@ -153,18 +164,12 @@ export async function lookAtDue(
   const source = deps.pool.nameOf(client);
   const most = progress.atMost[source];
   const limit = Math.min(DUE_A_PASS, most ?? DUE_A_PASS);
-  const page = {
-    network: network.name,
-    after: progress.lookedAt,
-    limit,
-    provenHeight: known.provenHeight,
-    tipHeight: tip.height,
-    finalHeight,
-  };
-  const rows = stored(await readWithRetry(deps.sleep, async () => selectDuePayments(deps.db, page)));
+  const heights = { network: network.name, provenHeight: known.provenHeight, tipHeight: tip.height, finalHeight };
+  const rows = await readDue(deps, progress, { heights, isByDepth: finalizedHeight === null, limit });
   if (!rows.ok) return rows;
+  const { credited, loose } = rows.value;
   const untilMs = deps.nowMs() + LONGEST_MS;
-  const due = leaveOutDamaged(deps, network, rows.value).filter(
+  const due = leaveOutDamaged(deps, network, [...credited.rows, ...loose.rows]).filter(
     (payment) => !known.unconfirmed.has(transferKey(payment)),
   );
   const looked = await lookAtEach(deps, pass, client, {
@@ -174,7 +179,7 @@ export async function lookAtDue(
     look: (payment) => lookAtOne(deps, pass, client, payment),
   });
   if (!looked.ok) return looked;
-  const { first, outage } = looked.value;
+  const { left, outage } = looked.value;
   const seen = [...looked.value.seen];
   // Payments left when the time is up are rechecked at their next turn.
   const refused = outage === undefined ? looked.value.refused : [];
@@ -182,9 +187,11 @@ export async function lookAtDue(
     if (deps.nowMs() <= untilMs) seen.push(...(await lookElsewhere(deps, pass, client, payment)));
   const saved = await applied(deps, pass, { transfers: [], seen });
   if (!saved.ok) return saved;
-  const hasMore = first !== undefined || rows.value.length === limit;
-  const last = first === undefined ? (rows.value.at(-1)?.position ?? 0) : first.position - 1;
-  progress.lookedAt = hasMore ? last : 0;
+  const { isWhole } = saved.value;
+  // What was not stored is due again.
+  if (isWhole) progress.lookedAt = placeAfter(credited, left);
+  if (isWhole) progress.looseLookedAt = placeAfter(loose, left);
+  const hasMore = !isWhole || left.size > 0 || credited.isCut || loose.isCut;
   progress.noteAnswered(source, looked.value.seen.length);
   if (outage !== undefined) return err({ kind: "outage", outage });
   // A source that answers only few requests is not asked again at once.
@@ -266,8 +273,8 @@ async function lookUp({ progress }: Pass, client: ChainClient, payment: OpenPaym
 interface Looked {
   readonly seen: readonly SeenPayment[];
   readonly refused: readonly OpenPayment[];
-  /** The first payment still to be rechecked. */
-  readonly first: OpenPayment | undefined;
+  /** The positions of the payments still to be rechecked. */
+  readonly left: ReadonlySet<number>;
   /** Set if the source failed before the end. */
   readonly outage: Outage | undefined;
 }
@@ -288,12 +295,19 @@ async function lookAtEach(
   { payments, look, ...bounds }: Looking,
 ): Promise<Step<Looked>> {
   const known = progress.goodLookup;
+  const asked = new Map<string, readonly SeenPayment[]>();
   let stop: Stop | undefined;
   const { answers, refused, outage } = await askEach(payments, {
     ...bounds,
     ask: async (payment) => {
       if (stop !== undefined) return ok([]);
+      // A transfer without an invoice has a row for each merchant at its address.
+      const key =
+        payment.invoiceId === null ? `${effectKey(payment)} ${payment.status} ${payment.blockHash}` : undefined;
+      const same = key === undefined ? undefined : asked.get(key);
+      if (same !== undefined) return ok(same.map((each) => ({ ...each, payment })));
       const seen = await look(payment);
+      if (seen.ok && key !== undefined) asked.set(key, seen.value);
       if (seen.ok) return seen;
       if (seen.error.kind === "outage" && seen.error.outage.kind !== "BEHIND") return err(seen.error.outage);
       stop = seen.error;
@@ -307,6 +321,11 @@ async function lookAtEach(
     nowMs: deps.nowMs,
   });
   if (stop !== undefined) return err(stop);
-  const first = payments.find((payment) => !answers.has(payment) && !refused.has(payment));
-  return ok({ seen: [...answers.values()].flat(), refused: [...refused.keys()], first, outage });
+  const left = payments.filter((payment) => !answers.has(payment) && !refused.has(payment));
+  return ok({
+    seen: [...answers.values()].flat(),
+    refused: [...refused.keys()],
+    left: new Set(left.map(({ position }) => position)),
+    outage,
+  });
 }

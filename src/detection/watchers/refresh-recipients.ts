@@ -6,7 +6,7 @@ import { RecipientBook } from "./recipients.ts";
 import { selectNewRecipients, selectRecipients } from "./store.ts";
 import { type Step, stored, type WatchDependencies, type WatchMemory } from "./watch-pass.ts";
 
-const PAGE = 5_000;
+const PAGE = 20_000;
 
 /** The recipients, with every activation that was stored when this was called. */
 export async function refreshRecipients(

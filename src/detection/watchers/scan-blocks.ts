@@ -27,13 +27,15 @@ import { applied, asked, moveTo, type Pass, type Step, stored, type WatchDepende
 /** A pass that is far behind ends after this time; the next one starts soon. */
 const LONGEST_MS = 20 * SECOND_MS;
 
-/** Most new transfers of one pass: 1,000 unmatched ones take some 300 storage statements, and an invocation may run 1,000. */
-const MOST_TRANSFERS = 1_000;
+/** Most new transfers of one chunk, more than one block of any network holds: all are known to the pass before it decides the first. */
+const MOST_TRANSFERS = 20_000;
 
 export interface Scanned {
   readonly cursor: PlacedCursor;
   /** `transferKey` of each transfer that is now in the mempool. */
   readonly unconfirmed: ReadonlySet<string>;
+  /** Whether the pass left something that its source showed to the next one, which should come soon. */
+  readonly hasMore: boolean;
 }
 
 /** Reads from the cursor to the tip, or as far as a pass may go. */
@@ -72,8 +74,13 @@ export async function scanBlocks(
     const { seen, isWhole } = looked.value;
     const saved = await applied(deps, pass, { transfers, seen });
     if (!saved.ok) return saved;
+    const unconfirmed = new Set(mempool.value.transfers.map(transferKey));
     // The next pass, which starts soon, rechecks the rest before the cursor passes their blocks.
-    if (!isWhole) return ok({ cursor, unconfirmed: new Set(mempool.value.transfers.map(transferKey)) });
+    if (!isWhole) return ok({ cursor, unconfirmed, hasMore: true });
+    if (!saved.value.isWhole) {
+      const moved = await advanceBelow(deps, pass, client, { cursor, read, below: saved.value.below });
+      return moved.ok ? ok({ cursor: moved.value, unconfirmed, hasMore: true }) : moved;
+    }
     if (isAtTip) progress.setLap(deps.pool.nameOf(client), mempool.value.lap);
     const shownMs = shownUntilMs(pass.network, tip, mempool.value.passedMs);
     const passedMs = pass.network.family === "bitcoin" ? shownMs : to.timeMs;
@@ -83,8 +90,8 @@ export async function scanBlocks(
     const isRead = isAtTip && (pass.network.family !== "bitcoin" || mempool.value.passedMs > 0);
     const freed = isRead ? await freeAddresses(deps, pass, caughtUp.value) : ok(true);
     if (!freed.ok) return freed;
-    if (isAtTip || to !== chunk.value.to || deps.nowMs() - pass.begunMs > LONGEST_MS)
-      return ok({ cursor, unconfirmed: new Set(mempool.value.transfers.map(transferKey)) });
+    if (isAtTip || to !== chunk.value.to || pass.budget.isSpent || deps.nowMs() - pass.begunMs > LONGEST_MS)
+      return ok({ cursor, unconfirmed, hasMore: false });
   }
 }
 
@@ -132,12 +139,32 @@ interface Chunk {
   readonly to: BlockRef;
 }
 
-/** Cuts the chunk after the block with the 1,000th transfer: thousands of worthless transfers make a pass shorter, not longer. */
-export function bounded(chunk: Chunk, cursor: Pick<PlacedCursor, "height">): Chunk {
-  const blocks = chunk.transfers
-    .flatMap(({ block }) => (block === null || block.height <= cursor.height ? [] : [block]))
+/** Moves the cursor to the last block with a transfer of which everything was applied; not to one between, which may be of another branch by now. */
+async function advanceBelow(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  { cursor, read, below }: { readonly cursor: PlacedCursor; readonly read: Chunk; readonly below: number },
+): Promise<Step<PlacedCursor>> {
+  const last = below > read.to.height ? read.to : newBlocks(read, cursor).findLast(({ height }) => height < below);
+  if (last === undefined) return ok(cursor);
+  // Of a mempool not everything was applied.
+  return advance(deps, pass, client, cursor, {
+    ...last,
+    passedMs: pass.network.family === "bitcoin" ? 0 : last.timeMs,
+  });
+}
+
+/** The blocks of the new transfers of a chunk, the lowest first. */
+function newBlocks({ transfers }: Chunk, { height }: Pick<PlacedCursor, "height">): readonly BlockRef[] {
+  return transfers
+    .flatMap(({ block }) => (block === null || block.height <= height ? [] : [block]))
     .toSorted((a, b) => a.height - b.height);
-  const last = blocks[MOST_TRANSFERS - 1];
+}
+
+/** Cuts the chunk after the block with the 20,000th transfer: a pass must hold all of them in memory. */
+export function bounded(chunk: Chunk, cursor: Pick<PlacedCursor, "height">): Chunk {
+  const last = newBlocks(chunk, cursor)[MOST_TRANSFERS - 1];
   if (last === undefined || last.height >= chunk.to.height) return chunk;
   const transfers = chunk.transfers.filter(({ block }) => block === null || block.height <= last.height);
   return { transfers, to: last };

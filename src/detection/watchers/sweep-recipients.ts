@@ -71,6 +71,8 @@ export async function sweepRecipients(
   const transfers = [...answers.answers.values(), ...looked.value.histories].flatMap((each) => each.transfers);
   const saved = await applied(deps, pass, { transfers, seen: [] });
   if (!saved.ok) return saved;
+  // The next pass, which starts soon, asks for the same addresses, and goes on behind what was applied.
+  if (!saved.value.isWhole) return ok({ cursor, unconfirmed: keysOutside(transfers), hasMore: true });
   const written = await stuckRows(deps, pass, { source, cursor, asked: answers, looked: looked.value });
   if (!written.ok) return written;
   const elsewhere = await readElsewhere(deps, pass, client, source);
@@ -84,7 +86,7 @@ export async function sweepRecipients(
   const moved = isOver
     ? await endRound(deps, pass, client, { cursor, round: next })
     : await moveOn(deps, pass, client, cursor);
-  return moved.ok ? ok({ cursor: moved.value, unconfirmed }) : moved;
+  return moved.ok ? ok({ cursor: moved.value, unconfirmed, hasMore: false }) : moved;
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { batch } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
+import { StatementBudget } from "../../platform/db/statement-budget.ts";
 import { rereadStep } from "../rereads/read-range.ts";
 import type { Reread } from "../rereads/reread.ts";
 import { selectReread } from "../rereads/store.ts";
@@ -16,6 +17,7 @@ import { lowerStuckAhead } from "./by-address/store.ts";
 import { isTipOld } from "./cursor-plan.ts";
 import { hasLaggedLong, isOvertaken } from "./find-overtaken.ts";
 import { behind, findPosition } from "./find-position.ts";
+import { PASS_STATEMENTS } from "./pass-budget.ts";
 import { WatchProgress } from "./progress.ts";
 import { lookAtDue } from "./recheck-payments.ts";
 import { reportOutage } from "./report-outage.ts";
@@ -46,6 +48,7 @@ export type PassOutcome =
 /** If a pass throws, because of a bug or an unreadable row, records its tick first and then rethrows. */
 export async function runPass(deps: WatchDependencies, network: Network, memory: WatchMemory): Promise<PassOutcome> {
   const begunMs = deps.nowMs();
+  const budget = new StatementBudget(deps.db.meter, PASS_STATEMENTS.scan);
   const opened = await readWithRetry(deps.sleep, async () =>
     batch(deps.db, [
       restIfIdle(deps.db, network.name, begunMs),
@@ -59,12 +62,12 @@ export async function runPass(deps: WatchDependencies, network: Network, memory:
     memory.forget();
     return { kind: "paused" };
   }
-  const outcome = await scanPass(deps, { network, memory, begunMs, cursor });
+  const outcome = await scanPass(deps, { network, memory, begunMs, budget, cursor });
   if (reread === undefined) {
     memory.reread = undefined;
     return outcome;
   }
-  return rereadBeside(deps, { network, memory, outcome }, reread);
+  return rereadBeside(deps, { network, memory, budget, outcome }, reread);
 }
 
 /** Reads on from the cursor, unless the network rests. */
@@ -86,15 +89,16 @@ async function scanPass(deps: WatchDependencies, of: Omit<Attempt, "progress">):
 /** A step of the range that is read again, after a scan that did not fail. */
 async function rereadBeside(
   deps: WatchDependencies,
-  of: { readonly network: Network; readonly memory: WatchMemory; readonly outcome: PassOutcome },
+  of: Pick<Attempt, "network" | "memory" | "budget"> & { readonly outcome: PassOutcome },
   reread: Reread,
 ): Promise<PassOutcome> {
   const { network, memory, outcome } = of;
+  const budget = of.budget.upTo(PASS_STATEMENTS.reread);
   if (outcome.kind !== "read" && outcome.kind !== "resting") return outcome;
   const rows = await readWithRetry(deps.sleep, async () => selectCursor(deps.db, network.name));
   if (!rows.ok) return outcome;
   const [cursor] = rows.value;
-  const hasMore = await rereadStep(deps, { network, memory, cursor }, reread);
+  const hasMore = await rereadStep(deps, { network, memory, cursor, budget }, reread);
   if (!hasMore) return outcome;
   return outcome.kind === "read" ? { kind: "read", isBehind: true } : { kind: "resting", isRereading: true };
 }
@@ -172,6 +176,7 @@ interface Attempt {
   readonly memory: WatchMemory;
   readonly progress: WatchProgress;
   readonly begunMs: number;
+  readonly budget: StatementBudget;
   /** The cursor as read; undefined if it must be read again. */
   readonly cursor: NetworkCursor | undefined;
 }
@@ -201,7 +206,7 @@ async function attempt(
 }
 
 async function readChain(deps: WatchDependencies, of: Attempt, client: ChainClient): Promise<Step<PassEnd>> {
-  const { network, memory, progress, begunMs } = of;
+  const { network, memory, progress, begunMs, budget } = of;
   const tip = asked(await client.tip());
   if (!tip.ok) return tip;
   const isOld = isTipOld(network, tip.value.timeMs, deps.nowMs());
@@ -211,7 +216,8 @@ async function readChain(deps: WatchDependencies, of: Attempt, client: ChainClie
   if (!finalized.ok) return finalized;
   const current = of.cursor === undefined ? await readCursor(deps, network) : ok(of.cursor);
   if (!current.ok) return current;
-  const pass: Pass = { network, memory, progress, begunMs, tip: tip.value, finalizedHeight: finalized.value };
+  const chain = { tip: tip.value, finalizedHeight: finalized.value };
+  const pass: Pass = { network, memory, progress, begunMs, budget, ...chain };
   const placed = await findPosition(deps, pass, client, current.value);
   if (!placed.ok) return placed;
   const { isLagging } = placed.value;
@@ -222,17 +228,20 @@ async function readChain(deps: WatchDependencies, of: Attempt, client: ChainClie
     return behind("the source has been below the cursor for minutes, and another source is not");
   const readOn = client.history === undefined ? scanBlocks : sweepRecipients;
   const scanned = isLagging
-    ? ok({ cursor: placed.value.cursor, unconfirmed: new Set<string>() })
+    ? ok({ cursor: placed.value.cursor, unconfirmed: new Set<string>(), hasMore: false })
     : await readOn(deps, pass, client, placed.value.cursor);
   if (!scanned.ok) return scanned;
-  const { unconfirmed } = scanned.value;
+  const { unconfirmed, hasMore } = scanned.value;
   const { height } = scanned.value.cursor;
   // A source below the cursor may be on a losing branch: its blocks above the last shared one prove nothing.
   const due = isLagging
     ? ok(false)
-    : await lookAtDue(deps, pass, client, { provenHeight: Math.min(height, tip.value.height), unconfirmed });
+    : await lookAtDue(deps, { ...pass, budget: budget.upTo(PASS_STATEMENTS.recheck) }, client, {
+        provenHeight: Math.min(height, tip.value.height),
+        unconfirmed,
+      });
   if (!due.ok) return due;
-  const isBehind = due.value || (client.costsBy === "blocks" && height < tip.value.height);
+  const isBehind = due.value || hasMore || (client.costsBy === "blocks" && height < tip.value.height);
   const seen = { tipHeight: tip.value.height, tipTimeMs: tip.value.timeMs, finalizedHeight: finalized.value };
   return ok({ cursor: { ...scanned.value.cursor, ...seen }, isBehind });
 }

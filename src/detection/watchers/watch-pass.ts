@@ -10,6 +10,7 @@ import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Meter } from "../../platform/db/meter.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
+import type { StatementBudget } from "../../platform/db/statement-budget.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Applied, Findings } from "../matching/apply-transfers.ts";
 import type { WatchProgress } from "./progress.ts";
@@ -50,6 +51,8 @@ export interface Pass {
   /** Written with the cursor and with the tick. */
   readonly progress: WatchProgress;
   readonly begunMs: number;
+  /** Of the part of the pass that is under way. */
+  readonly budget: StatementBudget;
   /** The source's tip, read before the recipients, so that they include every address that a payer was shown before this block. */
   readonly tip: BlockRef;
   readonly finalizedHeight: number | null;
@@ -76,18 +79,28 @@ export function stored<T>(answer: Result<T, Failure>): Step<T> {
   return answer.ok ? answer : err({ kind: "storage", code: answer.error.code });
 }
 
-/** Applies findings; the pass ends here unless all of them are stored. */
+/** How much of the findings was applied before the budget was spent; the next pass must find the rest again. */
+export interface Done {
+  readonly isWhole: boolean;
+  /** What is in blocks below this height was applied. */
+  readonly below: number;
+}
+
+const WHOLE: Done = { isWhole: true, below: Number.POSITIVE_INFINITY };
+
+/** Applies findings; the pass ends here if they cannot be stored. */
 export async function applied(
   deps: WatchDependencies,
   pass: Pass,
   found: Pick<Findings, "transfers" | "seen" | "isHearsay">,
-): Promise<Step<true>> {
-  if (found.transfers.length === 0 && found.seen.length === 0) return ok(true);
+): Promise<Step<Done>> {
+  if (found.transfers.length === 0 && found.seen.length === 0) return ok(WHOLE);
+  const { network, budget } = pass;
   const heights = { tipHeight: pass.tip.height, finalizedHeight: pass.finalizedHeight };
-  const answer = stored(
-    await deps.apply({ network: pass.network, heights, hasSecond: deps.pool.hasSecond(), ...found }),
-  );
-  return answer.ok ? ok(true) : answer;
+  const answer = stored(await deps.apply({ network, heights, hasSecond: deps.pool.hasSecond(), budget, ...found }));
+  if (!answer.ok) return answer;
+  const { leftFrom } = answer.value;
+  return ok(leftFrom === undefined ? WHOLE : { isWhole: false, below: leftFrom });
 }
 
 /** The cursor's row after the move; `read` itself if there was nothing to move. */

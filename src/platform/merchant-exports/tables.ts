@@ -156,6 +156,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   unsettled_invoices: "when a job tries again; it tries at once",
   watch_turns: "made again by a trigger when payment methods are inserted",
   stuck_addresses: "found again by the watcher",
+  left_out_transfers: "decided again by the watcher, with the same result",
   delivery_attempts: "a log of what was sent, with what receivers answered",
   receipt_mails: "counts of an hour and a day, for limits",
   invitation_mails: "counts of a day, for limits",

@@ -83,7 +83,11 @@ export class ReorgShop {
 
   /** The drizzle client whose every call goes through `effect`. */
   db(effect: Effect) {
-    return openDb(sqliteD1(this.#prepared, this.#transact, effect));
+    return openDb(this.d1(effect));
+  }
+
+  d1(effect: Effect): D1Database {
+    return sqliteD1(this.#prepared, this.#transact, effect);
   }
 
   async stock(): Promise<void> {
@@ -91,6 +95,20 @@ export class ReorgShop {
     for (const id of MERCHANTS)
       await db.insert(merchants).values({ id, name: "Shop", createdAtMs: START_MS, updatedAtMs: START_MS });
     for (const wallet of this.#wallets) await db.insert(wallets).values(wallet);
+  }
+
+  /** Adds merchants with a wallet on the shared address. */
+  async share(merchantCount: number): Promise<void> {
+    const db = this.db(async (_, work) => work());
+    const wallet = this.#wallets.find(({ address }) => address === SHARED_ADDRESS);
+    if (wallet === undefined) throw new Error("no wallet on the shared address");
+    for (let n = 0; n < merchantCount; n++) {
+      const ulid = String(MERCHANTS.length + n).padStart(26, "0");
+      const merchantId = makeId("mer", ulid);
+      const times = { createdAtMs: START_MS, updatedAtMs: START_MS };
+      await db.insert(merchants).values({ id: merchantId, name: "Neighbour", ...times });
+      await db.insert(wallets).values({ ...wallet, id: makeId("wal", `9${ulid.slice(1)}`), merchantId });
+    }
   }
 
   /** Stores the invoices of a tree as just created, and starts their watch. */

@@ -188,3 +188,85 @@ describe("the first facts of a payment", () => {
     }
   });
 });
+
+/** So many transfers of block 100 to the address, beyond what its merchant is shown in a day. */
+async function leftOutAt(address: string, count: number): Promise<readonly [Transfer, ...Transfer[]]> {
+  const flood = Array.from({ length: 100 + count }, () => transferTo(address, unitsOf("3.5")));
+  await look(flood);
+  const rows = await Promise.all(flood.map(({ txHash }) => rowsOf(txHash)));
+  const [first, ...others] = flood.filter((_, n) => rows[n]?.length === 0);
+  if (first === undefined || others.length !== count - 1) throw new Error("not left out");
+  return [first, ...others];
+}
+
+describe("a transfer that does something else", () => {
+  it.each([
+    ["the same block, because a source lied", blockAt(100)],
+    ["another block", blockAt(101, Date.now(), "b")],
+  ])("in %s, is decided again although it was left out", async (_, block) => {
+    const { merchant, address } = await shopAt();
+    const { id, units } = await invoiceOf(merchant, 85);
+    const [transfer] = await leftOutAt(address, 1);
+    await look([{ ...transfer, block, amountUnits: units }], { tip: 101 });
+    expect(await countedUnits(id)).toBe(units);
+  });
+
+  it("and then again what it did when it was left out, pays nobody, however little a look may do", async () => {
+    const { merchant, address } = await shopAt();
+    const invoices = await Promise.all([91, 92].map((amount) => invoiceOf(merchant, amount)));
+    const leftOut = await leftOutAt(address, 2);
+    const paying = leftOut.map((transfer, n) => minedAgain(transfer, { amountUnits: invoices[n]?.units ?? 0n }));
+    await look(paying, { tip: 101 });
+    for (const { id, units } of invoices) expect(await countedUnits(id)).toBe(units);
+    const budget = { isSpent: true };
+    expect(await look(leftOut, { tip: 101, budget })).toMatchObject({ value: { leftFrom: 100 } });
+    expect(await look(leftOut, { tip: 101, budget })).toMatchObject({ value: { leftFrom: 100 } });
+    expect(await look(leftOut, { tip: 101, budget })).toEqual({ ok: true, value: { invoices: [], unmatched: 0 } });
+    for (const { id } of invoices) expect(await countedUnits(id)).toBe(0n);
+  });
+
+  it("in the same block, because a source lied, leaves no unmatched row of the lie", async () => {
+    const { address } = await shopAt();
+    const odd = transferTo(address, unitsOf("9.7"));
+    await look([odd]);
+    await look([{ ...odd, amountUnits: unitsOf("9.8") }]);
+    const rows = await rowsOf(odd.txHash);
+    expect(rows.map(({ amountUnits, status }) => `${amountUnits} ${status}`).toSorted()).toEqual([
+      "9700000 DROPPED",
+      "9800000 UNMATCHED",
+    ]);
+  });
+
+  it("is placed once its old rows have left, however little a look may do", async () => {
+    const { merchant, address } = await shopAt();
+    const invoices = await Promise.all([86, 87, 88].map((amount) => invoiceOf(merchant, amount)));
+    const first = invoices.map(({ units }) => transferTo(address, units));
+    const odd = transferTo(address, unitsOf("9.9"));
+    await look([...first, odd]);
+    const again = [
+      ...first.map((transfer, n) => minedAgain(transfer, { amountUnits: invoices[(n + 1) % 3]?.units ?? 0n })),
+      minedAgain(odd, { amountUnits: unitsOf("9.91") }),
+    ];
+    let looks = 0;
+    for (let isWhole = false; !isWhole && looks < 30; looks++) {
+      let pieces = looks % 5;
+      const budget = {
+        get isSpent() {
+          return pieces-- <= 0;
+        },
+      };
+      const done = await look(again, { tip: 101, budget });
+      if (!done.ok) throw new Error(done.error.code);
+      isWhole = done.value.leftFrom === undefined;
+      if (!isWhole) expect(done.value.leftFrom).toBeLessThanOrEqual(101);
+    }
+    expect(looks).toBeGreaterThan(3);
+    expect(looks).toBeLessThan(30);
+    for (const { id, units } of invoices) {
+      expect(await countedUnits(id)).toBe(units);
+      expect((await shown(merchant, id)).status).toBe("PAID");
+    }
+    const open = (await rowsOf(odd.txHash)).filter(({ status }) => status === "UNMATCHED");
+    expect(open).toMatchObject([{ amountUnits: unitsOf("9.91") }]);
+  });
+});

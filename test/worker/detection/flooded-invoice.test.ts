@@ -5,15 +5,15 @@ import type { Transfer } from "../../../src/chains/transfer.ts";
 import { printQuote, type Quote } from "../../../src/commerce/invoices/quotes.ts";
 import { selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
 import { MOST_EVER_BY_RULES } from "../../../src/commerce/payments/payment.ts";
-import { countUnmatched } from "../../../src/commerce/payments/store.ts";
 import type { SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
+import { selectUnmatchedCounts } from "../../../src/detection/matching/unmatched/store.ts";
 import { utf8ToBytes } from "../../../src/lib/bytes.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { eventData } from "../../../src/platform/events/store.ts";
 import { seedPayment } from "../../support/payments.ts";
 import { planOf } from "../../support/query-plan.ts";
-import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 import { look, transferTo } from "./transfers-harness.ts";
 
 const BTC = { cryptocurrency: "BTC", network: "BTC" };
@@ -185,9 +185,14 @@ it("has less than 2 MB of payments with the most that the rules ever credit and 
   expect(new TextEncoder().encode(json).length).toBeLessThan(1_900_000);
 });
 
-it("counts the unmatched payments of an address by an index", async () => {
-  const place = { merchantId: freshId("mer"), network: "BTC", toAddress: "bc1q", fromMicros: 0n, belowMicros: 1n };
-  expect(await planOf(countUnmatched(testDb, place, 0))).toContain("USING INDEX payments_unmatched");
+it("counts the unmatched payments and the dust of an address by indexes that hold all that is counted", async () => {
+  const plan = await planOf(selectUnmatchedCounts(testDb, { network: "BTC", addresses: ["bc1q"], sinceMs: 0 }));
+  expect(plan).toContain(
+    "USING COVERING INDEX payments_loose_unmatched (network=? AND to_address=? AND created_at_ms>?)",
+  );
+  expect(plan).toContain(
+    "USING COVERING INDEX payments_loose_ignored (network=? AND to_address=? AND created_at_ms>?)",
+  );
 });
 
 async function longestEventOf(id: string): Promise<number> {

@@ -68,6 +68,7 @@ interface LookOptions {
   readonly hasSecond?: boolean;
   readonly isHearsay?: boolean;
   readonly askedBy?: MerchantId;
+  readonly budget?: { readonly isSpent: boolean };
   readonly db?: typeof testDb;
 }
 

@@ -33,7 +33,7 @@ describe("a watcher finds", () => {
     ["whether anything is watched", restIfIdle(testDb, "ETH", 1), "method USING INDEX payment_methods_watch"],
     [
       "open payments that are due",
-      selectDuePayments(testDb, { ...page, ...due }),
+      selectDuePayments(testDb, { ...page, ...due, hasInvoice: true }),
       "payments USING INDEX payments_open",
     ],
     [

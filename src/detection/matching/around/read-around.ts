@@ -13,6 +13,7 @@ import { readWithRetry } from "../../../platform/db/retry.ts";
 import type { Failure } from "../../../platform/failures.ts";
 import { type HeldAmount, nearestOf } from "./nearest.ts";
 import {
+  type ChosenAmount,
   NEAR_AMOUNTS_READ,
   OVER_AMOUNTS_READ,
   selectChosen,
@@ -24,8 +25,8 @@ import {
   type WantedAmount,
 } from "./store.ts";
 
-/** Amounts handled at once, and candidates read at once: each amount may have 220 of each rank. */
-const AROUND_AT_ONCE = 25;
+/** Amounts handled at once, and candidates read at once: each amount may have 220 of each rank, most of them the same for all at an address. */
+const AROUND_AT_ONCE = 50;
 const CANDIDATES_AT_ONCE = 2_200;
 
 export interface AroundDependencies {
@@ -91,11 +92,14 @@ async function readChunk(
   }
   const ended = new Map(others.map((each) => [rankKey(each), [...each.above, ...each.below]]));
   const listed = wanted.flatMap((each) => RANKS.flatMap((rank) => candidatesOf(each, rank, { chosen, ended })));
+  // The amounts of one place and time have the same candidates, each of which is read once.
+  const candidates = Map.groupBy(listed, candidateKey);
   const rows: Around["rows"][number][] = released.map((row) => ({ ...row, isOpen: true }));
-  for (const some of chunksOf(listed, CANDIDATES_AT_ONCE)) {
-    const chosenRows = await readWithRetry(deps.sleep, async () => selectChosen(db, network, some));
+  for (const some of chunksOf([...candidates], CANDIDATES_AT_ONCE)) {
+    const each = some.flatMap(([key, [first]]) => (first === undefined ? [] : [{ ...first, key }]));
+    const chosenRows = await readWithRetry(deps.sleep, async () => selectChosen(db, network, each));
     if (!chosenRows.ok) return chosenRows;
-    rows.push(...chosenRows.value);
+    for (const row of chosenRows.value) for (const { key } of candidates.get(row.key) ?? []) rows.push({ ...row, key });
   }
   const byKey = Map.groupBy(rows, ({ key }) => key);
   return ok(
@@ -121,6 +125,10 @@ function candidatesOf(
     ...(chosen.get(rankKey({ key, rank })) ?? []).map((amount) => ({ ...of, ...amount, isOpen: true })),
     ...over.map((amount) => ({ ...of, ...amount, isOpen: false })),
   ];
+}
+
+function candidateKey(of: Pick<ChosenAmount, "cryptocurrency" | "address" | "atMs" | "units" | "invoiceId">): string {
+  return `${of.cryptocurrency} ${of.address} ${of.atMs} ${of.units} ${of.invoiceId}`;
 }
 
 const rankKey = ({ key, rank }: { readonly key: string; readonly rank: Rank }) => `${rank} ${key}`;

@@ -59,6 +59,7 @@ async function readChunk(
   if (!scan.ok) return scan;
   const saved = await applied(deps, pass, { transfers: scan.value.transfers, seen: [] });
   if (!saved.ok) return saved;
+  if (!saved.value.isWhole) return ok(of.lowest);
   const { height } = scan.value.to;
   const raised = await readWithRetry(deps.sleep, async () => raiseStuck(deps.db, name, of.addresses, height));
   return raised.ok ? ok(height) : stored(raised);

@@ -170,7 +170,9 @@ async function keep(
   const { open } = shared.value;
   const saved = await applied(deps, pass, { transfers: shared.value.transfers, seen: [], isHearsay: true });
   const whole = rows.filter(({ address }) => !open.has(address));
-  if (!saved.ok || whole.length === 0) return saved;
+  if (!saved.ok) return saved;
+  // Their progress is not stored: the next turn reads the same again.
+  if (!saved.value.isWhole || whole.length === 0) return ok(true);
   if (!(await hasOwnTip(pass, other))) return ok(true);
   const written = await readWithRetry(deps.sleep, async () => batch(deps.db, [putStuck(deps.db, whole)]));
   return written.ok ? ok(true) : stored(written);

@@ -46,22 +46,55 @@ export const selectUnprovedPayments = prepared(
       .limit(of.limit),
 );
 
-/** Open payments that a recheck could change: unconfirmed, or deep enough to be confirmed or final. */
-export const selectDuePayments = prepared(
+/** Which blocks are proven, which is the newest, and up to which they are final. */
+export interface DueHeights {
+  readonly provenHeight: number;
+  readonly tipHeight: number;
+  readonly finalHeight: number;
+}
+
+/**
+ * Ends the recheck of payments without an invoice whose blocks are proven and final, as an observation of each would: a flood has thousands of them.
+ * `isByDepth`: the chain names no final block, so each must also be as deep as its wallet requires.
+ */
+export const finishLoosePayments = prepared(
   (
-    page: Page & {
-      readonly provenHeight: number;
-      readonly tipHeight: number;
-      /** Blocks up to here are final. */
-      readonly finalHeight: number;
+    of: DueHeights & {
+      readonly network: string;
+      readonly isByDepth: boolean;
+      readonly nowMs: number;
+      readonly limit: number;
     },
-  ) => page,
+  ) => ({
+    ...of,
+    isByDepth: of.isByDepth ? 1 : 0,
+  }),
+  (db, of) =>
+    db
+      .update(payments)
+      .set({
+        finalAtMs: sql`${of.nowMs}`,
+        lastKnownAtMs: sql`${of.nowMs}`,
+        updatedAtMs: sql`max(${of.nowMs}, updated_at_ms + 1)`,
+        confirmations: sql`max(confirmations, ${of.tipHeight} - block_height + 1)`,
+        receivedAtMs: sql`min(received_at_ms, coalesce(block_time_ms, received_at_ms), ${of.nowMs})`,
+      })
+      .where(
+        sql`rowid in (select rowid from payments where network = ${network} and final_at_ms is null and invoice_id is null
+        and status in ('UNMATCHED', 'IGNORED') and block_height <= min(${of.provenHeight}, ${of.finalHeight}, ${of.tipHeight})
+        and (not ${of.isByDepth} or block_height <= ${of.tipHeight} + 1 - required_confirmations) limit ${of.limit})`,
+      ),
+);
+
+/** Open payments, of an invoice or of none, that a recheck could change: unconfirmed, or deep enough to be confirmed or final. */
+export const selectDuePayments = prepared(
+  (page: Page & DueHeights & { readonly hasInvoice: boolean }) => ({ ...page, hasInvoice: page.hasInvoice ? 1 : 0 }),
   (db, of) =>
     db
       .select(openColumns)
       .from(payments)
       .where(
-        sql`network = ${network} and final_at_ms is null and rowid > ${of.after} and (block_height is null
+        sql`network = ${network} and final_at_ms is null and rowid > ${of.after} and (invoice_id is not null) = ${of.hasInvoice} and (block_height is null
         or block_height <= min(${of.provenHeight}, ${of.finalHeight})
         or status = 'DETECTED' and block_height <= min(${of.provenHeight},
           ${of.tipHeight} + 1 - max(1, required_confirmations)))`,

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { ClaimId, InvoiceId, MerchantId, PaymentId } from "../../../lib/ids.ts";
 import { baseUnits, micros } from "../columns.ts";
 
@@ -69,7 +69,35 @@ export const payments = sqliteTable(
     index("payments_unweighed").on(t.createdAtMs).where(sql`weighed_by = 'NO_RATE'`),
     index("payments_feed").on(t.merchantId, t.createdAtMs, t.id),
     index("payments_by_status").on(t.merchantId, t.status, t.createdAtMs, t.id),
-    index("payments_unmatched").on(t.network, t.toAddress, t.createdAtMs).where(sql`status = 'UNMATCHED'`),
+    // Both hold all that a day's limits count (`selectUnmatchedCounts`).
+    index("payments_loose_unmatched")
+      .on(t.network, t.toAddress, t.createdAtMs, t.merchantId, t.usdMicros)
+      .where(sql`status = 'UNMATCHED'`),
+    index("payments_loose_ignored")
+      .on(t.network, t.toAddress, t.createdAtMs, t.merchantId)
+      .where(sql`status = 'IGNORED'`),
+  ],
+);
+
+/**
+ * Transfers that were decided and have no row of a payment: they were beyond a day's limit for every merchant. One row for a transfer, however many
+ * merchants hold its address, so that no look decides it again. Only a cache: without a row the transfer is decided again, with the same result.
+ */
+export const leftOutTransfers = sqliteTable(
+  "left_out_transfers",
+  {
+    network: text("network").notNull(),
+    txHash: text("tx_hash").notNull(),
+    outputIndex: text("output_index").notNull(),
+    /** The block in which it was when it was decided; empty for an unconfirmed one. In another block it is decided again. */
+    blockHash: text("block_hash").notNull(),
+    /** What it did then (`effectText`). With another effect it is decided again. */
+    effect: text("effect").notNull(),
+    decidedAtMs: integer("decided_at_ms").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.network, t.txHash, t.outputIndex] }),
+    index("left_out_transfers_decided").on(t.decidedAtMs),
   ],
 );
 

@@ -1,0 +1,50 @@
+// How far a look has come with what it found. A look has a budget; what it leaves, the next look finds again, and what it has decided is known then.
+import type { Transfer } from "../../chains/transfer.ts";
+import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
+import type { Payment } from "../../commerce/payments/payment.ts";
+import type { StatementBudget } from "../../platform/db/statement-budget.ts";
+
+/** A stored payment, and what a look shows of it. */
+export interface Seen {
+  readonly payment: Payment;
+  readonly observation: ChainObservation;
+  readonly mayConfirm?: boolean;
+}
+
+export class Progress {
+  readonly #budget: Pick<StatementBudget, "isSpent"> | undefined;
+  #hasBegun = false;
+  #leftFrom: number | null = null;
+
+  /** Without a budget everything is done. */
+  constructor(budget: Pick<StatementBudget, "isSpent"> | undefined) {
+    this.#budget = budget;
+  }
+
+  /** Whether one more piece of work may begin. The first one always may, so that each look gets on. */
+  mayBegin(): boolean {
+    if (this.#hasBegun && this.#budget?.isSpent === true) return false;
+    this.#hasBegun = true;
+    return true;
+  }
+
+  leave(transfers: readonly Pick<Transfer, "block">[]): void {
+    for (const { block } of transfers) this.#leave(block?.height);
+  }
+
+  leaveSeen(seen: readonly Seen[]): void {
+    for (const { payment, observation } of seen) {
+      if (payment.blockHeight !== null) this.#leave(payment.blockHeight);
+      this.#leave(observation.kind === "mined" ? observation.block.height : undefined);
+    }
+  }
+
+  /** Everything below this height was done; null if all was. Beyond every height if only unconfirmed transfers were left. */
+  get leftFrom(): number | null {
+    return this.#leftFrom;
+  }
+
+  #leave(height = Number.MAX_SAFE_INTEGER): void {
+    this.#leftFrom = Math.min(this.#leftFrom ?? Number.MAX_SAFE_INTEGER, height);
+  }
+}

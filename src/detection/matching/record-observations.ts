@@ -1,0 +1,134 @@
+// Updates rows of payments after observations, without their invoices: those that no invoice has, and those whose invoice cannot be changed. Many rows
+// are one batch of few statements: one transfer has a row for each merchant at its address.
+
+import type { Network } from "../../chains/networks.ts";
+import { paymentBodyOf } from "../../commerce/invoices/invoice-body.ts";
+import { type ChainHeights, paymentAfter, paymentEvents } from "../../commerce/payments/chain-observation.ts";
+import type { Payment } from "../../commerce/payments/payment.ts";
+import { assertPaymentsAsRead, putPayment, selectPaymentVersion } from "../../commerce/payments/store.ts";
+import { entriesOfPaymentChange } from "../../commerce/reports/invoice-entries.ts";
+import { addEntries } from "../../commerce/reports/store.ts";
+import { chunksOf } from "../../lib/chunks.ts";
+import { derivedId } from "../../lib/ids.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { CommitDependencies } from "../../platform/changes/change.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import { commitBatch, type Marker } from "../../platform/db/commit-batch.ts";
+import { throwUnlessContention } from "../../platform/db/conflict.ts";
+import { joinStatements } from "../../platform/db/joined-statements.ts";
+import type { EventType, OutboxEvent } from "../../platform/events/event.ts";
+import { recordOutbox } from "../../platform/events/store.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Progress, Seen } from "./look-progress.ts";
+
+/** Rows of one batch. */
+const ROWS_AT_ONCE = 100;
+
+interface ObservationContext {
+  readonly network: Network;
+  readonly heights: ChainHeights;
+  /** Emits no event. */
+  readonly isSilent?: boolean;
+}
+
+/** Returns how many rows changed. CONTENTION if another writer was faster with one of them. */
+export async function recordObservations(
+  deps: CommitDependencies,
+  seen: readonly Seen[],
+  { network, heights, isSilent = false }: ObservationContext,
+  progress: Progress,
+): Promise<Result<number, Failure>> {
+  const distinct = new Map(seen.map((each) => [each.payment.id, each]));
+  const changes = [...distinct.values()].flatMap((each) => {
+    const { payment, observation, mayConfirm = true } = each;
+    const after = paymentAfter(payment, observation, { network, heights, nowMs: deps.nowMs, mayConfirm });
+    return after === payment ? [] : [{ ...each, after: laterThan(payment, after) }];
+  });
+  let written = 0;
+  for (const some of chunksOf(changes, ROWS_AT_ONCE)) {
+    if (!progress.mayBegin()) {
+      progress.leaveSeen(some);
+      continue;
+    }
+    const [first] = some;
+    if (first === undefined) continue;
+    const lists = some.map(({ payment, after }) =>
+      changeStatements(deps, payment, after, isSilent ? [] : paymentEvents(payment, after)),
+    );
+    const done = await commit(deps, () => selectPaymentVersion(deps.db, first.after), [
+      assertPaymentsAsRead(
+        deps.db,
+        some.map(({ payment }) => payment),
+      ),
+      ...joinStatements(lists),
+    ]);
+    if (!done.ok) return done;
+    written += some.length;
+  }
+  return ok(written);
+}
+
+/** Removes a row without an invoice: another payment of the same batch is the same money. */
+export function dropStatements(
+  deps: Pick<CommitDependencies, "db" | "nowMs" | "newOperationId">,
+  payment: Payment,
+  { network, heights }: Pick<ObservationContext, "network" | "heights">,
+): readonly Statement[] {
+  const after = laterThan(
+    payment,
+    paymentAfter(payment, { kind: "replaced" }, { network, heights, nowMs: deps.nowMs }),
+  );
+  const statements = changeStatements(deps, payment, after, paymentEvents(payment, after));
+  return [assertPaymentsAsRead(deps.db, [payment]), ...statements];
+}
+
+/**
+ * Makes each update later than the one before: two states written within one millisecond would have the same time, so that a lost write would
+ * look committed and a repeated write would find the row as it was read.
+ */
+function laterThan(before: Payment, after: Payment): Payment {
+  return after === before ? after : { ...after, updatedAtMs: Math.max(after.updatedAtMs, before.updatedAtMs + 1) };
+}
+
+function changeStatements(
+  deps: Pick<CommitDependencies, "db" | "nowMs" | "newOperationId">,
+  payment: Payment,
+  after: Payment,
+  eventTypes: readonly EventType[],
+): readonly Statement[] {
+  const operationId = deps.newOperationId();
+  const eventsToRecord = eventTypes.map((type, n) => eventOf(deps, after, type, derivedId("evt", operationId, n)));
+  const outbox = eventsToRecord.length === 0 ? [] : recordOutbox(deps.db, eventsToRecord);
+  const counted = addEntries(deps.db, entriesOfPaymentChange(payment, after));
+  return [putPayment(deps.db, after), ...counted, ...outbox];
+}
+
+function eventOf(
+  deps: Pick<CommitDependencies, "nowMs">,
+  payment: Payment,
+  type: EventType,
+  id: `evt_${string}`,
+): OutboxEvent {
+  return {
+    id,
+    merchantId: payment.merchantId,
+    type,
+    invoiceId: null,
+    sequence: null,
+    data: JSON.stringify({ payment: paymentBodyOf(payment, []) }),
+    createdAtMs: deps.nowMs,
+  };
+}
+
+/** Sends the batch of rows without an invoice. */
+export async function commit(
+  deps: CommitDependencies,
+  marker: Marker,
+  statements: readonly Statement[],
+): Promise<Result<true, Failure>> {
+  const sent = await commitBatch(deps, marker, statements);
+  if (sent.kind === "committed") return ok(true);
+  if (sent.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
+  throwUnlessContention("an unmatched transfer", sent.conflict);
+  return err({ code: "CONTENTION" });
+}

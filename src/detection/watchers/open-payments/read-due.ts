@@ -1,0 +1,63 @@
+// Which open payments a pass rechecks: those of invoices and those of none each in their own order, so that a flood of the latter, of which one transfer
+// has a row for each merchant at its address, keeps no invoice's payment waiting.
+import { ok } from "../../../lib/result.ts";
+import { batch } from "../../../platform/db/batch.ts";
+import { readWithRetry } from "../../../platform/db/retry.ts";
+import type { WatchProgress } from "../progress.ts";
+import { type Step, stored, type WatchDependencies } from "../watch-pass.ts";
+import { type DueHeights, finishLoosePayments, type OpenRow, selectDuePayments } from "./store.ts";
+
+/** One in so many has no invoice, even if more of those with one are due. */
+const LOOSE_ONE_IN = 5;
+/** Payments without an invoice that become final in one pass, which needs no request. */
+const FINISHED_A_PASS = 5_000;
+
+export interface DueRows {
+  readonly rows: readonly OpenRow[];
+  /** Whether more are due behind them. */
+  readonly isCut: boolean;
+}
+
+/** The next due payments of invoices, and those of none, which cannot keep the others waiting however many they are. */
+export async function readDue(
+  deps: WatchDependencies,
+  progress: WatchProgress,
+  of: {
+    readonly heights: DueHeights & { readonly network: string };
+    readonly isByDepth: boolean;
+    readonly limit: number;
+  },
+): Promise<Step<{ readonly credited: DueRows; readonly loose: DueRows }>> {
+  const { heights, limit, isByDepth } = of;
+  const most = limit - Math.floor(limit / LOOSE_ONE_IN);
+  // One more tells whether the next pass begins anew: it may be the only one for hours.
+  const [credited, loose] = [
+    { ...heights, hasInvoice: true, after: progress.lookedAt, limit: most + 1 },
+    { ...heights, hasInvoice: false, after: progress.looseLookedAt, limit: limit + 1 },
+  ];
+  const finished = { ...heights, isByDepth, nowMs: deps.nowMs(), limit: FINISHED_A_PASS };
+  const read = stored(
+    await readWithRetry(deps.sleep, async () =>
+      batch(deps.db, [
+        finishLoosePayments(deps.db, finished),
+        selectDuePayments(deps.db, credited),
+        selectDuePayments(deps.db, loose),
+      ]),
+    ),
+  );
+  if (!read.ok) return read;
+  const [, own, others] = read.value;
+  const asked = own.slice(0, most);
+  return ok({ credited: cut(own, asked.length), loose: cut(others, limit - asked.length) });
+}
+
+function cut(rows: readonly OpenRow[], length: number): DueRows {
+  return { rows: rows.slice(0, length), isCut: rows.length > length };
+}
+
+/** The place after which the next pass begins; 0 to begin anew. */
+export function placeAfter({ rows, isCut }: DueRows, left: ReadonlySet<number>): number {
+  const first = rows.find(({ position }) => left.has(position));
+  if (first !== undefined) return first.position - 1;
+  return isCut ? (rows.at(-1)?.position ?? 0) : 0;
+}

@@ -1,0 +1,156 @@
+// A watcher that really applies what it finds, on a database that ends a pass at D1's limit of statements. One block has thousands of transfers to
+// an address that many merchants hold; an honest shop is paid beside them.
+import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
+import { runPass } from "../../../src/detection/watchers/watch-network.ts";
+import { type WatchDependencies, WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
+import { makeId, newUlid } from "../../../src/lib/ids.ts";
+import { DAY_MS } from "../../../src/lib/time.ts";
+import { openDb } from "../../../src/platform/db/client.ts";
+import { Meter } from "../../../src/platform/db/meter.ts";
+import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
+import { network } from "../../support/named-network.ts";
+import { randomFrom } from "../../support/random.ts";
+import { MOST_STATEMENTS, StatementLimit } from "../../support/statement-limit.ts";
+import type { Effect } from "../engine/sqlite-d1.ts";
+import { instantSleep, ReorgShop, SHARED_ADDRESS, START_MS, shopDependencies, type TreeInvoice } from "./reorg-shop.ts";
+
+const ETH = network("ETH");
+const BLOCK_MS = 12_000;
+/** Invoices with addresses of their own, by the number in their ids. */
+export const HONEST = [2, 3] as const;
+type Honest = (typeof HONEST)[number];
+const HONEST_ADDRESSES: Readonly<Record<Honest, string>> = {
+  2: "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
+  3: "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+};
+const HONEST_UNITS = 40_000_000n;
+/** What the flooded address's own invoice asks for. */
+export const ASKED_UNITS = 100_000_000n;
+
+export function invoiceAt(n: number, address: string, units: bigint): TreeInvoice {
+  return {
+    id: makeId("inv", String(n).padStart(26, "0")),
+    merchant: 0,
+    network: "ETH",
+    cryptocurrency: "USDT",
+    address,
+    expectedMicros: units,
+    askedUnits: units,
+    underpaidToleranceMicros: 1_000_000n,
+    overpaidToleranceMicros: 5_000_000n,
+    latePaymentPolicy: "REVIEW",
+    expiresAtMs: START_MS + DAY_MS,
+    monitorUntilMs: START_MS + 2 * DAY_MS,
+    requiredConfirmations: 1,
+  };
+}
+
+/** Transfers to the shared address that no rule credits. */
+export function floodOf(count: number, units: (n: number) => bigint = () => 5_000_000n, name = "flood"): Sent[] {
+  return Array.from({ length: count }, (_, n) => ({
+    cryptocurrency: "USDT",
+    txHash: `${name} ${String(n).padStart(6, "0")}`,
+    toAddress: SHARED_ADDRESS,
+    amountUnits: units(n),
+  }));
+}
+
+export function honestPayment(txHash: string, of: Honest = 2): Sent {
+  return { cryptocurrency: "USDT", txHash, toAddress: HONEST_ADDRESSES[of], amountUnits: HONEST_UNITS };
+}
+
+export class FloodWorld {
+  readonly shop = new ReorgShop();
+  readonly chain = new FakeChain({ startMs: START_MS - 99 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 100 });
+  readonly source: FakeSource;
+  limit: StatementLimit;
+  /** Whether D1 ended the last invocation. */
+  ranOut = false;
+  nowMs = START_MS + 1_000;
+  effect: Effect = async (_, work) => work();
+  readonly #random = randomFrom(1);
+
+  constructor(costsBy: "blocks" | "recipients" = "blocks", most = MOST_STATEMENTS) {
+    this.limit = new StatementLimit(most);
+    this.source = new FakeSource(this.chain, { kind: "evm-rpc", costsBy });
+  }
+
+  async stock(holders: number): Promise<void> {
+    await this.shop.stock();
+    await this.shop.share(holders - 1);
+    await this.shop.open([
+      invoiceAt(1, SHARED_ADDRESS, ASKED_UNITS),
+      ...HONEST.map((n) => invoiceAt(n, HONEST_ADDRESSES[n], HONEST_UNITS)),
+    ]);
+  }
+
+  /** One pass of a new object, in an invocation of its own; the statements that it took. */
+  pass(): Promise<number> {
+    this.nowMs = Math.max(this.nowMs, this.chain.tip.timeMs) + 1_000;
+    return this.invoke(async (deps) => void (await runPass(deps, ETH, new WatchMemory())));
+  }
+
+  /** An invocation of the watcher's object; the statements that it took. One that D1 ends is over, like a pass that dies. */
+  async invoke(work: (deps: WatchDependencies) => Promise<void>): Promise<number> {
+    this.limit.begin();
+    const meter = new Meter();
+    const d1 = this.limit.over(this.shop.d1((point, step) => this.effect(point, step)));
+    const db = openDb(d1, {}, undefined, meter);
+    const bytes = () => Uint8Array.from({ length: 16 }, () => Math.floor(this.#random() * 256));
+    const { shop, nowMs } = this;
+    const deps: WatchDependencies = {
+      db,
+      meter,
+      sleep: instantSleep,
+      nowMs: () => nowMs,
+      report: () => {},
+      pool: new ChainPool({ network: "ETH", clients: [this.source.client], random: () => 0, report: () => {} }),
+      apply: (findings) =>
+        applyTransfers(shopDependencies({ shop, db, nowMs, newUlid: () => newUlid(nowMs, bytes()) }), findings),
+    };
+    this.ranOut = false;
+    await work(deps).catch((error: unknown) => {
+      if (!String(error).includes("Too many API requests")) throw error;
+      this.ranOut = true;
+    });
+    return this.limit.statements;
+  }
+
+  get height(): number {
+    return Number(this.shop.rows("select height from network_cursors where network = 'ETH'")[0]?.height ?? -1);
+  }
+
+  /** Passes until the cursor has reached the block, at most so many; the statements of each. */
+  async passesUntil(height: number, most: number): Promise<readonly number[]> {
+    const statements: number[] = [];
+    while (this.height < height && statements.length < most) statements.push(await this.pass());
+    return statements;
+  }
+
+  count(sql: string, ...params: string[]): number {
+    return Number(this.shop.rows(sql, ...params)[0]?.n ?? 0);
+  }
+
+  /** What must be the same however the passes were cut. */
+  outcome() {
+    const decided = "select tx_hash from payments union select tx_hash from left_out_transfers";
+    return {
+      decided: this.count(`select count(*) as n from (${decided}) where tx_hash like 'flood%'`),
+      rows: this.shop.rows(`select merchant_id, status, count(*) as n from payments where invoice_id is null
+        group by 1, 2 order by 1, 2`),
+      credited: this.shop.rows(
+        "select tx_hash, invoice_id, status from payments where invoice_id is not null order by 1",
+      ),
+      received: this.shop.rows("select id, status, received_micros from invoices order by id"),
+    };
+  }
+
+  statusOf(n: number): string {
+    const [row] = this.shop.rows(
+      "select status from invoices where id = ?",
+      makeId("inv", String(n).padStart(26, "0")),
+    );
+    return String(row?.status);
+  }
+}

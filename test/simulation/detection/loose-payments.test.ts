@@ -1,0 +1,66 @@
+// The statement that ends the recheck of payments without an invoice does what an observation of each would do.
+import { expect, it } from "vitest";
+import { type ChainHeights, paymentAfter } from "../../../src/commerce/payments/chain-observation.ts";
+import type { Payment } from "../../../src/commerce/payments/payment.ts";
+import { finishLoosePayments } from "../../../src/detection/watchers/open-payments/store.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { network } from "../../support/named-network.ts";
+import { randomFrom } from "../../support/random.ts";
+import { openPayment } from "../../support/watched.ts";
+import { calmLab, START } from "./calm-lab.ts";
+
+const { db, inLab } = calmLab();
+const ETH = network("ETH");
+const PROVEN = 1_000;
+
+it.each([
+  ["names its final block", 960],
+  ["names none", null],
+])(
+  "payments without an invoice end as an observation of each would end them, where the chain %s",
+  (_, finalizedHeight) =>
+    inLab(async () => {
+      const random = randomFrom(finalizedHeight ?? 1);
+      const pick = <T>(...of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
+      const heights: ChainHeights = { tipHeight: 1_010, finalizedHeight };
+      const nowMs = START + 1_000_000;
+      const before: Payment[] = [];
+      for (let n = 0; n < 300; n++) {
+        const blockHeight = pick(null, 1 + Math.floor(random() * 1_020));
+        const mined = blockHeight === null ? {} : { blockHash: `h${n}`, blockTimeMs: START + pick(-5_000, 0, 5_000) };
+        before.push(
+          await openPayment(db, {
+            ...{ network: pick("ETH", "ETH", "BNB"), cryptocurrency: "USDT", txHash: `t${n}`, toAddress: "A" },
+            ...{ createdAtMs: START, updatedAtMs: pick(START, nowMs), blockHeight, ...mined },
+            ...{
+              status: pick("UNMATCHED", "IGNORED", "REORGED", "DETECTED"),
+              requiredConfirmations: pick(0, 1, 12, 300),
+            },
+            ...{ invoiceId: pick(null, null, "inv_00000000000000000000000000"), confirmations: pick(0, 5) },
+          }),
+        );
+      }
+      const finalHeight = finalizedHeight ?? heights.tipHeight + 1 - ETH.reorgWindowBlocks;
+      const of = { network: "ETH", provenHeight: PROVEN, tipHeight: heights.tipHeight, finalHeight };
+      await finishLoosePayments(db, { ...of, isByDepth: finalizedHeight === null, nowMs, limit: 1_000 });
+      const after = new Map((await db.select().from(payments)).map((row) => [row.id, row]));
+      let ended = 0;
+      for (const payment of before) {
+        const { blockHeight: height, blockHash: hash, blockTimeMs: timeMs } = payment;
+        const isProven = height !== null && hash !== null && timeMs !== null && height <= PROVEN;
+        const isLoose = payment.invoiceId === null && (payment.status === "UNMATCHED" || payment.status === "IGNORED");
+        const seen =
+          payment.network === "ETH" && isProven && isLoose
+            ? paymentAfter(
+                payment,
+                { kind: "mined", block: { height, hash, timeMs } },
+                { network: ETH, heights, nowMs },
+              )
+            : payment;
+        const updatedAtMs = seen === payment ? payment.updatedAtMs : Math.max(nowMs, payment.updatedAtMs + 1);
+        expect(after.get(payment.id)).toMatchObject({ ...seen, updatedAtMs });
+        ended += seen === payment ? 0 : 1;
+      }
+      expect(ended).toBeGreaterThan(20);
+    }),
+);
