@@ -191,6 +191,7 @@ describe("a payment", () => {
     expect(body.evidence).toStrictEqual({
       rule: "TOLERANCE",
       weighing: null,
+      supersedes: [],
       raw: '{"logIndex":"0x7"}',
       block: { height: 100, hash: payment.blockHash, time: "2026-11-21T12:00:00.000Z" },
       candidates: [
