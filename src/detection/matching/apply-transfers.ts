@@ -207,7 +207,8 @@ async function settle(
 ): Promise<Result<true, Failure>> {
   const { findings, progress } = look;
   const rowsOf = (transfer: Transfer) => of.superseded.get(effectKey(transfer)) ?? [];
-  const { placed, leaving } = supersededBy(of.placed, of.transfers.flatMap(rowsOf), findings.isHearsay === true);
+  const found = of.transfers.map((transfer) => ({ transfer, rows: rowsOf(transfer) }));
+  const { placed, leaving } = supersededBy(of.placed, found, findings.isHearsay === true);
   if (leaving.length === 0) return store(deps, look, { ...of, placed });
   const left = await store(deps, look, { placed: [], observations: leaving.map(asSuperseded), table: of.table });
   if (!left.ok) return left;

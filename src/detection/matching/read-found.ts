@@ -107,6 +107,8 @@ export async function readFound(
     const damaged = rows.filter(({ row }) => row === null);
     const damagedKeys = new Set(damaged.map(transferKey));
     if (damaged.length > 0) alertOfPayments(network, damaged);
+    // Nor does any other row of it leave: nothing would come in its place.
+    for (const transfer of some) if (damagedKeys.has(transferKey(transfer))) superseded.delete(effectKey(transfer));
     const decided = new Set(leftOut.map((row) => `${transferKey(row)} ${row.effect} ${row.blockHash}`));
     const isFresh = (transfer: Transfer) => {
       const key = transferKey(transfer);

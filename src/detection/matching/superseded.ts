@@ -1,11 +1,13 @@
 // The chain holds one effect of a transfer's identity: amount, coin and recipient are what its own source says now. Rows that show another effect
 // leave, and what the chain holds is placed anew, by the rules and with a time of its own.
+import type { Transfer } from "../../chains/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import type { Place } from "./placement.ts";
 
 /** A transfer with its place, and the rows of another effect under its identity. */
 interface Contradicting {
+  readonly transfer: Pick<Transfer, "block">;
   readonly place: Place;
   readonly supersedes: readonly Payment[];
 }
@@ -17,19 +19,23 @@ export interface Superseded<T> {
   readonly leaving: readonly Payment[];
 }
 
-/**
- * `rows`: all rows that a transfer contradicts, also where the transfer itself is known. `isHearsay`: another source tells of the transfers; it
- * contradicts no row that is on the chain.
- */
+/** `found`: all transfers with the rows that they contradict, also those that are known themselves. `isHearsay`: another source tells of them. */
 export function supersededBy<T extends Contradicting>(
   placed: readonly T[],
-  rows: readonly Payment[],
+  found: readonly { readonly transfer: Pick<Transfer, "block">; readonly rows: readonly Payment[] }[],
   isHearsay: boolean,
 ): Superseded<T> {
-  const kept = isHearsay ? placed.filter(({ supersedes }) => !supersedes.some(isOnChain)) : placed;
-  const contradicted = isHearsay ? kept.flatMap(({ supersedes }) => supersedes) : rows;
+  const isStronger = ({ block }: Pick<Transfer, "block">, row: Payment) => isOverruled(row, { block, isHearsay });
+  const kept = placed.filter(({ transfer, supersedes }) => supersedes.every((row) => isStronger(transfer, row)));
   const staying = new Set(kept.flatMap(stayingOf));
-  return { placed: kept, leaving: contradicted.filter((payment) => !staying.has(payment)) };
+  const leaving = found.flatMap(({ transfer, rows }) => rows.filter((row) => isStronger(transfer, row)));
+  return { placed: kept, leaving: leaving.filter((payment) => !staying.has(payment)) };
+}
+
+/** What another source tells contradicts no row that is on the chain, and what is in no block none that is in one. */
+function isOverruled(row: Payment, by: { readonly block: Transfer["block"]; readonly isHearsay: boolean }): boolean {
+  if (row.status === "DROPPED" || row.status === "REORGED") return true;
+  return !by.isHearsay && (by.block !== null || row.blockHeight === null);
 }
 
 /**
@@ -42,8 +48,4 @@ export function stayingOf({ place, supersedes }: Contradicting): readonly Paymen
 
 export function asSuperseded(payment: Payment): { readonly payment: Payment; readonly observation: ChainObservation } {
   return { payment, observation: { kind: "superseded" } };
-}
-
-function isOnChain({ status }: Payment): boolean {
-  return status !== "DROPPED" && status !== "REORGED";
 }

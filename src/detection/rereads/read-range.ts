@@ -3,7 +3,6 @@
 // each block by the cursor's hash link. The sources' standing is that of the scan: a range that none of them answers for pauses none.
 import type { ChainClient } from "../../chains/chain-client.ts";
 import type { Network } from "../../chains/networks.ts";
-import type { Transfer } from "../../chains/transfer.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { beginWatch } from "../../commerce/cursors/store.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
@@ -45,7 +44,7 @@ export async function rereadStep(
       if (end.error.kind === "outage") await move(deps, of, row, failed(row, end.error.outage.kind));
       return false;
     }
-    const moved = await move(deps, of, row, after(row, end.value, deps.nowMs()), end.value.transfers);
+    const moved = await move(deps, of, row, after(row, end.value, deps.nowMs()), end.value);
     if (moved === undefined || moved.endedAtMs !== null || moved.failures > 0) return false;
     row = moved;
     if (deps.nowMs() - begunMs > LONGEST_MS || end.value.transfers.length > 0 || of.budget.isSpent) return true;
@@ -69,7 +68,7 @@ async function askSources(
     tried.push(found.value.client);
     last = found.value.value;
   }
-  return last;
+  return last.ok && tried.length > 0 ? ok({ ...last.value, isHearsay: true }) : last;
 }
 
 async function chunkOf(
@@ -149,12 +148,12 @@ async function move(
   { network, budget }: { readonly network: Network; readonly budget: StatementBudget },
   read: Reread,
   to: Reread,
-  transfers: readonly Transfer[] = [],
+  { transfers, isHearsay = false }: Pick<Chunk, "transfers" | "isHearsay"> = { transfers: [] },
 ): Promise<Reread | undefined> {
   if (transfers.length > 0) {
     const heights = { tipHeight: read.fromHeight - 1, finalizedHeight: null };
     const applied = await deps.apply({
-      ...{ network, heights, hasSecond: deps.pool.hasSecond(), transfers, seen: [], budget },
+      ...{ network, heights, hasSecond: deps.pool.hasSecond(), transfers, seen: [], isHearsay, budget },
     });
     if (!applied.ok) return undefined;
     // A new payment must be confirmed, so the watch starts again even if the network rests.

@@ -44,6 +44,8 @@ export interface Chunk {
   readonly isLast: boolean;
   /** Why the part is shorter than it should be. */
   readonly outage?: Outage;
+  /** Another source than the one that the chain is read from has read it. */
+  readonly isHearsay?: boolean;
 }
 
 /** What all chunks of a step have in common. */

@@ -36,7 +36,9 @@ export async function lookTransaction(
   const heights = { tipHeight: below, finalizedHeight: null };
   const budget = new StatementBudget(deps.db.meter, LOOK_STATEMENTS);
   const hasSecond = deps.pool.hasSecond();
-  const applied = await deps.apply({ network, heights, hasSecond, transfers: shown, seen: [], budget });
+  // Whoever claims a transaction must not have a payment taken back: that is for the source that the chain is read from.
+  const findings = { network, heights, hasSecond, transfers: shown, seen: [], isHearsay: true };
+  const applied = await deps.apply({ ...findings, budget });
   return applied.ok && applied.value.leftFrom === undefined ? "FOUND" : "UNAVAILABLE";
 }
 

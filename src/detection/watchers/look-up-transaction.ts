@@ -48,7 +48,8 @@ export async function lookUpTransaction(
   const heights = { tipHeight: looked.kind === "mined" ? looked.block.height - 1 : 0, finalizedHeight: null };
   const budget = new StatementBudget(deps.db.meter, LOOK_STATEMENTS);
   const found = { network, heights, hasSecond: deps.pool.hasSecond(), transfers, seen: [], askedBy: merchantId };
-  const findings = { ...found, budget };
+  // A look-up adds payments. It takes none back, which may be another merchant's.
+  const findings = { ...found, isHearsay: true, budget };
   // Applied twice: a transfer that the rules credit to another merchant at the address is then kept for this merchant too.
   const isStored = (await applied(deps, findings)) && (await applied(deps, findings)) && (await watchOn(deps, network));
   return isStored ? "FOUND" : "NOT_STORED";

@@ -21,6 +21,7 @@ import {
   requestOf,
   secondObservation,
 } from "./look-elsewhere.ts";
+import { lookInBlock } from "./look-in-block.ts";
 import { leaveOutDamaged } from "./open-payments/leave-out-damaged.ts";
 import { placeAfter, readDue } from "./open-payments/read-due.ts";
 import { selectUnprovedPayments } from "./open-payments/store.ts";
@@ -223,7 +224,8 @@ async function lookAtOne(
     const own = asked(await client.block(height));
     if (!own.ok) return own;
     if (own.value === null) return ok(await lookElsewhere(deps, pass, client, payment));
-    if (own.value.hash === hash) return ok(await lookInBlock(deps, pass, client, { payment, height, observation }));
+    if (own.value.hash === hash)
+      return lookInBlock(deps, pass, client, { payment, block: own.value, found: found.value, observation });
     // The chain has another block at the payment's height.
     return lookAtUnproved(deps, pass, client, [payment]);
   }
@@ -231,24 +233,6 @@ async function lookAtOne(
   if (!onChain.ok) return onChain;
   const mayConfirm = payment.needsSecond === 0 || (await isSeconded(deps, client, payment, observation.block.hash));
   return ok([{ payment, observation, mayConfirm }]);
-}
-
-/**
- * For a payment that the source does not find, although its block is on the chain. A source forgets; but what no source knows when nothing can be
- * reorganised any more was never in that block, whoever showed it there.
- */
-async function lookInBlock(
-  deps: WatchDependencies,
-  pass: Pass,
-  client: ChainClient,
-  of: { readonly payment: OpenPayment; readonly height: number; readonly observation: ChainObservation },
-): Promise<readonly SeenPayment[]> {
-  const { payment, height, observation } = of;
-  const found = await lookElsewhere(deps, pass, client, payment);
-  const isDeep = pass.tip.height - height >= pass.network.reorgWindowBlocks;
-  if (found.length > 0 || !isDeep || !isGone(observation)) return found;
-  const gone = agreed(observation, await secondObservation(deps, pass, client, payment));
-  return gone !== undefined && isGone(gone) ? [{ payment, observation: gone }] : [];
 }
 
 async function observationBy(pass: Pass, client: ChainClient, payment: OpenPayment): Promise<Step<ChainObservation>> {

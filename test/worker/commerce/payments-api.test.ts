@@ -200,7 +200,6 @@ describe("a payment", () => {
           ...{ amountDiffersPercent: null, madeBeforeSeconds: expect.any(Number) },
         },
       ],
-      supersedes: [],
       claims: [
         { id: claims[1].id, invoiceId, outcome: "FOUND", createdAt: "2026-11-21T12:00:00.001Z" },
         { id: claims[0].id, invoiceId: candidate, outcome: "NOT_FOUND", createdAt: "2026-11-21T12:00:00.002Z" },

@@ -1,7 +1,7 @@
 // A transaction that is mined again may do something else: a contract decides by its block, or a source has lied. What counts is what the chain
 // says now, under the same identity, whoever was credited before.
 import { sql } from "drizzle-orm";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Transfer } from "../../../src/chains/transfer.ts";
 import { MINUTE_MS } from "../../../src/lib/time.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
@@ -139,6 +139,32 @@ describe("the first facts of a payment", () => {
     expect(await countedUnits(id)).toBe(units);
     await look([minedAgain(first, { amountUnits: 2n })], { tip: 101 });
     expect(await countedUnits(id)).toBe(0n);
+  });
+
+  it("of a payment in a block are not changed by what is unconfirmed", async () => {
+    const { merchant, address } = await shopAt();
+    const { id, units } = await invoiceOf(merchant, 85);
+    const first = transferTo(address, units);
+    await look([first]);
+    await look([{ ...first, block: null, amountUnits: 3n }], { tip: 101 });
+    expect(await countedUnits(id)).toBe(units);
+    expect(await rowsOf(first.txHash)).toHaveLength(1);
+  });
+
+  it("of a payment stay where another merchant's row of it cannot be read", async () => {
+    const { merchant: other, address } = await shopAt();
+    const shops = [{ merchant: other }, await shopAt(address)];
+    const odd = transferTo(address, unitsOf("9.7"));
+    await look([odd]);
+    const broken = { amountUnits: sql`'broken'` };
+    await testDb.update(payments).set(broken).where(sql`tx_hash = ${odd.txHash} and merchant_id = ${other.merchantId}`);
+    const log = vi.spyOn(console, "error").mockImplementation(() => {});
+    await look([minedAgain(odd, { amountUnits: unitsOf("9.8") })], { tip: 101 });
+    log.mockRestore();
+    const { body } = (await shops[1]?.merchant.get(`/payments?txHash=${odd.txHash}`)) ?? { body: { data: [] } };
+    expect(body.data.map(({ amount, status }: { amount: string; status: string }) => `${amount} ${status}`)).toEqual([
+      "9.7 UNMATCHED",
+    ]);
   });
 
   it("are not changed by what another source tells", async () => {
