@@ -27,27 +27,32 @@ export async function lookInBlock(
   const elsewhere = await lookElsewhere(deps, pass, client, payment);
   const isDeep = pass.tip.height - block.height >= pass.network.reorgWindowBlocks;
   if (elsewhere.length > 0 || !isDeep || !isGone(observation)) return ok(elsewhere);
-  // Nothing can be reorganised any more. A node without an index of transactions forgets them, and not its blocks.
+  // Nothing can be reorganised any more. A source may forget a transaction, and not its block: then the payment waits until it is known again.
   const read = await readBlock(pass, client, payment, block);
   if (!read.ok) return read;
-  if (read.value.some((transfer) => effectKey(transfer) === effectKey(payment)))
-    return ok([{ payment, observation: { kind: "mined", block }, mayConfirm: payment.needsSecond === 0 }]);
+  if (read.value === undefined || read.value.some((transfer) => effectKey(transfer) === effectKey(payment)))
+    return ok([]);
   if (read.value.some((transfer) => contradicts(transfer, payment))) return supersede(deps, pass, payment, read.value);
   const gone = agreed(observation, await secondObservation(deps, pass, client, payment));
   return ok(gone !== undefined && isGone(gone) ? [{ payment, observation: gone }] : []);
 }
 
-/** What the block pays to the payment's address; nothing from an index of addresses, which has answered about the transaction itself. */
+/** What the block pays to the payment's address; undefined if the source does not show all of it at once. */
 async function readBlock(
-  { network }: Pass,
+  { network: { assets } }: Pass,
   client: ChainClient,
-  { toAddress }: OpenPayment,
+  { toAddress: address }: OpenPayment,
   to: BlockRef,
-): Promise<Step<readonly Transfer[]>> {
-  if (client.history !== undefined) return ok([]);
-  const recipients = new Set([toAddress]);
-  const scan = asked(await client.scan({ from: to.height, to, recipients, assets: network.assets }));
-  return scan.ok ? ok(scan.value.transfers) : scan;
+): Promise<Step<readonly Transfer[] | undefined>> {
+  const range = { from: to.height, to, assets };
+  if (client.history === undefined) {
+    const scan = asked(await client.scan({ ...range, recipients: new Set([address]) }));
+    return scan.ok ? ok(scan.value.transfers) : scan;
+  }
+  const history = asked(await client.history({ ...range, address, after: null, pages: 1 }));
+  if (!history.ok) return history;
+  const { transfers, next } = history.value;
+  return ok(next === null ? transfers.filter(({ block }) => block?.hash === to.hash) : undefined);
 }
 
 const contradicts = (transfer: Transfer, payment: OpenPayment) =>
