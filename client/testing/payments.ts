@@ -117,7 +117,7 @@ export function detailsOf(payment: FakePayment, invoice: FakeInvoice | undefined
   const block = { height: body.blockHeight, hash: body.txHash, time: body.receivedTxAt };
   return {
     ...body,
-    evidence: { rule: body.matchedBy, weighing, raw: "{}", block, candidates, claims: [] },
+    evidence: { rule: body.matchedBy, weighing, raw: "{}", block, candidates, supersedes: [], claims: [] },
     resolution,
   };
 }
