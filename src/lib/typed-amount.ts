@@ -75,7 +75,9 @@ export function currencyDigits(currency: string): number {
 /** Readers in most of the world write one of these: the decimal sign, then that of groups. Spaces and apostrophes only ever divide thousands. */
 const COMMON: readonly Convention[] = [".,", ",.", ". ", ", ", ".'", ",'", "\u066b\u066c"].map(
   ([decimal = "", group = ""]) => ({
-    ...{ decimal, group, sizes: [3, 3] },
+    decimal,
+    group,
+    sizes: [3, 3],
   }),
 );
 

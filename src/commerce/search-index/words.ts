@@ -8,7 +8,16 @@ const MOST_LETTERS = 32;
 
 /** Letters that Unicode does not take apart into a Latin letter and a mark. */
 const LATIN: Readonly<Record<string, string>> = {
-  ...{ æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ħ: "h", ł: "l", ŧ: "t", þ: "th", ς: "σ" },
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  đ: "d",
+  ð: "d",
+  ħ: "h",
+  ł: "l",
+  ŧ: "t",
+  þ: "th",
+  ς: "σ",
 };
 const IN_LATIN = new RegExp(`[${Object.keys(LATIN).join("")}]`, "g");
 

@@ -153,7 +153,13 @@ async function move(
   if (transfers.length > 0) {
     const heights = { tipHeight: read.fromHeight - 1, finalizedHeight: null };
     const applied = await deps.apply({
-      ...{ network, heights, hasSecond: deps.pool.hasSecond(), transfers, seen: [], isHearsay, budget },
+      network,
+      heights,
+      hasSecond: deps.pool.hasSecond(),
+      transfers,
+      seen: [],
+      isHearsay,
+      budget,
     });
     if (!applied.ok) return undefined;
     // A new payment must be confirmed, so the watch starts again even if the network rests.
