@@ -61,7 +61,12 @@ function coinBodyOf(rows: readonly PeriodSums[]) {
   const amount = formatUnits(units, pairOf({ network, cryptocurrency }).asset.decimals);
   const isTest = isTestNetwork(network);
   return {
-    ...{ network, cryptocurrency, isTest, payments: Number(payments), units: units.toString(), amount },
+    network,
+    cryptocurrency,
+    isTest,
+    payments: Number(payments),
+    units: units.toString(),
+    amount,
     received: isTest ? [] : receivedOf(rows),
   };
 }
