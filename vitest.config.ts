@@ -1,9 +1,17 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { textModules } from "./scripts/text-modules.ts";
+import { filesOf, type Part } from "./test/selection.ts";
 
 /** How long a test, a hook or a wait for a condition may take: no measure of anything, only an end to what hangs. Four times a busy machine's worst. */
 const PATIENT = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } } as const;
+
+const PART = partOf(process.env.TESTS);
+
+function partOf(name: string | undefined): Part {
+  if (name === undefined || name === "selection" || name === "rest") return name;
+  throw new Error(`TESTS is "selection" or "rest", or is not set for all tests. It is "${name}".`);
+}
 
 // wrangler warns that the secrets of wrangler.toml are missing. The tests' values are bindings of the worker project below.
 process.env.WRANGLER_LOG ??= "error";
@@ -20,7 +28,8 @@ export default defineConfig(async () => ({
         plugins: [textModules],
         test: {
           name: "unit",
-          include: ["test/unit/**/*.test.ts"],
+          ...filesOf("unit", PART),
+          setupFiles: ["./test/support/repeat-property.ts"],
           environment: "node",
           // Half of the time of these files was loading the same modules anew. So none of them may replace a module (vi.mock): those
           // who loaded it before would keep the real one.
@@ -32,7 +41,8 @@ export default defineConfig(async () => ({
         plugins: [textModules],
         test: {
           name: "simulation",
-          include: ["test/simulation/**/*.test.ts"],
+          ...filesOf("simulation", PART),
+          setupFiles: ["./test/support/repeat-property.ts"],
           environment: "node",
           ...PATIENT,
         },
@@ -72,7 +82,7 @@ export default defineConfig(async () => ({
         ],
         test: {
           name: "worker",
-          include: ["test/worker/**/*.test.ts"],
+          ...filesOf("worker", PART),
           setupFiles: ["./test/support/migrate.ts", "./test/support/loopback-only.ts"],
           globalSetup: [
             "./test/support/static-assets.ts",
@@ -87,7 +97,7 @@ export default defineConfig(async () => ({
         plugins: [textModules],
         test: {
           name: "chain",
-          include: ["test/chain/**/*.test.ts"],
+          ...filesOf("chain", PART),
           environment: "node",
           // Real nodes: each file starts its own, and waits for them more than it works.
           ...PATIENT,
@@ -98,7 +108,7 @@ export default defineConfig(async () => ({
         plugins: [textModules],
         test: {
           name: "contract",
-          include: ["test/contract/**/*.test.ts"],
+          ...filesOf("contract", PART),
           environment: "node",
           globalSetup: ["./test/support/static-assets.ts", "./test/contract/serve.ts"],
           ...PATIENT,
@@ -106,13 +116,13 @@ export default defineConfig(async () => ({
       },
       {
         plugins: [textModules],
-        test: { name: "upgrade", include: ["test/upgrade/**/*.test.ts"], environment: "node", ...PATIENT },
+        test: { name: "upgrade", ...filesOf("upgrade", PART), environment: "node", ...PATIENT },
       },
       {
         plugins: [textModules],
         test: {
           name: "browser",
-          include: ["test/browser/**/*.test.ts"],
+          ...filesOf("browser", PART),
           environment: "node",
           globalSetup: ["./test/support/static-assets.ts", "./test/browser/serve.ts"],
           ...PATIENT,

@@ -1,4 +1,4 @@
-// Runs before `npm test`: brings the nodes, the browser and the Python that tests need (install-nodes.sh), where they can be had. Where they
+// Runs before `npm run test:all`: brings the nodes, the browser and the Python that tests need (install-nodes.sh), where they can be had. Where they
 // cannot, the tests run all the same: those that need one are skipped, and the end of the run says why (test/support/closing-line.ts).
 import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";

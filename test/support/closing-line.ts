@@ -11,7 +11,7 @@ import { chromiumProgram } from "./page-program.ts";
 /**
  * Prints what CI reads, over all projects, as the last line of the run: `N passed, N failed`, and `, N skipped` when a test was. The line
  * before it says which programs were missing for the skipped tests, and why they could not be installed. What failed is named before both,
- * a line each, because whoever reads a long log from its end has only these.
+ * a line each with the command that runs it again, because whoever reads a long log from its end has only these.
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
@@ -44,9 +44,11 @@ function failureLines(
   errors: readonly unknown[],
 ): string[] {
   const tests = modules.flatMap((module) =>
-    [...module.children.allTests("failed")].map((test) =>
-      failureLine(`${module.relativeModuleId} > ${test.fullName}`, test.result().errors?.[0], module.moduleId),
-    ),
+    [...module.children.allTests("failed")].map((test) => {
+      const [error] = test.result().errors ?? [];
+      const line = failureLine(`${module.relativeModuleId} > ${test.fullName}`, error, module.moduleId);
+      return `${line}\n${againLine({ project: module.project.name, file: module.relativeModuleId, test: test.name, error })}`;
+    }),
   );
   return [
     ...tests,
@@ -55,11 +57,37 @@ function failureLines(
   ];
 }
 
+/** The command that runs a failed test again; that of a property begins with the seed that failed (repeat-property.ts). */
+export function againLine(of: {
+  readonly project: string;
+  readonly file: string;
+  readonly test: string;
+  readonly error: unknown;
+}): string {
+  const [, seed] = /^\{ seed: (-?\d+), path: /m.exec(messageOf(of.error)) ?? [];
+  const repeated = seed === undefined ? "" : `PROPERTY_SEED=${seed} `;
+  const vitest = process.platform === "win32" ? "npx vitest" : "node_modules/.bin/node node_modules/.bin/vitest";
+  return `  Again: ${repeated}${vitest} run --project ${of.project} ${of.file} -t ${quoted(patternOf(of.test))}`;
+}
+
+/** vitest takes a regular expression, of any part of a name. */
+function patternOf(name: string): string {
+  return name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function messageOf(error: unknown): string {
+  return typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error);
+}
+
 function failureLine(where: string, error: unknown, file?: string): string {
   // An error of another process is an object without a prototype, which neither is an Object nor becomes a text.
-  const facts: Partial<TestError> = typeof error === "object" && error !== null ? error : { message: String(error) };
+  const facts: Partial<TestError> = typeof error === "object" && error !== null ? error : {};
   const line = facts.stacks?.find((each) => each.file === file)?.line;
-  const message = String(facts.message).split("\n", 1)[0]?.slice(0, 300);
+  const message = messageOf(error).split("\n", 1)[0]?.slice(0, 300);
   return `Failed: ${where}: ${message}${line === undefined ? "" : ` (line ${line})`}`;
 }
 

@@ -1,5 +1,10 @@
-// Holds back what servers and libraries print about failures that tests cause on purpose. When anything fails, all of it is printed.
+// Holds back what servers and libraries print about failures that tests cause on purpose. When anything fails, all of it is in a file: between
+// a failed test and the end of the run, thousands of such lines would hide what failed.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
+
+const HELD_FILE = ".edgetill/held-back.txt";
 
 /** Each matches a whole message, and all of them are written by workerd, miniflare or Vite, which have no setting for them. */
 const EXPECTED: readonly RegExp[] = [
@@ -33,8 +38,11 @@ export default class ExpectedNoise implements Reporter {
 
   onTestRunEnd(_: readonly TestModule[], errors: readonly unknown[], reason: string): void {
     if (reason === "passed" && errors.length === 0) return;
-    if (this.#held.length > 0) process.stderr.write(`\nHeld back while the tests ran:\n${this.#held.join("")}`);
-    this.#held.length = 0;
+    const held = this.#held.splice(0);
+    if (held.length === 0) return;
+    mkdirSync(dirname(HELD_FILE), { recursive: true });
+    writeFileSync(HELD_FILE, held.join(""));
+    process.stderr.write(`\n${held.length} messages that tests cause on purpose were held back: ${HELD_FILE}\n`);
   }
 
   #holdBackIn(stream: NodeJS.WriteStream): void {

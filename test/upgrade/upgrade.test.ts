@@ -1,5 +1,5 @@
 // An upgrade applies the migrations first, so for a while the Worker of the release before runs on the tables of this one, and after a failed
-// deploy it stays there. So its own contract tests must pass on our tables. `npm run test:upgrade` runs all of them, `npm test` those that
+// deploy it stays there. So its own contract tests must pass on our tables. `npm run test:upgrade` runs all of them, `npm run test:all` those that
 // together write to every part.
 import { afterAll, describe, expect, it } from "vitest";
 import { type Checkout, checkOutOnOurTables, PREVIOUS_RELEASE, runContract, whyMissing } from "./previous-release.ts";

@@ -12,10 +12,11 @@ import {
 } from "../engine/campaign.ts";
 import { AsOfTill } from "./as-of-adapter.ts";
 import { byStatus, byToday, honoured, redated } from "./as-of-broken.ts";
-import { type History, printHistory } from "./as-of-facts.ts";
-import { type Expected, expectedOf } from "./as-of-oracle.ts";
+import { printHistory } from "./as-of-facts.ts";
+import { expectedOf } from "./as-of-oracle.ts";
+import { problemOf } from "./as-of-problem.ts";
 import { historyOf } from "./as-of-scenario.ts";
-import { orderOf, printSchedule, runSchedule, type Schedule, scheduleOf } from "./as-of-schedule.ts";
+import { orderOf, printSchedule, type Schedule, scheduleOf } from "./as-of-schedule.ts";
 import { Tally } from "./as-of-tally.ts";
 
 const HISTORIES = process.env.DEEP ? 100_000 : 5_000;
@@ -29,36 +30,6 @@ interface Problem {
   readonly seed: number;
   readonly text: string;
   readonly schedule: Schedule;
-}
-
-/** What is wrong with the end of a schedule; undefined when it is as the facts say. */
-async function problemOf(
-  till: AsOfTill,
-  history: History,
-  expected: Expected,
-  schedule: Schedule,
-): Promise<string | undefined> {
-  return till.visit(async () => {
-    try {
-      await runSchedule(till, history, schedule);
-    } catch (error) {
-      return String(error);
-    }
-    const outcome = till.outcome();
-    for (const [txHash, wanted] of expected.transfers) {
-      const row = outcome.transfers.get(txHash);
-      const stands = row === undefined ? "nowhere" : `${row.invoiceId} ${row.status}`;
-      const should = `${wanted.invoiceId} ${wanted.status}`;
-      if (stands !== should) return `${txHash} is ${stands}, not ${should} (${wanted.rule})`;
-    }
-    for (const [id, wanted] of expected.invoices) {
-      const row = outcome.invoices.get(id);
-      const stands = [row?.status, row?.received_micros, row?.confirmed_micros, row?.is_late].join(" ");
-      const should = [wanted.status, wanted.receivedMicros, wanted.confirmedMicros, Number(wanted.isLate)].join(" ");
-      if (stands !== should) return `${id} is ${stands}, not ${should}`;
-    }
-    return undefined;
-  });
 }
 
 interface Campaign {

@@ -34,7 +34,7 @@ export interface Report {
 /** Timeout for every campaign: it ends by its count and not by a clock, so this only ends one that hangs. */
 export const CAMPAIGN_LIMIT_MS = 14_400_000;
 
-/** Schedules in `npm test`, or with DEEP=1 `times` as many: more than a million in all campaigns together. */
+/** Schedules in `npm run test:all`, or with DEEP=1 `times` as many: more than a million in all campaigns together. */
 export function schedulesOf(count: number, times = 100): number {
   return process.env.DEEP ? count * times : count;
 }

@@ -20,7 +20,7 @@ vi.mock("../../../src/lib/hmac.ts", async () => {
   return { hmacSha256: async (key: Uint8Array, bytes: Uint8Array) => hmac(sha256, key, bytes) };
 });
 
-// A broken delivery is caught in the schedules that `npm test` gives to the real one, or these would be too few.
+// A broken delivery is caught in the schedules that `npm run test:all` gives to the real one, or these would be too few.
 const SCHEDULES = 1_000;
 const count = schedulesOf(SCHEDULES);
 

@@ -1,0 +1,194 @@
+// What `npm test` runs of the projects that it does not run whole: a story of every feature on workerd, and a short schedule of every
+// simulator. `npm run test:all` runs everything. test/unit/selection.test.ts holds these lists to src/ and to what there is in test/.
+
+/** Features of src/, each with the files below test/worker/ that tell its story. */
+export const STORIES = {
+  "accounts/api-keys": ["accounts/api-keys", "accounts/api-key-macs"],
+  "accounts/auth": ["accounts/sessions"],
+  "accounts/factors": ["accounts/step-up"],
+  "accounts/identities": ["accounts/linked-identities"],
+  "accounts/images": ["accounts/images"],
+  "accounts/invitations": ["accounts/accept-invitations", "accounts/invitations"],
+  "accounts/merchants": ["accounts/merchants"],
+  "accounts/notices": ["accounts/new-accounts"],
+  "accounts/operators": ["accounts/operators"],
+  "accounts/passkeys": ["accounts/register-passkeys"],
+  "accounts/pipeline": ["app/conventions", "accounts/routes-of"],
+  "accounts/sessions": ["accounts/member-sessions"],
+  "accounts/set-up": ["accounts/set-up"],
+  "accounts/sign-in": ["accounts/email-codes", "accounts/sign-in"],
+  "accounts/suspension": ["accounts/settings-guards"],
+  "accounts/teams": ["accounts/team-plans", "accounts/members"],
+  "accounts/totp": ["accounts/totp"],
+  "accounts/users": ["accounts/settings"],
+  "app/console": ["app/console"],
+  "app/docs": ["app/reference-answers"],
+  "app/explorers": ["app/explorers"],
+  "app/eyes": ["app/work-lines"],
+  "app/keys": ["app/stored-origin"],
+  "app/mailbox": ["platform/mail"],
+  "app/mcp": ["app/mcp"],
+  "app/set-up": ["accounts/set-up"],
+  "app/test-chain": ["app/test-chain"],
+  "checkout/live": ["checkout/live-team"],
+  "checkout/pay": ["checkout/checkout", "checkout/checkout-rooms"],
+  "checkout/signed-redirect": ["checkout/returns"],
+  "checkout/storefront": ["checkout/storefront"],
+  "commerce/amounts": ["commerce/amount-allocator", "commerce/release-amounts"],
+  "commerce/cursors": ["detection/watch-begins"],
+  "commerce/customers": ["commerce/customer-summary"],
+  "commerce/exports": ["platform/merchant-exports"],
+  "commerce/invoices": ["commerce/active-invoices", "commerce/create-replays", "commerce/resolve-invoice"],
+  "commerce/payable-wallets": ["commerce/wallet-ties"],
+  "commerce/payments": ["commerce/payments-api"],
+  "commerce/products": ["commerce/product-images"],
+  "commerce/public-holds": ["commerce/public-plans"],
+  "commerce/ranks": ["commerce/held-no-longer"],
+  "commerce/reports": ["commerce/report-totals"],
+  "commerce/restores": ["commerce/restored-watch", "commerce/restore-stages"],
+  "commerce/search": ["commerce/search"],
+  "commerce/search-index": ["commerce/search-refresh"],
+  "commerce/unsettled": ["commerce/rests"],
+  "commerce/wallet-alerts": ["commerce/wallet-delay"],
+  "commerce/wallets": ["commerce/frozen-wallets", "commerce/altered-wallets", "commerce/parallel-activations"],
+  "detection/claims": ["detection/late-claims"],
+  "detection/growth": ["detection/watch-growth"],
+  "detection/matching": ["detection/miners-clocks", "detection/money-guards", "detection/changed-effects"],
+  "detection/networks": ["detection/switches"],
+  "detection/rereads": ["detection/reopen-payment"],
+  "detection/resolutions": ["detection/released-amounts"],
+  "detection/watchers": ["detection/network-watcher", "detection/watch-closing"],
+  "notifications/attention": ["notifications/attention"],
+  "notifications/audit": ["notifications/audit-events"],
+  "notifications/deliveries": ["notifications/delivery-races", "notifications/merchant-workers"],
+  "notifications/delivery-log": ["notifications/delivery-log"],
+  "notifications/deployment-status": ["app/operator-status", "app/healthz-networks"],
+  "notifications/events": ["notifications/events"],
+  "notifications/merchant-summaries": ["app/operator-status"],
+  "notifications/notices": ["notifications/failing-news"],
+  "notifications/operator-alerts": ["app/data-points"],
+  "notifications/receipts": ["notifications/receipt-limits"],
+  "notifications/webhooks": ["notifications/webhook-changes", "notifications/webhook-secrets"],
+  "platform/audit": ["commerce/audit-refusals"],
+  "platform/challenge": ["checkout/challenged-forms"],
+  "platform/changes": ["platform/prepared-statement"],
+  "platform/db": ["platform/prepared-statement", "app/round-trips"],
+  "platform/deployment": ["app/locations", "app/configuration"],
+  "platform/directory": ["platform/directory"],
+  "platform/events": ["notifications/event-retention"],
+  "platform/http": ["platform/rate-limit"],
+  "platform/idempotency": ["platform/idempotency"],
+  "platform/jobs": ["app/jobs"],
+  "platform/keys": ["app/key-rotation"],
+  "platform/mail": ["platform/mail"],
+  "platform/merchant-exports": ["platform/merchant-exports", "platform/import-export"],
+  "platform/resolver": ["notifications/endpoint-url"],
+  "platform/restores": ["commerce/restored-database"],
+  "platform/revocations": ["accounts/api-key-secrets"],
+  "platform/texts": ["platform/checkout-formats"],
+} as const satisfies Record<string, readonly string[]>;
+
+/** Files of the projects that `npm test` otherwise runs whole: each takes from a quarter of a minute to a minute of a busy machine. */
+export const LEFT_OUT = [
+  // Packs the client and installs it into projects of its own.
+  "test/unit/client/package.test.ts",
+  "test/contract/8-client-package.test.ts",
+  // Random histories by the thousand.
+  "test/unit/commerce/invoices/settle-histories.test.ts",
+  // Every request of the guides, and every answer of a shop that moves in, over HTTP.
+  "test/contract/guides.test.ts",
+  "test/contract/move-btcpay.test.ts",
+  "test/contract/move-interface.test.ts",
+  // Waits for retries, and for servers that start again.
+  "test/contract/6-deliveries.test.ts",
+  "test/contract/wrangler-dev.test.ts",
+] as const;
+
+/** A few schedules of the simulators that need minutes, by the file below test/simulation/ that runs all of theirs. */
+export const SHORT_SCHEDULES = "test/simulation/engine/short-schedules.test.ts";
+export const SHORTENED = [
+  "accounts/teams",
+  "commerce/amounts",
+  "commerce/invoices",
+  "detection/as-of",
+  "detection/hostile-addresses",
+  "detection/payments",
+  "detection/refused-elsewhere",
+  "detection/reorgs",
+  "detection/watcher",
+  "engine/simulator",
+  "notifications/deliver",
+  "platform/groups",
+  "platform/run-once",
+] as const;
+
+/** Simulators that take seconds, whole. */
+export const QUICK_SIMULATORS = [
+  "commerce/search",
+  "detection/address-rounds",
+  "detection/apply-faults",
+  "detection/asleep",
+  "detection/bounded-passes",
+  "detection/lasting-faults",
+  "detection/loose-payments",
+  "detection/pauses",
+  "detection/platform-limits",
+  "detection/rereads",
+  "detection/second-tron",
+] as const;
+
+/** Simulators of which a short schedule shows nothing: what they hold is a bound at full size, or an average over many histories. */
+export const AT_FULL_SIZE = [
+  "commerce/reports",
+  "detection/closing-keeps-up",
+  "detection/flood-bounds",
+  "detection/flood-faults",
+  "detection/floods",
+  "detection/limited-sources",
+  "detection/mempool-laps",
+  "detection/second-source",
+  "detection/tron-floods",
+  "detection/turns",
+  "platform/merchant-exports",
+] as const;
+
+/** What a run takes of each project, by its name: `npm test` the selection, CI afterwards the rest, and without TESTS all. */
+export type Part = "selection" | "rest" | undefined;
+
+export interface Files {
+  readonly include: string[];
+  readonly exclude: string[];
+}
+
+export function filesOf(project: string, part: Part): Files {
+  const whole = `test/${project}/**/*.test.ts`;
+  const selected = selectedOf(project);
+  if (part === undefined) return { include: [whole], exclude: [] };
+  if (part === "selection") return selected;
+  // What a selection leaves out of a project is its rest.
+  if (selected.exclude.length > 0) return { include: selected.exclude, exclude: [] };
+  return { include: [whole], exclude: selected.include };
+}
+
+function selectedOf(project: string): Files {
+  const whole = `test/${project}/**/*.test.ts`;
+  switch (project) {
+    case "unit":
+    case "contract":
+      return { include: [whole], exclude: LEFT_OUT.filter((path) => path.startsWith(`test/${project}/`)) };
+    case "worker":
+      return { include: workerStories(), exclude: [] };
+    case "simulation":
+      return {
+        include: [SHORT_SCHEDULES, ...QUICK_SIMULATORS.map((name) => `test/simulation/${name}.test.ts`)],
+        exclude: [],
+      };
+    default:
+      return { include: [], exclude: [] };
+  }
+}
+
+/** Paths, each once. */
+export function workerStories(): string[] {
+  return [...new Set(Object.values(STORIES).flat())].map((story) => `test/worker/${story}.test.ts`);
+}
