@@ -41,3 +41,9 @@ export async function linesIn<Line>(bucket: R2Bucket, key: string): Promise<Line
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 }
+
+/** A bucket outlives the file of tests that wrote to it, and a night that is exported is not exported again. */
+export async function emptyBucket(bucket: R2Bucket): Promise<void> {
+  const { objects } = await bucket.list();
+  await bucket.delete(objects.map(({ key }) => key));
+}

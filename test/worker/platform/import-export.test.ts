@@ -2,18 +2,19 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { insertsOf } from "../../../scripts/import-export/statements.ts";
 import { refreshIndex } from "../../../src/commerce/search-index/refresh-index.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import type { Manifest, NightIndex } from "../../../src/platform/merchant-exports/manifest.ts";
 import type { StoredRow } from "../../../src/platform/merchant-exports/store.ts";
 import { EXPORTED } from "../../../src/platform/merchant-exports/tables.ts";
-import { at, jsonIn, linesIn, NIGHT, runNight } from "../../support/export-night.ts";
+import { at, emptyBucket, jsonIn, linesIn, NIGHT, runNight } from "../../support/export-night.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 import { BTC, freshKey, invoice, xpubBody } from "../commerce/wallets-harness.ts";
 
 const BUCKET = env.TEST_EXPORTS;
+beforeAll(() => emptyBucket(BUCKET));
 
 describe("a merchant who is imported into an empty database", () => {
   it("has the same invoices, wallets and events in the same order, and new invoices get new addresses", async () => {

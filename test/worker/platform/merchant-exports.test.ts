@@ -1,16 +1,17 @@
 // The nightly export on workerd: through the queue's own entry, from real D1 into a real R2 bucket.
 import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { jobsOf } from "../../../src/app/jobs.ts";
 import worker from "../../../src/app/worker.ts";
 import type { Manifest, NightIndex } from "../../../src/platform/merchant-exports/manifest.ts";
 import { memoryBucket } from "../../support/export-bucket.ts";
-import { at, jsonIn, linesIn, NIGHT, runNight } from "../../support/export-night.ts";
+import { at, emptyBucket, jsonIn, linesIn, NIGHT, runNight } from "../../support/export-night.ts";
 import { freshMerchant } from "../../support/worker-merchant.ts";
 import { BTC, freshKey, invoice, xpubBody } from "../commerce/wallets-harness.ts";
 
 const BUCKET = env.TEST_EXPORTS;
+beforeAll(() => emptyBucket(BUCKET));
 
 describe("a deployment with a bucket", () => {
   it("exports each merchant once a night, whole and with the manifest last, and forgets old nights", async () => {
