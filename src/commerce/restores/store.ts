@@ -7,6 +7,7 @@ import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { rawStatement } from "../../platform/db/raw-statement.ts";
 import { apiKeys } from "../../platform/db/schema/api-keys.ts";
 import { customers } from "../../platform/db/schema/customers.ts";
+import { setUpLinks } from "../../platform/db/schema/deployment.ts";
 import { invoices } from "../../platform/db/schema/invoices.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { methodAmounts } from "../../platform/db/schema/method-amounts.ts";
@@ -14,7 +15,15 @@ import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
 import { leftOutTransfers, payments } from "../../platform/db/schema/payments.ts";
 import { restoreFindings, restores } from "../../platform/db/schema/restores.ts";
 import { invitations, members } from "../../platform/db/schema/teams.ts";
-import { backupCodes, identities, passkeys, sessions, users } from "../../platform/db/schema/users.ts";
+import {
+  backupCodes,
+  emailCodes,
+  identities,
+  passkeys,
+  sessions,
+  singleUseTokens,
+  users,
+} from "../../platform/db/schema/users.ts";
 import { wallets } from "../../platform/db/schema/wallets.ts";
 import type { KeptRevocation, RevokedColumns } from "../../platform/revocations/revocation.ts";
 import type { Restore, ShownPlace } from "./restore.ts";
@@ -54,9 +63,21 @@ export function advanceRestore(
     .where(eq(restores.epoch, epoch));
 }
 
-/** Every session that was not ended yet. */
-export function endSessions(db: Db, nowMs: number) {
-  return db.update(sessions).set({ revokedAtMs: nowMs }).where(isNull(sessions.revokedAtMs));
+/**
+ * Every session, and whatever was mailed or handed out to be used once: the database does not know what of it was used or revoked in the lost time.
+ * Mailed codes keep their rows, which limit mails, and used set-up links theirs.
+ */
+export function endAccess(db: Db, nowMs: number) {
+  return [
+    db.update(sessions).set({ revokedAtMs: nowMs }).where(isNull(sessions.revokedAtMs)),
+    db
+      .update(invitations)
+      .set({ revokedAtMs: nowMs, updatedAtMs: nowMs, mailDueAtMs: null, waitsForMailbox: false })
+      .where(and(isNull(invitations.acceptedAtMs), isNull(invitations.revokedAtMs))),
+    db.update(emailCodes).set({ consumedAtMs: nowMs }).where(isNull(emailCodes.consumedAtMs)),
+    db.delete(singleUseTokens),
+    db.delete(setUpLinks).where(isNull(setUpLinks.usedAtMs)),
+  ] as const;
 }
 
 /**
