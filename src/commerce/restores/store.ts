@@ -32,11 +32,6 @@ export function selectRestore(db: Db, epoch: number) {
   return db.select().from(restores).where(eq(restores.epoch, epoch));
 }
 
-/** The newest import; no row before the first restore. */
-export function selectNewestRestore(db: Db) {
-  return db.select().from(restores).orderBy(sql`epoch desc`).limit(1);
-}
-
 export function insertRestore(db: Db, restore: typeof restores.$inferInsert) {
   return db.insert(restores).values(restore);
 }
