@@ -28,7 +28,7 @@ import { sendReceipts } from "../notifications/receipts/send-receipts.ts";
 import { type Db, openWakingDb, wakeEndpoints } from "../platform/db/client.ts";
 import { databaseWithoutMerchant } from "../platform/db/databases.ts";
 import { Meter } from "../platform/db/meter.ts";
-import { withOriginOrThrow } from "../platform/deployment/read-deployment.ts";
+import { isRestoring, withDeploymentOrThrow, withRestore } from "../platform/deployment/read-deployment.ts";
 import { forgetEvents } from "../platform/events/forget-events.ts";
 import { forgetOperations } from "../platform/idempotency/store.ts";
 import type { Left } from "../platform/jobs/left.ts";
@@ -136,9 +136,14 @@ export function jobsOf(env: JobSettings): readonly JobName[] {
   );
 }
 
+/** Jobs that decide something from what was read of the chains, or mail what a restore may void: they wait until an import has ended. */
+const WAITING_FOR_IMPORT: ReadonlySet<JobName> = new Set(["expire", "release", "price", "invitations"]);
+
 /** Sends the first message of each job. */
-export async function dispatchJobs(env: Pick<Env, "JOB_QUEUE"> & JobSettings, minuteMs: number): Promise<void> {
-  await env.JOB_QUEUE.sendBatch(jobsOf(env).map((job) => ({ body: { job, minuteMs, runs: 0 } satisfies JobMessage })));
+export async function dispatchJobs(env: Env, minuteMs: number): Promise<void> {
+  const known = await withRestore(env, { nowMs: minuteMs, sleep });
+  const jobs = jobsOf(known.ok ? known.value : env);
+  await env.JOB_QUEUE.sendBatch(jobs.map((job) => ({ body: { job, minuteMs, runs: 0 } satisfies JobMessage })));
 }
 
 /** Does what a message says, and sends the next one where there is more to do. Throws what the job throws. */
@@ -150,12 +155,13 @@ export async function runJobMessage(body: unknown, env: Env, background: Run["ba
   const db = openWakingDb(databaseWithoutMerchant(env, "JOBS"), env, background, meter);
   const deps = { db, nowMs: () => Date.now(), newRunId: newOperationId };
   const nowMs = Date.now();
-  const run = { env: await withOriginOrThrow(env, { nowMs, sleep }), db, nowMs, minuteMs, background };
+  const run = { env: await withDeploymentOrThrow(env, { nowMs, sleep }), db, nowMs, minuteMs, background };
   const note = (left: string, isFault: boolean) => {
     const ms = Date.now() - nowMs;
     logWork({ work: "job", ms, cost: meter.cost, isFault, facts: { job, runs, left } }, env, Math.random());
   };
-  const ended = runJob(deps, { name: job, run: () => JOBS[job](run) });
+  const isWaiting = WAITING_FOR_IMPORT.has(job) && (await isRestoring(run.env, sleep));
+  const ended = runJob(deps, { name: job, run: async () => (isWaiting ? "nothing" : JOBS[job](run)) });
   const left = await ended.catch((error: unknown) => {
     note("failed", true);
     throw error;

@@ -102,8 +102,9 @@ export class MerchantRequests {
     const meter = new Meter();
     const known = await withOrigin(this.#options.env, { nowMs, sleep });
     if (!known.ok) return refused(known.error);
+    const { restoreEpoch = known.value.RESTORE_EPOCH } = handed;
     const incoming = {
-      ...{ env: known.value, requestId, path, params, background, nowMs, meter },
+      ...{ env: { ...known.value, RESTORE_EPOCH: restoreEpoch }, requestId, path, params, background, nowMs, meter },
       ip: handed.ip ?? undefined,
       header: (name: string) => headers[name],
       merchantContext: {

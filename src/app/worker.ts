@@ -1,6 +1,6 @@
 import { sleep } from "../lib/sleep.ts";
 import { deliverMessages } from "../notifications/deliveries/dependencies.ts";
-import { withOriginOrThrow } from "../platform/deployment/read-deployment.ts";
+import { withDeploymentOrThrow } from "../platform/deployment/read-deployment.ts";
 import { isDevelopment } from "../platform/http/deployment.ts";
 import { app } from "./app.ts";
 import { hasDevelopmentSetting } from "./configuration.ts";
@@ -29,7 +29,7 @@ export default {
     const deliveries = messages.filter(({ body }) => !namesJob(body));
     for (const { body } of messages) if (namesJob(body)) await runJobMessage(body, env, background);
     if (deliveries.length === 0) return;
-    const known = await withOriginOrThrow(env, { nowMs: Date.now(), sleep });
+    const known = await withDeploymentOrThrow(env, { nowMs: Date.now(), sleep });
     const work = deliverMessages(deliveries, known, background);
     // In production the platform runs batches concurrently. The development server runs a queue's batches one after the other: waiting for an
     // endpoint that hangs would block all others there (queue_consumer_no_wait_for_wait_until).

@@ -1,10 +1,13 @@
 // Imports after a restore on the test Worker's own objects and database.
 import { env } from "cloudflare:workers";
 import { restoreDependencies } from "../../src/commerce/restores/dependencies.ts";
+import type { Phase } from "../../src/commerce/restores/restore.ts";
 import { type RunDependencies, runRestore } from "../../src/commerce/restores/run-restore.ts";
+import { insertRestore } from "../../src/commerce/restores/store.ts";
+import { newOperationId } from "../../src/lib/ids.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { isoTime } from "../../src/lib/time.ts";
-import { openWakingDb } from "../../src/platform/db/client.ts";
+import { openDb, openWakingDb } from "../../src/platform/db/client.ts";
 import { parseRestoreEpoch } from "../../src/platform/restores/restore-epoch.ts";
 
 const background = (work: Promise<unknown>) => void work.catch(() => undefined);
@@ -17,11 +20,29 @@ export function restoredEnv(restoredToMs: number): Env {
   return { ...env, RESTORE_EPOCH: `${restores}@${isoTime(restoredToMs)}` };
 }
 
-export function restoreRun(restored: Env, nowMs = Date.now()): RunDependencies {
+function epochOf(restored: Env) {
   const epoch = parseRestoreEpoch(restored.RESTORE_EPOCH);
   if (!epoch.ok || epoch.value === undefined) throw new Error("no epoch");
+  return epoch.value;
+}
+
+export function restoreRun(restored: Env, nowMs = Date.now()): RunDependencies {
   const db = openWakingDb(restored.DB, restored, background);
-  return restoreDependencies(restored, epoch.value, { db, nowMs, sleep, background });
+  return restoreDependencies(restored, epochOf(restored), { db, nowMs, sleep, background });
+}
+
+/** As if the import had come so far. */
+export async function putPhase(restored: Env, phase: Phase): Promise<void> {
+  const { number: epoch, restoredToMs } = epochOf(restored);
+  await env.DB.prepare("delete from restores where epoch = ?").bind(epoch).run();
+  const row = { epoch, restoredToMs, operationId: newOperationId(), phase, atName: "", beganAtMs: Date.now() };
+  await insertRestore(openDb(env.DB), row);
+}
+
+/** Runs the import from its beginning to its end, however far it had come. */
+export async function importAnew(restored: Env): Promise<void> {
+  await env.DB.prepare("delete from restores where epoch = ?").bind(epochOf(restored).number).run();
+  await importLost(restored);
 }
 
 /** Runs the import to its end. */

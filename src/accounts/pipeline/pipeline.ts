@@ -15,7 +15,7 @@ import { answerInMerchantObject, type HandedBack, type HandedOver, handOver } fr
 import { givenDependencies, type Incoming, incomingOf } from "../../platform/http/incoming.ts";
 import { limitByIp, limitCaller } from "../../platform/http/rate-check.ts";
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
-import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec } from "../../platform/http/route.ts";
+import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec, waitsForRestore } from "../../platform/http/route.ts";
 import { FOR_ANY_ORIGIN } from "../../platform/http/security-headers.ts";
 import { validate, validateBody, validateQuery } from "../../platform/http/validate.ts";
 import type { Statements } from "../auth/authenticate.ts";
@@ -27,6 +27,8 @@ export interface PipelineRoute<C extends CallerKind, Deps, Answer> extends Acces
   readonly callers: C;
   /** Whether requests of the route run in the object of their merchant. */
   readonly runsInMerchantObject: boolean;
+  /** Whether it creates an invoice, although it is not sent to the object by its credential. */
+  readonly sells?: boolean;
   /** The forms of private keys to search for in the body, names of members included, before any schema sees it. */
   readonly secrets: SecretForms;
   readonly dependencies: MakeDependencies<Deps>;
@@ -108,8 +110,8 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
 ): Promise<Result<Answer, Failure>> {
   const { spec } = route;
   const restoring = await restoreRefusal(incoming.env, requestSleep, {
-    hasCredential: route.callers !== "ANYBODY",
-    isCreate: route.runsInMerchantObject,
+    mustWait: waitsForRestore(spec),
+    isCreate: route.runsInMerchantObject || route.sells === true,
   });
   if (restoring !== undefined) return err(restoring);
   const strategy = STRATEGIES[route.callers];

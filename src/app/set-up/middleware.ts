@@ -1,8 +1,8 @@
-// What a deployment serves before it is set up: in production nothing but its set-up, static assets and `/healthz` (security.md 5). And where
-// PUBLIC_URL is empty, the origin of links, cookies and passkeys: the one that the set-up stored.
+// What a deployment serves before it is set up: in production nothing but its set-up, static assets and `/healthz` (security.md 5). And what storage
+// knows better than the variables: where PUBLIC_URL is empty, the origin that the set-up stored; the newest restore.
 import { isServing, signUpOf } from "../../accounts/sign-in/new-accounts.ts";
 import { requestSleep } from "../../lib/sleep.ts";
-import { readSetUp, withOrigin } from "../../platform/deployment/read-deployment.ts";
+import { readSetUp, withDeployment, withOrigin } from "../../platform/deployment/read-deployment.ts";
 import type { AppContext } from "../../platform/http/context.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import { failureResponse } from "../../platform/http/errors.ts";
@@ -44,7 +44,9 @@ async function refusalOf(c: AppContext): Promise<Response | undefined> {
     if (!found.ok) return failureResponse(found.error, c.get("requestId"));
     if (!isServing(mode, found.value)) return notSetUp(c);
   }
-  const known = await withOrigin(c.env, readingOf(c));
+  // Development is never deployed, so nothing loses its RESTORE_EPOCH.
+  const read = isDevelopment(c.env) ? withOrigin : withDeployment;
+  const known = await read(c.env, readingOf(c));
   if (!known.ok) return failureResponse(known.error, c.get("requestId"));
   c.env = known.value;
   return undefined;

@@ -13,6 +13,7 @@ import type { Json } from "../../lib/typed-json.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type AppContext, errorResponse, type MakeDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
+import { failureResponse } from "../../platform/http/errors.ts";
 import { answerInMerchantObject, type HandedReply, handOver } from "../../platform/http/handed-over.ts";
 import { incomingOf } from "../../platform/http/incoming.ts";
 import type { MerchantContext } from "../../platform/http/merchant-context.ts";
@@ -126,6 +127,7 @@ function mount<Deps>(
     permission: undefined,
     mayOweFactor: false,
     runsInMerchantObject: false,
+    sells: answerInObject !== undefined,
     ...{ secrets, dependencies },
   } as const;
   const handle = (c: AppContext) => {
@@ -198,9 +200,9 @@ function chromeOf(c: AppContext): Chrome {
 
 async function problem(c: AppContext, chrome: Chrome, failure: Failure): Promise<Response> {
   const status = problemStatus(failure);
-  const wait: Record<string, string> =
-    "retryAfterSeconds" in failure ? { "retry-after": String(failure.retryAfterSeconds) } : {};
-  return page(c, chrome, { status, html: problemPage(chrome, failure), frameAncestors: [], headers: wait });
+  const seconds = failureResponse(failure, "").headers.get("retry-after");
+  const headers: Record<string, string> = seconds === null ? {} : { "retry-after": seconds };
+  return page(c, chrome, { status, html: problemPage(chrome, failure), frameAncestors: [], headers });
 }
 
 function redirect(c: AppContext, { location }: Extract<PageReply, { kind: "redirect" }>): Response {

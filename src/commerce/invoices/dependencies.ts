@@ -7,6 +7,7 @@ import { isSafeguarded } from "../../lib/safeguards.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
+import { isRestoring } from "../../platform/deployment/read-deployment.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import { keyringOf } from "../../platform/keys/keyrings.ts";
 import { parseRestoreEpoch, sequenceFloor } from "../../platform/restores/restore-epoch.ts";
@@ -63,6 +64,7 @@ export function invoiceDependencies(
       asked ??= rates.table();
       return asked;
     },
+    isRestoring: () => isRestoring(env, sleep),
     sequenceFloor: isSafeguarded(env.DRILL_WITHOUT, "sequence-skip") ? floorOf(env.RESTORE_EPOCH) : 0,
     wakeWatcher: (network) => {
       if (hasSource(network)) given.background?.(objectOf(env, env.NETWORK_WATCHER, network).wake());

@@ -22,7 +22,10 @@ import { usedBy } from "./weighing.ts";
 /** The author of a settlement or a new quote is the system, not the reader: hence not the reader's trail. */
 export interface RefreshDependencies
   extends Omit<ChangeDependencies, "trail">,
-    Omit<ActivationDependencies, "nowMs" | "db"> {}
+    Omit<ActivationDependencies, "nowMs" | "db"> {
+  /** Whether the import after a restore has not ended. Absent: never. */
+  isRestoring?(): Promise<boolean>;
+}
 
 /** The read of one invoice, for the storage call that reads the key. */
 export function invoiceReads(db: Db, merchantId: string, invoiceId: string) {
@@ -37,12 +40,15 @@ export function isStale(file: InvoiceFile, nowMs: number): boolean {
   );
 }
 
-/** The invoice as of now, committed. Without a rate the old quote stays but is not shown. */
+/**
+ * The invoice as of now, committed. Without a rate the old quote stays but is not shown. The same while an import goes on: payments are not read then, so
+ * nothing is decided from there being none.
+ */
 export async function refreshInvoice(
   deps: RefreshDependencies,
   file: InvoiceFile,
 ): Promise<Result<InvoiceFile, Failure>> {
-  if (!isStale(file, deps.nowMs)) return ok(file);
+  if (!isStale(file, deps.nowMs) || (await deps.isRestoring?.())) return ok(file);
   const { merchantId, id } = file.invoice;
   const clock = { ...deps, trail: SYSTEM_TRAIL };
   const settled = await changeInvoice(clock, { merchantId, id, read: file }, async (read) =>

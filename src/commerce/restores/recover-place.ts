@@ -200,7 +200,7 @@ function placeStatements(deps: RecoverDependencies, { place, terms, wallet }: Lo
     ...{ createdAtMs: terms.shownAtMs, openUntilMs: terms.invoice.expiresAtMs },
     ...{ heldUntilMs, releaseAfterMs: heldUntilMs, releasedAtMs: null },
   });
-  const found = { merchantId, address, network, cryptocurrency, units, sinceMs: restoredToMs };
+  const found = { address, network, cryptocurrency, units, sinceMs: restoredToMs };
   return [...watch, ...lowered, row, forgetUnmatched(db, found)];
 }
 

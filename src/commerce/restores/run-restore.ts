@@ -15,7 +15,7 @@ import type { RestoreEpoch } from "../../platform/restores/restore-epoch.ts";
 import type { FoundItem, Page, PageRequest } from "./read-page.ts";
 import type { RecoverDependencies } from "./recover-place.ts";
 import { type Outcome, type Phase, type Restore, UNDER_WAY_MS } from "./restore.ts";
-import { advanceRestore, endSessions, insertFinding, insertRestore, lowerCursors, selectRestore } from "./store.ts";
+import { advanceRestore, endAccess, insertFinding, insertRestore, lowerCursors, selectRestore } from "./store.ts";
 
 export interface RunDependencies extends Omit<RecoverDependencies, "restoredToMs"> {
   readonly epoch: RestoreEpoch;
@@ -164,7 +164,7 @@ async function advance(deps: RunDependencies, at: Restore, { name, place, ...cou
   return { ...at, ...position };
 }
 
-/** Whoever signed in while revoked factors were still there signs in again. */
+/** Whoever signed in while revoked factors were still there signs in again, and whoever has a link asks for a new one. */
 async function endPhase(deps: RunDependencies, at: Restore, next: Phase): Promise<Step> {
   const { db } = deps;
   const nowMs = deps.clock();
@@ -175,7 +175,7 @@ async function endPhase(deps: RunDependencies, at: Restore, next: Phase): Promis
   };
   const moved = { phase: next, atName: "", atPlace: null } as const;
   await batch(db, [
-    ...(at.phase === "REVOCATIONS" ? [endSessions(db, nowMs)] : []),
+    ...(at.phase === "REVOCATIONS" ? endAccess(db, nowMs) : []),
     advanceRestore(db, at.epoch, { ...moved, ...times, added }),
   ]);
   return { restore: { ...at, ...moved }, items: 0 };

@@ -7,25 +7,29 @@ import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { rawStatement } from "../../platform/db/raw-statement.ts";
 import { apiKeys } from "../../platform/db/schema/api-keys.ts";
 import { customers } from "../../platform/db/schema/customers.ts";
+import { setUpLinks } from "../../platform/db/schema/deployment.ts";
 import { invoices } from "../../platform/db/schema/invoices.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { methodAmounts } from "../../platform/db/schema/method-amounts.ts";
 import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
-import { payments } from "../../platform/db/schema/payments.ts";
+import { leftOutTransfers, payments } from "../../platform/db/schema/payments.ts";
 import { restoreFindings, restores } from "../../platform/db/schema/restores.ts";
 import { invitations, members } from "../../platform/db/schema/teams.ts";
-import { backupCodes, identities, passkeys, sessions, users } from "../../platform/db/schema/users.ts";
+import {
+  backupCodes,
+  emailCodes,
+  identities,
+  passkeys,
+  sessions,
+  singleUseTokens,
+  users,
+} from "../../platform/db/schema/users.ts";
 import { wallets } from "../../platform/db/schema/wallets.ts";
 import type { KeptRevocation, RevokedColumns } from "../../platform/revocations/revocation.ts";
 import type { Restore, ShownPlace } from "./restore.ts";
 
 export function selectRestore(db: Db, epoch: number) {
   return db.select().from(restores).where(eq(restores.epoch, epoch));
-}
-
-/** The newest import; no row before the first restore. */
-export function selectNewestRestore(db: Db) {
-  return db.select().from(restores).orderBy(sql`epoch desc`).limit(1);
 }
 
 export function insertRestore(db: Db, restore: typeof restores.$inferInsert) {
@@ -54,14 +58,26 @@ export function advanceRestore(
     .where(eq(restores.epoch, epoch));
 }
 
-/** Every session that was not ended yet. */
-export function endSessions(db: Db, nowMs: number) {
-  return db.update(sessions).set({ revokedAtMs: nowMs }).where(isNull(sessions.revokedAtMs));
+/**
+ * Every session, and whatever was mailed or handed out to be used once: the database does not know what of it was used or revoked in the lost time.
+ * Mailed codes keep their rows, which limit mails, and used set-up links theirs.
+ */
+export function endAccess(db: Db, nowMs: number) {
+  return [
+    db.update(sessions).set({ revokedAtMs: nowMs }).where(isNull(sessions.revokedAtMs)),
+    db
+      .update(invitations)
+      .set({ revokedAtMs: nowMs, updatedAtMs: nowMs, mailDueAtMs: null, waitsForMailbox: false })
+      .where(and(isNull(invitations.acceptedAtMs), isNull(invitations.revokedAtMs))),
+    db.update(emailCodes).set({ consumedAtMs: nowMs }).where(isNull(emailCodes.consumedAtMs)),
+    db.delete(singleUseTokens),
+    db.delete(setUpLinks).where(isNull(setUpLinks.usedAtMs)),
+  ] as const;
 }
 
 /**
  * Lets networks be read again from a time on, where they were read beyond it; of one network or of all. The addresses that are read at their own pace,
- * too. What was read is read a second time, which changes nothing.
+ * too. What was read is read a second time, which changes nothing; what was left out is decided again, because its invoice may be back.
  */
 export function lowerCursors(db: Db, restoredToMs: number, network: string | null = null) {
   const ofNetwork = sql`(${network} is null or network = ${network})`;
@@ -85,6 +101,7 @@ export function lowerCursors(db: Db, restoredToMs: number, network: string | nul
       sql`update stuck_addresses set passed_ms = ${restoredToMs}, read_height = 0, walk = null
         where ${isBeyond("read_height > 0 or walk is not null")}`,
     ),
+    db.delete(leftOutTransfers).where(sql`decided_at_ms >= ${restoredToMs} and ${ofNetwork}`),
   ] as const;
 }
 
@@ -144,26 +161,25 @@ export function selectAmountRow(
 
 /**
  * Forgets that nobody asked for a payment of these units: the deployment read it after the restore, without the invoice. It is read again, and credited.
- * What somebody has decided about stays.
+ * A transfer with any row is not decided again, so the rows of all merchants at the address go, unless somebody has decided about one of them.
  */
 export function forgetUnmatched(
   db: Db,
-  of: Pick<ShownPlace, "merchantId" | "address"> & {
+  of: Pick<ShownPlace, "address"> & {
     readonly network: string;
     readonly cryptocurrency: string;
     readonly units: bigint;
     readonly sinceMs: number;
   },
 ) {
-  return db
-    .delete(payments)
-    .where(
-      and(
-        sql`network = ${of.network} and to_address = ${of.address} and status = 'UNMATCHED' and created_at_ms >= ${of.sinceMs}`,
-        sql`cryptocurrency = ${of.cryptocurrency} and merchant_id = ${of.merchantId} and amount_units = ${of.units.toString()}`,
-        sql`invoice_id is null and resolution is null`,
-      ),
-    );
+  return db.delete(payments).where(
+    and(
+      sql`network = ${of.network} and to_address = ${of.address} and status = 'UNMATCHED' and created_at_ms >= ${of.sinceMs}`,
+      sql`cryptocurrency = ${of.cryptocurrency} and amount_units = ${of.units.toString()}`,
+      sql`not exists (select 1 from payments row where row.network = payments.network and row.tx_hash = payments.tx_hash
+          and row.output_index = payments.output_index and (row.invoice_id is not null or row.resolution is not null))`,
+    ),
+  );
 }
 
 /** A finding of a step that is repeated is there already. */

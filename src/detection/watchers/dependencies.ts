@@ -12,7 +12,7 @@ import { sleep } from "../../lib/sleep.ts";
 import { type Db, openWakingDb } from "../../platform/db/client.ts";
 import { databaseWithoutMerchant } from "../../platform/db/databases.ts";
 import { Meter } from "../../platform/db/meter.ts";
-import { withOriginOrThrow } from "../../platform/deployment/read-deployment.ts";
+import { isRestoring, withDeploymentOrThrow, withRestore } from "../../platform/deployment/read-deployment.ts";
 import { applyTransfers } from "../matching/apply-transfers.ts";
 import type { CreditDependencies } from "../matching/credit-invoice.ts";
 import type { WakeDependencies } from "./wake-watchers.ts";
@@ -35,11 +35,15 @@ export function watchDependencies(env: Env, network: Network): WatchDependencies
     meter,
     sleep,
     nowMs: () => Date.now(),
+    isRestoring: async () => {
+      const known = await withRestore(env, { nowMs: Date.now(), sleep });
+      return !known.ok || isRestoring(known.value, sleep);
+    },
     report,
     pool: new ChainPool({ network: network.name, clients, random: Math.random, nowMs: edge.nowMs, report }),
     apply: async (findings) => {
       const nowMs = Date.now();
-      const known = await withOriginOrThrow(env, { nowMs, sleep });
+      const known = await withDeploymentOrThrow(env, { nowMs, sleep });
       const notePaid: CreditDependencies["notePaid"] = ({ network: subject, merchantId, seconds: value }) =>
         writePoint(env, { kind: "paid", subject, merchantId, value });
       return applyTransfers({ ...invoiceDependencies(known, { db, nowMs, sleep }), notePaid }, findings);

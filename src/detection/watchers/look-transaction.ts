@@ -42,8 +42,12 @@ export async function lookTransaction(
   return applied.ok && applied.value.leftFrom === undefined ? "FOUND" : "UNAVAILABLE";
 }
 
-/** Whether an operator keeps the network from being read; true also if storage does not say. */
-export async function isPaused(deps: Pick<WatchDependencies, "db" | "sleep">, { name }: Network): Promise<boolean> {
+/** Whether an operator, or an import after a restore, keeps the network from being read; true also if storage does not say. */
+export async function isPaused(
+  deps: Pick<WatchDependencies, "db" | "sleep" | "isRestoring">,
+  { name }: Network,
+): Promise<boolean> {
+  if (await deps.isRestoring?.()) return true;
   const read = await readWithRetry(deps.sleep, async () => selectCursor(deps.db, name));
   return !read.ok || read.value.some(({ pausedAtMs }) => pausedAtMs !== null);
 }

@@ -37,7 +37,7 @@ import {
 export type PassOutcome =
   /** Nothing is watched: no pass is needed until an activation. */
   | { readonly kind: "resting"; readonly isRereading?: true }
-  /** An operator has paused the network: no pass is needed until it is resumed. */
+  /** An operator has paused the network, or an import after a restore goes on: no pass is needed until that is over. */
   | { readonly kind: "paused" }
   | { readonly kind: "read"; readonly isBehind: boolean }
   /** No source could be read. */
@@ -48,6 +48,11 @@ export type PassOutcome =
 /** If a pass throws, because of a bug or an unreadable row, records its tick first and then rethrows. */
 export async function runPass(deps: WatchDependencies, network: Network, memory: WatchMemory): Promise<PassOutcome> {
   const begunMs = deps.nowMs();
+  // Before anything is written: the cursor, the tick and what rests stay as they were.
+  if (await deps.isRestoring?.()) {
+    memory.forget();
+    return { kind: "paused" };
+  }
   const budget = new StatementBudget(deps.db.meter, PASS_STATEMENTS.scan);
   const opened = await readWithRetry(deps.sleep, async () =>
     batch(deps.db, [

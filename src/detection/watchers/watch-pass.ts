@@ -23,6 +23,8 @@ export interface WatchDependencies {
   readonly meter?: Meter;
   readonly sleep: Sleep;
   nowMs(): number;
+  /** Whether the import after a restore has not ended: then nothing is read, because invoices are missing that the payments are for. Absent: never. */
+  isRestoring?(): Promise<boolean>;
   readonly pool: Pick<
     ChainPool,
     "available" | "attempt" | "attemptWithout" | "hasSecond" | "nameOf" | "resume" | "states"

@@ -1,4 +1,4 @@
-// Whether the deployment is set up, the origin that its set-up stored, and whether the import after a restore has ended. Kept by the isolate, because
+// Whether the deployment is set up, the origin that its set-up stored, its newest restore, and whether the import has ended. Kept by the isolate, because
 // every request of a deployment may need it. "Set up" and "ended" never become untrue, so they are kept for ever; the origin changes with a new
 // set-up link, so it is read again after a minute.
 
@@ -10,7 +10,12 @@ import { openDb } from "../db/client.ts";
 import { databaseWithoutMerchant, type WithDatabases } from "../db/databases.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
-import { parseRestoreEpoch, type RestoreStage } from "../restores/restore-epoch.ts";
+import {
+  parseRestoreEpoch,
+  printRestoreEpoch,
+  type RestoreEpoch,
+  type RestoreStage,
+} from "../restores/restore-epoch.ts";
 import { selectPhase } from "../restores/store.ts";
 import { selectDeployment } from "./store.ts";
 
@@ -70,13 +75,19 @@ export async function readRestoreStage(env: WithEpoch, sleep: Sleep): Promise<Re
   return ok(phase === "DONE" ? "OPEN" : "IMPORTING");
 }
 
+/** Whether an import has not ended: then nothing may be decided from what was read of the chains. True also if storage does not say. */
+export async function isRestoring(env: WithEpoch, sleep: Sleep): Promise<boolean> {
+  const stage = await readRestoreStage(env, sleep);
+  return !stage.ok || stage.value !== "OPEN";
+}
+
 /** RESTORING while the import keeps the request from being answered; undefined if nothing does. */
 export async function restoreRefusal(
   env: WithEpoch,
   sleep: () => Sleep,
-  request: { readonly hasCredential: boolean; readonly isCreate: boolean },
+  request: { readonly mustWait: boolean; readonly isCreate: boolean },
 ): Promise<Failure | undefined> {
-  if ((env.RESTORE_EPOCH ?? "").trim() === "" || !(request.hasCredential || request.isCreate)) return undefined;
+  if ((env.RESTORE_EPOCH ?? "").trim() === "" || !(request.mustWait || request.isCreate)) return undefined;
   const stage = await readRestoreStage(env, sleep());
   if (!stage.ok) return stage.error;
   const isClosed = stage.value === "CLOSED" || (stage.value === "IMPORTING" && request.isCreate);
@@ -94,13 +105,42 @@ export async function withOrigin<E extends WithDatabases & Pick<Env, "PUBLIC_URL
   return ok(origin.value === null ? env : { ...env, PUBLIC_URL: origin.value });
 }
 
+/** By the database's binding; null if there was no restore. */
+const newest = new WeakMap<D1Database, RestoreEpoch | null>();
+
+/**
+ * The environment with the newest restore whose import has begun as its RESTORE_EPOCH, where that names an older one or none: a deploy may lose the
+ * variable. An isolate reads it once, because the next restore comes with a deployment of its own. STORAGE_UNAVAILABLE.
+ */
+export async function withRestore<E extends WithEpoch>(env: E, of: ReadingDeployment): Promise<Result<E, Failure>> {
+  const named = parseRestoreEpoch(env.RESTORE_EPOCH);
+  if (!named.ok) return ok(env);
+  const database = databaseOfDeployment(env);
+  if (!newest.has(database)) {
+    const read = await readAnew(env, of);
+    if (!read.ok) return read;
+  }
+  const begun = newest.get(database) ?? null;
+  const isNewer = begun !== null && begun.number > (named.value?.number ?? 0);
+  return ok(isNewer ? { ...env, RESTORE_EPOCH: printRestoreEpoch(begun) } : env);
+}
+
+/** The environment with the stored origin and the newest restore. STORAGE_UNAVAILABLE. */
+export async function withDeployment<E extends WithEpoch & Pick<Env, "PUBLIC_URL">>(
+  env: E,
+  of: ReadingDeployment,
+): Promise<Result<E, Failure>> {
+  const known = await withOrigin(env, of);
+  return known.ok ? withRestore(known.value, of) : known;
+}
+
 /** The same for work without a request, which throws and is begun again. */
-export async function withOriginOrThrow<E extends WithDatabases & Pick<Env, "PUBLIC_URL">>(
+export async function withDeploymentOrThrow<E extends WithEpoch & Pick<Env, "PUBLIC_URL">>(
   env: E,
   of: ReadingDeployment,
 ): Promise<E> {
-  const known = await withOrigin(env, of);
-  if (!known.ok) throw new Error("the deployment's origin could not be read");
+  const known = await withDeployment(env, of);
+  if (!known.ok) throw new Error("the deployment's row could not be read");
   return known.value;
 }
 
@@ -126,6 +166,8 @@ async function readAnew(env: WithDatabases, { nowMs, sleep }: ReadingDeployment)
   const rows = await readWithRetry(sleep, async () => selectDeployment(db));
   if (!rows.ok) return rows;
   const [row] = rows.value;
+  const [number, restoredToMs] = [row?.epoch ?? null, row?.restoredToMs ?? null];
+  newest.set(database, number === null || restoredToMs === null ? null : { number, restoredToMs });
   const setUpAtMs = row?.setUpAtMs ?? null;
   const deployment = { isSetUp: setUpAtMs !== null, hasUsers: row?.hasUsers ?? false, origin: row?.origin ?? null };
   if (deployment.isSetUp) kept.set(database, { deployment, readAtMs: nowMs });

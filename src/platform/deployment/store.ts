@@ -2,12 +2,16 @@ import { sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { deployment } from "../db/schema/deployment.ts";
 
-/** The one row of the deployment; without columns' values before the set-up. */
+/** The one row of the deployment, without columns' values before the set-up; and the newest restore whose import has begun. */
 export function selectDeployment(db: Db) {
   return db
     .select({
       setUpAtMs: sql<number | null>`(select set_up_at_ms from deployment where id = 1)`.as("set_up_at"),
       origin: sql<string | null>`(select origin from deployment where id = 1)`.as("set_up_origin"),
+      epoch: sql<number | null>`(select max(epoch) from restores)`.as("newest_epoch"),
+      restoredToMs: sql<number | null>`(select restored_to_ms from restores order by epoch desc limit 1)`.as(
+        "newest_minute",
+      ),
       hasUsers: sql<boolean>`exists (select 1 from users)`.mapWith((value) => value === 1).as("has_users"),
     })
     .from(sql`(select 1)`);

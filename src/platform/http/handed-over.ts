@@ -26,6 +26,8 @@ export interface HandedOver {
   readonly isPublic: boolean;
   /** The length of its body. */
   readonly bytes: number;
+  /** The newest restore that the edge knows, as RESTORE_EPOCH names it; absent from an edge that still runs the release before. */
+  readonly restoreEpoch?: string;
 }
 
 /** What the object answers. The edge makes the response, with `headers`. */
@@ -85,5 +87,6 @@ export function handOver(
   });
   // Hono's objects have no prototype, and a call between objects takes only plain ones.
   const [params, query] = [{ ...incoming.params }, { ...of.query }];
-  return { ...of, requestId, ip, path, params, query, headers: Object.fromEntries(headers) };
+  const { RESTORE_EPOCH: restoreEpoch } = incoming.env;
+  return { ...of, requestId, ip, path, params, query, headers: Object.fromEntries(headers), restoreEpoch };
 }

@@ -1,7 +1,7 @@
 // The error codes of each route: its own, and those of its kind of route. Both API references list exactly these.
 import type { Failure, FailureCode } from "../failures.ts";
 import { failureResponse } from "./errors.ts";
-import type { RouteSpec } from "./route.ts";
+import { type RouteSpec, waitsForRestore } from "./route.ts";
 
 /** Codes of every route: the rate limit, and a bug. */
 const ANY: readonly FailureCode[] = ["RATE_LIMITED", "INTERNAL_ERROR"];
@@ -12,7 +12,6 @@ const GUARDED: readonly FailureCode[] = [
   "SECOND_FACTOR_REQUIRED",
   "IP_NOT_ALLOWED",
   "STORAGE_UNAVAILABLE",
-  "RESTORING",
 ];
 /** Codes of a route of a merchant (decisions 7). */
 const MERCHANT: readonly FailureCode[] = [
@@ -61,6 +60,7 @@ export function refusalsOf(spec: RouteSpec): readonly FailureCode[] {
       ...(isMerchants ? MERCHANT : []),
       ...(spec.callers === "KEY" ? (["MERCHANT_NOT_FOUND"] as const) : []),
       ...(isGuarded ? GUARDED : []).filter((code) => !(spec.callers === "KEY" && code === "SECOND_FACTOR_REQUIRED")),
+      ...(waitsForRestore(spec) ? (["RESTORING"] as const) : []),
       ...ANY,
     ]),
   ];

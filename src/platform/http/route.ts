@@ -31,6 +31,13 @@ export const TAGS = {
 
 export type Tag = keyof typeof TAGS;
 
+/** Whether it waits while revoked access may work again after a restore: whatever has a caller, changes something, or shows payers what to pay. */
+export function waitsForRestore({ callers, method, tag, isForAnyOrigin, isPage }: RouteSpec): boolean {
+  return (
+    callers !== "ANYBODY" || method !== "GET" || Boolean(isPage) || (tag === "Checkout" && Boolean(isForAnyOrigin))
+  );
+}
+
 export interface RouteAnswer {
   readonly status: number;
   readonly description: string;

@@ -1,5 +1,6 @@
 // RESTORE_EPOCH: that the database was put back to an earlier minute (docs/operations/restore.md). A number that rises with each restore, and the minute.
 import { err, ok, type Result } from "../../lib/result.ts";
+import { isoTime } from "../../lib/time.ts";
 
 export interface RestoreEpoch {
   /** 1 for the first restore of the deployment. */
@@ -25,6 +26,11 @@ export function parseRestoreEpoch(text: string | undefined): Result<RestoreEpoch
     return err("RESTORE_EPOCH must be a number and the restored minute in UTC, such as 1@2026-11-23T17:00:00Z");
   }
   return ok({ number, restoredToMs });
+}
+
+/** As `parseRestoreEpoch` reads it. */
+export function printRestoreEpoch({ number, restoredToMs }: RestoreEpoch): string {
+  return `${number}@${isoTime(restoredToMs)}`;
 }
 
 /** More events than an invoice ever has. */

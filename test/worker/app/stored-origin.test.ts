@@ -74,9 +74,12 @@ describe("the origin of a redeemed link", () => {
   test("does not count where PUBLIC_URL is set", async () => {
     await doSetUp(PAY);
     const { bindings, calls } = countingEnv({ ...FRESH, SIGN_UP: "open", PUBLIC_URL: SHOP });
-    const answer = await deploymentWith(bindings)("/openapi.json");
-    expect(json(answer).servers).toEqual([{ url: SHOP }]);
-    expect(calls).toEqual([]);
+    const deployed = deploymentWith(bindings);
+    expect(json(await deployed("/openapi.json")).servers).toEqual([{ url: SHOP }]);
+    // Whether there was a restore, once in an isolate.
+    expect(calls).toEqual(["D1 read"]);
+    await deployed("/openapi.json");
+    expect(calls).toEqual(["D1 read"]);
   });
 
   test("is none before the set-up: an open deployment without a PUBLIC_URL has none either", async () => {

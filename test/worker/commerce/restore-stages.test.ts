@@ -4,18 +4,19 @@ import { and, eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { deleteMember, setRole } from "../../../src/accounts/teams/store.ts";
 import { createApp } from "../../../src/app/app.ts";
-import { insertRestore } from "../../../src/commerce/restores/store.ts";
-import { newOperationId } from "../../../src/lib/ids.ts";
+import { dispatchJobs, runJobMessage } from "../../../src/app/jobs.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
 import { openWakingDb } from "../../../src/platform/db/client.ts";
-import { restoreFindings } from "../../../src/platform/db/schema/restores.ts";
+import { restoreFindings, restores } from "../../../src/platform/db/schema/restores.ts";
 import { members } from "../../../src/platform/db/schema/teams.ts";
-import { parseRestoreEpoch } from "../../../src/platform/restores/restore-epoch.ts";
+import { deploymentWith } from "../../support/access.ts";
 import { copyDatabase } from "../../support/copy-database.ts";
-import { importLost, restoredEnv } from "../../support/restores.ts";
+import { doSetUp, ownDatabase, production } from "../../support/production.ts";
+import { importLost, putPhase, restoredEnv } from "../../support/restores.ts";
 import { expectStatus } from "../../support/shared-place.ts";
 import { BTC, directWallet, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { FORM, invoicesOf, openShop } from "../checkout/storefront-harness.ts";
 
 const waking = () => openWakingDb(env.DB, env, (work) => void work.catch(() => undefined));
 
@@ -25,15 +26,6 @@ async function ask(restored: Env, shop: TestMerchant, method: string, rest: stri
   const headers = { "x-api-key": shop.secret, "content-type": "application/json" };
   const request = new Request(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   return createApp().fetch(request, restored, { waitUntil: () => {}, passThroughOnException: () => {}, props: {} });
-}
-
-async function phase(restored: Env, to: "REVOCATIONS" | "ADDRESSES" | "DONE"): Promise<void> {
-  const epoch = parseRestoreEpoch(restored.RESTORE_EPOCH);
-  if (!epoch.ok || epoch.value === undefined) throw new Error("no epoch");
-  const { number, restoredToMs } = epoch.value;
-  await env.DB.prepare("delete from restores where epoch = ?").bind(number).run();
-  const row = { epoch: number, restoredToMs, operationId: newOperationId(), atName: "", beganAtMs: Date.now() };
-  await insertRestore(testDb, { ...row, phase: to });
 }
 
 it("nobody with a key is served before revocations are repeated, and no invoice made before the import has ended", async () => {
@@ -46,14 +38,90 @@ it("nobody with a key is served before revocations are repeated, and no invoice 
     expect(await answer.json()).toMatchObject({ code: "RESTORING" });
   };
   await expectRestoring(await ask(restored, shop, "GET", "/invoices"));
-  await phase(restored, "REVOCATIONS");
+  await putPhase(restored, "REVOCATIONS");
   await expectRestoring(await ask(restored, shop, "GET", "/invoices"));
   await expectRestoring(await ask(restored, shop, "POST", "/invoices", order));
-  await phase(restored, "ADDRESSES");
+  await putPhase(restored, "ADDRESSES");
   expect(await ask(restored, shop, "GET", "/invoices")).toMatchObject({ status: 200 });
   await expectRestoring(await ask(restored, shop, "POST", "/invoices", order));
-  await phase(restored, "DONE");
+  await putPhase(restored, "DONE");
   expect(await ask(restored, shop, "POST", "/invoices", order)).toMatchObject({ status: 201 });
+});
+
+it("nothing is sold, quoted or shown to payers before revocations are repeated, and no product sold before the import has ended", async () => {
+  const { shop, product } = await openShop();
+  const { id } = await expectStatus(shop.post("/invoices", { name: "Order", rawAmount: 1, paymentMethods: [] }), 201);
+  const restored = restoredEnv(Date.now());
+  const send = deploymentWith(restored);
+  const form = { method: "POST", headers: FORM };
+  const buy = () => send(`/buy/${product.id}`, { ...form, body: new URLSearchParams({ token: "t" }).toString() });
+  const pick = (how: object, body: unknown, path: string) => send(path, { ...how, body });
+  const paid = `/api/v1/checkout/${id}`;
+  for (const phase of ["WAITING", "REVOCATIONS"] as const) {
+    if (phase === "REVOCATIONS") await putPhase(restored, phase);
+    for (const answer of [
+      await send(paid),
+      await pick({ method: "POST" }, BTC, `${paid}/payment-methods`),
+      await pick({ method: "POST" }, { network: "BTC", txHash: "0".repeat(64) }, `${paid}/claims`),
+    ]) {
+      expect(answer).toMatchObject({ status: 503, json: { code: "RESTORING" } });
+      expect(answer.headers.get("retry-after")).toBe("30");
+    }
+    for (const page of [
+      await send(`/pay/${id}`),
+      await send(`/pay/${id}/state`),
+      await pick(form, "method=BTC-BTC", `/pay/${id}/methods`),
+      await send(`/buy/${product.id}`),
+      await buy(),
+    ]) {
+      expect(page.status).toBe(503);
+      expect(page.headers.get("retry-after")).toBe("30");
+      expect(page.text).toContain("Try again in a minute.");
+    }
+  }
+  expect(await invoicesOf(shop)).toBe(1);
+  expect((await expectStatus(shop.get(`/invoices/${id}`), 200)).paymentMethods).toEqual([]);
+  await putPhase(restored, "ADDRESSES");
+  expect(await send(paid)).toMatchObject({ status: 200 });
+  expect(await buy()).toMatchObject({ status: 503 });
+  await putPhase(restored, "DONE");
+  expect(await send(`/buy/${product.id}`)).toMatchObject({ status: 200 });
+});
+
+it("a deploy that loses the variable keeps the deployment closed, goes on with the import, and keeps sequences above the epoch", async () => {
+  const shop = await freshMerchant();
+  const restored = restoredEnv(Date.now());
+  await putPhase(restored, "REVOCATIONS");
+  await doSetUp();
+  const path = `/api/v1/merchants/merchant/${shop.merchantId}/invoices`;
+  const create = { method: "POST", key: shop.secret, body: { name: "Order", rawAmount: 1 } };
+  const [number = ""] = restored.RESTORE_EPOCH.split("@");
+  for (const older of ["", "1@2026-01-01T00:00:00Z"])
+    expect(await production({ RESTORE_EPOCH: older })(path, { key: shop.secret })).toMatchObject({ status: 503 });
+  const lost = { ...env, RESTORE_EPOCH: "", DB: ownDatabase() };
+  const sent: unknown[] = [];
+  const JOB_QUEUE = {
+    sendBatch: async (messages: readonly { readonly body: unknown }[]) => void sent.push(...messages),
+  };
+  await dispatchJobs({ ...lost, JOB_QUEUE: JOB_QUEUE as never }, Date.now());
+  const message = { job: "restore", minuteMs: expect.any(Number), runs: 0 };
+  expect(sent).toContainEqual({ body: message });
+  for (let run = 0; run < 100; run++) {
+    await runJobMessage(
+      { job: "restore", minuteMs: Date.now(), runs: 0 },
+      { ...lost, DB: ownDatabase() },
+      () => undefined,
+    );
+    const [row] = await testDb
+      .select()
+      .from(restores)
+      .where(eq(restores.epoch, Number(number)));
+    if (row?.phase === "DONE") break;
+  }
+  const made = await production()(path, create);
+  expect(made.status).toBe(201);
+  const { data } = await expectStatus(shop.get(`/events?invoiceId=${made.json?.id}`), 200);
+  for (const { sequence } of data) expect(sequence).toBeGreaterThan(Number(number) * 1_000_000);
 });
 
 it("a wrong epoch serves nobody, and an empty one everybody", async () => {
