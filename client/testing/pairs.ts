@@ -63,12 +63,21 @@ function printed(digits: bigint, scale: number): string {
   return unitsText(digits, scale);
 }
 
+/** Nodes relay no less, and the amounts that are given below a price must be relayed, too. */
+const LEAST_UNITS: Readonly<Record<string, bigint>> = { BTC: 548n, LTC: 5_480n };
+
+/** Whole grains, and at least what is relayed. */
+export function plainUnits(pair: Pair, units: bigint): bigint {
+  const grain = finestGrain(pair);
+  const least = pair.family === "bitcoin" ? (LEAST_UNITS[pair.cryptocurrency] ?? 1n) : 1n;
+  return ceilDiv(units > least ? units : least, grain) * grain;
+}
+
 /** The fewest base units that are worth the price, in whole grains. */
 export function priceUnits(pair: Pair, micros: bigint, rate: string): bigint {
   const { digits, scale } = decimalOf(rate);
   const units = ceilDiv(micros * 10n ** BigInt(pair.decimals + scale), digits * 1_000_000n);
-  const grain = finestGrain(pair);
-  return ceilDiv(units, grain) * grain;
+  return plainUnits(pair, units);
 }
 
 /** What base units are worth at a rate, rounded down. */

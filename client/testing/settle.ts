@@ -2,7 +2,7 @@
 import type * as Api from "../api-types.ts";
 import { ceilDiv, microsText, unitsText } from "./decimals.ts";
 import { type News, record } from "./events.ts";
-import { type Pair, paymentUri, rateOf, worthMicros } from "./pairs.ts";
+import { type Pair, paymentUri, plainUnits, rateOf, worthMicros } from "./pairs.ts";
 import { type FakeInvoice, type FakeMethod, type FakePayment, type FakeState, timeOf } from "./state.ts";
 
 type Status = Api.Invoice["status"];
@@ -127,8 +127,7 @@ function askForRest(invoice: FakeInvoice): void {
     );
     const due = missing <= 0n ? 0n : ceilDiv(amountUnits * missing, forMicros);
     const isOpen = (isActive(body.status) || body.status === "UNDERPAID") && missing > underTolerance(expectedMicros);
-    const grain = pair.grains.at(-1) ?? 1n;
-    method.restUnits = isOpen && missing !== forMicros ? ceilDiv(due, grain) * grain : undefined;
+    method.restUnits = isOpen && missing !== forMicros ? plainUnits(pair, due) : undefined;
     if (shown?.address == null) continue;
     const asked = method.restUnits ?? due;
     shown.amountDue = unitsText(asked, pair.decimals);

@@ -25,3 +25,18 @@ export function objectOf<Stub>(env: Pick<Env, "LOCATION_HINT">, namespace: Objec
   if (!hint.ok || hint.value === undefined) return namespace.getByName(name);
   return namespace.getByName(name, { locationHint: hint.value });
 }
+
+const STAND_IN = "for:";
+
+/**
+ * The object that does what this one cannot do while it still runs the release before: a new one runs this release. It sorts before all ids, so
+ * that a reader of both meets first what came first.
+ */
+export function standInOf(name: string): string {
+  return `${STAND_IN}${name}`;
+}
+
+/** The object that the one with this name stands in for; itself, if it is no stand-in. */
+export function ownerOf(name: string): string {
+  return name.startsWith(STAND_IN) ? name.slice(STAND_IN.length) : name;
+}

@@ -1,6 +1,6 @@
 // The release before this one, which must run on the tables of this one: a deploy applies the migrations before it replaces the Worker.
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -20,6 +20,32 @@ export function whyMissing(revision: string): string | undefined {
   } catch {
     return `${revision} is not in this clone: fetch it (git fetch --unshallow --tags)`;
   }
+}
+
+/** A file of the release; undefined for a revision means the working tree. */
+export function textOf(revision: string | undefined, path: string): string {
+  return revision === undefined ? readFileSync(join(ROOT, path), "utf8") : git("show", `${revision}:${path}`);
+}
+
+/** What its objects answer to calls, as `BINDING.method`, sorted. `fetch`, alarms and sockets are the platform's own. */
+export function methodsOfObjects(revision: string | undefined): readonly string[] {
+  const at = revision === undefined ? [] : [revision];
+  const found = git("grep", "-lE", "^export class \\w+ extends DurableObject", ...at, "--", "src")
+    .trim()
+    .split("\n");
+  const classes = found.map((line) => textOf(revision, line.slice(line.indexOf(":") + 1)));
+  const bindings = textOf(revision, "wrangler.toml").matchAll(/\{ name = "(\w+)", class_name = "(\w+)" \}/g);
+  return [...bindings]
+    .flatMap(([, binding, name]) => methodsOf(classes, name ?? "").map((method) => `${binding}.${method}`))
+    .sort();
+}
+
+function methodsOf(texts: readonly string[], name: string): readonly string[] {
+  const bodies = texts.flatMap((text) => new RegExp(`^export class ${name} extends[^]*?^}`, "m").exec(text) ?? []);
+  if (bodies.length !== 1) throw new Error(`${bodies.length} classes ${name}`);
+  return [...(bodies[0] ?? "").matchAll(/^ {2}(?:async )?([a-z]\w*)\(/gm)].flatMap(([, method = ""]) =>
+    method === "constructor" ? [] : [method],
+  );
 }
 
 export interface Checkout {

@@ -4,7 +4,7 @@ import { newOperationId } from "../../lib/ids.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { seal, unseal } from "../../lib/seal.ts";
-import { readWithRetry } from "../../platform/db/retry.ts";
+import { callAdded, readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Reply } from "../../platform/http/reply.ts";
 import { fingerprint, keyHash, parseIdempotencyKey } from "../../platform/idempotency/idempotency-key.ts";
@@ -109,6 +109,11 @@ export function keysOf(env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT">, scop
     reserve: (hash, print, nowMs) => stub().reserve(hash, print, nowMs),
     takeOver: (hash, operationId, nowMs) => stub().takeOver(hash, operationId, nowMs),
     endLease: (hash, operationId, attempt) => stub().endLease(hash, operationId, attempt),
-    knows: async (hash, nowMs) => (await stub().knows?.(hash, nowMs)) ?? false,
+    // Unknown to the release before: the request is then admitted anew.
+    knows: (hash, nowMs) =>
+      callAdded(
+        async () => (await stub().knows?.(hash, nowMs)) ?? false,
+        async () => false,
+      ),
   };
 }

@@ -1,6 +1,7 @@
-// Balances and nonces of accounts after a block, from an EVM node. Most nodes keep the state of about the last 128 blocks; for older ones they
+// Balances, nonces and code of accounts after a block, from an EVM node. Most nodes keep the state of about the last 128 blocks; for older ones they
 // return an error, each with its own message.
 import type { Outage } from "../../lib/fetch-text.ts";
+import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, shaped } from "../json-rpc-client.ts";
 import type { BlockRef } from "../transfer.ts";
@@ -73,7 +74,8 @@ async function byAccount(
   if (accounts.length > ONE_BY_ONE) return ok(heights.map((height) => ({ height, balances: undefined })));
   const found: Snapshot[] = [];
   for (const height of heights) {
-    const units = await askEach(edge, { method: "eth_getBalance", height, accounts, to });
+    const asked = accounts.map((account) => ({ method: "eth_getBalance", height, account }) as const);
+    const units = await askEach(edge, to, asked);
     if (!units.ok) return units;
     const reported = new Map<string, bigint>();
     for (const [place, account] of accounts.entries()) {
@@ -116,7 +118,7 @@ export async function stateFrom(
   let [low, high] = [from, to.height];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const probe = await askEach(edge, { method: "eth_getBalance", height: middle, accounts: [MULTICALL], to });
+    const probe = await askEach(edge, to, [{ method: "eth_getBalance", height: middle, account: MULTICALL }]);
     if (!probe.ok) return probe;
     if (probe.value[0] === undefined) low = middle + 1;
     else high = middle;
@@ -125,43 +127,63 @@ export async function stateFrom(
 }
 
 /**
- * Whether one of the accounts sent a transaction in the range. A nonce never decreases, so an account with nonce 0 at the end had sent nothing
- * before.
+ * Whether coins could have left one of the accounts in the range without a trace in its balance: by a transaction that it sent, which raises its
+ * nonce, or by its code, which leaves no trace at all (a smart wallet that forwards, a key's account that delegates by EIP-7702). Also true where
+ * the node refuses to tell. Code that an account gets within the range raises its nonce: a creation to 1, a delegation by 1. A nonce never
+ * decreases, so an account with nonce 0 at the end had sent nothing before.
  */
-export async function haveSent(
+export async function mayHaveSent(
   edge: RpcEdge,
   { accounts, from, to }: { readonly accounts: readonly string[]; readonly from: number; readonly to: BlockRef },
 ): Promise<Result<boolean, Outage>> {
-  const method = "eth_getTransactionCount";
-  const after = await askEach(edge, { method, height: to.height, accounts, to });
-  if (!after.ok) return after;
-  const senders = accounts.filter((_, place) => after.value[place] !== 0n);
-  const before = await askEach(edge, { method, height: from - 1, accounts: senders, to });
-  if (!before.ok) return before;
-  const was = new Map(senders.map((account, place) => [account, before.value[place]]));
-  return ok(accounts.some((account, place) => was.has(account) && was.get(account) !== after.value[place]));
+  const asked = accounts.flatMap((account): readonly Question[] => [
+    { method: "eth_getCode", height: from - 1, account },
+    { method: "eth_getTransactionCount", height: to.height, account },
+  ]);
+  const told = await askEach(edge, to, asked);
+  if (!told.ok) return told;
+  const figures = accounts.map((account, place) => ({
+    account,
+    code: told.value[2 * place],
+    nonce: told.value[2 * place + 1],
+  }));
+  if (figures.some(({ code, nonce }) => code !== 0n || nonce === undefined)) return ok(true);
+  const senders = figures.filter(({ nonce }) => nonce !== 0n);
+  const before = await askEach(
+    edge,
+    to,
+    senders.map(({ account }) => ({ method: "eth_getTransactionCount", height: from - 1, account })),
+  );
+  return before.ok ? ok(senders.some(({ nonce }, place) => nonce !== before.value[place])) : before;
 }
 
-/** One number for each account after a block, in order; undefined for a refusal. */
+interface Question {
+  readonly method: "eth_getTransactionCount" | "eth_getBalance" | "eth_getCode";
+  /** After the block of that height. */
+  readonly height: number;
+  readonly account: string;
+}
+
+/** One number for each question, in order; undefined for a refusal. Of code it is the length. */
 async function askEach(
   edge: RpcEdge,
-  of: {
-    readonly method: "eth_getTransactionCount" | "eth_getBalance";
-    readonly height: number;
-    readonly accounts: readonly string[];
-    readonly to: BlockRef;
-  },
+  to: BlockRef,
+  asked: readonly Question[],
 ): Promise<Result<readonly (bigint | undefined)[], Outage>> {
-  const calls = of.accounts.map((account) => ({ method: of.method, params: [account, quantity(of.height)] }));
-  const answers = await pinned(edge, of.to, calls);
+  const calls = asked.map(({ method, account, height }) => ({ method, params: [account, quantity(height)] }));
+  const answers = await pinned(edge, to, calls);
   if (!answers.ok) return answers;
   const figures: (bigint | undefined)[] = [];
-  for (const answer of answers.value) {
+  for (const [place, answer] of answers.value.entries()) {
     const refused = answer.ok ? undefined : outageOf(answer.error);
     if (refused?.kind === "RATE_LIMITED") return err(refused);
-    const figure = answer.ok ? shaped(Units, answer.value, of.method) : ok(undefined);
+    const method = asked[place]?.method ?? "";
+    const schema = method === "eth_getCode" ? CodeLength : Units;
+    const figure = answer.ok ? shaped(schema, answer.value, method) : ok(undefined);
     if (!figure.ok) return figure;
     figures.push(figure.value);
   }
   return ok(figures);
 }
+
+const CodeLength = lazily(() => Bytes().transform((code) => BigInt(code.length - 2)));

@@ -1,7 +1,7 @@
 // Finds payments in the native coin by the recipients' balances: coins that a contract moved are in no list of transactions, but in the
-// balance. On BNB and Cronos (`nativeBy`) blocks are read only if a balance or a nonce changed; the nonce counts because a simultaneous sweep
-// would hide a payment. On ETH every block is read, and the balances show what the blocks do not. Nothing is kept between two scans: each asks
-// the node for the balances before its first block.
+// balance. On BNB and Cronos (`nativeBy`) blocks are not read where nothing can have come in: no balance and no nonce changed, and no recipient
+// has code. A nonce counts because a sweep in the same span would hide a payment; code, because it sends on without one. On ETH every block is
+// read, and the balances show what the blocks do not. Nothing is kept between two scans: each asks the node for what was before its first block.
 import type { Outage } from "../../lib/fetch-text.ts";
 import { outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -9,7 +9,7 @@ import type { UnreadBlocks } from "../chain-client.ts";
 import type { RpcEdge } from "../json-rpc-client.ts";
 import type { BlockRef, Transfer } from "../transfer.ts";
 import { type BalanceMove, growthTransfer, sumOf, unexplainedUnits } from "./balance-change.ts";
-import { balancesAt, haveSent, type Snapshot, stateFrom } from "./balance-state-client.ts";
+import { balancesAt, mayHaveSent, type Snapshot, stateFrom } from "./balance-state-client.ts";
 import { FULL_AT_ONCE, SMALL_AT_ONCE } from "./batch-client.ts";
 import { type ScannedBlock, scanBlocks } from "./block-scan-client.ts";
 import type { Wanted } from "./token-log.ts";
@@ -18,7 +18,7 @@ export interface BalanceScan {
   readonly from: number;
   readonly to: BlockRef;
   readonly wanted: Wanted;
-  /** False: only blocks in which something moved. */
+  /** False: only where something moved, or could have moved unseen. */
   readonly readsEveryBlock: boolean;
 }
 
@@ -45,7 +45,7 @@ export async function scanBalances(edge: RpcEdge, of: BalanceScan): Promise<Resu
   const first = snapshots[0]?.height ?? to.height;
   const unread = from === 0 || first < from ? null : { from, to: first };
   if (!readsEveryBlock && unread === null && from > 0) {
-    const moved = await hasMoved(edge, of, snapshots);
+    const moved = await mayHaveMoved(edge, of, snapshots);
     if (!moved.ok) return moved;
     if (!moved.value) return ok({ transfers: [], unread });
   }
@@ -80,7 +80,7 @@ function sinceLastGap(read: readonly Snapshot[]): readonly Snapshot[] {
   return read.slice(read.findLastIndex(({ balances }) => balances === undefined) + 1);
 }
 
-async function hasMoved(
+async function mayHaveMoved(
   edge: RpcEdge,
   { from, to, wanted }: BalanceScan,
   snapshots: readonly Snapshot[],
@@ -88,13 +88,16 @@ async function hasMoved(
   const accounts = [...wanted.recipients];
   const [before, after] = snapshots;
   const isStill = accounts.every((account) => before?.balances?.get(account) === after?.balances?.get(account));
-  if (!isStill || !noncesAreCheaper(accounts.length, to.height - from + 1)) return ok(true);
-  return haveSent(edge, { accounts, from, to });
+  if (!isStill || !askingIsCheaper(accounts.length, to.height - from + 1)) return ok(true);
+  return mayHaveSent(edge, { accounts, from, to });
 }
 
+/** Nonce and code of each account. */
+const QUESTIONS = 2;
+
 /** Reading the blocks instead gives the same answer at a cost that does not grow with the recipients. */
-function noncesAreCheaper(accounts: number, blocks: number): boolean {
-  return Math.ceil(accounts / SMALL_AT_ONCE) <= Math.ceil(blocks / FULL_AT_ONCE);
+function askingIsCheaper(accounts: number, blocks: number): boolean {
+  return Math.ceil((QUESTIONS * accounts) / SMALL_AT_ONCE) <= Math.ceil(blocks / FULL_AT_ONCE);
 }
 
 interface GrowthRange {

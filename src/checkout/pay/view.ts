@@ -7,6 +7,7 @@ import { isTestNetwork, networkNamed } from "../../chains/networks.ts";
 import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
 import type { MethodBody } from "../../commerce/invoices/invoice-body.ts";
 import { type Pair, pairOf } from "../../commerce/invoices/payment-method.ts";
+import { isMonitored } from "../../commerce/invoices/status.ts";
 import { confirmationsAt, type Payment } from "../../commerce/payments/payment.ts";
 import { formatUnits } from "../../lib/money.ts";
 import { plainText } from "../../lib/plain-text.ts";
@@ -149,7 +150,7 @@ export function checkoutView(facts: ViewFacts): CheckoutView {
     canReturn: isPaid && invoice.redirectUrl !== null,
     claim,
     claimNetworks: claimNetworks(file),
-    isMonitored: nowMs <= invoice.monitorUntilMs,
+    isMonitored: isMonitored(invoice, nowMs),
     acceptsLate: invoice.latePaymentPolicy === "ACCEPT",
     isTest: method?.isTest ?? isAllTest([...active, ...available]),
     isLive: stageSeconds > 0,

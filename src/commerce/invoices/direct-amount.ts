@@ -1,7 +1,7 @@
 // Which amount a direct wallet asks for. On a shared address the amount distinguishes the invoices (decisions 4, "Amount for a direct wallet"):
 // it is the plain price if that is free, else slightly less, so that no payer pays more. A price's candidates are numbered 0, 1, 2, ... in the
 // order in which they are tried. The allocator stores the number (the salt), so that an index finds the next free one.
-import { floorDiv, minBig, roundUpTo } from "../../lib/money.ts";
+import { floorDiv, maxBig, minBig, roundUpTo } from "../../lib/money.ts";
 
 /** The granularity of an asset's direct amounts. */
 export interface AmountGrain {
@@ -18,9 +18,11 @@ export const DISCOUNT_DIVISOR = 200n;
 const LOW_NUMERATOR = 4;
 const LOW_DENOMINATOR = 5;
 
-/** The price of a quote, rounded up to the asset's grain. */
-export function plainUnits(quoteUnits: bigint, asset: AmountGrain): bigint {
-  return roundUpTo(quoteUnits, asset.grainUnits);
+/** The price of a quote, rounded up to the asset's grain; at least so much that none of its candidates is below `leastUnits`. */
+export function plainUnits(quoteUnits: bigint, asset: AmountGrain, leastUnits = 1n): bigint {
+  let price = roundUpTo(maxBig(quoteUnits, leastUnits), asset.grainUnits);
+  while (price - mostGrains(price, asset) * asset.grainUnits < leastUnits) price += asset.grainUnits;
+  return price;
 }
 
 /** How many candidates a price has, the plain one included: 1 to 10,001. `priceUnits` is a `plainUnits`. */

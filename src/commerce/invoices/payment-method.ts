@@ -1,9 +1,11 @@
 // An invoice's payment method for one pair: which wallets it may use, its quote, and its row (decisions 4).
 import { type Asset, assetOn, type Network, networkNamed } from "../../chains/networks.ts";
+import { maxBig } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { printJson } from "../../lib/typed-json.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type Quote, quoteRate, type RateTable, unitsFor } from "../../rates/quote.ts";
+import { dustLimitUnits } from "../payments/dust.ts";
 import { type MacKeys, signRow } from "../wallets/row-mac.ts";
 import { isWalletIntact, isWalletOpen, type Wallet } from "../wallets/wallet.ts";
 import { plainUnits } from "./direct-amount.ts";
@@ -96,7 +98,10 @@ export function walletsToActivate<W extends MaybePaused>(
   return ok(chosen);
 }
 
-/** The quote without a salt. `amountUnits`: null on an any-amount invoice; rounded up to the grain for a direct wallet. */
+/**
+ * The quote without a salt. `amountUnits`: null on an any-amount invoice; rounded up to the grain for a direct wallet, and to what arrives and
+ * counts: less than the dust limit does not, however low the price is.
+ */
 export interface MethodQuote extends Quote {
   readonly amountUnits: bigint | null;
 }
@@ -107,15 +112,17 @@ export function quoteMethod(of: {
   readonly table: RateTable;
   readonly nowMs: number;
 }): Result<MethodQuote, Failure> {
-  const { asset } = pairOf(of.wallet);
+  const { asset, network } = pairOf(of.wallet);
   const { amountMicros, currency } = of.invoice;
   const quote = quoteRate({ table: of.table, assetCode: asset.rateCode, currency, nowMs: of.nowMs });
   if (!quote.ok) return err({ code: "RATE_UNAVAILABLE" });
   if (amountMicros === 0n) return ok({ ...quote.value, amountUnits: null });
   const units = unitsFor({ amountMicros, rate: quote.value.rate, decimals: asset.decimals });
+  const leastUnits = dustLimitUnits(network, asset.code);
+  const isShared = of.wallet.walletType === "DIRECT_WALLET";
   return ok({
     ...quote.value,
-    amountUnits: of.wallet.walletType === "DIRECT_WALLET" ? plainUnits(units, asset) : units,
+    amountUnits: isShared ? plainUnits(units, asset, leastUnits) : maxBig(units, leastUnits),
   });
 }
 

@@ -1,12 +1,12 @@
 // The amount left to pay after a partial payment, at one of the invoice's methods.
-import { maxBig, roundUpTo } from "../../lib/money.ts";
 import { dustLimitUnits } from "../payments/dust.ts";
+import { plainUnits } from "./direct-amount.ts";
 import type { Invoice, PaymentMethod } from "./invoice.ts";
 import { pairOf } from "./payment-method.ts";
 import { amountDueUnits } from "./value.ts";
 
 /**
- * The amount due, in whole grains and never less than nodes relay. Null if it equals the method's quoted amount, and if enough was received.
+ * The amount due, in whole grains and never less than arrives and counts. Null if it equals the method's quoted amount, and if enough was received.
  */
 export function restUnits(
   method: Pick<PaymentMethod, "amountUnits" | "quoteForMicros" | "network" | "cryptocurrency">,
@@ -20,7 +20,7 @@ export function restUnits(
   const due = amountDueUnits({ amountUnits, quoteForMicros, expectedMicros, receivedMicros });
   if (due === null || due === 0n) return null;
   const { asset, network } = pairOf(method);
-  return roundUpTo(maxBig(due, dustLimitUnits(network, asset.code)), asset.grainUnits);
+  return plainUnits(due, asset, dustLimitUnits(network, asset.code));
 }
 
 /** Whether a rest is due at a shared address but has no reserved amount; then the method must not ask for an amount. */

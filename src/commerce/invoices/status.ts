@@ -15,6 +15,14 @@ export function isActive(status: InvoiceStatus): boolean {
   return status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION";
 }
 
+/** Whether its network is read for it (`isWatched` in detection/watchers/store.ts): one that an outage keeps open is, however late it is. */
+export function isMonitored(
+  { status, monitorUntilMs }: Pick<Invoice, "status" | "monitorUntilMs">,
+  nowMs: number,
+): boolean {
+  return isActive(status) || nowMs <= monitorUntilMs;
+}
+
 /** Whether the clock alone may have changed the status: the invoice is active and past `expiresAt`. A sweep or a read then settles it. */
 export function isDue(invoice: Pick<Invoice, "status" | "expiresAtMs">, nowMs: number): boolean {
   return isActive(invoice.status) && nowMs > invoice.expiresAtMs;

@@ -47,7 +47,7 @@ export function restoreDependencies(
     },
     apply: (restore, item) =>
       item.kind === "REVOCATION"
-        ? replayRevocation(deps, { restore, owner: item.name, kept: item.kept })
+        ? replayRevocation(deps, { restore, name: item.name, kept: item.kept })
         : recoverPlace({ ...deps, lowersCursors, restoredToMs: restore.restoredToMs }, item.shown),
   };
 }

@@ -1,6 +1,7 @@
 // What objects hold since the restored minute, as items that an import puts back one by one.
 
 import { parseId } from "../../lib/ids.ts";
+import { ownerOf } from "../../lib/object-of.ts";
 import type { KeptRevocation, RevocationsRpc } from "../../platform/revocations/revocation.ts";
 import { placeNamed } from "../amounts/amount-place.ts";
 import type { AmountAllocatorRpc } from "../amounts/amount-request.ts";
@@ -45,7 +46,7 @@ export async function readRevocations(
   return {
     items: kept.map((each) => {
       const { place, kind, target, columns } = each;
-      const facts = { ...NOWHERE, merchantId: name, known: JSON.stringify({ kind, target, columns }) };
+      const facts = { ...NOWHERE, merchantId: ownerOf(name), known: JSON.stringify({ kind, target, columns }) };
       return { kind: "REVOCATION", name, place, kept: each, facts };
     }),
   };

@@ -1,5 +1,6 @@
 // Makes a revocation again that the database has lost. Each with an audit entry, whose id says whether it was repeated before.
 import { derivedId, parseId } from "../../lib/ids.ts";
+import { ownerOf } from "../../lib/object-of.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
@@ -16,18 +17,19 @@ export interface ReplayDependencies {
   readonly nowMs: number;
 }
 
-/** `owner`: the merchant or user whose object kept the copy. Throws the faults of storage, so that the step is repeated. */
+/** `name`: the object that kept the copy. Throws the faults of storage, so that the step is repeated. */
 export async function replayRevocation(
   deps: ReplayDependencies,
   {
     restore,
-    owner,
+    name,
     kept,
-  }: { readonly restore: Pick<Restore, "operationId">; readonly owner: string; readonly kept: KeptRevocation },
+  }: { readonly restore: Pick<Restore, "operationId">; readonly name: string; readonly kept: KeptRevocation },
 ): Promise<Outcome> {
   const { db, nowMs } = deps;
   const { kind, target, place } = kept;
-  const id = derivedId("aud", `${restore.operationId}|revoked ${owner} ${place}`);
+  const owner = ownerOf(name);
+  const id = derivedId("aud", `${restore.operationId}|revoked ${name} ${place}`);
   const merchantId = parseId("mer", owner) ?? null;
   const entry = { id, merchantId, action: "revocation.repeated", target, after: { kind } } as const;
   const statements = [repeatRevocation(db, owner, kept), insertAudit(db, SYSTEM_TRAIL, entry, nowMs)];

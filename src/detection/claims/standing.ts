@@ -3,6 +3,7 @@
 
 import type { Invoice } from "../../commerce/invoices/invoice.ts";
 import { pairOf } from "../../commerce/invoices/payment-method.ts";
+import { isMonitored } from "../../commerce/invoices/status.ts";
 import { isSeen, isSuperseded, type Payment } from "../../commerce/payments/payment.ts";
 import { formatUnits } from "../../lib/money.ts";
 import { type Claim, REPEAT_MS } from "./claim.ts";
@@ -37,7 +38,7 @@ export type ClaimStanding = (typeof CLAIM_STANDINGS)[number];
 
 export interface StandingFacts {
   readonly claim: Pick<Claim, "network" | "txHash" | "createdAtMs"> & { readonly outcome: string };
-  readonly invoice: Pick<Invoice, "id" | "merchantId" | "monitorUntilMs">;
+  readonly invoice: Pick<Invoice, "id" | "merchantId" | "status" | "monitorUntilMs">;
   /** All payments of the invoice. */
   readonly payments: readonly Payment[];
   /** Other rows of the transaction at addresses of the invoice, of any merchant. */
@@ -54,21 +55,24 @@ export interface Standing {
 /** The most that the transaction is: a payment that counts goes before one that needs a decision, and so on. */
 export function standingOf(facts: StandingFacts): Standing {
   const { claim, invoice } = facts;
-  const own = facts.payments.filter(({ network, txHash }) => network === claim.network && txHash === claim.txHash);
-  const others = facts.claimed.filter(({ merchantId }) => merchantId === invoice.merchantId);
   // A superseded row says what the chain no longer holds, and never comes back.
-  const all = [...own, ...others].filter((each) => !isSuperseded(each));
+  const own = facts.payments.filter(
+    (each) => each.network === claim.network && each.txHash === claim.txHash && !isSuperseded(each),
+  );
+  const others = facts.claimed.filter(({ merchantId }) => merchantId === invoice.merchantId);
+  const free = others.filter((each) => each.invoiceId === null && !isSuperseded(each));
   const seen = own.filter(isSeen);
-  const ignored = others.filter(({ status }) => status === "IGNORED");
+  const gone = own.filter(isGone);
+  const ignored = free.filter(({ status }) => status === "IGNORED");
   const ranked: readonly (readonly [ClaimStanding, readonly Payment[]])[] = [
     ["CREDITED", seen.filter(({ isLate }) => !isLate)],
     ["LATE", seen],
-    ["TO_DECIDE", others.filter(({ status }) => status === "UNMATCHED")],
-    ["OTHER_ORDER", others.filter(isTaken)],
+    ["TO_DECIDE", free.filter(({ status }) => status === "UNMATCHED")],
+    ["OTHER_ORDER", gone.length === 0 ? others.filter(isTaken) : []],
     ["SET_ASIDE", ignored.filter(({ resolution }) => resolution !== null)],
     ["TOO_LITTLE", ignored],
-    ["REORGED", all.filter(({ status }) => status === "REORGED")],
-    ["DROPPED", all.filter(({ status }) => status === "DROPPED")],
+    ["REORGED", [...gone, ...free].filter(({ status }) => status === "REORGED")],
+    ["DROPPED", [...gone, ...free].filter(({ status }) => status === "DROPPED")],
   ];
   const found = ranked.find(([, payments]) => payments.length > 0);
   if (found === undefined) return { standing: unfound(facts), amounts: [] };
@@ -78,15 +82,19 @@ export function standingOf(facts: StandingFacts): Standing {
 
 function unfound({ claim, invoice, claimed, nowMs }: StandingFacts): ClaimStanding {
   if (claimed.some(isTaken)) return "NOT_THIS";
-  if (nowMs > invoice.monitorUntilMs) return "OVER";
+  if (!isMonitored(invoice, nowMs)) return "OVER";
   // A failed lookup says nothing about later: the watcher has read on since.
   const isFresh = nowMs - claim.createdAtMs < REPEAT_MS;
   return claim.outcome === "UNAVAILABLE" && isFresh ? "UNAVAILABLE" : "NOT_FOUND";
 }
 
-/** Of payments that are none of this invoice's. */
+function isGone({ status }: Payment): boolean {
+  return status === "REORGED" || status === "DROPPED";
+}
+
+/** Of payments that are none of this invoice's. Whether one is still on the chain is nothing that this page tells. */
 function isTaken(payment: Payment): boolean {
-  return payment.invoiceId !== null && isSeen(payment);
+  return payment.invoiceId !== null && !isSuperseded(payment);
 }
 
 function amountsOf(payments: readonly Payment[]): Standing["amounts"] {

@@ -4,12 +4,13 @@
 
 import { drizzle } from "drizzle-orm/d1";
 import { chunksOf } from "../../lib/chunks.ts";
-import { objectOf } from "../../lib/object-of.ts";
+import { objectOf, standInOf } from "../../lib/object-of.ts";
 import { isSafeguarded } from "../../lib/safeguards.ts";
 
 import type { Revocation, RevocationsRpc } from "../revocations/revocation.ts";
 import { type Meter, metered } from "./meter.ts";
 import type { RequestGroup } from "./request-group.ts";
+import { callAdded } from "./retry.ts";
 
 export type Db = ReturnType<typeof openDb>;
 
@@ -164,10 +165,14 @@ async function keepRevocations(
   const nowMs = Date.now();
   await Promise.all(
     [...byOwner].map(async ([owner, own]) => {
-      const object: Pick<RevocationsRpc, "keepRevocations"> = objectOf(env, env.MERCHANT_OBJECT, owner);
-      await object.keepRevocations(
-        own.map(({ kind, target, columns }) => ({ kind, target, columns })),
-        nowMs,
+      const copies = own.map(({ kind, target, columns }) => ({ kind, target, columns }));
+      const keepIn = (name: string) => {
+        const object: Pick<RevocationsRpc, "keepRevocations"> = objectOf(env, env.MERCHANT_OBJECT, name);
+        return object.keepRevocations(copies, nowMs);
+      };
+      await callAdded(
+        () => keepIn(owner),
+        () => keepIn(standInOf(owner)),
       );
     }),
   );

@@ -31,6 +31,8 @@ const OVERLOADED =
   /overloaded|too many requests queued|queued for too long|exceeded maximum db size|database or disk is full/i;
 const TRANSIENT =
   /network connection lost|object to be reset|because its code was updated|transient issue|internal error|storage operation exceeded timeout|client disconnected|cannot resolve d1 db/i;
+/** A method that this release added, on an object that still runs the release before: for some minutes after a deploy. */
+const ADDED_METHOD = /rpc receiver does not implement/i;
 /** Occurs only on a development server, while another program writes to the same file. Such a batch wrote nothing. */
 const LOCKED = /database is locked: SQLITE_BUSY/i;
 
@@ -40,7 +42,21 @@ export function faultKind(error: unknown): FaultKind {
   const messages = d1Messages(error);
   if (hasFlag(error, "overloaded") || messages.some((message) => OVERLOADED.test(message))) return "overloaded";
   if (hasFlag(error, "retryable") || messages.some((message) => TRANSIENT.test(message))) return "transient";
-  return isLocked(error) ? "transient" : "other";
+  return isLocked(error) || lacksMethod(error) ? "transient" : "other";
+}
+
+function lacksMethod(error: unknown): boolean {
+  return d1Messages(error).some((message) => ADDED_METHOD.test(message));
+}
+
+/** Calls a method that this release added; `instead`, where the object still runs the release before. */
+export async function callAdded<T>(call: () => Promise<T>, instead: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!lacksMethod(error)) throw error;
+    return instead();
+  }
 }
 
 function isLocked(error: unknown): boolean {

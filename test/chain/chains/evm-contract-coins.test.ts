@@ -166,6 +166,24 @@ describe("balances of recipients (BNB, Cronos)", () => {
     expect(more).toEqual([]);
   });
 
+  it.each(["BNB", "CRO"] as const)(
+    "a payment to a wallet contract that sends it on at once is found on %s",
+    async (name) => {
+      const chain = chainOf(name);
+      const { anvil } = chain;
+      const safe = await recipient(chain);
+      // Any call makes it pay its whole balance to the zero address.
+      await anvil.rpc("anvil_setCode", safe, "0x60006000600060004760006000f100");
+      const from = await next(chain);
+      const { transactionHash } = await anvil.execute({ to: safe, value: 7n, gas: 100_000n });
+      await anvil.mine();
+      expect(await anvil.rpc("eth_getBalance", safe, "latest")).toBe("0x0");
+      expect(await paid(chain, from, [safe])).toMatchObject([
+        { txHash: transactionHash, amountUnits: 7n, outputIndex: "native" },
+      ]);
+    },
+  );
+
   it("a recipient's own spending, including fees and failures, does not count as growth", async () => {
     const chain = chainOf("CRO");
     const { anvil } = chain;

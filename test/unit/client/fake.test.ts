@@ -12,6 +12,7 @@ import { amountsFor, pairNamed, priceUnits, rateOf } from "../../../client/testi
 import { FakeEdgetill } from "../../../client/testing.ts";
 import { NETWORKS } from "../../../src/chains/networks.ts";
 import { candidateUnits, plainUnits, saltCapacity } from "../../../src/commerce/invoices/direct-amount.ts";
+import { dustLimitUnits } from "../../../src/commerce/payments/dust.ts";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import { quoteRate, unitsFor } from "../../../src/rates/quote.ts";
 import { RUNS } from "../../support/property-runs.ts";
@@ -147,7 +148,7 @@ it("a page sells with the fake's public key", async () => {
 describe("amounts of the fake", () => {
   const table = fixedRateTable(0);
   const currencies = ["USD", ...Object.keys(table.fiat), ...Object.keys(table.assets)];
-  const pairs = NETWORKS.flatMap(({ name, assets }) => assets.map((asset) => ({ name, asset })));
+  const pairs = NETWORKS.flatMap((network) => network.assets.map((asset) => ({ network, asset })));
 
   it("are those of the service for every pair, currency and price", () => {
     fc.assert(
@@ -155,13 +156,14 @@ describe("amounts of the fake", () => {
         fc.constantFrom(...pairs),
         fc.constantFrom(...currencies),
         fc.bigInt({ min: 1n, max: 1_000_000_000_000n }),
-        ({ name, asset }, currency, amountMicros) => {
-          const pair = pairNamed({ cryptocurrency: asset.code.toLowerCase(), network: name.toLowerCase() });
+        ({ network, asset }, currency, amountMicros) => {
+          const pair = pairNamed({ cryptocurrency: asset.code.toLowerCase(), network: network.name.toLowerCase() });
           const quote = quoteRate({ table, assetCode: asset.rateCode, currency, nowMs: 0 });
           if (pair === undefined || !quote.ok) throw new Error(`no price of ${asset.code} in ${currency}`);
           const { rate } = quote.value;
           expect(rateOf(pair, currency)).toBe(rate);
-          const units = plainUnits(unitsFor({ amountMicros, rate, decimals: asset.decimals }), asset);
+          const least = dustLimitUnits(network, asset.code);
+          const units = plainUnits(unitsFor({ amountMicros, rate, decimals: asset.decimals }), asset, least);
           expect(priceUnits(pair, amountMicros, rate)).toBe(units);
           const to = Math.min(saltCapacity(units, asset), 300);
           const amounts = amountsFor(pair, units);

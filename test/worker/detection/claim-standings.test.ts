@@ -50,6 +50,7 @@ function patternOf(text: string): RegExp {
 }
 
 interface Paid {
+  readonly id: string;
   readonly txHash: string;
   readonly status: string;
   readonly isLate: boolean;
@@ -59,11 +60,23 @@ interface Paid {
 
 const isSeen = ({ status }: Paid) => status === "DETECTED" || status === "CONFIRMED";
 
+interface Shown {
+  readonly status: string;
+  readonly monitorUntil: string;
+  readonly payments: readonly Paid[];
+}
+
 /** The payments of the transaction as the payer's own API shows them. */
 async function creditedTo(id: string, txHash: string): Promise<readonly Paid[]> {
-  const { json } = await api({ id });
-  const { payments: paid } = json as { readonly payments: readonly Paid[] };
-  return paid.filter((each) => each.txHash === txHash);
+  return paidBy(await shownTo(id), txHash);
+}
+
+const shownTo = async (id: string) => (await api({ id })).json as unknown as Shown;
+const paidBy = ({ payments: paid }: Shown, txHash: string) => paid.filter((each) => each.txHash === txHash);
+
+/** Whether the invoice is open, or payments are watched for although it is not. */
+function isWatched({ status, monitorUntil }: Shown): boolean {
+  return status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION" || Date.parse(monitorUntil) >= Date.now();
 }
 
 describe("one transaction that is named on the pages of three invoices", () => {
@@ -122,7 +135,7 @@ describe("one transaction that is named on the pages of three invoices", () => {
     await decide({ action: "ASSIGN", invoiceId: orders[0]?.id });
     expect(await keys()).toEqual(["claimCredited", "claimOtherOrder", "claimOtherOrder"]);
     await testDb.update(payments).set({ status: "REORGED" }).where(eq(payments.txHash, transfer.txHash));
-    expect(await keys()).toEqual(["claimReorged", "claimReorged", "claimReorged"]);
+    expect(await keys()).toEqual(["claimReorged", "claimOtherOrder", "claimOtherOrder"]);
   });
 });
 
@@ -130,7 +143,8 @@ describe("one transaction that is named on the pages of three invoices", () => {
 
 interface World {
   readonly prices: readonly number[];
-  readonly states: readonly ("open" | "expired" | "cancelled" | "over")[];
+  /** `held`: its time is over, and an outage of the network keeps it open. */
+  readonly states: readonly ("open" | "expired" | "cancelled" | "over" | "held")[];
   /** Each output: to whom, and how much of which invoice's amount. */
   readonly outputs: readonly {
     readonly to: "shop" | "rival" | "elsewhere";
@@ -149,7 +163,10 @@ const SHARES = [1, 1, 0.98, 0.5, 2, 0.000_001];
 
 const worlds: fc.Arbitrary<World> = fc.record({
   prices: fc.array(fc.constantFrom(10, 16.59, 20, 80, 123.45), { minLength: 2, maxLength: 3 }),
-  states: fc.array(fc.constantFrom("open", "open", "expired", "cancelled", "over"), { minLength: 3, maxLength: 3 }),
+  states: fc.array(fc.constantFrom("open", "open", "expired", "cancelled", "over", "held"), {
+    minLength: 3,
+    maxLength: 3,
+  }),
   outputs: fc.array(
     fc.record({
       to: fc.constantFrom("shop", "shop", "shop", "rival", "elsewhere"),
@@ -174,6 +191,8 @@ const KNOWN = [
   known({ outputs: [{ to: "shop", of: 0, share: 0.5 }], acts: ["ignore", "reopen", "assign"] }),
   known({ states: ["expired", "open", "over"], outputs: [{ to: "shop", of: 0, share: 1 }], isLate: true }),
   known({ states: ["cancelled", "over", "open"], outputs: [{ to: "shop", of: 0, share: 0.000_001 }], acts: ["drop"] }),
+  known({ outputs: [{ to: "shop", of: 0, share: 1 }], acts: ["drop"] }),
+  known({ states: ["held", "over", "held"], outputs: [{ to: "elsewhere", of: 0, share: 1 }] }),
   known({ states: ["over", "over", "over"], outputs: [{ to: "elsewhere", of: 0, share: 1 }] }),
 ];
 
@@ -210,7 +229,8 @@ async function put(id: string, state: World["states"][number], nowMs: number): P
     open: {},
     expired: ended,
     cancelled: { cancelledAtMs: nowMs - 1_000, status: "CANCELLED" as const },
-    over: { ...ended, monitorUntilMs: nowMs - 1_000 },
+    over: { ...ended, monitorUntilMs: nowMs - 1_000, status: "EXPIRED" as const, closedAtMs: nowMs },
+    held: { ...ended, monitorUntilMs: nowMs - 1_000 },
   }[state];
   if (state !== "open")
     await testDb
@@ -248,9 +268,17 @@ async function happen(act: World["acts"][number], txHash: string, shop: TestMerc
 /** Whether a page may say this: what the merchant's and the payer's API show of the transaction, and nothing else. */
 function mayBeSaid(
   key: string,
-  facts: { readonly own: readonly Paid[]; readonly rows: readonly Paid[]; readonly address: string },
+  facts: {
+    readonly own: readonly Paid[];
+    /** Of the shop. */
+    readonly rows: readonly Paid[];
+    /** Of other shops. */
+    readonly others: readonly Paid[];
+    readonly address: string;
+    readonly isWatched: boolean;
+  },
 ): boolean {
-  const { own, rows, address } = facts;
+  const { own, rows, others, address } = facts;
   const free = rows.filter(({ invoiceId }) => invoiceId === null);
   const counted = own.some((paid) => isSeen(paid) && !paid.isLate);
   if (key === "claimCredited") return counted;
@@ -261,14 +289,19 @@ function mayBeSaid(
   const toDecide = free.some(({ status }) => status === "UNMATCHED");
   if (key === "claimDiffers" || key === "claimToDecide") return toDecide;
   if (toDecide) return false;
-  const taken = rows.some((paid) => paid.invoiceId !== null && isSeen(paid) && paid.toAddress === address);
+  // What becomes of a payment of another order is never said: only that it is one.
+  const isElsewhere = (paid: Paid) => paid.invoiceId !== null && paid.toAddress === address;
+  const ours = new Set(own.map(({ id }) => id));
+  const taken = own.length === 0 && rows.some((paid) => !ours.has(paid.id) && isElsewhere(paid));
   if (key === "claimOtherOrder") return taken;
   if (taken) return false;
-  const has = (status: string) => rows.some((paid) => paid.status === status);
+  const known = [...own, ...free];
+  const has = (status: string) => known.some((paid) => paid.status === status);
   if (key === "claimTooLittle") return has("IGNORED");
   if (key === "claimReorged") return has("REORGED") || has("DROPPED");
-  if (key === "claimNotThis") return has("IGNORED") || !has("REORGED");
-  return (key === "claimNotFound" || key === "claimUnavailable") && !["IGNORED", "REORGED", "DROPPED"].some(has);
+  const isRivals = others.some(isElsewhere);
+  if (key === "claimNotThis") return has("IGNORED") || (known.length === 0 && (isRivals || !facts.isWatched));
+  return (key === "claimNotFound" || key === "claimUnavailable") && known.length === 0 && !isRivals && facts.isWatched;
 }
 
 describe("the page of any invoice, whatever a transaction pays and whatever happens to it afterwards", () => {
@@ -286,9 +319,13 @@ describe("the page of any invoice, whatever a transaction pays and whatever happ
           if (act !== undefined && shop !== undefined) await happen(act, txHash, shop, target?.id ?? "");
           for (const { id, of, address, query } of pages) {
             const { key, text, html, isGood } = await said(id, query);
-            const rows = (await of.get(`/payments?txHash=${txHash}`)).body.data;
-            const own = await creditedTo(id, txHash);
-            expect([key, mayBeSaid(key, { own, rows, address }), own, rows]).toEqual([key, true, own, rows]);
+            const rowsOf = async (each: TestMerchant) => (await each.get(`/payments?txHash=${txHash}`)).body.data;
+            const rows = await rowsOf(of);
+            const others = (await Promise.all(shops.filter((each) => each !== of).map(rowsOf))).flat();
+            const shown = await shownTo(id);
+            const own = paidBy(shown, txHash);
+            const facts = { own, rows, others, address, isWatched: isWatched(shown) };
+            expect([key, mayBeSaid(key, facts), facts]).toEqual([key, true, facts]);
             expect(isGood).toBe(key === "claimCredited");
             heard.add(key);
             // Nothing of another order or shop: the page names no other invoice, and no amount that another was credited with.

@@ -296,6 +296,8 @@ describe("the view", () => {
     const until = { monitorUntilMs: EXPIRES + 10 };
     expect(viewOf({ status: "EXPIRED", invoice: until, nowMs: EXPIRES + 10 }).isMonitored).toBe(true);
     expect(viewOf({ status: "EXPIRED", invoice: until, nowMs: EXPIRES + 11 }).isMonitored).toBe(false);
+    expect(viewOf({ status: "AWAITING_PAYMENT", invoice: until, nowMs: EXPIRES + 11 }).isMonitored).toBe(true);
+    expect(viewOf({ status: "PENDING_CONFIRMATION", invoice: until, nowMs: EXPIRES + 11 }).isMonitored).toBe(true);
     expect(viewOf({ invoice: { latePaymentPolicy: "ACCEPT" } }).acceptsLate).toBe(true);
   });
 

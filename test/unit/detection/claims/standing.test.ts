@@ -12,6 +12,7 @@ const RIVAL = makeId("mer", "1".repeat(26));
 const ANOTHER_HASH = `0x${"5e".repeat(32)}`;
 const claim = { network: "ETH", txHash: HASH, outcome: "NOT_FOUND", createdAtMs: NOW };
 const { invoice } = viewFacts().file;
+const EXPIRED = { ...invoice, status: "EXPIRED" } as const;
 
 const rowsOf = (rows: readonly Partial<Payment>[]) => viewFacts({ payments: rows }).file.payments;
 
@@ -41,13 +42,22 @@ describe("a claimed transaction", () => {
     ["REORGED", factsOf([], [free("REORGED", { wasIgnored: true })])],
     ["NOT_FOUND", factsOf([{ status: "DROPPED", outputIndex: "0~pay_1" }])],
     ["DROPPED", factsOf([{ status: "DROPPED" }])],
+    ["DROPPED", factsOf([], [free("DROPPED")])],
+    ["OTHER_ORDER", factsOf([], [taken("REORGED")])],
+    ["OTHER_ORDER", factsOf([], [taken("DROPPED"), free("REORGED")])],
+    ["NOT_FOUND", factsOf([], [taken("DROPPED", { outputIndex: "0~pay_1" })])],
+    ["REORGED", factsOf([{ status: "REORGED" }], [taken("REORGED")])],
     ["NOT_THIS", factsOf([], [taken("CONFIRMED", { merchantId: RIVAL })])],
+    ["NOT_THIS", factsOf([], [taken("REORGED", { merchantId: RIVAL })])],
     ["NOT_FOUND", factsOf([], [free("UNMATCHED", { merchantId: RIVAL })])],
     ["NOT_FOUND", factsOf([{ txHash: ANOTHER_HASH }])],
     ["NOT_FOUND", factsOf([{ network: "BNB" }])],
     ["UNAVAILABLE", factsOf([], [], { claim: { ...claim, outcome: "UNAVAILABLE" }, nowMs: NOW + 59_999 })],
     ["NOT_FOUND", factsOf([], [], { claim: { ...claim, outcome: "UNAVAILABLE" }, nowMs: NOW + 60_000 })],
-    ["OVER", factsOf([], [], { nowMs: invoice.monitorUntilMs + 1 })],
+    ["OVER", factsOf([], [], { invoice: EXPIRED, nowMs: invoice.monitorUntilMs + 1 })],
+    ["NOT_FOUND", factsOf([], [], { invoice: EXPIRED, nowMs: invoice.monitorUntilMs })],
+    // Held open by an outage, it is watched to its end.
+    ["NOT_FOUND", factsOf([], [], { nowMs: invoice.monitorUntilMs + 1 })],
     ["CREDITED", factsOf([{}], [], { nowMs: invoice.monitorUntilMs + 1 })],
   ] as const)("is %s (case %#)", (standing, facts) => {
     expect(standingOf(facts).standing).toBe(standing);
@@ -86,6 +96,18 @@ describe("a claimed transaction", () => {
           paid.invoiceId === OTHER ? { ...paid, amountUnits: paid.amountUnits * 2n } : paid,
         );
         expect(standingOf(factsOf(own, doubled))).toEqual(without);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("does not tell what becomes of a payment that is credited to another invoice", () => {
+    const rows = fc.array(fc.tuple(other, fc.constantFrom(...PAYMENT_STATUSES)), { maxLength: 3 });
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 3 }), rows, (own, claimed) => {
+        const now = claimed.map(([paid]) => paid);
+        const later = claimed.map(([paid, status]) => (paid.invoiceId === OTHER ? { ...paid, status } : paid));
+        expect(standingOf(factsOf(own, later))).toEqual(standingOf(factsOf(own, now)));
       }),
       { numRuns: RUNS },
     );

@@ -87,6 +87,11 @@ describe("an error of storage or of a Durable Object", () => {
       "transient",
     ],
     ["an object reset by a new version", new Error("Durable Object reset because its code was updated."), "transient"],
+    [
+      "a method that the object's release lacks",
+      new TypeError('The RPC receiver does not implement the method "keep".'),
+      "transient",
+    ],
     ["our own time limit", new TimeLimitError("late"), "transient"],
     ["one the platform marks as safe to repeat", flagged({ retryable: true }), "transient"],
     [

@@ -1,0 +1,23 @@
+// Objects that still run the release before: for some minutes after a deploy the new Worker calls them. They lack the methods that this release
+// added, and the real runtime says so.
+import { env } from "cloudflare:workers";
+import { ADDED_METHODS } from "./added-methods.ts";
+
+export type AddedBinding = "ADDRESS_ALLOCATOR" | "AMOUNT_ALLOCATOR" | "DIRECTORY" | "MERCHANT_OBJECT";
+
+/** The namespace, in which those objects that `isOlder` names run the release before. */
+export function withOlder<B extends AddedBinding>(binding: B, isOlder: (name: string) => boolean): Pick<Env, B> {
+  const real = env[binding];
+  const getByName = (name: string, ...rest: never[]) => {
+    const stub = real.getByName(name, ...rest);
+    if (!isOlder(name)) return stub;
+    return new Proxy(stub, {
+      get: (_, method) => {
+        const isAdded = ADDED_METHODS.some((added) => added === `${binding}.${String(method)}`);
+        const value: unknown = Reflect.get(stub, isAdded ? "methodOfNoRelease" : method);
+        return typeof value === "function" ? (...given: unknown[]) => Reflect.apply(value, stub, given) : value;
+      },
+    });
+  };
+  return { [binding]: { getByName } } as unknown as Pick<Env, B>;
+}
