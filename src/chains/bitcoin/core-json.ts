@@ -90,6 +90,13 @@ export const CoreTransaction = lazily(() =>
     })),
 );
 
+/** Whether a transaction is on the best chain or in the mempool: an index of transactions also finds it in a block that has left the chain. */
+export const CoreHeld = lazily(() =>
+  z
+    .object({ blockhash: Hash().nullish(), confirmations: z.string().nullish() })
+    .transform(({ blockhash, confirmations }) => typeof blockhash !== "string" || (confirmations ?? "0") !== "0"),
+);
+
 const Header = lazily(() => ({ hash: Hash(), height: Count(), time: Count() }));
 const refOf = ({ hash, height, time }: { readonly hash: string; readonly height: number; readonly time: number }) =>
   ({ height, hash, timeMs: time * 1000 }) satisfies BlockRef;
