@@ -29,6 +29,7 @@ export interface Measured {
   readonly perSecond: readonly number[];
   readonly p50Ms: readonly number[];
   readonly p90Ms: readonly number[];
+  readonly p99Ms: readonly number[];
   /** CPU of the server's process a request; empty where it cannot be read. */
   readonly cpuMs: readonly number[];
 }
@@ -62,6 +63,7 @@ export async function interleave(context: Context, targets: readonly Target[], w
     readonly perSecond: number;
     readonly p50Ms: number;
     readonly p90Ms: number;
+    readonly p99Ms: number;
     readonly cpuMs: number;
   }[][] = targets.map(() => []);
   for (let round = 1; round <= window.rounds; round++) {
@@ -74,6 +76,7 @@ export async function interleave(context: Context, targets: readonly Target[], w
     perSecond: figures.map((figure) => figure.perSecond),
     p50Ms: figures.map((figure) => figure.p50Ms),
     p90Ms: figures.map((figure) => figure.p90Ms),
+    p99Ms: figures.map((figure) => figure.p99Ms),
     cpuMs: figures.map((figure) => figure.cpuMs).filter((cpuMs) => !Number.isNaN(cpuMs)),
   }));
 }
@@ -90,6 +93,7 @@ export function together(rounds: readonly Measured[]): Measured {
     perSecond: rounds.flatMap(({ perSecond }) => perSecond),
     p50Ms: rounds.flatMap(({ p50Ms }) => p50Ms),
     p90Ms: rounds.flatMap(({ p90Ms }) => p90Ms),
+    p99Ms: rounds.flatMap(({ p99Ms }) => p99Ms),
     cpuMs: rounds.flatMap(({ cpuMs }) => cpuMs),
   };
 }

@@ -59,6 +59,8 @@ const FINISHED: State = {
 };
 
 export interface SeededRange {
+  /** By how much the index of words has grown the database. */
+  readonly wordBytes: number;
   /** Time and id of the invoice with this number, 0 the oldest. */
   readonly positionOf: (n: number) => { readonly createdAtMs: number; readonly id: string };
 }
@@ -71,10 +73,11 @@ export async function seedInvoices(
   progress: (text: string) => void,
 ): Promise<SeededRange> {
   const startMs = Date.now() - (count + 3_600) * 1_000;
+  let wordBytes = 0;
   for (let from = 0; from < count; from += CHUNK) {
     progress(`seeding invoices, ${from} of ${count}`);
     const to = Math.min(from + CHUNK, count);
-    await insert(database, FINISHED, [from, to, merchantId, startMs]);
+    wordBytes += await insert(database, FINISHED, [from, to, merchantId, startMs]);
   }
   const row = await database
     .prepare("SELECT count(*) AS rows FROM invoices WHERE merchant_id = ?")
@@ -82,6 +85,7 @@ export async function seedInvoices(
     .first<{ rows: number }>();
   if (row?.rows !== count) throw new Error(`${row?.rows} invoices were seeded, not ${count}`);
   return {
+    wordBytes,
     positionOf: (n) => ({ createdAtMs: startMs + n * 1_000, id: `inv_01${String(n).padStart(24, "0")}` }),
   };
 }
@@ -110,6 +114,12 @@ export async function seedDueInvoices(
 /** The values of ?1 to ?4. */
 type Values = readonly [number, number, string, number];
 
-async function insert(database: BenchDatabase, state: State, values: Values): Promise<void> {
-  await database.batch(statementsOf(state).map((sql) => database.prepare(sql).bind(...values)));
+/** Returns by how many bytes the statements of words have grown the database. */
+async function insert(database: BenchDatabase, state: State, values: Values): Promise<number> {
+  const statements = statementsOf(state);
+  const done = await database.batch(statements.map((sql) => database.prepare(sql).bind(...values)));
+  const bytesAfter = (n: number) => done[n]?.meta.size_after ?? Number.NaN;
+  return statements
+    .map((sql, n) => (sql.includes("search_words") ? bytesAfter(n) - bytesAfter(n - 1) : 0))
+    .reduce((sum, bytes) => sum + bytes, 0);
 }

@@ -26,6 +26,11 @@ export function tail(of: Comparison): Figure {
   return figure(of, `${of.what}, p90`, of.ours.p90Ms, of.theirs.p90Ms, "ms");
 }
 
+/** The latency that a hundredth of the answers exceed, ours over theirs: less is better. */
+export function worst(of: Comparison): Figure {
+  return figure(of, `${of.what}, p99`, of.ours.p99Ms, of.theirs.p99Ms, "ms");
+}
+
 /** CPU of the whole workerd process a request, ours over theirs; nothing where it cannot be read. */
 export function cpu(of: Comparison): readonly Figure[] {
   return of.ours.cpuMs.length === 0 ? [] : [figure(of, `${of.what}, CPU`, of.ours.cpuMs, of.theirs.cpuMs, "ms")];

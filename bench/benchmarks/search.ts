@@ -2,12 +2,14 @@
 import type { Context } from "../context.ts";
 import { interleave, type Target, target } from "../interleave.ts";
 import type { Figure, Outcome } from "../report.ts";
-import { latency } from "./figures.ts";
+import { latency, worst } from "./figures.ts";
 import { type Filled, SMALL_ROWS, tables } from "./rows.ts";
 
 /** Seeded invoices that both tables have. */
 const SOUGHT = 777;
 const ORDER = `SHOP-2026-${String(SOUGHT).padStart(7, "0")}`;
+/** Five words, and a tenth of a customer's four, of 70 to 80 bytes before the pages' slack (docs/design/records/search-index.md). */
+const WORD_BYTES_AN_INVOICE = 512;
 /** What is typed, and how many of the seeded invoices that finds; undefined where it is as many as the answer holds. */
 const TEXTS: readonly { readonly kind: string; readonly text: string; readonly finds?: number }[] = [
   { kind: "an order number in another case", text: ORDER.toLowerCase(), finds: 1 },
@@ -30,27 +32,29 @@ export async function search(context: Context): Promise<Outcome> {
   const figures: Figure[] = [];
   for (const { kind, text, finds } of TEXTS) {
     for (const table of [small, large]) await assertFinds(table, text, finds);
-    figures.push(await compared(context, [small, large], { what: `search, ${kind}`, path: (of) => pathOf(of, text) }));
+    figures.push(
+      ...(await compared(context, [small, large], { what: `search, ${kind}`, path: (of) => pathOf(of, text) })),
+    );
   }
   for (const [kind, text] of [
     ["an order number in another case", ORDER.toLowerCase()],
     ["a word that all names have", "order"],
   ] as const) {
     figures.push(
-      await compared(context, [small, large], {
+      ...(await compared(context, [small, large], {
         what: `search of the list, ${kind}`,
         path: (of) => listPathOf(of, text),
-      }),
+      })),
     );
   }
-  return { figures };
+  return { figures: [...figures, indexSize(large)] };
 }
 
 async function compared(
   context: Context,
   [small, large]: readonly [Filled, Filled],
   of: { readonly what: string; readonly path: (table: Filled) => string },
-): Promise<Figure> {
+): Promise<readonly Figure[]> {
   const targetOf = (table: Filled): Target => {
     const shape = { method: "GET", path: of.path(table), headers: table.merchant.headers } as const;
     return target(`${of.what} at ${table.rows}`, table.product.served, shape);
@@ -60,7 +64,21 @@ async function compared(
     connections: 1,
   });
   const what = `${of.what}, ${large.rows.toLocaleString("en")} invoices`;
-  return latency({ what, ours, baseline: `among ${SMALL_ROWS.toLocaleString("en")}`, theirs, target: { atMost: 1.5 } });
+  const comparison = { what, ours, baseline: `among ${SMALL_ROWS.toLocaleString("en")}`, theirs };
+  return [latency({ ...comparison, target: { atMost: 1.5 } }), worst(comparison)];
+}
+
+/** An invoice's own words and its share of its customer's. */
+function indexSize({ range, rows }: Filled): Figure {
+  const bytes = range.wordBytes / rows;
+  const ratio = bytes / WORD_BYTES_AN_INVOICE;
+  return {
+    what: `index of words of ${rows.toLocaleString("en")} invoices, bytes an invoice`,
+    baseline: `the bound of ${WORD_BYTES_AN_INVOICE}`,
+    ratio: { median: ratio, low: ratio, high: ratio },
+    target: { atMost: 1 },
+    measured: `${bytes.toFixed(0)} bytes, ${(range.wordBytes / 1_048_576).toFixed(0)} MiB in all`,
+  };
 }
 
 /** The answer holds the invoices that the text finds, before anything is timed. */

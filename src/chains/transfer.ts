@@ -32,6 +32,8 @@ export interface Transfer {
   readonly spends: readonly string[];
   /** The source's answer, JSON as text, at most 4 KB. */
   readonly raw: string;
+  /** Confirmations before which consensus lets nobody spend it, if there are any: of what a block pays its miner. */
+  readonly leastConfirmations?: number;
   /** The source cannot say what the transaction really moved: no rule credits it, a user reviews it. */
   readonly isUnexplained?: true;
   /** Set if a balance grew in one block by more than the block's transactions paid. */

@@ -19,7 +19,7 @@ export const BlockbookTransaction = lazily(() =>
   z
     .object({
       txid: Hash(),
-      vin: z.array(z.object({ txid: Hash().optional(), vout: Digits().optional() })),
+      vin: z.array(z.object({ txid: Hash().optional(), vout: Digits().optional(), coinbase: z.string().optional() })),
       vout: z.array(Output()),
       blockHash: Hash().optional(),
       /** -1 in a mempool. */
@@ -41,6 +41,7 @@ export const BlockbookTransaction = lazily(() =>
       return {
         txHash: of.txid,
         spends: of.vin.flatMap(({ txid, vout = "0" }) => (txid === undefined ? [] : [`${txid}:${vout}`])),
+        isCoinbase: of.vin.some(({ coinbase }) => coinbase !== undefined),
         outputs,
         block: block ?? null,
         spenders: of.vout.map(({ spentTxId }) => spentTxId),

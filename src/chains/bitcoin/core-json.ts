@@ -55,14 +55,16 @@ const OtherOutput = lazily(() => z.object({ scriptPubKey: OtherScript() }).trans
 /** An output that may pay a wallet must have all its fields. */
 const Output = lazily(() => z.union([HiddenOutput(), PaidOutput(), OtherOutput()]));
 
-/** The output that an input spends; undefined for a coinbase and for inputs inside MWEB. */
+/** The output that an input spends; none for a coinbase and for inputs inside MWEB. */
 const Input = lazily(() =>
   z.unknown().transform((of) => {
-    const input = Spent().safeParse(of);
-    return input.success ? `${input.data.txid}:${input.data.vout}` : undefined;
+    const spent = Spent().safeParse(of);
+    const spends = spent.success ? [`${spent.data.txid}:${spent.data.vout}`] : [];
+    return { spends, isCoinbase: Coinbase().safeParse(of).success };
   }),
 );
 const Spent = lazily(() => z.object({ txid: Hash(), vout: Digits() }));
+const Coinbase = lazily(() => z.object({ coinbase: z.string() }));
 
 function addressOf({ type, address, addresses }: z.infer<ReturnType<typeof Script>>): string | undefined {
   if (!SCRIPTS.includes(type)) return undefined;
@@ -80,11 +82,19 @@ export const CoreTransaction = lazily(() =>
     })
     .transform(({ txid, blockhash, vin, vout }): UtxoTransaction & { readonly blockHash: string | undefined } => ({
       txHash: txid,
-      spends: vin.filter((spent) => spent !== undefined),
+      spends: vin.flatMap(({ spends }) => spends),
+      isCoinbase: vin.some(({ isCoinbase }) => isCoinbase),
       outputs: vout.filter((output) => output !== null),
       block: null,
       blockHash: blockhash ?? undefined,
     })),
+);
+
+/** Whether a transaction is on the best chain or in the mempool: an index of transactions also finds it in a block that has left the chain. */
+export const CoreHeld = lazily(() =>
+  z
+    .object({ blockhash: Hash().nullish(), confirmations: z.string().nullish() })
+    .transform(({ blockhash, confirmations }) => typeof blockhash !== "string" || (confirmations ?? "0") !== "0"),
 );
 
 const Header = lazily(() => ({ hash: Hash(), height: Count(), time: Count() }));

@@ -13,7 +13,7 @@ import {
   parsed,
   rawTransactionCall,
 } from "./core-calls-client.ts";
-import { CoreTransaction, CoreUnspent } from "./core-json.ts";
+import { CoreHeld, CoreTransaction, CoreUnspent } from "./core-json.ts";
 import { transfersTo } from "./utxo-transaction.ts";
 
 /** How many outputs are probed when a node does not find a transaction by its hash. */
@@ -76,8 +76,8 @@ async function lookupUnspent(
 }
 
 /**
- * Replaced if one of the outputs that it spends is spent although the transaction itself is gone. The node must know the spent transaction: it
- * answers the same for a transaction that it has never seen. The last request checks whether the transaction has come back meanwhile; `leftHash` is
+ * Replaced if one of the outputs that it spends is spent although the transaction itself is gone. The node must hold the spent transaction: it
+ * answers the same for one that it has never seen, or that has left the chain with it. The last request checks whether the transaction has come back meanwhile; `leftHash` is
  * the block, no longer on the chain, in which an index of transactions still finds it.
  */
 async function lookupReplaced(
@@ -88,13 +88,15 @@ async function lookupReplaced(
   const spent = spends.map((output) => output.split(":"));
   const answers = await coreAnswers(edge, [
     ...spent.map(([txid, n]) => ({ method: "gettxout", params: [txid, Number(n), true] })),
-    ...spent.map(([txid]) => ({ method: "getrawtransaction", params: [txid, false] })),
+    ...spent.map(([txid = ""]) => rawTransactionCall(txid)),
     rawTransactionCall(txHash),
   ]);
   if (!answers.ok) return answers;
   const isReplaced = spent.some((_, place) => {
     const [output, source] = [answers.value[place], answers.value[spent.length + place]];
-    return output?.ok === true && output.value === null && source?.ok === true;
+    if (output?.ok !== true || output.value !== null || source === undefined) return false;
+    const held = parsed(CoreHeld, source);
+    return held.ok && held.value === true;
   });
   const last = answers.value.at(-1);
   const now = last === undefined ? ok(null) : parsed(CoreTransaction, last);

@@ -45,7 +45,7 @@ export const EsploraTransaction = lazily(() =>
         return [{ index: String(index), address, amountUnits: units.data, raw }];
       });
       const spends = vin.flatMap((input) => (input.is_coinbase ? [] : [`${input.txid}:${input.vout}`]));
-      return { txHash: txid, spends, outputs, block: status };
+      return { txHash: txid, spends, isCoinbase: vin.some((input) => input.is_coinbase), outputs, block: status };
     }),
 );
 

@@ -8,6 +8,8 @@ export interface UtxoTransaction {
   readonly txHash: string;
   /** `txid:vout`; empty for a coinbase and for inputs inside MWEB. */
   readonly spends: readonly string[];
+  /** The first of its block, by which the miner pays himself: it exists in this block alone. */
+  readonly isCoinbase: boolean;
   /** Outputs to an address, in order. */
   readonly outputs: readonly UtxoOutput[];
   /** Null in a mempool. */
@@ -26,12 +28,14 @@ export interface UtxoOutput {
 /** Most inputs that are stored for a payment: one input spent elsewhere proves as much as all of them. */
 const MOST_SPENDS = 20;
 const RAW_CHARACTERS = 4_096;
+/** Confirmations of a coinbase that can be spent (COINBASE_MATURITY of Bitcoin Core and Litecoin Core). */
+const COINBASE_MATURITY = 100;
 
 /** Transfers of the network's coin to the recipients; outputs without value make none. */
 export function transfersTo(
   recipients: ReadonlySet<string>,
   cryptocurrency: string,
-  { txHash, spends, outputs, block }: UtxoTransaction,
+  { txHash, spends, isCoinbase, outputs, block }: UtxoTransaction,
 ): readonly Transfer[] {
   const paying = outputs.filter(({ address, amountUnits }) => amountUnits > 0n && recipients.has(address));
   return paying.map(({ index, address, amountUnits, raw }) => ({
@@ -44,6 +48,7 @@ export function transfersTo(
     block,
     spends: block === null ? spends.slice(0, MOST_SPENDS) : [],
     raw: rawOf({ txid: txHash, vout: index, output: raw }),
+    ...(isCoinbase ? { leastConfirmations: COINBASE_MATURITY } : {}),
   }));
 }
 

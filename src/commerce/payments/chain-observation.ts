@@ -80,7 +80,7 @@ export interface NewPayment {
   readonly merchantId: MerchantId;
   readonly transfer: Transfer;
   readonly placement: Placement;
-  /** From the method, or from the wallet if no invoice is credited. */
+  /** From the method, or from the wallet if no invoice is credited; the transfer may need more. */
   readonly requiredConfirmations: number;
   /** Current value in millionths of a US dollar; null if no rate is known. */
   readonly usdMicros: bigint | null;
@@ -112,7 +112,7 @@ export function newPayment(of: NewPayment): StoredPayment {
     usdMicros: of.usdMicros,
     status: isCredited ? "DETECTED" : placement.kind,
     confirmations: 0,
-    requiredConfirmations: of.requiredConfirmations,
+    requiredConfirmations: Math.max(of.requiredConfirmations, transfer.leastConfirmations ?? 0),
     blockHeight: null,
     blockHash: null,
     blockTimeMs: null,

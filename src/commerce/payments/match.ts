@@ -213,7 +213,7 @@ const MOST_RAW = 4_096;
 
 /** The stored reasons for a payment's placement. A merchant sees only its own invoices: those of others on a shared address are never named. */
 export function evidenceOf(
-  { raw, spends, growth }: Transfer,
+  { raw, spends, leastConfirmations, growth }: Transfer,
   of: {
     readonly merchantId: MerchantId;
     readonly refused: readonly Refusal[];
@@ -228,6 +228,7 @@ export function evidenceOf(
     raw: raw.slice(0, MOST_RAW),
     spends,
     candidates,
+    ...(leastConfirmations === undefined ? {} : { leastConfirmations }),
     ...(growth === undefined ? {} : { explainedBy: growth.explainedBy }),
     ...(supersedes.length === 0 ? {} : { supersedes }),
   };

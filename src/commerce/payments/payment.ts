@@ -74,6 +74,8 @@ export interface PaymentEvidence {
   readonly raw: string;
   /** Outputs that the transaction spends, `txid:vout`; a replacement spends one of them too. */
   readonly spends: readonly string[];
+  /** As of the transfer: whoever credits it, it is not confirmed before. */
+  readonly leastConfirmations?: number;
   /** The merchant's invoices that were not credited, with the reason; at most 20. */
   readonly candidates: readonly { readonly invoiceId: InvoiceId; readonly reason: CandidateReason }[];
   /** For growth of a balance: the transactions that were subtracted first, by `explainerMark`. */

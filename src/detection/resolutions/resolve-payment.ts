@@ -24,6 +24,7 @@ import { derivedId } from "../../lib/ids.ts";
 import { formatMicros, minBig } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time.ts";
+import { parseJson } from "../../lib/typed-json.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { change, currentRow } from "../../platform/changes/change.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -188,11 +189,12 @@ function microsAtRates(
   return ok(microsFor({ units: payment.amountUnits, rate: quote.value.rate, decimals: asset.decimals }));
 }
 
-/** The confirmations of the invoice's method for the pair, else of a method on the network, else of the wallet, which are in the row. */
-function confirmationsFor({ methods }: InvoiceFile, payment: Payment): number {
+/** Those of the invoice's method for the pair, else of a method on the network, else of the wallet, which are in the row; never fewer than it needs. */
+function confirmationsFor({ methods }: InvoiceFile, payment: PaymentFile): number {
   const active = methods.filter(({ status, network }) => status === "ACTIVE" && network === payment.network);
   const method = active.find((each) => isSamePair(each, payment)) ?? active[0];
-  return method?.requiredConfirmations ?? payment.requiredConfirmations;
+  const { leastConfirmations = 0 } = parseJson(payment.evidence);
+  return Math.max(leastConfirmations, method?.requiredConfirmations ?? payment.requiredConfirmations);
 }
 
 function resolutionBy(deps: ResolveDependencies, action: ResolutionAction, reason: string): PaymentResolution {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
 import { describeOn } from "../../support/describe-on.ts";
+import { eventsOf, expectAsOnChain } from "./bitcoin-ledger.ts";
 import {
   accountOn,
   coinOf,
@@ -138,6 +139,14 @@ describeOn("litecoin", () => {
       );
       expect(again).toMatchObject({ status: "PAID", amountReceived: "80.000000", amountConfirmed: "80.000000" });
       expect(Object.values(statusesIn(again)).sort()).toEqual(["CONFIRMED", "REORGED"]);
+      await expectAsOnChain({ shop, node, pair: LTC, from: MWEB_HEIGHT }, [invoice.id]);
+      const events = await eventsOf(shop, invoice.id);
+      expect(events.slice(0, 5)).toEqual([
+        ...["payment.detected", "payment.confirmed", "invoice.pending_confirmation", "invoice.paid", "payment.paid"],
+      ]);
+      expect(events.slice(5)).toEqual(
+        expect.arrayContaining(["payment.reorged", "payment.detected", "payment.confirmed"]),
+      );
       expect(statusesIn(again)).toMatchObject({ [first]: "REORGED" });
     });
   });

@@ -66,6 +66,14 @@ describe("reading a transaction from Blockbook", () => {
     expect(parsed({ ...paying(1, inBlock(5)), vin: [{ n: 0, coinbase: "03" }] }).data?.spends).toEqual([]);
   });
 
+  test("only what a coinbase pays needs the confirmations before which nobody may spend it", () => {
+    const leastOf = (changes: object) => {
+      const { data } = parsed({ ...paying(1, inBlock(5), [toShop]), ...changes });
+      return data && transfersTo(new Set([SHOP]), "LTC", data)[0]?.leastConfirmations;
+    };
+    expect([leastOf({ vin: [{ n: 0, coinbase: "03" }] }), leastOf({})]).toEqual([100, undefined]);
+  });
+
   test.each([
     ["an amount with a fraction", paying(1, unconfirmed, [{ ...toShop, value: "0.5" }])],
     ["a block without its height", paying(1, { ...inBlock(5), blockHeight: undefined })],

@@ -119,6 +119,13 @@ describe("reading a transaction from a node", () => {
     expect(paidBy(outputs)[0]?.spends).toEqual([`${id(7)}:3`]);
   });
 
+  test("only what a coinbase pays needs the confirmations before which nobody may spend it", () => {
+    const outputs = [output(0, "12.5", old(SHOP))];
+    const leastOf = (inputs?: string) => paidBy(outputs, inputs)[0]?.leastConfirmations;
+    expect(leastOf('[{"coinbase":"02b2","sequence":4294967295}]')).toBe(100);
+    expect([leastOf(`[{"ismweb":true,"output_id":"${id(4)}"}]`), leastOf()]).toEqual([undefined, undefined]);
+  });
+
   test("keeps at most twenty inputs of an unconfirmed payment", () => {
     const inputs = Array.from({ length: 300 }, (_, n) => `{"txid":"${id(n)}","vout":${n}}`);
     const [transfer] = paidBy([output(0, "1", old(SHOP))], `[${inputs.join(",")}]`);

@@ -55,6 +55,14 @@ describe("reading a transaction from Esplora", () => {
     expect(EsploraTransaction().parse(exact(paying(1, { confirmed: false }))).spends).toEqual([`${id(901)}:1`]);
   });
 
+  test("only what a coinbase pays needs the confirmations before which nobody may spend it", () => {
+    const leastOf = (is_coinbase: boolean) => {
+      const mined = { ...paying(1, minedAt(TIP)), vin: [{ txid: id(0), vout: 1, is_coinbase }] };
+      return transfersTo(new Set([SHOP]), "BTC", EsploraTransaction().parse(exact(mined)))[0]?.leastConfirmations;
+    };
+    expect([leastOf(true), leastOf(false)]).toEqual([100, undefined]);
+  });
+
   test.each([
     ["null for address and amount", { scriptpubkey_address: null, value: null }],
     ["no address or amount", { scriptpubkey: "51" }],

@@ -123,6 +123,25 @@ describe("a payment to be confirmed", () => {
   });
 });
 
+describe("a payment that nobody may spend yet", () => {
+  const mined = (tip: number, requiredConfirmations: number) =>
+    firstSeen(lookAt(tip), {
+      transfer: transferOf({ block: blockAt(10), leastConfirmations: 100 }),
+      requiredConfirmations,
+    });
+
+  it.each([
+    [1, 108, "DETECTED"],
+    [1, 109, "CONFIRMED"],
+    [120, 128, "DETECTED"],
+    [120, 129, "CONFIRMED"],
+  ])("is confirmed when it can be spent, and when its wallet requires it (%i, tip %i)", (required, tip, status) => {
+    expect(mined(tip, required)).toMatchObject({ status, requiredConfirmations: Math.max(100, required) });
+    const later = paymentAfter(mined(20, required), { kind: "mined", block: blockAt(10) }, lookAt(tip));
+    expect([later.status, later.finalAtMs === null]).toEqual([status, status === "DETECTED"]);
+  });
+});
+
 describe("the states and events of a payment", () => {
   const t = (tip: number, ms = 0) => lookAt(tip, { nowMs: tip * 600_000 + ms });
   const gone = DROPPED_AFTER_MS + KNOWN_EVERY_MS;
