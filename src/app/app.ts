@@ -146,8 +146,10 @@ export function createApp(): HonoBase<AppEnv> {
 /** The outer rate limit, per IP address and before anything is read; production only, where the edge names the caller. */
 async function shield(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
   const ip = callerIp(c);
-  if (refusesToServe(c.env) && c.req.path !== "/healthz") {
-    logAlert("not serving: a variable has a value that production must not have; /healthz names it");
+  if (refusesToServe(c.env, c.req.url) && c.req.path !== "/healthz") {
+    logAlert(
+      "not serving: a variable has a value that production must not have, or development is asked by another host; /healthz names it",
+    );
     return refuse(c, { code: "INTERNAL_ERROR" });
   }
   if (isDevelopment(c.env) || ip === undefined) {

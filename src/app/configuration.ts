@@ -88,8 +88,8 @@ export interface ConfigurationFault {
   readonly isFatal: boolean;
 }
 
-/** All faults, the worst first; empty if there are none. */
-export function configurationFaults(of: Variables): readonly ConfigurationFault[] {
+/** All faults, the worst first; empty if there are none. `askedAt`: the URL of a request, whose host counts in development. */
+export function configurationFaults(of: Variables, askedAt = ""): readonly ConfigurationFault[] {
   const isDevelopment = of.ENVIRONMENT === "development";
   const judged: readonly Judged[] = [
     ...keyFaults(of),
@@ -119,6 +119,11 @@ export function configurationFaults(of: Variables): readonly ConfigurationFault[
   if (!isDevelopment && hasDevelopmentSetting(of)) {
     const problem =
       "WEBHOOK_LOOPBACK, WEBHOOK_SCHEDULE_SECONDS, DEV_CONTROL, TURNSTILE_ORIGIN and DRILL_WITHOUT are for development only: nothing is served until they are removed";
+    faults.unshift({ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", problem, isFatal: true });
+  }
+  if (isDevelopment && isInPublic(of, askedAt)) {
+    const problem =
+      "ENVIRONMENT=development is for loopback only: nothing is served while PUBLIC_URL, or the host of a request, is not localhost";
     faults.unshift({ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", problem, isFatal: true });
   }
   if (!isDevelopment && hasInsecureOrigin(of)) {
@@ -161,9 +166,21 @@ function mailFaults(of: Variables, isDevelopment: boolean): readonly Judged[] {
   ];
 }
 
-/** Whether production must not serve at all with these variables. */
-export function refusesToServe(of: Pick<Variables, "ENVIRONMENT" | "PUBLIC_URL"> & DevelopmentVariables): boolean {
-  return of.ENVIRONMENT !== "development" && (hasDevelopmentSetting(of) || hasInsecureOrigin(of));
+/** Whether nothing may be served with these variables; in development, nothing to a request for `askedAt`. */
+export function refusesToServe(
+  of: Pick<Variables, "ENVIRONMENT" | "PUBLIC_URL"> & DevelopmentVariables,
+  askedAt: string,
+): boolean {
+  if (of.ENVIRONMENT === "development") return isInPublic(of, askedAt);
+  return hasDevelopmentSetting(of) || hasInsecureOrigin(of);
+}
+
+/**
+ * Whether a development server, whose mailbox has no lock and which has no outer rate limit, may be reached from elsewhere. The host of each request
+ * counts too: a page of another site may have its own name resolve to loopback.
+ */
+function isInPublic({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">, askedAt: string): boolean {
+  return [PUBLIC_URL ?? "", askedAt].some((url) => url.trim() !== "" && !isLoopback(url));
 }
 
 /**
@@ -176,10 +193,12 @@ function hasInsecureOrigin({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">): boole
 
 /** Whether sessions and payment pages may be served at an origin: https, or loopback. */
 export function isOriginSafe(origin: string): boolean {
-  if (!URL.canParse(origin)) return false;
-  const { protocol, hostname } = new URL(origin);
-  const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
-  return protocol === "https:" || (protocol === "http:" && isLoopback);
+  const protocol = URL.parse(origin)?.protocol;
+  return protocol === "https:" || (protocol === "http:" && isLoopback(origin));
+}
+
+function isLoopback(url: string): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(URL.parse(url)?.hostname ?? "");
 }
 
 /** The faults to show while a set-up link is awaited: the link gives the origin that PUBLIC_URL lacks. */

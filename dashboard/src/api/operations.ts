@@ -2494,7 +2494,7 @@ export interface components {
           }[];
         };
       };
-      /** @description Disable a wallet with the link in a mail about its change. Needs only the token, which works once, within 7 days. After that no new invoice uses the wallet. Needs no key. */
+      /** @description Disable a wallet with the link in a mail about its change. Needs only the token, which works once, within 7 days, while the user who got the mail is an OWNER or ADMIN of the team. After that no new invoice uses the wallet. Needs no key. */
       disableWalletByLink: {
         body: components["schemas"]["DisableWalletByLinkBody"];
         answer: {

@@ -3,9 +3,10 @@ import * as z from "zod";
 import { lengthPrefixed } from "../../lib/bytes.ts";
 import { lazily } from "../../lib/lazily.ts";
 import { LIMITS } from "../../lib/limits.ts";
+import type { CODE_PURPOSES } from "../../lib/link-kinds.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
 
-export type CodePurpose = "SIGN_IN" | "SECOND_FACTOR" | "STEP_UP";
+export type CodePurpose = (typeof CODE_PURPOSES)[number];
 
 export const CODE_LIFETIME_MS = 10 * MINUTE_MS;
 /** After this many wrong codes, the right one is refused too. */

@@ -69,7 +69,7 @@ export async function answerHealth(c: AppContext, kept: KeptVitals): Promise<Res
     kept.read(c.env, nowMs),
   ]);
   const env = known.ok ? known.value : c.env;
-  const found = configurationFaults(env);
+  const found = configurationFaults(env, c.req.url);
   const faults = isWaiting ? beforeSetUp(found) : found;
   const settings = statusSettingsOf(env, faults);
   const codes = faults.map(({ code }) => code);

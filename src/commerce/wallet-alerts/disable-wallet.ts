@@ -1,5 +1,5 @@
 // The link of an alert mail: its token disables that one wallet, once, with or without a session. It proves access to the mailbox of a user who
-// was OWNER or ADMIN when the wallet changed, and it can do nothing but disable.
+// was OWNER or ADMIN when the wallet changed and still is, and it can do nothing but disable.
 
 import { selectLiveMerchant } from "../../accounts/merchants/store.ts";
 import { selectStewards } from "../../accounts/teams/store.ts";
@@ -19,7 +19,7 @@ import { consumeDisableToken, selectDisableToken } from "./store.ts";
 /** The caller and the recipients of the mails come from the link. */
 export type DisableDependencies = Omit<WalletDependencies, "trail" | "audience">;
 
-/** Refuses LINK_INVALID for a token that is unknown, used or expired, and for a wallet that is deleted. */
+/** Refuses LINK_INVALID for a token that is unknown, used, expired or of a user who is no longer OWNER or ADMIN, and for a deleted wallet. */
 export async function disableWallet(
   deps: DisableDependencies,
   of: { readonly token: string } & Pick<Trail, "ip" | "requestId">,
@@ -46,7 +46,7 @@ export async function disableWallet(
     audience: { merchantName: merchant.name, author: email, readers },
   } as const;
   const disabled = await changeWallet(acting, { merchantId, walletId, read: wallet }, async (read) => {
-    // The lost race may have been against another click on the same link.
+    // The lost race may have been against another click on the same link, or against a change of its holder's seat.
     const still = await readLink(deps, hash);
     if (!still.ok) return still;
     const columns = { isEnabled: false, updatedAtMs: deps.nowMs };

@@ -30,6 +30,12 @@ export function insertDisableTokens(
   );
 }
 
+/** A link works while its holder is an OWNER or ADMIN of the wallet's team. */
+const heldBySteward = sql.raw(
+  `exists (select 1 from members seat where seat.user_id = single_use_tokens.user_id and seat.role in ('OWNER', 'ADMIN')
+    and seat.merchant_id = json_extract(single_use_tokens.data, '$.merchantId'))`,
+);
+
 /** An unused, unexpired link and the user who got its mail. */
 export function selectDisableToken(db: Db, hash: string, nowMs: number) {
   return db
@@ -41,17 +47,18 @@ export function selectDisableToken(db: Db, hash: string, nowMs: number) {
         eq(singleUseTokens.hash, hash),
         eq(singleUseTokens.kind, "WALLET_DISABLE"),
         gt(singleUseTokens.expiresAtMs, nowMs),
+        heldBySteward,
       ),
     )
     .limit(1);
 }
 
-/** Marks the link as used; aborts the batch if it was used before. */
+/** Marks the link as used; aborts the batch if it was used before, or its holder has left or lost the role. */
 export function consumeDisableToken(db: Db, hash: string, nowMs: number) {
   return [
     db.insert(assertions).select(
       sql`select 'link is unused', 0 where not exists (select 1 from single_use_tokens
-        where hash = ${hash} and kind = 'WALLET_DISABLE' and expires_at_ms > ${nowMs})`,
+        where hash = ${hash} and kind = 'WALLET_DISABLE' and expires_at_ms > ${nowMs} and ${heldBySteward})`,
     ),
     db.delete(singleUseTokens).where(eq(singleUseTokens.hash, hash)),
   ] as const;

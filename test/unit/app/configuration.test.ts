@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { configurationFaults } from "../../../src/app/configuration.ts";
+import { configurationFaults, refusesToServe } from "../../../src/app/configuration.ts";
 
 const KEY = `k1:${btoa("0123456789abcdef0123456789abcdef")}`;
 const GOOD = {
@@ -134,7 +134,7 @@ describe("the variables of a deployment", () => {
   });
 
   it("may be a mailbox without a sender in development", () => {
-    const mailbox = { MAIL_PROVIDER: '{"kind":"mailbox"}', MAIL_FROM: "" };
+    const mailbox = { MAIL_PROVIDER: '{"kind":"mailbox"}', MAIL_FROM: "", PUBLIC_URL: "http://localhost:8787" };
     expect(codes({ ENVIRONMENT: "development", ...mailbox })).toEqual([]);
   });
 
@@ -147,10 +147,30 @@ describe("the variables of a deployment", () => {
     expect(configurationFaults({ ...GOOD, ...setting })).toMatchObject([
       { code: "DEVELOPMENT_SETTING_IN_PRODUCTION", isFatal: true },
     ]);
-    const mailbox = { MAIL_PROVIDER: '{"kind":"mailbox"}', MAIL_FROM: "" };
+    const mailbox = { MAIL_PROVIDER: '{"kind":"mailbox"}', MAIL_FROM: "", PUBLIC_URL: "http://localhost:8787" };
     expect(codes({ ...setting, ...mailbox, ENVIRONMENT: "development", RATE_SOURCE: "fixed" })).toEqual([]);
     const soon = { WEBHOOK_SCHEDULE_SECONDS: "soon", ENVIRONMENT: "development", RATE_SOURCE: "fixed" };
     expect(codes({ ...mailbox, ...soon })).toEqual(["WEBHOOK_SCHEDULE_SECONDS_INVALID"]);
+  });
+
+  it.each([
+    ["https://pay.example", "", false],
+    ["http://localhost.pay.example", "", false],
+    ["https://192.168.1.5:8787", "", false],
+    ["not a URL", "", false],
+    ["", "https://shop.workers.dev/healthz", false],
+    ["http://localhost:8787", "http://rebound.example:8787/healthz", false],
+    ["http://localhost:8787", "http://192.168.1.5:8787/healthz", false],
+    ["http://localhost:8787", "http://localhost.:8787/healthz", false],
+    ["http://localhost:8787", "http://127.0.0.1:8787/healthz", true],
+    ["http://127.0.0.1:1", "http://[::1]:8787/healthz", true],
+    ["https://localhost", "http://LOCALHOST/healthz", true],
+    ["", "", true],
+  ])("of development with PUBLIC_URL=%j, asked at %j, are good: %j", (PUBLIC_URL, askedAt, isGood) => {
+    const development = { ...GOOD, ENVIRONMENT: "development", PUBLIC_URL };
+    const faults = configurationFaults(development, askedAt);
+    expect(faults).toMatchObject(isGood ? [] : [{ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", isFatal: true }]);
+    expect(refusesToServe(development, askedAt)).toBe(!isGood);
   });
 
   it("have faults that do not repeat a secret", () => {

@@ -73,6 +73,31 @@ describe("an invalid setting", () => {
     },
   );
 
+  it.each([
+    ["a public PUBLIC_URL", { PUBLIC_URL: "https://pay.example" }, ""],
+    ["a request for another host", {}, "http://rebound.example:8787"],
+    ["a request for another host, and no PUBLIC_URL", { PUBLIC_URL: "" }, "https://shop.workers.dev"],
+  ])("development serves nothing with %s", async (_, changes, origin) => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    for (const path of ["/dev/mail", "/openapi.json", "/", "/api/v1/me", "/test-chain"]) {
+      const answer = await sendWith(vars(changes), `${origin}${path}`);
+      expect([path, answer.status, answer.json?.code]).toEqual([path, 500, "INTERNAL_ERROR"]);
+    }
+    expect(logged).toHaveBeenCalledWith(expect.stringContaining("another host"));
+    const health = await sendWith(vars(changes), `${origin}/healthz`);
+    expect([health.status, health.json?.warnings]).toMatchObject([
+      503,
+      expect.arrayContaining(["DEVELOPMENT_SETTING_IN_PRODUCTION"]),
+    ]);
+  });
+
+  it.each(["http://localhost:8787", "http://127.0.0.1:1", "http://[::1]:8787"])(
+    "development is served at %s",
+    async (origin) => {
+      expect((await sendWith({}, `${origin}/dev/mail`)).status).toBe(200);
+    },
+  );
+
   it.each([undefined, "", "k1:dG9vIHNob3J0"])("ROW_MAC_KEY=%s makes the deployment degraded", async (ROW_MAC_KEY) => {
     expect(await healthWith({ ROW_MAC_KEY })).toEqual([
       503,

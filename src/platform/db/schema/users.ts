@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { PasskeyId, SessionId, UserId } from "../../../lib/ids.ts";
+import { CODE_PURPOSES, TOKEN_KINDS } from "../../../lib/link-kinds.ts";
 
 /** Users. An account is only a login; everything else belongs to a merchant (Interface 1). */
 export const users = sqliteTable("users", {
@@ -63,7 +64,7 @@ export const emailCodes = sqliteTable(
   "email_codes",
   {
     id: text("id").primaryKey(),
-    purpose: text("purpose", { enum: ["SIGN_IN", "SECOND_FACTOR", "STEP_UP"] }).notNull(),
+    purpose: text("purpose", { enum: CODE_PURPOSES }).notNull(),
     emailKey: text("email_key").notNull(),
     /** As the user typed it; the first sign-in creates the user with it. */
     email: text("email").notNull(),
@@ -101,9 +102,7 @@ export const singleUseTokens = sqliteTable(
   "single_use_tokens",
   {
     hash: text("hash").primaryKey(),
-    kind: text("kind", {
-      enum: ["PASSKEY_REGISTRATION", "PASSKEY_SIGN_IN", "PASSKEY_STEP_UP", "OAUTH", "WALLET_DISABLE", "SET_UP"],
-    }).notNull(),
+    kind: text("kind", { enum: TOKEN_KINDS }).notNull(),
     userId: text("user_id").$type<UserId>(),
     sessionId: text("session_id").$type<SessionId>(),
     /** JSON of what the token allows; encrypted if it holds a secret. */

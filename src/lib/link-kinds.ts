@@ -1,0 +1,21 @@
+// What is given to somebody now and acts for them later: a link in a mail, a mailed code, the challenge of a passkey, the way back from a
+// provider. Each ends with what its act needs of the holder: a seat, a role, a session or a browser. test/worker/accounts/links.test.ts goes
+// over all of them.
+
+/** Rows of `single_use_tokens`. */
+export const TOKEN_KINDS = [
+  "PASSKEY_REGISTRATION",
+  "PASSKEY_SIGN_IN",
+  "PASSKEY_STEP_UP",
+  "OAUTH",
+  "WALLET_DISABLE",
+  "SET_UP",
+] as const;
+
+/** What a mailed code is for. */
+export const CODE_PURPOSES = ["SIGN_IN", "SECOND_FACTOR", "STEP_UP"] as const;
+
+/** Tables whose rows are links themselves. */
+export const LINK_TABLES = ["invitations", "set_up_links"] as const;
+
+export type LinkKind = (typeof TOKEN_KINDS | typeof CODE_PURPOSES | typeof LINK_TABLES)[number];
