@@ -4,19 +4,16 @@
 import type { Position } from "../../lib/pagination.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
-import { DAY_MS } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { ExportedInvoice } from "./invoice-line.ts";
 import type { ExportedPayment } from "./payment-line.ts";
-import { type PaymentSpan, selectInvoiceSpan, selectPaymentSpan } from "./store.ts";
+import { type PaymentSpan, selectFirstReturned, selectInvoiceSpan, selectPaymentSpan } from "./store.ts";
 
 const PAGE_SIZE = 2_500;
 /** Of the 1,000 queries that an invocation may make: repeats of failed reads need some too. */
 const MOST_PAGES = 900;
-/** How long after its row a payment may have been received: on Bitcoin, the time of a block may be two hours ahead. */
-const BLOCK_AHEAD_MS = DAY_MS;
 
 export interface ExportDependencies {
   readonly db: Db;
@@ -41,7 +38,10 @@ export async function exportPayments(
   { fromMs, beforeMs, asOfMs, after, isCounted }: ExportRange & Pick<PaymentSpan, "isCounted">,
 ): Promise<Result<Pages<ExportedPayment>, Failure>> {
   const asked = { receivedFromMs: fromMs, receivedBeforeMs: beforeMs, isCounted };
-  const start = after ?? { createdAtMs: fromMs - BLOCK_AHEAD_MS, id: "" };
+  // A payment's row is older than its time only where it was dropped and came back, however long afterwards.
+  const returned = await readWithRetry(sleep, async () => selectFirstReturned(db, merchantId, asked));
+  if (!returned.ok) return returned;
+  const start = after ?? { createdAtMs: Math.min(fromMs, returned.value[0]?.createdAtMs ?? fromMs), id: "" };
   const pages = await pagesFrom(sleep, start, async (place) =>
     selectPaymentSpan(db, merchantId, { ...asked, after: place, asOfMs, limit: PAGE_SIZE }),
   );

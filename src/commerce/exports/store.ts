@@ -58,6 +58,21 @@ export function selectPaymentSpan(db: Db, merchantId: string, span: PaymentSpan)
     .orderBy(sql`payments.created_at_ms, payments.id`);
 }
 
+/** When the first row of those was created that are older than their payments' time, of payments received then. */
+export function selectFirstReturned(
+  db: Db,
+  merchantId: string,
+  { receivedFromMs, receivedBeforeMs }: Pick<PaymentSpan, "receivedFromMs" | "receivedBeforeMs">,
+) {
+  return db
+    .select({ createdAtMs: sql<number | null>`min(created_at_ms)`.as("first_ms") })
+    .from(sql`payments indexed by payments_returned`)
+    .where(
+      sql`merchant_id = ${merchantId} and received_at_ms > created_at_ms
+        and received_at_ms >= ${receivedFromMs} and received_at_ms < ${receivedBeforeMs}`,
+    );
+}
+
 /** The next `limit` invoices. */
 export function selectInvoiceSpan(db: Db, merchantId: string, span: Span) {
   return db

@@ -1,7 +1,9 @@
 // Credits invoice by invoice what a look found, each merchant's first invoice before any merchant's second, until the look's budget is spent.
 import { type Transfer, transferKey } from "../../chains/transfer.ts";
 import { readFile } from "../../commerce/invoices/change-invoice.ts";
+import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Refusal } from "../../commerce/payments/match.ts";
+import type { Payment } from "../../commerce/payments/payment.ts";
 import { needsSecondSource } from "../../commerce/payments/quorum.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
@@ -111,7 +113,13 @@ async function creditShare(
 ): Promise<{ readonly failure: Failure } | { readonly isChanged: boolean; readonly beyond: readonly Credit[] }> {
   const file = await readFile(deps, merchantId, invoiceId);
   if (!file.ok) return { failure: file.error };
-  const { taken, beyond } = splitByRoom(file.value.payments, network.name, credits);
+  const leaving = new Set(seen.flatMap(({ payment, observation }) => (endsRow(observation) ? [payment.id] : [])));
+  const staying = file.value.payments.map(
+    (payment): Payment => (leaving.has(payment.id) ? { ...payment, status: "DROPPED" } : payment),
+  );
+  // What one of its payments does now comes first: the room is that payment's.
+  const ordered = credits.toSorted((a, b) => Number(b.supersedes.length > 0) - Number(a.supersedes.length > 0));
+  const { taken, beyond } = splitByRoom(staying, network.name, ordered);
   // Marks the invoice for review only if a user gets a new row to decide about, not each time the watcher sees a transfer that is not kept.
   const isOver = await isKept(deps, beyond, { merchantId, network, askedBy, quota });
   if (!isOver.ok) return { failure: isOver.error };
@@ -119,6 +127,8 @@ async function creditShare(
   const done = await creditInvoice(deps, file.value, findings);
   return done.ok ? { isChanged: done.value, beyond } : { failure: done.error };
 }
+
+const endsRow = ({ kind }: ChainObservation) => kind === "superseded" || kind === "replaced";
 
 /** Transfers that their invoice does not accept: its merchant decides about them. */
 function unmatchedOf(credits: readonly Credit[], refusal: Refusal): readonly Placed[] {

@@ -8,6 +8,7 @@ import { type Pair, pairOf } from "../../../src/commerce/invoices/payment-method
 import { refreshInvoice } from "../../../src/commerce/invoices/refresh-invoice.ts";
 import { resolveInvoice } from "../../../src/commerce/invoices/resolve-invoice.ts";
 import type { ChainObservation } from "../../../src/commerce/payments/chain-observation.ts";
+import { isSuperseded } from "../../../src/commerce/payments/payment.ts";
 import { selectPaymentFile } from "../../../src/commerce/payments/store.ts";
 import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { pricePayments } from "../../../src/detection/matching/price-payments.ts";
@@ -199,7 +200,11 @@ export class ReportedShop {
     if (rows.length === 0) return;
     const payment = dice.oneOf(rows);
     const height = dice.chance(0.5) ? (payment.blockHeight ?? this.#height - 4) : this.#height - 4;
-    const timeMs = payment.receivedAtMs + dice.oneOf([0, 0, -20 * MINUTE_MS, -DAY_MS]);
+    // What was dropped may come back whenever, in a block of then.
+    const isBack = kind === "mined" && payment.status === "DROPPED" && !isSuperseded(payment);
+    if (isBack) this.nowMs += dice.oneOf([0, 3 * DAY_MS, 33 * DAY_MS]);
+    const sinceMs = isBack ? this.nowMs : payment.receivedAtMs;
+    const timeMs = sinceMs + dice.oneOf([0, 0, -20 * MINUTE_MS, -DAY_MS]);
     const mined: ChainObservation = { kind: "mined", block: { height, hash: `h${height} ${timeMs}`, timeMs } };
     const gone: ChainObservation = dice.chance(0.6) ? { kind: "unknown" } : { kind: "replaced" };
     const observation = kind === "mined" ? mined : gone;
@@ -209,6 +214,7 @@ export class ReportedShop {
       transfers: [],
     });
     if (observation.kind === "replaced") this.#count("dropped");
+    if (isBack && this.nowMs - payment.createdAtMs > 2 * DAY_MS) this.#count("back after days");
     if (kind === "mined" && payment.invoiceId !== null && timeMs < payment.receivedAtMs) this.#count("mined earlier");
     if (this.#paid() < wasPaid) this.#count("reversed");
   }

@@ -1,11 +1,13 @@
 // Generated histories of a shop, made by the real operations: the buckets are a recount after each step, and in each time zone the days, weeks and
 // months of a report are those that a calendar of that zone gives.
 import { beforeAll, expect, it } from "vitest";
+import { exportPayments } from "../../../src/commerce/exports/export-rows.ts";
 import {
   clockOf,
   dateOf,
   dayOf,
   PERIOD_KINDS,
+  type Period,
   type PeriodKind,
   periodsOf,
 } from "../../../src/commerce/reports/calendar.ts";
@@ -26,6 +28,7 @@ import { REPORT_ZONES } from "../../support/report-zones.ts";
 import { printWithTest } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
 import { World } from "../engine/world.ts";
+import { instantSleep } from "../detection/reorg-shop.ts";
 import { ReportedShop, stockReportedShop } from "./reported-shop.ts";
 import { MERCHANT } from "./shop.ts";
 
@@ -50,7 +53,7 @@ async function problemOf(seed: number): Promise<string | undefined> {
       if (problem !== undefined) return `after step ${step}, ${act}: ${problem}`;
     }
     for (const status of shop.statuses()) count(`invoice ${status}`);
-    return zonesProblem(shop.startMs, shop.nowMs);
+    return (await zonesProblem(shop.startMs, shop.nowMs)) ?? statementsProblem(seed, shop.startMs, shop.nowMs);
   });
 }
 
@@ -69,6 +72,37 @@ async function zonesProblem(fromMs: number, toMs: number): Promise<string | unde
       const wrong = differenceOf(received, receivedIn(recounted));
       if (wrong !== undefined) return `${timezone} by ${by}, received: ${wrong}`;
     }
+  }
+  return undefined;
+}
+
+/** The statements of all months have each payment that the totals count once, and their sums are those of the totals. */
+async function statementsProblem(seed: number, fromMs: number, toMs: number): Promise<string | undefined> {
+  for (const timezone of REPORT_ZONES.slice(seed % REPORT_ZONES.length).slice(0, 1)) {
+    const stated: Counted = new Map();
+    const ids: string[] = [];
+    for (const { startsAtMs, endsAtMs, fromDay } of wholePeriods(timezone, "month", {
+      fromMs: fromMs - STEPS * DAY_MS,
+      toMs: toMs + 40 * DAY_MS,
+    })) {
+      const range = { fromMs: startsAtMs, beforeMs: endsAtMs, asOfMs: toMs, isCounted: true };
+      const pages = await exportPayments({ db, sleep: instantSleep }, MERCHANT, range);
+      if (!pages.ok) return pages.error.code;
+      for await (const page of pages.value) {
+        for (const { id, currency, network, cryptocurrency, fiatMicros } of page) {
+          ids.push(id);
+          const place = [MERCHANT, dateOf(fromDay), currency, network, cryptocurrency].join(" ");
+          add(stated, `${place} payments`, 1n);
+          if (fiatMicros !== null) add(stated, `${place} fiat`, fiatMicros);
+        }
+      }
+    }
+    if (new Set(ids).size < ids.length) return `${timezone}: a payment is in two statements`;
+    const calendar = new Intl.DateTimeFormat("sv-SE", { timeZone: timezone, dateStyle: "short" });
+    const recounted = recountOf(tables(), (ms) => firstDateOf(calendar.format(ms), "month"));
+    const counted = new Map([...recounted].filter(([key, value]) => /(payments|fiat)$/.test(key) && value !== 0n));
+    const problem = differenceOf(new Map([...stated].filter(([, value]) => value !== 0n)), counted);
+    if (problem !== undefined) return `${timezone}, statements: ${problem}`;
   }
   return undefined;
 }
@@ -93,16 +127,24 @@ function receivedIn(recounted: Counted): Counted {
   return received;
 }
 
+function wholePeriods(
+  timezone: string,
+  by: PeriodKind,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): readonly Period[] {
+  const clock = clockOf(timezone);
+  if (clock === undefined) throw new Error(`no zone ${timezone}`);
+  const from = dayOf(firstDateOf(dateOf(Math.floor(fromMs / DAY_MS)), by));
+  return periodsOf(clock, { from, to: Math.floor(toMs / DAY_MS), by });
+}
+
 /** The report of whole periods, in the form of a recount, and what it says was received. */
 async function reportOf(
   timezone: string,
   by: PeriodKind,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<{ readonly reported: Counted; readonly received: Counted }> {
-  const clock = clockOf(timezone);
-  if (clock === undefined) throw new Error(`no zone ${timezone}`);
-  const from = dayOf(firstDateOf(dateOf(Math.floor(fromMs / DAY_MS)), by));
-  const periods = periodsOf(clock, { from, to: Math.floor(toMs / DAY_MS), by });
+  const periods = wholePeriods(timezone, by, { fromMs, toMs });
   const counted: Counted = new Map();
   const rows = await selectPeriodSums(db, MERCHANT, { periods });
   for (const { period, currency, network, cryptocurrency, sums } of rows) {
@@ -137,6 +179,7 @@ it(`reports are a recount of all rows, at any time and in any zone: ${HISTORIES}
     "reversed",
     "dropped",
     "mined earlier",
+    "back after days",
     "late",
     "unpriced",
     "priced",

@@ -14,7 +14,7 @@ import { eventData } from "../../../src/platform/events/store.ts";
 import { seedPayment } from "../../support/payments.ts";
 import { planOf } from "../../support/query-plan.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
-import { look, transferTo } from "./transfers-harness.ts";
+import { blockAt, look, transferTo } from "./transfers-harness.ts";
 
 const BTC = { cryptocurrency: "BTC", network: "BTC" };
 const ZPUB =
@@ -77,6 +77,26 @@ it("is credited with 200 payments by the rules; the rest are UNMATCHED and can b
   const assign = { action: "ASSIGN", invoiceId: id, reason: "ours" };
   expect((await merchant.post(`/payments/${beyond?.id}/resolve`, assign)).status).toBe(200);
   expect(await creditedTo(merchant, id)).toMatchObject({ count: 201 });
+});
+
+it("is credited with what its payments do now, although it has no room for others", { timeout: 120_000 }, async () => {
+  const merchant = await freshMerchant();
+  const { id, address } = await openInvoice(merchant);
+  const flood = Array.from({ length: 200 }, () => paymentTo(address));
+  expect((await lookBtc(flood)).ok).toBe(true);
+  const [first, second] = flood.map((transfer) => ({ ...transfer, amountUnits: UNITS + 1n, block: blockAt(101) }));
+  if (first === undefined || second === undefined) throw new Error("no flood");
+  expect(await lookBtc([paymentTo(address), first, second])).toMatchObject({ ok: true, value: { unmatched: 1 } });
+  const rows = await testDb.select().from(payments).where(eq(payments.merchantId, merchant.merchantId));
+  const changed = rows.filter(({ amountUnits }) => amountUnits === UNITS + 1n);
+  expect(changed).toMatchObject([{ invoiceId: id }, { invoiceId: id }]);
+  const counts = Map.groupBy(rows, ({ status, invoiceId }) => `${status} ${invoiceId === id}`);
+  expect([...counts].map(([key, of]) => [key, of.length]).toSorted()).toEqual([
+    ["CONFIRMED true", 198],
+    ["DETECTED true", 2],
+    ["DROPPED true", 2],
+    ["UNMATCHED false", 1],
+  ]);
 });
 
 it("can have at most 400 payments, also by assignment: with the longest reasons they fit into the 2 MB of a D1 value", {

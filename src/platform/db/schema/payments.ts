@@ -68,6 +68,8 @@ export const payments = sqliteTable(
     index("payments_open").on(t.network).where(sql`final_at_ms is null`),
     index("payments_unweighed").on(t.createdAtMs).where(sql`weighed_by = 'NO_RATE'`),
     index("payments_feed").on(t.merchantId, t.createdAtMs, t.id),
+    // Those that were dropped and came back: their time is later than their row.
+    index("payments_returned").on(t.merchantId, t.receivedAtMs).where(sql`received_at_ms > created_at_ms`),
     index("payments_by_status").on(t.merchantId, t.status, t.createdAtMs, t.id),
     // Both hold all that a day's limits count (`selectUnmatchedCounts`).
     index("payments_loose_unmatched")

@@ -1,0 +1,1 @@
+CREATE INDEX `payments_returned` ON `payments` (`merchant_id`,`received_at_ms`) WHERE received_at_ms > created_at_ms;
