@@ -137,7 +137,10 @@ async function settleAll(
   return [...(await settleAll(deps, due.slice(0, half))), ...(await settleAll(deps, due.slice(half)))];
 }
 
-/** `conflict`: one of them cannot be read or settled, or is not as it was read. A read that storage does not answer ends the run. */
+/**
+ * `conflict`: one of them cannot be read or settled, or is not as it was read; or the database was reset, perhaps by them. A read that storage does not
+ * answer ends the run.
+ */
 async function settleTogether(deps: SweepDependencies, due: readonly Due[]): Promise<Committed["kind"]> {
   try {
     const rows = await selectInvoiceRows(
@@ -147,7 +150,7 @@ async function settleTogether(deps: SweepDependencies, due: readonly Due[]): Pro
     const clock = { ...deps, trail: SYSTEM_TRAIL };
     return await changeAll(clock, rows.map(fileOf), (file) => settlementChange(file, deps.nowMs));
   } catch (error) {
-    if (faultKind(error) !== "other") throw error;
+    if (!["other", "reset"].includes(faultKind(error))) throw error;
     return "conflict";
   }
 }

@@ -134,7 +134,7 @@ async function applied(deps: RunDependencies, at: Restore, item: FoundItem): Pro
   try {
     return await deps.apply(at, item);
   } catch (error) {
-    if (faultKind(error) !== "other") throw error;
+    if (!["other", "reset"].includes(faultKind(error))) throw error;
     logAlert("an import could not put something back", { kind: item.kind, what: safeMessage(error) });
     return { kind: "FOUND", reason: "REFUSED" };
   }

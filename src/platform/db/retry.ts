@@ -23,14 +23,40 @@ export class OverloadedError extends Error {
   readonly overloaded = true;
 }
 
-/** `transient` may be repeated. `overloaded` was rejected and must not be repeated. `other` is a bug or a violated key. */
-export type FaultKind = "transient" | "overloaded" | "other";
+/**
+ * `transient` may be repeated. So may `reset`: the database or object had taken too much CPU time or memory, for this request or for another one.
+ * `overloaded` was rejected and must not be repeated. `other` is a bug or a violated key.
+ */
+export type FaultKind = "transient" | "reset" | "overloaded" | "other";
 
-/** A full database answers every write so (docs/operations/incidents.md): nothing was written, and asking again at once is of no use. */
-const OVERLOADED =
-  /overloaded|too many requests queued|queued for too long|exceeded maximum db size|database or disk is full/i;
-const TRANSIENT =
-  /network connection lost|object to be reset|because its code was updated|transient issue|internal error|storage operation exceeded timeout|client disconnected|cannot resolve d1 db/i;
+/**
+ * Parts of the platform's messages, in lower case; the simulators draw every fault from here. A full database answers every write as overloaded
+ * (docs/operations/incidents.md): nothing was written, and asking again at once is of no use.
+ */
+export const FAULT_MESSAGES = {
+  overloaded: [
+    "overloaded",
+    "too many requests queued",
+    "queued for too long",
+    "exceeded maximum db size",
+    "maximum account storage limit",
+    "database or disk is full",
+  ],
+  transient: [
+    "network connection lost",
+    "object to be reset",
+    "because its code was updated",
+    // Of an object that another instance has replaced.
+    "can no longer access storage",
+    "object has moved to a different machine",
+    "transient issue",
+    "internal error",
+    "storage operation exceeded timeout",
+    "client disconnected",
+    "cannot resolve d1 db",
+  ],
+  reset: ["cpu time limit and was reset", "memory limit and was reset"],
+} as const;
 /** A method that this release added, on an object that still runs the release before: for some minutes after a deploy. */
 const ADDED_METHOD = /rpc receiver does not implement/i;
 /** Occurs only on a development server, while another program writes to the same file. Such a batch wrote nothing. */
@@ -39,9 +65,11 @@ const LOCKED = /database is locked: SQLITE_BUSY/i;
 /** Classifies an error of D1 or of a Durable Object stub. */
 export function faultKind(error: unknown): FaultKind {
   if (error instanceof TimeLimitError) return "transient";
-  const messages = d1Messages(error);
-  if (hasFlag(error, "overloaded") || messages.some((message) => OVERLOADED.test(message))) return "overloaded";
-  if (hasFlag(error, "retryable") || messages.some((message) => TRANSIENT.test(message))) return "transient";
+  const text = d1Messages(error).join("\n").toLowerCase();
+  const says = (kind: keyof typeof FAULT_MESSAGES) => FAULT_MESSAGES[kind].some((part) => text.includes(part));
+  if (hasFlag(error, "overloaded") || says("overloaded")) return "overloaded";
+  if (says("reset")) return "reset";
+  if (hasFlag(error, "retryable") || says("transient")) return "transient";
   return isLocked(error) || lacksMethod(error) ? "transient" : "other";
 }
 
@@ -63,8 +91,9 @@ function isLocked(error: unknown): boolean {
   return d1Messages(error).some((message) => LOCKED.test(message));
 }
 
+/** Whether the error or one of its causes has the flag: drizzle wraps what a single statement throws. */
 function hasFlag(error: unknown, flag: "overloaded" | "retryable"): boolean {
-  return error instanceof Error && flag in error && Reflect.get(error, flag) === true;
+  return error instanceof Error && (Reflect.get(error, flag) === true || hasFlag(error.cause, flag));
 }
 
 /** Settles as `work` does, or throws TimeLimitError after `limitMs`. The timer ends with the work. */

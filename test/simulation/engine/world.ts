@@ -4,6 +4,7 @@
 
 import { newUlid } from "../../../src/lib/ids.ts";
 import type { Sleep } from "../../../src/lib/sleep.ts";
+import { FAULT_MESSAGES } from "../../../src/platform/db/retry.ts";
 import { LEASE_MS } from "../../../src/platform/idempotency/key-reservations.ts";
 import { randomFrom } from "../../support/random.ts";
 import type { Effect } from "./sqlite-d1.ts";
@@ -18,6 +19,33 @@ export const FATES = [
   "client dies after",
   "overloaded",
 ] as const;
+
+const flagged = (flags: object) => Object.assign(new Error("jsg.Error: something"), flags);
+const saying = (parts: readonly string[]) =>
+  parts.map((part) => ({ name: part, error: () => new Error(`D1_ERROR: ${part}.`) }));
+
+/**
+ * Every error that the product takes for a fault, by what it means for the work: `unknown` may come before the work and after it, `rejected` only
+ * instead of it. All messages of the product's own table, and what the platform says by flags alone.
+ */
+export const FAULTS = {
+  unknown: [
+    ...saying(FAULT_MESSAGES.transient),
+    ...saying(FAULT_MESSAGES.reset),
+    { name: "retryable", error: () => flagged({ retryable: true }) },
+  ],
+  rejected: [
+    ...saying(FAULT_MESSAGES.overloaded),
+    { name: "retryable and overloaded", error: () => flagged({ retryable: true, overloaded: true }) },
+  ],
+} as const;
+
+/** What a world notes for each fault that a client heard. */
+export const FAULT_NOTES: readonly string[] = [
+  ...FAULTS.unknown.flatMap(({ name }) => [`lost before: ${name}`, `answer lost: ${name}`]),
+  ...FAULTS.rejected.map(({ name }) => `overloaded: ${name}`),
+];
+
 type Fate = "happens" | (typeof FATES)[number];
 
 export class Client {
@@ -59,11 +87,13 @@ export class World {
   readonly #isTraced: boolean;
   readonly #onEviction: () => void;
   #clients = 0;
+  #faults: number;
   #hashA = 0x811c9dc5;
   #hashB = 0x1b873593;
 
   constructor(options: { seed: number; faultChance: number; isTraced: boolean; onEviction: () => void }) {
     this.random = randomFrom(options.seed);
+    this.#faults = options.seed;
     // Some schedules are calm, some are stormy: much of what goes wrong needs one fault at the right moment, not many.
     this.#faultChance = options.faultChance * this.pick([0.15, 0.5, 1, 2]);
     this.#isTraced = options.isTraced;
@@ -188,14 +218,14 @@ export class World {
           deliver(true);
           return;
         case "lost before":
-          answer(() => promise.reject(new Error("Network connection lost.")));
+          answer(() => promise.reject(this.#fault(fate)));
           return;
         case "answer lost":
           deliver(false);
-          answer(() => promise.reject(new Error("Network connection lost.")));
+          answer(() => promise.reject(this.#fault(fate)));
           return;
         case "overloaded":
-          answer(() => promise.reject(new Error("D1 DB is overloaded. Requests queued for too long.")));
+          answer(() => promise.reject(this.#fault(fate)));
           return;
         case "stalls":
           this.#send(client, point, work, promise, { notBeforeMs: this.#later(), mayStall: false });
@@ -214,6 +244,16 @@ export class World {
       }
     };
     this.#pending.push({ client, point, isTimer: false, ...sent, go });
+  }
+
+  /** One fault after the other, from another one in each schedule: that takes no chance away from what else is drawn. */
+  #fault(fate: "lost before" | "answer lost" | "overloaded"): Error {
+    const faults = FAULTS[fate === "overloaded" ? "rejected" : "unknown"];
+    this.#faults += 1;
+    const fault = faults[this.#faults % faults.length];
+    if (fault === undefined) throw new Error("no fault");
+    this.note(`${fate}: ${fault.name}`);
+    return fault.error();
   }
 
   /** Soon, after the time limit of one attempt, or after a lease. */

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { Cancellation, requestSleep, sleep } from "../../../../src/lib/sleep.ts";
 import { executeOnce, faultKind, readWithRetry, TimeLimitError } from "../../../../src/platform/db/retry.ts";
+import { FAULTS } from "../../../simulation/engine/world.ts";
 import { inScriptedWorld, type Script } from "../../../support/scripted-world.ts";
 
 const read = (fates: Script[string]) =>
@@ -92,20 +93,60 @@ describe("an error of storage or of a Durable Object", () => {
       new TypeError('The RPC receiver does not implement the method "keep".'),
       "transient",
     ],
+    [
+      "an object that still runs the release before",
+      new TypeError("The Durable Object's code has been updated, this version can no longer access storage."),
+      "transient",
+    ],
+    [
+      "an object that lives elsewhere by now",
+      new Error("cannot access storage because object has moved to a different machine"),
+      "transient",
+    ],
+    [
+      "a database that another query has brought down",
+      new Error("D1_ERROR: D1 DB exceeded its CPU time limit and was reset."),
+      "reset",
+    ],
+    [
+      "an object whose isolate is out of memory",
+      new Error("Durable Object's isolate exceeded its memory limit and was reset."),
+      "reset",
+    ],
     ["our own time limit", new TimeLimitError("late"), "transient"],
     ["one the platform marks as safe to repeat", flagged({ retryable: true }), "transient"],
+    [
+      "one the platform marks inside drizzle's error",
+      new Error("Failed query: x", { cause: flagged({ retryable: true }) }),
+      "transient",
+    ],
     [
       "one the platform marks as overloaded, although repeatable",
       flagged({ retryable: true, overloaded: true }),
       "overloaded",
     ],
     ["a full queue", new Error("D1_ERROR: D1 DB is overloaded. Requests queued for too long."), "overloaded"],
+    [
+      "an account without room",
+      new Error("D1_ERROR: Your account has exceeded D1's maximum account storage limit, please contact Cloudflare"),
+      "overloaded",
+    ],
     ["a file that another program has locked", new Error("database is locked: SQLITE_BUSY"), "transient"],
     ["a mistake in SQL", new Error("D1_ERROR: no such table: x: SQLITE_ERROR"), "other"],
     ["a bound value that reads like a fault", new Error("Failed query: x params: Network connection lost"), "other"],
     ["a value that is not an error", "Network connection lost.", "other"],
   ])("%s (%s) is %s", (_, error, kind) => {
     expect(faultKind(error)).toBe(kind);
+  });
+});
+
+describe("a fault that the simulators draw", () => {
+  it.each(FAULTS.unknown)("may have happened or not: $name", ({ error }) => {
+    expect(["transient", "reset"]).toContain(faultKind(error()));
+  });
+
+  it.each(FAULTS.rejected)("was rejected: $name", ({ error }) => {
+    expect(faultKind(error())).toBe("overloaded");
   });
 });
 
