@@ -43,6 +43,26 @@ export const LIMIT_TEXTS: { readonly [N in LimitName]: LimitText } = {
     refusal: "400 `VALIDATION_FAILED`",
     setting: "none",
   },
+  bodyValues: {
+    counts: "members and items in a JSON body, or fields of a form",
+    protects: "everybody: the time of a request",
+    refusal: "400 `VALIDATION_FAILED`",
+    setting: "none",
+  },
+  checksumsPerBody: {
+    counts:
+      "checksums of places in a body that look like a private key; one as long as an extended key counts as three",
+    protects: "everybody: the time of a request",
+    refusal: "400 `VALIDATION_FAILED`: nothing is stored that was not searched",
+    setting: "none",
+  },
+  failedCredentialsPerIpAndMinute: {
+    counts:
+      "requests of one address whose key or session is refused with 401, in a minute; counted in the memory of a Cloudflare location",
+    protects: "everybody: guesses are told to slow down; a credential that is valid is never refused by this count",
+    refusal: "429 `RATE_LIMITED`",
+    setting: "none",
+  },
   publicKeyRequestsPerIpAndMinute: {
     counts: "requests with one public key from one IP address in a minute; refused ones do not count against the key",
     protects: "the other browsers that use the key",

@@ -125,6 +125,7 @@ export class Stage {
       DB: sqliteD1(statementCache(sqlite), savepoints(sqlite), async (_, work) => work()),
       SEND_EMAIL: { send: async () => {} },
       IP_SHIELD: { limit: async () => ({ success: true }) },
+      FAILED_CREDENTIALS: { limit: async () => ({ success: true }) },
       WEBHOOK_QUEUE: {
         sendBatch: async (messages: readonly unknown[]) => {
           this.woken += messages.length;

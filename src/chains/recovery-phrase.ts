@@ -5,34 +5,35 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { wordlist } from "@scure/bip39/wordlists/english";
 import { lazily } from "../lib/lazily.ts";
+import type { ChecksumBudget } from "./checksum-budget.ts";
 
 const indexes = lazily((): ReadonlyMap<string, number> => new Map(wordlist.map((word, index) => [word, index])));
 const LENGTHS: readonly number[] = [12, 15, 18, 21, 24];
 const FEWEST_WORDS = 12;
 const BITS_PER_WORD = 11;
-/** One checksum in sixteen is valid by chance, so no real text has this many runs of listed words without a valid phrase. */
-const MOST_TRIES = 1_000;
+/** Two Arabic ligatures that become 18 and 8 letters each, none of them of the list. */
+const LONG_LIGATURES = /[\uFDFA\uFDFB]/g;
 
 /**
- * Whether a text holds a phrase of the English list with a valid checksum, in any case and with anything but letters between the words.
- * Linear in the length of the text: a text with more runs than the bound counts as holding a phrase.
+ * Whether a text holds a phrase of the English list with a valid checksum, in any case and with anything but letters between the words, or more
+ * rows of twelve words than the budget pays for. One checksum in sixteen is valid by chance, so no real text has that many without a valid one.
  */
-export function holdsRecoveryPhrase(text: string): boolean {
+export function holdsRecoveryPhrase(text: string, budget: ChecksumBudget): boolean {
   const words =
     text
+      .replace(LONG_LIGATURES, " ")
       .normalize("NFKD")
       .toLowerCase()
       .match(/\p{L}+/gu) ?? [];
   if (words.length < FEWEST_WORDS) return false;
-  let tries = 0;
   let row: number[] = [];
   for (const word of words) {
     const index = indexes().get(word);
-    // Keeps only the words that a later word could complete to the longest phrase.
-    row = index === undefined ? [] : [...row.slice(-23), index];
+    if (index === undefined) row = [];
+    else row.push(index);
     for (const length of LENGTHS) {
       if (row.length < length) break;
-      if (++tries > MOST_TRIES || isChecksumValid(row.slice(-length))) return true;
+      if (!budget.spend(1) || isChecksumValid(row.slice(-length))) return true;
     }
   }
   return false;

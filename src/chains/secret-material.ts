@@ -8,6 +8,7 @@ import { utf8ToBytes } from "../lib/bytes.ts";
 import type { Json } from "../lib/typed-json.ts";
 import { decodeBase58check, trimSpaces } from "./address-text.ts";
 import { decodeSegwit } from "./bitcoin/segwit.ts";
+import { ChecksumBudget } from "./checksum-budget.ts";
 import { holdsRecoveryPhrase } from "./recovery-phrase.ts";
 
 /** Which of the ambiguous shapes count as secrets. */
@@ -37,16 +38,15 @@ const EXTENDED_PRIVATE = /(?:^|[^0-9A-Za-z])(?:[xyztuv]prv|[LMt]tpv)/i;
 const EXTENDED_PRIVATE_WHOLE = /(?:[xyztuvYZUV]prv|[LMt]tpv)[1-9A-HJ-NP-Za-km-z]{16}/;
 /** Addresses and extended public keys, each a whole word. */
 const WORD = /[0-9A-Za-z]{25,112}/g;
-/** WIF is 51 characters (uncompressed) or 52, an extended key 107 to 112. */
-const BASE58_RUN = /[1-9A-HJ-NP-Za-km-z]{51,112}/g;
+/** An extended key under any version bytes has 107 to 112 characters. */
+const EXTENDED_RUN = /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{107,112}(?![1-9A-HJ-NP-Za-km-z])/g;
 /**
- * Every position where a WIF key could begin, even directly after other letters. The first character says whether the key is uncompressed or
- * compressed. An extended key has 111 characters.
+ * Every position where a WIF key could begin, even directly after other letters. The first two characters follow from the version byte, and say
+ * whether the key is uncompressed (51 characters) or compressed (52). An extended key has 111 characters.
  */
-const WIF_INSIDE = /(?=([569][1-9A-HJ-NP-Za-km-z]{50}|[KLcT][1-9A-HJ-NP-Za-km-z]{51}))/g;
+const WIF_INSIDE =
+  /(?=((?:5[HJK]|6[uvw]|9[123])[1-9A-HJ-NP-Za-km-z]{49}|(?:K[w-z]|L[1-5]|T[3-9AB]|c[M-NP-W])[1-9A-HJ-NP-Za-km-z]{50}))/g;
 const EXTENDED_INSIDE = /(?=((?:[xyztuvYZUV]pub|[LMt]tub)[1-9A-HJ-NP-Za-km-z]{107}))/g;
-/** Most checksums computed for one text; no real text has such long runs of base58. */
-const MOST_CHECKSUMS = 2_000;
 /** 32 or 64 bytes that the text itself calls a key or a seed. */
 const NAMED_HEX =
   /(?:(?:priv(?:ate)?|secret|wallet|spend(?:ing)?|signing)[\s_-]{0,3}key|\bpriv|\bseed)[^\p{L}\p{N}]{0,8}(?:(?:is|was|hex)[^\p{L}\p{N}]{1,8})?(?:0x)?(?:[0-9a-f]{64}){1,2}(?![0-9a-f])/iu;
@@ -60,35 +60,42 @@ const HEX_KEY = /[0-9a-fA-F]{64}/;
 const WIF_VERSIONS: readonly number[] = [0x80, 0xb0, 0xef];
 const FEWEST_WORDS = 12;
 
-/** Whether a text is, or holds, private key material. Linear in the length of the text. */
-export function looksLikeSecret(text: string, forms: SecretForms = WALLET_FIELDS): boolean {
-  if (holdsExtendedPrivate(text)) return true;
-  if (text.match(BASE58_RUN)?.some(isPrivatePayload) || holdsGluedKey(text)) return true;
-  if (NAMED_HEX.test(text) || holdsRecoveryPhrase(text)) return true;
+/**
+ * Whether a text is, or holds, private key material, or needs more checksums to tell than are left of the budget. Otherwise linear in the length
+ * of the text.
+ */
+export function looksLikeSecret(
+  text: string,
+  forms: SecretForms = WALLET_FIELDS,
+  budget = new ChecksumBudget(),
+): boolean {
+  if (holdsExtendedPrivate(text, budget) || holdsWholeKey(text, budget)) return true;
+  if (NAMED_HEX.test(text) || holdsRecoveryPhrase(text, budget)) return true;
   if (forms.fragments && isFragment(text)) return true;
   if (forms.hex && HEX_KEY.test(text)) return true;
   return forms.words && wordCount(text) >= FEWEST_WORDS;
 }
 
 /**
- * Searches every text of a parsed body, including member names, and each value together with its name. Does not recurse: a body may nest deeper
- * than the stack.
+ * Searches every text of a parsed body, including member names, and each value together with its name. All texts share one budget; once it is used
+ * up the answer is true, because nothing is stored unsearched. Does not recurse: a body may nest deeper than the stack.
  */
-export function containsSecret(value: Json, forms: SecretForms = WALLET_FIELDS): boolean {
+export function containsSecret(
+  value: Json,
+  forms: SecretForms = WALLET_FIELDS,
+  budget = new ChecksumBudget(),
+): boolean {
+  const isSecretMember = (name: string, of: Json) =>
+    looksLikeSecret(name, forms, budget) || (typeof of === "string" && NAMED_HEX.test(`${name}: ${of}`));
   const waiting: Json[] = [forms.image === undefined ? value : withoutImage(value, forms.image)];
   while (waiting.length > 0) {
     const next = waiting.pop();
-    if (typeof next === "string" && looksLikeSecret(next, forms)) return true;
+    if (typeof next === "string" && looksLikeSecret(next, forms, budget)) return true;
     if (next === null || typeof next !== "object") continue;
-    if (!Array.isArray(next) && Object.entries(next).some(([name, of]) => isSecretMember(name, of, forms))) return true;
+    if (!Array.isArray(next) && Object.entries(next).some(([name, of]) => isSecretMember(name, of))) return true;
     for (const member of Object.values(next)) waiting.push(member);
   }
   return false;
-}
-
-function isSecretMember(name: string, value: Json, forms: SecretForms): boolean {
-  if (looksLikeSecret(name, forms)) return true;
-  return typeof value === "string" && NAMED_HEX.test(`${name}: ${value}`);
 }
 
 /** The body without the bytes of its image. */
@@ -98,12 +105,11 @@ function withoutImage(body: Json, member: "data" | "image"): Json {
   return Object.fromEntries(Object.entries(body).filter(([name, value]) => name !== member || !isBytes(value)));
 }
 
-/** Whether the text holds a whole key directly next to other letters or digits. */
-function holdsGluedKey(text: string): boolean {
-  let checksums = 0;
-  for (const inside of [WIF_INSIDE, EXTENDED_INSIDE]) {
-    for (const [, run = ""] of text.matchAll(inside)) {
-      if (++checksums > MOST_CHECKSUMS || isPrivatePayload(run)) return true;
+/** Whether the text holds a whole key, also directly next to other letters or digits. */
+function holdsWholeKey(text: string, budget: ChecksumBudget): boolean {
+  for (const inside of [WIF_INSIDE, EXTENDED_RUN, EXTENDED_INSIDE]) {
+    for (const [whole, run = whole] of text.matchAll(inside)) {
+      if (!budget.pays(run) || isPrivatePayload(run)) return true;
     }
   }
   return false;
@@ -122,9 +128,10 @@ function isPrivatePayload(run: string): boolean {
 }
 
 /** About one in 5,000 addresses and extended public keys contains a private key's prefix by chance, so valid ones are removed first. */
-function holdsExtendedPrivate(text: string): boolean {
+function holdsExtendedPrivate(text: string, budget: ChecksumBudget): boolean {
   if (!EXTENDED_PRIVATE_WHOLE.test(text)) return false;
-  return EXTENDED_PRIVATE_WHOLE.test(text.replaceAll(WORD, (word) => (isPublic(word) ? "" : word)));
+  const isRemoved = (word: string) => EXTENDED_PRIVATE_WHOLE.test(word) && budget.pays(word) && isPublic(word);
+  return EXTENDED_PRIVATE_WHOLE.test(text.replaceAll(WORD, (word) => (isRemoved(word) ? "" : word)));
 }
 
 /** An address or an extended public key with a valid checksum. */

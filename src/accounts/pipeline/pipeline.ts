@@ -1,5 +1,8 @@
-// The order of steps for every request: authenticate and read, check permissions, rate-limit, validate, and only then run the operation. So a 401,
-// 403, 429 or 400 is never stored under an Idempotency-Key. `strategies.ts` has the steps for each kind of caller.
+// The order of steps for every request: parse and validate, authenticate and read, check permissions, rate-limit, search the body for private keys,
+// and only then run the operation. A problem with the request is reported after the search, because it may quote the input. So a 401, 403, 429 or
+// 400 is never stored under an Idempotency-Key, and a body of somebody who has proved nothing costs a parse and a schema. `strategies.ts` has the
+// steps for each kind of caller.
+import { ChecksumBudget } from "../../chains/checksum-budget.ts";
 import { containsSecret, type SecretForms } from "../../chains/secret-material.ts";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -13,7 +16,7 @@ import { type CookieName, readCookie } from "../../platform/http/cookies.ts";
 import type { CountedAs } from "../../platform/http/counted-callers.ts";
 import { answerInMerchantObject, type HandedBack, type HandedOver, handOver } from "../../platform/http/handed-over.ts";
 import { givenDependencies, type Incoming, incomingOf } from "../../platform/http/incoming.ts";
-import { limitByIp, limitCaller } from "../../platform/http/rate-check.ts";
+import { failedCredential, limitByIp, limitCaller } from "../../platform/http/rate-check.ts";
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
 import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec, waitsForRestore } from "../../platform/http/route.ts";
 import { FOR_ANY_ORIGIN } from "../../platform/http/security-headers.ts";
@@ -29,7 +32,7 @@ export interface PipelineRoute<C extends CallerKind, Deps, Answer> extends Acces
   readonly runsInMerchantObject: boolean;
   /** Whether it creates an invoice, although it is not sent to the object by its credential. */
   readonly sells?: boolean;
-  /** The forms of private keys to search for in the body, names of members included, before any schema sees it. */
+  /** The forms of private keys to search for in the body, names of members included, before anything of it is stored. */
   readonly secrets: SecretForms;
   readonly dependencies: MakeDependencies<Deps>;
   /** The route's reads, done in the storage call of the authentication. */
@@ -58,7 +61,8 @@ export async function respondInObject<C extends CallerKind, Deps>(
 ): Promise<HandedBack> {
   const headers: Record<string, string> = {};
   const request = lazily(async () => bothOf(validate(route.spec.query(), query), validate(route.spec.body(), json)));
-  const result = await runSteps(incoming, route, { json, request, headers });
+  // The edge has searched the body.
+  const result = await runSteps(incoming, route, { json, request, headers, secretIn: () => undefined });
   if (!result.ok) return { result, headers };
   const { status, body, headers: own } = result.value;
   if (body !== null && typeof body !== "string") throw new Error(`${route.spec.operationId} answers with a stream`);
@@ -85,11 +89,14 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   const incoming = incomingOf(c);
   const { operationId } = route.spec;
   c.set("operationId", operationId);
-  const result = await runSteps(incoming, route, {
+  const ran = await runSteps(incoming, route, {
     ...{ json, headers },
+    secretIn: lazily(() => secretRefusal(json, route.secrets)),
     request: lazily(() => requestOf(c, route, parsed)),
     enter: enter && ((entry) => enter(incoming, entry, { operationId, query: c.req.query(), json, bytes }, headers)),
   });
+  const hasFailed = !ran.ok && ran.error.code === "UNAUTHORIZED";
+  const result = hasFailed ? err(await failedCredential(incoming)) : ran;
   if (!result.ok) c.set("refusal", result.error.code);
   return result;
 }
@@ -98,6 +105,8 @@ interface Steps<Answer> {
   /** The body before defaults. */
   readonly json: Json | undefined;
   readonly request: () => Promise<ValidRequest>;
+  /** The refusal of a body that holds a private key. */
+  readonly secretIn: () => Failure | undefined;
   readonly headers: Record<string, string>;
   /** Absent inside the object. */
   readonly enter?: ((entry: Entry) => Promise<Result<Answer, Failure>>) | undefined;
@@ -106,7 +115,7 @@ interface Steps<Answer> {
 async function runSteps<C extends CallerKind, Deps, Answer>(
   incoming: Incoming,
   route: PipelineRoute<C, Deps, Answer>,
-  { json, request, headers, enter }: Steps<Answer>,
+  { json, request, secretIn, headers, enter }: Steps<Answer>,
 ): Promise<Result<Answer, Failure>> {
   const { spec } = route;
   const restoring = await restoreRefusal(incoming.env, requestSleep, {
@@ -123,7 +132,8 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
   // An invalid request is refused here.
   const enterObject = route.runsInMerchantObject && (await request()).ok ? enter : undefined;
   const entryByCredential = enterObject && admitted();
-  if (enterObject !== undefined && entryByCredential !== undefined) return enterObject(entryByCredential);
+  if (enterObject !== undefined && entryByCredential !== undefined && secretIn() === undefined)
+    return enterObject(entryByCredential);
   const count = countBeside(incoming, spec.operationId, hash);
   // The object reads for itself.
   const reads = enterObject === undefined ? await readsOf(incoming, route, { given, deps, keys, request }) : [];
@@ -138,7 +148,7 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
     count.forget();
     return err(forbidden);
   }
-  if (enterObject !== undefined) {
+  if (enterObject !== undefined && secretIn() === undefined) {
     const entry = strategy.admit(caller);
     if (entry === undefined) throw new Error(`the callers of ${spec.operationId} have no merchant`);
     // The object counts the request, and authenticates it again.
@@ -147,6 +157,8 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
   const limited = await count.as(strategy.countedAs(caller), headers);
   if (limited !== undefined) return err(limited);
   if (noteUse !== undefined) given.background(noteUse());
+  const secret = secretIn();
+  if (secret !== undefined) return err(secret);
   const valid = await request();
   if (!valid.ok) return valid;
   const call: OpenCall<unknown, unknown, Deps> = {
@@ -220,15 +232,25 @@ async function readsOf<C extends CallerKind, Deps, Answer>(
   });
 }
 
+/** Refuses a body that holds a private key (decisions 3), or too much that could be one to search all of it. */
+function secretRefusal(json: Json | undefined, secrets: SecretForms): Failure | undefined {
+  const budget = new ChecksumBudget();
+  if (json === undefined || !containsSecret(json, secrets, budget)) return undefined;
+  return budget.isUsedUp
+    ? { code: "VALIDATION_FAILED", details: [{ path: "", message: UNSEARCHED }] }
+    : { code: "PRIVATE_KEY_REFUSED" };
+}
+
+const UNSEARCHED =
+  "too much of the body looks like private keys, so not all of it was searched for them, and nothing was stored";
+
 async function requestOf(
   c: AppContext,
-  { spec, secrets }: { readonly spec: RouteSpec; readonly secrets: SecretForms },
+  { spec }: { readonly spec: RouteSpec },
   parsed: Result<ParsedBody, Failure>,
 ): Promise<ValidRequest> {
   if (!parsed.ok) return parsed;
   const { json, text } = parsed.value;
-  // Before anything else: later errors may quote the input, and a private key must never be repeated (decisions 3).
-  if (json !== undefined && containsSecret(json, secrets)) return err({ code: "PRIVATE_KEY_REFUSED" });
   const query = await validateQuery(c, spec.query());
   if (!query.ok) return query;
   const isHandedOn = text !== undefined && spec.method !== "GET";

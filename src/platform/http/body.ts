@@ -8,8 +8,9 @@ import type { Json } from "../../lib/typed-json.ts";
 import type { Failure } from "../failures.ts";
 
 export const MAX_BODY_BYTES = LIMITS.bodyBytes;
-/** Deeper nesting is refused before a schema walks the body. */
+/** Deeper nesting, and more values, are refused before a schema walks the body. */
 export const MAX_DEPTH = LIMITS.bodyDepth;
+export const MAX_VALUES = LIMITS.bodyValues;
 
 export interface ParsedBody {
   /** Undefined without a body. For a form: an object of its fields. */
@@ -31,7 +32,7 @@ export async function readBody(request: Request): Promise<Result<ParsedBody, Fai
   if (!isJsonMediaType(request.headers.get("content-type"))) return err({ code: "UNSUPPORTED_MEDIA_TYPE" });
   const parsed = parseJson(bytes);
   if (parsed === undefined) return err({ code: "MALFORMED_JSON" });
-  const problem = textProblem(parsed.json, 1);
+  const problem = problemOf(parsed.json);
   return problem === undefined
     ? ok({ ...parsed, bytes: bytes.length })
     : err({ code: "VALIDATION_FAILED", details: [{ path: "", message: problem }] });
@@ -44,8 +45,9 @@ export async function readForm(request: Request): Promise<Result<ParsedBody, Fai
   const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
   if (bytes.length > 0 && type !== "application/x-www-form-urlencoded") return err({ code: "UNSUPPORTED_MEDIA_TYPE" });
   const text = new TextDecoder().decode(bytes);
-  const fields = Object.fromEntries(new URLSearchParams(text));
-  const problem = textProblem(fields, 1);
+  const isLong = text.split("&", MAX_VALUES + 1).length > MAX_VALUES;
+  const fields = isLong ? {} : Object.fromEntries(new URLSearchParams(text));
+  const problem = isLong ? TOO_MANY_VALUES : problemOf(fields);
   return problem === undefined
     ? ok({ json: fields, text: text === "" ? undefined : text, bytes: bytes.length })
     : err({ code: "VALIDATION_FAILED", details: [{ path: "", message: problem }] });
@@ -68,16 +70,24 @@ function parseJson(bytes: Uint8Array): { readonly json: Json; readonly text: str
   }
 }
 
-/** NUL and lone surrogates are refused everywhere (decisions 1), keys included, as is nesting beyond `MAX_DEPTH`. */
-function textProblem(value: Json, depth: number): string | undefined {
-  if (typeof value === "string") return stringProblem(value);
-  if (value === null || typeof value !== "object") return undefined;
-  if (depth > MAX_DEPTH) return `the body must not be nested deeper than ${MAX_DEPTH} levels`;
-  for (const [key, member] of Object.entries(value)) {
-    const problem = stringProblem(key) ?? textProblem(member, depth + 1);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+const TOO_MANY_VALUES = `the body must not have more than ${MAX_VALUES} members and items`;
+
+/** NUL and lone surrogates are refused everywhere (decisions 1), keys included, as are nesting beyond `MAX_DEPTH` and more than `MAX_VALUES`. */
+function problemOf(json: Json): string | undefined {
+  let values = 0;
+  const problemAt = (value: Json, depth: number): string | undefined => {
+    if (typeof value === "string") return stringProblem(value);
+    if (value === null || typeof value !== "object") return undefined;
+    if (depth > MAX_DEPTH) return `the body must not be nested deeper than ${MAX_DEPTH} levels`;
+    values += (Array.isArray(value) ? value : Object.keys(value)).length;
+    if (values > MAX_VALUES) return TOO_MANY_VALUES;
+    for (const [key, member] of Object.entries(value)) {
+      const problem = stringProblem(key) ?? problemAt(member, depth + 1);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  };
+  return problemAt(json, 1);
 }
 
 function stringProblem(text: string): string | undefined {

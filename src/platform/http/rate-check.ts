@@ -7,7 +7,7 @@ import type { Failure } from "../failures.ts";
 import type { CountedAs } from "./counted-callers.ts";
 import { isDevelopment } from "./deployment.ts";
 import type { Incoming } from "./incoming.ts";
-import { type RateLimiterRpc, type RateVerdict, rateLimitHeaders } from "./rate-limit.ts";
+import { type RateLimiterRpc, type RateVerdict, rateLimitHeaders, WINDOW_SECONDS } from "./rate-limit.ts";
 
 /** The configured limit of one caller per minute; 0 means no limit. A value that is not a whole number gives the default. */
 export function requestsPerMinute(env: Pick<Env, "RATE_LIMIT_PER_MINUTE">): number {
@@ -67,6 +67,24 @@ export async function limitByIp(incoming: Incoming, headers: Record<string, stri
   const { ip } = incoming;
   if (perMinute === 0 || ip === undefined) return undefined;
   return checkRateOfIp(incoming, { act: "ip", ip, perMinute }, headers);
+}
+
+/**
+ * The refusal of a credential that has failed, counted by the network of its sender at the place that serves it, which costs no storage. Asked only
+ * after the failure, so that what others try never refuses a valid one.
+ */
+export async function failedCredential({ env, ip }: Pick<Incoming, "env" | "ip">): Promise<Failure> {
+  const [own] = countedCallers(env, ip ?? null);
+  const isCounted = own === undefined || (await isWithin(env.FAILED_CREDENTIALS, own.network));
+  return isCounted ? { code: "UNAUTHORIZED" } : { code: "RATE_LIMITED", retryAfterSeconds: WINDOW_SECONDS };
+}
+
+async function isWithin(limiter: RateLimit, key: string): Promise<boolean> {
+  try {
+    return (await limiter.limit({ key })).success;
+  } catch {
+    return true;
+  }
 }
 
 /** The networks counted for an IP address; empty if it is unknown, or loopback in development. */

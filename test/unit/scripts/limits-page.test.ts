@@ -16,10 +16,12 @@ test("the limits in wrangler.toml are those of the page", async () => {
   const shields = [...wrangler.matchAll(/^\[\[ratelimits\]\]\n((?:[^[\n].*\n?)*)/gm)].map(
     ([, section = ""]) => section,
   );
-  const [shield = ""] = shields;
-  expect(shields).toHaveLength(1);
+  const [shield = "", failed = ""] = shields;
+  expect(shields).toHaveLength(2);
   expect(shield).toContain('name = "IP_SHIELD"');
   expect(shield).toContain(`simple = { limit = ${LIMITS.requestsPerIpAndMinute}, period = 60 }`);
+  expect(failed).toContain('name = "FAILED_CREDENTIALS"');
+  expect(failed).toContain(`simple = { limit = ${LIMITS.failedCredentialsPerIpAndMinute}, period = 60 }`);
   expect(wrangler).toContain(`\nRATE_LIMIT_PER_MINUTE = "${LIMITS.requestsPerCallerAndMinute}"\n`);
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MAX_BODY_BYTES, MAX_DEPTH, readBody } from "../../../../src/platform/http/body.ts";
+import { MAX_BODY_BYTES, MAX_DEPTH, MAX_VALUES, readBody, readForm } from "../../../../src/platform/http/body.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -236,8 +236,26 @@ describe("the depth of a body", () => {
     expect(await codeOf(requestOf(`{"a":[1,2],"b":"x","c":${arrays(8)}}`))).toBe("VALIDATION_FAILED");
     expect(await codeOf(requestOf(`{"a":[1,2],"b":"x","c":${arrays(7)}}`))).toBe("ok");
   });
+});
 
-  it("does not count the width", async () => {
-    expect(await codeOf(requestOf(`[${Array.from({ length: 20_000 }, () => "[]").join(",")}]`))).toBe("ok");
+describe("the members and items of a body", () => {
+  const shapes: readonly (readonly [string, (values: number) => unknown])[] = [
+    ["items of a list", (values) => Array.from({ length: values }, (_, n) => n)],
+    ["members of an object", (values) => Object.fromEntries(Array.from({ length: values }, (_, n) => [`m${n}`, n]))],
+    ["lists in a list", (values) => Array.from({ length: values / 2 }, () => [0])],
+  ];
+  it.each(shapes)("are at most 1,000 altogether: %s", async (_, of) => {
+    expect(MAX_VALUES).toBe(1_000);
+    expect(await codeOf(requestOf(JSON.stringify(of(1_000))))).toBe("ok");
+    expect(await codeOf(requestOf(JSON.stringify(of(1_002))))).toBe("VALIDATION_FAILED");
+  });
+
+  it("are at most 1,000 fields of a form", async () => {
+    const form = (fields: number) => {
+      const body = Array.from({ length: fields }, (_, n) => `f${n}=1`).join("&");
+      return requestOf(body, { "content-type": "application/x-www-form-urlencoded" });
+    };
+    expect((await readForm(form(1_000))).ok).toBe(true);
+    expect(await readForm(form(1_001))).toMatchObject({ ok: false, error: { code: "VALIDATION_FAILED" } });
   });
 });
