@@ -21,7 +21,7 @@ describe("a flood", () => {
   it("read by address takes passes of few statements, and keeps no other address waiting", {
     timeout: 300_000,
   }, async () => {
-    const world = new FloodWorld("recipients");
+    const world = new FloodWorld({ sources: [{ kind: "evm-rpc", costsBy: "recipients" }] });
     await world.stock(100);
     await world.pass();
     const block = world.chain.mine([...floodOf(3_000, distinct), honestPayment("same block")]);

@@ -1,6 +1,8 @@
 // A watcher that really applies what it finds, on a database that ends a pass at D1's limit of statements. One block has thousands of transfers to
 // an address that many merchants hold; an honest shop is paid beside them.
+import type { ChainClient } from "../../../src/chains/chain-client.ts";
 import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import type { Network, NetworkName } from "../../../src/chains/networks.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { runPass } from "../../../src/detection/watchers/watch-network.ts";
 import { type WatchDependencies, WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
@@ -15,7 +17,6 @@ import { MOST_STATEMENTS, StatementLimit } from "../../support/statement-limit.t
 import type { Effect } from "../engine/sqlite-d1.ts";
 import { instantSleep, ReorgShop, SHARED_ADDRESS, START_MS, shopDependencies, type TreeInvoice } from "./reorg-shop.ts";
 
-const ETH = network("ETH");
 const BLOCK_MS = 12_000;
 /** Invoices with addresses of their own, by the number in their ids. */
 export const HONEST = [2, 3] as const;
@@ -28,11 +29,11 @@ const HONEST_UNITS = 40_000_000n;
 /** What the flooded address's own invoice asks for. */
 export const ASKED_UNITS = 100_000_000n;
 
-export function invoiceAt(n: number, address: string, units: bigint): TreeInvoice {
+export function invoiceAt(n: number, address: string, units: bigint, network = "ETH"): TreeInvoice {
   return {
     id: makeId("inv", String(n).padStart(26, "0")),
     merchant: 0,
-    network: "ETH",
+    network,
     cryptocurrency: "USDT",
     address,
     expectedMicros: units,
@@ -60,9 +61,19 @@ export function honestPayment(txHash: string, of: Honest = 2): Sent {
   return { cryptocurrency: "USDT", txHash, toAddress: HONEST_ADDRESSES[of], amountUnits: HONEST_UNITS };
 }
 
+export interface FloodOptions {
+  readonly network?: NetworkName;
+  /** One that reads blocks, unless said otherwise; the first is read from while it answers. */
+  readonly sources?: readonly Pick<ChainClient, "kind" | "costsBy">[];
+  readonly most?: number;
+}
+
 export class FloodWorld {
   readonly shop = new ReorgShop();
+  readonly network: Network;
+  readonly sources: readonly FakeSource[];
   readonly chain = new FakeChain({ startMs: START_MS - 99 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 100 });
+  /** The first of its sources. */
   readonly source: FakeSource;
   limit: StatementLimit;
   /** Whether D1 ended the last invocation. */
@@ -71,24 +82,30 @@ export class FloodWorld {
   effect: Effect = async (_, work) => work();
   readonly #random = randomFrom(1);
 
-  constructor(costsBy: "blocks" | "recipients" = "blocks", most = MOST_STATEMENTS) {
+  constructor(of: FloodOptions = {}) {
+    const { network: name = "ETH", sources = [{ kind: "evm-rpc", costsBy: "blocks" }], most = MOST_STATEMENTS } = of;
+    this.network = network(name);
     this.limit = new StatementLimit(most);
-    this.source = new FakeSource(this.chain, { kind: "evm-rpc", costsBy });
+    this.sources = sources.map((each) => new FakeSource(this.chain, each));
+    const [first] = this.sources;
+    if (first === undefined) throw new Error("no source");
+    this.source = first;
   }
 
   async stock(holders: number): Promise<void> {
     await this.shop.stock();
-    await this.shop.share(holders - 1);
+    const { name } = this.network;
+    await this.shop.share(holders - 1, name);
     await this.shop.open([
-      invoiceAt(1, SHARED_ADDRESS, ASKED_UNITS),
-      ...HONEST.map((n) => invoiceAt(n, HONEST_ADDRESSES[n], HONEST_UNITS)),
+      invoiceAt(1, SHARED_ADDRESS, ASKED_UNITS, name),
+      ...HONEST.map((n) => invoiceAt(n, HONEST_ADDRESSES[n], HONEST_UNITS, name)),
     ]);
   }
 
   /** One pass of a new object, in an invocation of its own; the statements that it took. */
   pass(): Promise<number> {
     this.nowMs = Math.max(this.nowMs, this.chain.tip.timeMs) + 1_000;
-    return this.invoke(async (deps) => void (await runPass(deps, ETH, new WatchMemory())));
+    return this.invoke(async (deps) => void (await runPass(deps, this.network, new WatchMemory())));
   }
 
   /** An invocation of the watcher's object; the statements that it took. One that D1 ends is over, like a pass that dies. */
@@ -105,7 +122,12 @@ export class FloodWorld {
       sleep: instantSleep,
       nowMs: () => nowMs,
       report: () => {},
-      pool: new ChainPool({ network: "ETH", clients: [this.source.client], random: () => 0, report: () => {} }),
+      pool: new ChainPool({
+        network: this.network.name,
+        clients: this.sources.map(({ client }) => client),
+        random: () => 0,
+        report: () => {},
+      }),
       apply: (findings) =>
         applyTransfers(shopDependencies({ shop, db, nowMs, newUlid: () => newUlid(nowMs, bytes()) }), findings),
     };
@@ -118,7 +140,9 @@ export class FloodWorld {
   }
 
   get height(): number {
-    return Number(this.shop.rows("select height from network_cursors where network = 'ETH'")[0]?.height ?? -1);
+    return Number(
+      this.shop.rows("select height from network_cursors where network = ?", this.network.name)[0]?.height ?? -1,
+    );
   }
 
   /** Passes until the cursor has reached the block, at most so many; the statements of each. */

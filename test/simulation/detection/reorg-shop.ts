@@ -98,9 +98,9 @@ export class ReorgShop {
   }
 
   /** Adds merchants with a wallet on the shared address. */
-  async share(merchantCount: number): Promise<void> {
+  async share(merchantCount: number, network = "ETH"): Promise<void> {
     const db = this.db(async (_, work) => work());
-    const wallet = this.#wallets.find(({ address }) => address === SHARED_ADDRESS);
+    const wallet = this.#wallets.find((each) => each.address === SHARED_ADDRESS && each.network === network);
     if (wallet === undefined) throw new Error("no wallet on the shared address");
     for (let n = 0; n < merchantCount; n++) {
       const ulid = String(MERCHANTS.length + n).padStart(26, "0");
