@@ -46,8 +46,9 @@ export const FAULT_MESSAGES = {
     "network connection lost",
     "object to be reset",
     "because its code was updated",
-    // Of an object that another instance has replaced.
+    // Of an object that another instance has replaced, or that runs the release before.
     "can no longer access storage",
+    "rpc receiver does not implement",
     "object has moved to a different machine",
     "transient issue",
     "internal error",

@@ -40,12 +40,17 @@ export class RateWindow {
     return { startMs: this.#startMs, count: this.#count };
   }
 
-  take(limit: number, nowMs: number): RateVerdict {
+  /**
+   * `beganMs`: when the request began, by its isolate's clock. One that began before the window, but arrives in it, counts in it: otherwise each would
+   * begin the window anew.
+   */
+  take(limit: number, beganMs: number): RateVerdict {
     const windowMs = this.#windowMs;
-    if (nowMs < this.#startMs || nowMs >= this.#startMs + windowMs) {
-      this.#startMs = nowMs;
+    if (Math.abs(beganMs - this.#startMs) >= windowMs) {
+      this.#startMs = beganMs;
       this.#count = 0;
     }
+    const nowMs = Math.max(beganMs, this.#startMs);
     const isAllowed = this.#count < limit;
     if (isAllowed) this.#count += 1;
     return {

@@ -22,7 +22,7 @@ export const FATES = [
 
 const flagged = (flags: object) => Object.assign(new Error("jsg.Error: something"), flags);
 const saying = (parts: readonly string[]) =>
-  parts.map((part) => ({ name: part, error: () => new Error(`D1_ERROR: ${part}.`) }));
+  parts.map((part) => ({ name: part, error: new Error(`D1_ERROR: ${part}.`) }));
 
 /**
  * Every error that the product takes for a fault, by what it means for the work: `unknown` may come before the work and after it, `rejected` only
@@ -32,11 +32,11 @@ export const FAULTS = {
   unknown: [
     ...saying(FAULT_MESSAGES.transient),
     ...saying(FAULT_MESSAGES.reset),
-    { name: "retryable", error: () => flagged({ retryable: true }) },
+    { name: "retryable", error: flagged({ retryable: true }) },
   ],
   rejected: [
     ...saying(FAULT_MESSAGES.overloaded),
-    { name: "retryable and overloaded", error: () => flagged({ retryable: true, overloaded: true }) },
+    { name: "retryable and overloaded", error: flagged({ retryable: true, overloaded: true }) },
   ],
 } as const;
 
@@ -151,6 +151,16 @@ export class World {
       });
   }
 
+  /** Ends a client from outside: it hears and sends nothing more. */
+  end(client: Client): void {
+    this.#kill(client);
+  }
+
+  /** What the callers of a client hear when it is gone. */
+  newOutage(): Error {
+    return this.#fault("answer lost");
+  }
+
   /** Takes steps until none is left. */
   async run(maxSteps: number): Promise<Verdict> {
     // The test runner's own timers and messages have their turn once a schedule.
@@ -253,7 +263,7 @@ export class World {
     const fault = faults[this.#faults % faults.length];
     if (fault === undefined) throw new Error("no fault");
     this.note(`${fate}: ${fault.name}`);
-    return fault.error();
+    return fault.error;
   }
 
   /** Soon, after the time limit of one attempt, or after a lease. */

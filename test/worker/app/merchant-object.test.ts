@@ -5,6 +5,7 @@ import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { chunksOf } from "../../../src/lib/chunks.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
+import { faultKind } from "../../../src/platform/db/retry.ts";
 import { customers } from "../../../src/platform/db/schema/customers.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
@@ -111,6 +112,13 @@ describe("the object of a merchant", () => {
     };
     return { opened, bindings: { MERCHANT_OBJECT: { getByName } } as unknown as Partial<Env> };
   }
+
+  it("that runs the release before, and lacks a method, is taken for one that is out of order", async () => {
+    const object = env.MERCHANT_OBJECT.getByName("mer_lacking") as unknown as { notYet(): Promise<void> };
+    const error = await object.notYet().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(TypeError);
+    expect(faultKind(error)).toBe("transient");
+  });
 
   it("is opened neither by strangers nor by a request that is refused", async () => {
     const merchantId = await seedMerchant();

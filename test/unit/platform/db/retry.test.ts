@@ -99,6 +99,11 @@ describe("an error of storage or of a Durable Object", () => {
       "transient",
     ],
     [
+      "an object of the release before, which has no such method",
+      new TypeError('The RPC receiver does not implement the method "keepRevocations".'),
+      "transient",
+    ],
+    [
       "an object that lives elsewhere by now",
       new Error("cannot access storage because object has moved to a different machine"),
       "transient",
@@ -142,11 +147,11 @@ describe("an error of storage or of a Durable Object", () => {
 
 describe("a fault that the simulators draw", () => {
   it.each(FAULTS.unknown)("may have happened or not: $name", ({ error }) => {
-    expect(["transient", "reset"]).toContain(faultKind(error()));
+    expect(["transient", "reset"]).toContain(faultKind(error));
   });
 
   it.each(FAULTS.rejected)("was rejected: $name", ({ error }) => {
-    expect(faultKind(error())).toBe("overloaded");
+    expect(faultKind(error)).toBe("overloaded");
   });
 });
 
