@@ -48,6 +48,6 @@ export function restoreDependencies(
     apply: (restore, item) =>
       item.kind === "REVOCATION"
         ? replayRevocation(deps, { restore, name: item.name, kept: item.kept })
-        : recoverPlace({ ...deps, lowersCursors, restoredToMs: restore.restoredToMs }, item.shown),
+        : recoverPlace({ ...deps, lowersCursors, restoredToMs: restore.fromMs }, item.shown),
   };
 }

@@ -4,10 +4,12 @@ import type { InvoiceId, MerchantId, RestoreFindingId } from "../../lib/ids.ts";
 export type Phase = "REVOCATIONS" | "ADDRESSES" | "AMOUNTS" | "DONE";
 export type FindingReason = "TERMS_UNKNOWN" | "MERCHANT_LOST" | "WALLET_LOST" | "OWNER_UNCERTAIN" | "REFUSED";
 
-/** An import. The table has exactly these columns. */
+/** An import. Besides `fromMs` the table has exactly these columns. */
 export interface Restore {
   readonly epoch: number;
   readonly restoredToMs: number;
+  /** The earliest minute among its own and those of imports that had not ended when the database was put back again: their work is its own. */
+  readonly fromMs: number;
   readonly operationId: string;
   readonly phase: Phase;
   readonly atName: string;

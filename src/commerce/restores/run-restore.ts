@@ -15,7 +15,15 @@ import type { RestoreEpoch } from "../../platform/restores/restore-epoch.ts";
 import type { FoundItem, Page, PageRequest } from "./read-page.ts";
 import type { RecoverDependencies } from "./recover-place.ts";
 import { type Outcome, type Phase, type Restore, UNDER_WAY_MS } from "./restore.ts";
-import { advanceRestore, endAccess, insertFinding, insertRestore, lowerCursors, selectRestore } from "./store.ts";
+import {
+  advanceRestore,
+  endAccess,
+  endEarlierRestores,
+  insertFinding,
+  insertRestore,
+  lowerCursors,
+  selectRestore,
+} from "./store.ts";
 
 export interface RunDependencies extends Omit<RecoverDependencies, "restoredToMs"> {
   readonly epoch: RestoreEpoch;
@@ -46,6 +54,10 @@ const NAMES_A_PAGE = 100;
 /** Begins the import of the epoch, or goes on with it. Rejects with a fault of storage or of an object: the next run goes on. */
 export async function runRestore(deps: RunDependencies): Promise<Left> {
   const restore = (await readRestore(deps)) ?? (await begin(deps));
+  if (restore.restoredToMs !== deps.epoch.restoredToMs) {
+    logAlert("RESTORE_EPOCH has the number of an earlier restore: nothing is brought back before it has a new one", {});
+    return "nothing";
+  }
   if (restore.phase === "DONE") return "nothing";
   const endMs = deps.clock() + LONGEST_MS;
   let at = restore;
@@ -93,7 +105,7 @@ async function takeStep(deps: RunDependencies, at: Restore, phase: WorkingPhase)
   if (at.atPlace !== null) return readObject(deps, at, { name: at.atName, after: at.atPlace });
   const names = await withinLimit(deps.sleep, deps.directory(kind).list(at.atName, NAMES_A_PAGE));
   if (names.length === 0) return endPhase(deps, at, next);
-  const first = { sinceMs: since(deps), after: -1, limit: ITEMS_A_PAGE };
+  const first = { sinceMs: since(at), after: -1, limit: ITEMS_A_PAGE };
   const pages = await Promise.all(names.map((name) => withinLimit(deps.sleep, deps.read(phase, name, first))));
   // All that hold nothing since then are passed at once.
   const found = pages.findIndex(({ items }) => items.length > 0);
@@ -113,7 +125,7 @@ async function readObject(
   if (at.phase === "DONE") throw new Error("an import that is over goes on");
   const page = await withinLimit(
     deps.sleep,
-    deps.read(at.phase, name, { sinceMs: since(deps), after, limit: ITEMS_A_PAGE }),
+    deps.read(at.phase, name, { sinceMs: since(at), after, limit: ITEMS_A_PAGE }),
   );
   const counts = { revocations: 0, recovered: 0, findings: 0 };
   // Revocations are repeated in their order; places do not depend on each other.
@@ -176,11 +188,12 @@ async function endPhase(deps: RunDependencies, at: Restore, next: Phase): Promis
   const moved = { phase: next, atName: "", atPlace: null } as const;
   await batch(db, [
     ...(at.phase === "REVOCATIONS" ? endAccess(db, nowMs) : []),
+    ...(next === "DONE" ? [endEarlierRestores(db, at.epoch, nowMs)] : []),
     advanceRestore(db, at.epoch, { ...moved, ...times, added }),
   ]);
   return { restore: { ...at, ...moved }, items: 0 };
 }
 
-function since({ epoch }: Pick<RunDependencies, "epoch">): number {
-  return epoch.restoredToMs - UNDER_WAY_MS;
+function since({ fromMs }: Restore): number {
+  return fromMs - UNDER_WAY_MS;
 }

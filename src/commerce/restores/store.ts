@@ -1,4 +1,4 @@
-import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { InvoiceId, RestoreFindingId } from "../../lib/ids.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
@@ -29,11 +29,23 @@ import type { KeptRevocation, RevokedColumns } from "../../platform/revocations/
 import type { Restore, ShownPlace } from "./restore.ts";
 
 export function selectRestore(db: Db, epoch: number) {
-  return db.select().from(restores).where(eq(restores.epoch, epoch));
+  const unfinished = sql`select min(restored_to_ms) from restores where epoch <= ${epoch} and phase <> 'DONE'`;
+  return db
+    .select({
+      ...getTableColumns(restores),
+      fromMs: sql<number>`coalesce((${unfinished}), restored_to_ms)`.as("from_ms"),
+    })
+    .from(restores)
+    .where(eq(restores.epoch, epoch));
 }
 
 export function insertRestore(db: Db, restore: typeof restores.$inferInsert) {
   return db.insert(restores).values(restore);
+}
+
+/** Ends the imports before it, whose work it has done. */
+export function endEarlierRestores(db: Db, epoch: number, nowMs: number) {
+  return db.update(restores).set({ phase: "DONE", endedAtMs: nowMs }).where(sql`epoch < ${epoch} and phase <> 'DONE'`);
 }
 
 /** Notes how far it has come, and adds to its counts. */

@@ -59,7 +59,7 @@ type WithEpoch = WithDatabases & {
 
 /**
  * How far the import after the deployment's newest restore has come. Reads storage only while it has not ended, and never where no restore is named.
- * A wrong RESTORE_EPOCH counts as an import that has not begun. STORAGE_UNAVAILABLE.
+ * A wrong RESTORE_EPOCH counts as an import that has not begun, and so does a number that another restore has used. STORAGE_UNAVAILABLE.
  */
 export async function readRestoreStage(env: WithEpoch, sleep: Sleep): Promise<Result<RestoreStage, Failure>> {
   const epoch = parseRestoreEpoch(env.RESTORE_EPOCH);
@@ -69,9 +69,10 @@ export async function readRestoreStage(env: WithEpoch, sleep: Sleep): Promise<Re
   if (number <= (ended.get(database) ?? 0) || !isSafeguarded(env.DRILL_WITHOUT, "epoch-gate")) return ok("OPEN");
   const rows = await readWithRetry(sleep, async () => selectPhase(openDb(database), number));
   if (!rows.ok) return rows;
-  const phase = rows.value[0]?.phase ?? "REVOCATIONS";
+  const [row] = rows.value;
+  const phase = row?.restoredToMs === epoch.value?.restoredToMs ? row?.phase : "REVOCATIONS";
   if (phase === "DONE") ended.set(database, number);
-  if (phase === "REVOCATIONS") return ok("CLOSED");
+  if (phase === undefined || phase === "REVOCATIONS") return ok("CLOSED");
   return ok(phase === "DONE" ? "OPEN" : "IMPORTING");
 }
 

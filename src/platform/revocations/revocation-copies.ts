@@ -30,13 +30,20 @@ export class RevocationCopies {
     this.#sql.exec("DELETE FROM revocations WHERE at_ms < ?", nowMs - KEPT_MS);
   }
 
-  /** Those kept at or after a time, oldest first, behind a place; 0 for the first. */
+  /**
+   * Those kept at or after a time, oldest first, behind a place; 0 for the first. A page with fewer than `limit` is the last one, so kinds of another
+   * release do not count.
+   */
   since(
     sinceMs: number,
     { after, limit }: { readonly after: number; readonly limit: number },
   ): readonly KeptRevocation[] {
     const rows = this.#sql
-      .exec("SELECT * FROM revocations WHERE at_ms >= ? AND place > ? ORDER BY place LIMIT ?", sinceMs, after, limit)
+      .exec(
+        `SELECT * FROM revocations WHERE at_ms >= ? AND place > ? AND kind IN (SELECT value FROM json_each(?))
+        ORDER BY place LIMIT ?`,
+        ...[sinceMs, after, JSON.stringify(REVOCATION_KINDS), limit],
+      )
       .toArray();
     return rows.flatMap((row) => {
       const kind = REVOCATION_KINDS.find((each) => each === row.kind);
