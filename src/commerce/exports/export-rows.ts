@@ -4,19 +4,20 @@
 import type { Position } from "../../lib/pagination.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
-import { DAY_MS } from "../../lib/time.ts";
+import { DAY_MS, MINUTE_MS } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { ExportedInvoice } from "./invoice-line.ts";
 import type { ExportedPayment } from "./payment-line.ts";
-import { type PaymentSpan, selectInvoiceSpan, selectPaymentSpan } from "./store.ts";
+import { type PaymentSpan, selectChangedPayment, selectInvoiceSpan, selectPaymentSpan } from "./store.ts";
 
 const PAGE_SIZE = 2_500;
 /** Of the 1,000 queries that an invocation may make: repeats of failed reads need some too. */
 const MOST_PAGES = 900;
 /** How long after its row a payment may have been received: on Bitcoin, the time of a block may be two hours ahead. */
 const BLOCK_AHEAD_MS = DAY_MS;
+const LONGEST_INVOCATION_MS = 15 * MINUTE_MS;
 
 export interface ExportDependencies {
   readonly db: Db;
@@ -46,6 +47,21 @@ export async function exportPayments(
     selectPaymentSpan(db, merchantId, { ...asked, after: place, asOfMs, limit: PAGE_SIZE }),
   );
   return pages.ok ? ok(askedOf(pages.value)) : pages;
+}
+
+/**
+ * Whether a payment of the lines up to `after` may be another than when the export began: then sums of all payments are not those of its lines.
+ * A change is dated when its invocation began.
+ */
+export async function haveChanged(
+  { db, sleep }: ExportDependencies,
+  merchantId: string,
+  { fromMs, asOfMs, after }: ExportRange,
+): Promise<Result<boolean, Failure>> {
+  if (after === undefined) return ok(false);
+  const of = { fromMs: fromMs - BLOCK_AHEAD_MS, upTo: after, sinceMs: asOfMs - LONGEST_INVOCATION_MS };
+  const changed = await readWithRetry(sleep, async () => selectChangedPayment(db, merchantId, of));
+  return changed.ok ? ok(changed.value.length > 0) : changed;
 }
 
 /** The invoices created in the range. Refuses STORAGE_UNAVAILABLE. */
