@@ -16,14 +16,20 @@ export async function* linesOf<Line extends { readonly id: string | null }>(
   for (;;) {
     const began = place.after;
     const response = await open(place);
+    // Sums at the end have no id: they come anew when it goes on, so none is given before all have come.
+    const sums: Line[] = [];
     const asOf = place.asOf ?? response.headers.get("export-as-of") ?? undefined;
     try {
       for await (const text of textLines(await bodyOf(response), signal)) {
         const line: Line = JSON.parse(text);
-        // Sums at the end have no id; they come anew.
-        if (line.id !== null) place = { asOf, after: line.id };
+        if (line.id === null) {
+          sums.push(line);
+          continue;
+        }
+        place = { asOf, after: line.id };
         yield line;
       }
+      yield* sums;
       return;
     } catch (error) {
       signal?.throwIfAborted();

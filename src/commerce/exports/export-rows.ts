@@ -4,16 +4,24 @@
 import type { Position } from "../../lib/pagination.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { ExportedInvoice } from "./invoice-line.ts";
 import type { ExportedPayment } from "./payment-line.ts";
-import { type PaymentSpan, selectFirstReturned, selectInvoiceSpan, selectPaymentSpan } from "./store.ts";
+import {
+  type PaymentSpan,
+  selectChangedPayment,
+  selectFirstReturned,
+  selectInvoiceSpan,
+  selectPaymentSpan,
+} from "./store.ts";
 
 const PAGE_SIZE = 2_500;
 /** Of the 1,000 queries that an invocation may make: repeats of failed reads need some too. */
 const MOST_PAGES = 900;
+const LONGEST_INVOCATION_MS = 15 * MINUTE_MS;
 
 export interface ExportDependencies {
   readonly db: Db;
@@ -38,14 +46,42 @@ export async function exportPayments(
   { fromMs, beforeMs, asOfMs, after, isCounted }: ExportRange & Pick<PaymentSpan, "isCounted">,
 ): Promise<Result<Pages<ExportedPayment>, Failure>> {
   const asked = { receivedFromMs: fromMs, receivedBeforeMs: beforeMs, isCounted };
-  // A payment's row is older than its time only where it was dropped and came back, however long afterwards.
-  const returned = await readWithRetry(sleep, async () => selectFirstReturned(db, merchantId, asked));
-  if (!returned.ok) return returned;
-  const start = after ?? { createdAtMs: Math.min(fromMs, returned.value[0]?.createdAtMs ?? fromMs), id: "" };
+  const first = await firstRowMs({ db, sleep }, merchantId, { fromMs, beforeMs });
+  if (!first.ok) return first;
+  const start = after ?? { createdAtMs: first.value, id: "" };
   const pages = await pagesFrom(sleep, start, async (place) =>
     selectPaymentSpan(db, merchantId, { ...asked, after: place, asOfMs, limit: PAGE_SIZE }),
   );
   return pages.ok ? ok(askedOf(pages.value)) : pages;
+}
+
+/** When the first row was created of payments received in the range: a row is older than its time where the payment was dropped and came back. */
+async function firstRowMs(
+  { db, sleep }: ExportDependencies,
+  merchantId: string,
+  { fromMs, beforeMs }: Pick<ExportRange, "fromMs" | "beforeMs">,
+): Promise<Result<number, Failure>> {
+  const asked = { receivedFromMs: fromMs, receivedBeforeMs: beforeMs };
+  const returned = await readWithRetry(sleep, async () => selectFirstReturned(db, merchantId, asked));
+  return returned.ok ? ok(Math.min(fromMs, returned.value[0]?.createdAtMs ?? fromMs)) : returned;
+}
+
+/**
+ * Whether a payment of the lines up to `after` may be another than when the export began: then sums of all payments are not those of its lines.
+ * A change is dated when its invocation began.
+ */
+export async function haveChanged(
+  { db, sleep }: ExportDependencies,
+  merchantId: string,
+  range: ExportRange,
+): Promise<Result<boolean, Failure>> {
+  const { asOfMs, after } = range;
+  if (after === undefined) return ok(false);
+  const first = await firstRowMs({ db, sleep }, merchantId, range);
+  if (!first.ok) return first;
+  const of = { fromMs: first.value, upTo: after, sinceMs: asOfMs - LONGEST_INVOCATION_MS };
+  const changed = await readWithRetry(sleep, async () => selectChangedPayment(db, merchantId, of));
+  return changed.ok ? ok(changed.value.length > 0) : changed;
 }
 
 /** The invoices created in the range. Refuses STORAGE_UNAVAILABLE. */

@@ -16,7 +16,7 @@ import {
   statementLineBody,
   statementQuery,
 } from "./contract.ts";
-import { exportInvoices, exportPayments } from "./export-rows.ts";
+import { exportInvoices, exportPayments, haveChanged } from "./export-rows.ts";
 import { INVOICE_COLUMNS, invoiceLineOf } from "./invoice-line.ts";
 import { EXPORT_FORMATS, type ExportFormat, headOf, type Line, textOf } from "./line-format.ts";
 import { type ExportedPayment, PAYMENT_COLUMNS, paymentLineOf } from "./payment-line.ts";
@@ -99,18 +99,34 @@ function statementRoutes(format: ExportFormat) {
     answers: answersOf(format, "The payments and their sums", statementLineBody),
     reads: ({ db, merchantId, request }) => placeReads(db, merchantId, "payments", request?.query.after),
     answer: async (call) => {
+      if (call.query.after !== undefined && call.query.asOf === undefined) return refused("asOf", NO_MOMENT);
       const range = rangeOf(call.query, call.read[0], call.nowMs);
       if (!range.ok) return range;
       // The sums are of all payments, so all are read; those before the place are not shown again.
+      const isSame = async () => {
+        const changed = await haveChanged(call, call.merchant.id, range.value);
+        return changed.ok && changed.value ? refused("after", CHANGED) : changed;
+      };
+      const same = await isSame();
+      if (!same.ok) return same;
       const all = { ...range.value, after: undefined, isCounted: true };
       const pages = await exportPayments(call, call.merchant.id, all);
       if (!pages.ok) return pages;
       const { days, month } = call.query;
-      const lines = statementLines(pages.value, { days, after: range.value.after });
+      const lines = statementLines(pages.value, { days, after: range.value.after, isSame });
       const name = `statement-${month}`;
       return ok(exportReply({ format, name, columns: STATEMENT_COLUMNS, lines, range: range.value }));
     },
   });
+}
+
+const CHANGED =
+  "is behind payments that changed since `asOf`: begin at the beginning, or the sums would not be those of the lines";
+
+const NO_MOMENT = "must be the `Export-As-Of` of the first part, to go on with a statement";
+
+function refused(path: string, message: string): Result<never, Failure> {
+  return err({ code: "VALIDATION_FAILED", details: [{ path, message }] });
 }
 
 interface RangeQuery {
@@ -130,8 +146,7 @@ interface Range {
 function rangeOf(query: RangeQuery, [place]: readonly Position[], nowMs: number): Result<Range, Failure> {
   const { fromMs, beforeMs, asOf = nowMs, after } = query;
   if (after !== undefined && place === undefined) {
-    const details = [{ path: "after", message: "is not the id of a line of this export" }];
-    return err({ code: "VALIDATION_FAILED", details });
+    return refused("after", "is not the id of a line of this export");
   }
   return ok({ fromMs, beforeMs, asOfMs: Math.min(asOf, nowMs), after: place });
 }
@@ -145,14 +160,20 @@ async function* linesOf<Row, Column extends string>(
 
 async function* statementLines(
   pages: AsyncIterable<readonly ExportedPayment[]>,
-  { days, after }: { readonly days: readonly Period[]; readonly after: Position | undefined },
+  of: {
+    readonly days: readonly Period[];
+    readonly after: Position | undefined;
+    readonly isSame: () => Promise<Result<unknown, Failure>>;
+  },
 ) {
+  const { days, after, isSame } = of;
   let sums: Sums = new Map();
   for await (const page of pages) {
     sums = sumsWith(sums, page);
     const shown = after === undefined ? page : page.filter((payment) => isBehind(payment, after));
     yield shown.map((payment) => statementLineOf(payment, days));
   }
+  if (after !== undefined && !(await isSame()).ok) throw new Error("lines of a statement changed before its sums");
   yield totalLines(sums);
 }
 

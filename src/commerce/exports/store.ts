@@ -73,6 +73,20 @@ export function selectFirstReturned(
     );
 }
 
+/** A payment that was created from then up to a place and changed after a moment: its line may say what is not so any more. */
+export function selectChangedPayment(
+  db: Db,
+  merchantId: string,
+  { fromMs, upTo, sinceMs }: { readonly fromMs: number; readonly upTo: Position; readonly sinceMs: number },
+) {
+  return db
+    .select({ id: sql<string>`id`.as("changed_id") })
+    .from(sql`payments indexed by payments_feed`)
+    .where(sql`merchant_id = ${merchantId} and created_at_ms >= ${fromMs} and updated_at_ms > ${sinceMs}
+      and (created_at_ms, id) <= (${upTo.createdAtMs}, ${upTo.id})`)
+    .limit(1);
+}
+
 /** The next `limit` invoices. */
 export function selectInvoiceSpan(db: Db, merchantId: string, span: Span) {
   return db

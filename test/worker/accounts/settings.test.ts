@@ -110,6 +110,19 @@ describe("settings", () => {
     expect((await shop.get(`/invoices/${before.id}`)).body.expiresAt).toBe(new Date(before.expiresAtMs).toISOString());
   });
 
+  it.each([
+    ["USD", 1_000, 5_000_000n],
+    ["JPY", 1_000, 5_000_000n],
+    ["BTC", 1_000, 5_000_000n],
+    ["BTC", 1, 10_000n],
+  ])("bound what too little is forgiven in the currency of each invoice: %s %d", async (currency, rawAmount, most) => {
+    const shop = await freshMerchant();
+    const { status, body } = await shop.post("/invoices", { name: "Order", rawAmount, currency, paymentMethods: [] });
+    expect(status).toBe(201);
+    const [row] = await testDb.select().from(invoices).where(eq(invoices.id, body.id));
+    expect(row?.underpaidToleranceMicros).toBe(most);
+  });
+
   it("keep all of four parallel changes, in their own columns and inside the brand, five times over", async () => {
     const shop = await freshMerchant();
     for (let round = 1; round <= 5; round++) {

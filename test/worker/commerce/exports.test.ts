@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { exportPayments } from "../../../src/commerce/exports/export-rows.ts";
 import { INVOICE_COLUMNS } from "../../../src/commerce/exports/invoice-line.ts";
@@ -9,7 +9,9 @@ import { addEntries } from "../../../src/commerce/reports/store.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { formatMicros } from "../../../src/lib/money.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
+import { DAY_MS } from "../../../src/lib/time.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { randomHex } from "../../support/wallet-bodies.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
@@ -52,6 +54,8 @@ async function linesOf(shop: TestMerchant, path: string) {
   const lines = text.split("\n").slice(0, -1);
   return { lines, headers, parsed: () => lines.map((line) => JSON.parse(line)) };
 }
+
+const asOf = ({ headers }: { readonly headers: Headers }) => headers.get("export-as-of") ?? "";
 
 describe("an export", () => {
   it("of a merchant that has nothing is a line of names, or nothing", async () => {
@@ -261,7 +265,44 @@ describe("the statement of a month", () => {
       "CURRENCY_TOTAL,,,,,,,,,,,USD,3750.000000,,,3000,0\r",
     ]);
     const after = whole.lines[2_700]?.split(",")[3] ?? "";
-    const rest = await linesOf(shop, `statement.csv?month=2026-11&after=${after}`);
+    const rest = await linesOf(shop, `statement.csv?month=2026-11&after=${after}&asOf=${asOf(whole)}`);
     expect([...whole.lines.slice(0, 2_701), ...rest.lines]).toEqual(whole.lines);
+  });
+
+  it.each([
+    ["left the chain", { status: "DROPPED" as const }],
+    ["got a value", { fiatMicros: 99_000_000n }],
+    ["was assigned to another invoice", { invoiceId: null }],
+    ["is of another day", { receivedAtMs: NOVEMBER - DAY_MS }],
+  ])(
+    "does not go on behind a line if a payment before it %s since: the sums would not be those of the lines",
+    async (_, change) => {
+      const shop = await freshMerchant();
+      await writePayments(shop, { count: 10, invoiceId: await createdInvoice(shop) });
+      const whole = await linesOf(shop, "statement.csv?month=2026-11");
+      const [first = "", place = "", last = ""] = [1, 5, 9].map((n) => whole.lines[n]?.split(",")[3] ?? "");
+      const goOn = () => shop.get(`/reports/statement.csv?month=2026-11&after=${place}&asOf=${asOf(whole)}`);
+      const changed = async (id: string) => {
+        const where = eq(payments.id, id as `pay_${string}`);
+        await testDb
+          .update(payments)
+          .set({ ...change, updatedAtMs: Date.now() })
+          .where(where);
+      };
+      // One behind the line is as it is when its turn comes.
+      await changed(last);
+      expect((await goOn()).status).toBe(200);
+      await changed(first);
+      const { status, body } = await goOn();
+      expect([status, body.details]).toEqual([400, [{ path: "after", message: expect.stringContaining("beginning") }]]);
+    },
+  );
+
+  it("goes on only with the moment of the first part", async () => {
+    const shop = await freshMerchant();
+    await writePayments(shop, { count: 2, invoiceId: await createdInvoice(shop) });
+    const { lines } = await linesOf(shop, "statement.csv?month=2026-11");
+    const { status, body } = await shop.get(`/reports/statement.csv?month=2026-11&after=${lines[1]?.split(",")[3]}`);
+    expect([status, body.details?.[0]?.path]).toEqual([400, "asOf"]);
   });
 });

@@ -66,7 +66,7 @@ describe("the sentence about a claim", () => {
 
   it("has a text for everything that a transaction can be, and no text of an outcome that the rule never gives", () => {
     const over = { claim: { ...claim, outcome: "UNAVAILABLE" }, claimed: [], nowMs: EXPIRES + 90_000_000 };
-    const { invoice, payments } = viewFacts().file;
+    const { invoice, payments } = viewFacts({ status: "EXPIRED" }).file;
     expect(standingOf({ ...over, invoice, payments }).standing).toBe("OVER");
     expect(CLAIM_STANDINGS).toHaveLength(new Set(CLAIM_STANDINGS).size);
     const own = viewOf({}).claim?.text ?? "payTo";
