@@ -129,7 +129,8 @@ describe("a refused address with a payment whose block has left the chain", () =
         const transfers = watcher.looks.slice(seen).flatMap((look) => look.transfers);
         if (transfers.some(({ amountUnits }) => amountUnits === 2n)) told.push(row?.status);
       }
-      expect([told.at(0), told.at(-1)]).toEqual(["DETECTED", "REORGED"]);
+      expect(told[0]).toBe("DETECTED");
+      expect(["REORGED", "DROPPED"]).toContain(told.at(-1));
       expect(readTo()).toBeGreaterThan(height);
     }));
 });
