@@ -19,7 +19,9 @@ export const BlockbookTransaction = lazily(() =>
   z
     .object({
       txid: Hash(),
-      vin: z.array(z.object({ txid: Hash().optional(), vout: Digits().optional() })),
+      vin: z.array(
+        z.object({ txid: Hash().optional(), vout: Digits().optional(), addresses: z.array(z.string()).nullish() }),
+      ),
       vout: z.array(Output()),
       blockHash: Hash().optional(),
       /** -1 in a mempool. */
@@ -41,6 +43,7 @@ export const BlockbookTransaction = lazily(() =>
       return {
         txHash: of.txid,
         spends: of.vin.flatMap(({ txid, vout = "0" }) => (txid === undefined ? [] : [`${txid}:${vout}`])),
+        spentFrom: of.vin.flatMap(({ addresses }) => addresses ?? []),
         outputs,
         block: block ?? null,
         spenders: of.vout.map(({ spentTxId }) => spentTxId),

@@ -59,10 +59,17 @@ const Output = lazily(() => z.union([HiddenOutput(), PaidOutput(), OtherOutput()
 const Input = lazily(() =>
   z.unknown().transform((of) => {
     const input = Spent().safeParse(of);
-    return input.success ? `${input.data.txid}:${input.data.vout}` : undefined;
+    if (!input.success) return undefined;
+    const { txid, vout, prevout } = input.data;
+    return { output: `${txid}:${vout}`, address: prevout ?? undefined };
   }),
 );
-const Spent = lazily(() => z.object({ txid: Hash(), vout: Digits() }));
+const Spent = lazily(() => z.object({ txid: Hash(), vout: Digits(), prevout: CoreOwner().nullish().catch(null) }));
+
+/** The address of an output that is or was unspent; undefined if its script has none. */
+export const CoreOwner = lazily(() =>
+  z.object({ scriptPubKey: Script() }).transform(({ scriptPubKey }) => addressOf(scriptPubKey)),
+);
 
 function addressOf({ type, address, addresses }: z.infer<ReturnType<typeof Script>>): string | undefined {
   if (!SCRIPTS.includes(type)) return undefined;
@@ -80,7 +87,8 @@ export const CoreTransaction = lazily(() =>
     })
     .transform(({ txid, blockhash, vin, vout }): UtxoTransaction & { readonly blockHash: string | undefined } => ({
       txHash: txid,
-      spends: vin.filter((spent) => spent !== undefined),
+      spends: vin.flatMap((spent) => spent?.output ?? []),
+      spentFrom: vin.flatMap((spent) => spent?.address ?? []),
       outputs: vout.filter((output) => output !== null),
       block: null,
       blockHash: blockhash ?? undefined,

@@ -32,7 +32,7 @@ export const EsploraTransaction = lazily(() =>
     .object({
       txid: Hash(),
       status: Status(),
-      vin: z.array(z.object({ txid: Hash(), vout: Digits(), is_coinbase: z.boolean() })),
+      vin: z.array(z.object({ txid: Hash(), vout: Digits(), is_coinbase: z.boolean(), prevout: Output().nullish() })),
       vout: z.array(Output()),
     })
     .transform(({ txid, status, vin, vout }, context): UtxoTransaction => {
@@ -45,7 +45,8 @@ export const EsploraTransaction = lazily(() =>
         return [{ index: String(index), address, amountUnits: units.data, raw }];
       });
       const spends = vin.flatMap((input) => (input.is_coinbase ? [] : [`${input.txid}:${input.vout}`]));
-      return { txHash: txid, spends, outputs, block: status };
+      const spentFrom = vin.flatMap(({ prevout }) => prevout?.scriptpubkey_address ?? []);
+      return { txHash: txid, spends, spentFrom, outputs, block: status };
     }),
 );
 

@@ -8,6 +8,8 @@ export interface UtxoTransaction {
   readonly txHash: string;
   /** `txid:vout`; empty for a coinbase and for inputs inside MWEB. */
   readonly spends: readonly string[];
+  /** The addresses of what it spends, as far as the source tells. */
+  readonly spentFrom: readonly string[];
   /** Outputs to an address, in order. */
   readonly outputs: readonly UtxoOutput[];
   /** Null in a mempool. */
@@ -24,21 +26,21 @@ export interface UtxoOutput {
 }
 
 /** Most inputs that are stored for a payment: one input spent elsewhere proves as much as all of them. */
-const MOST_SPENDS = 20;
+export const MOST_SPENDS = 20;
 const RAW_CHARACTERS = 4_096;
 
 /** Transfers of the network's coin to the recipients; outputs without value make none. */
 export function transfersTo(
   recipients: ReadonlySet<string>,
   cryptocurrency: string,
-  { txHash, spends, outputs, block }: UtxoTransaction,
+  { txHash, spends, spentFrom, outputs, block }: UtxoTransaction,
 ): readonly Transfer[] {
   const paying = outputs.filter(({ address, amountUnits }) => amountUnits > 0n && recipients.has(address));
   return paying.map(({ index, address, amountUnits, raw }) => ({
     cryptocurrency,
     txHash,
     outputIndex: index,
-    fromAddress: null,
+    fromAddress: spentFrom.includes(address) ? address : null,
     toAddress: address,
     amountUnits,
     block,

@@ -1,6 +1,7 @@
 // What a transaction that a payer named is to the invoice: a function of the rows as read (decisions 5, "The payer's claim"). So the page's
 // sentence is never more than what the API shows, also after the shop decides, a block is replaced or the invoice is over.
 
+import { isToItself } from "../../chains/transfer.ts";
 import type { Invoice } from "../../commerce/invoices/invoice.ts";
 import { pairOf } from "../../commerce/invoices/payment-method.ts";
 import { isSeen, isSuperseded, type Payment } from "../../commerce/payments/payment.ts";
@@ -24,7 +25,7 @@ export const CLAIM_STANDINGS = [
   "REORGED",
   /** It left the chain or the mempool for good. */
   "DROPPED",
-  /** It pays an address of the invoice, and is credited to somebody else's. */
+  /** It pays an address of the invoice, and is credited to somebody else's; or the address pays itself. */
   "NOT_THIS",
   /** No payment of the invoice is known yet. */
   "NOT_FOUND",
@@ -66,7 +67,7 @@ export function standingOf(facts: StandingFacts): Standing {
     ["TO_DECIDE", others.filter(({ status }) => status === "UNMATCHED")],
     ["OTHER_ORDER", others.filter(isTaken)],
     ["SET_ASIDE", ignored.filter(({ resolution }) => resolution !== null)],
-    ["TOO_LITTLE", ignored],
+    ["TOO_LITTLE", ignored.filter((each) => !isToItself(each))],
     ["REORGED", all.filter(({ status }) => status === "REORGED")],
     ["DROPPED", all.filter(({ status }) => status === "DROPPED")],
   ];
@@ -77,7 +78,7 @@ export function standingOf(facts: StandingFacts): Standing {
 }
 
 function unfound({ claim, invoice, claimed, nowMs }: StandingFacts): ClaimStanding {
-  if (claimed.some(isTaken)) return "NOT_THIS";
+  if (claimed.some((each) => isTaken(each) || isToItself(each))) return "NOT_THIS";
   if (nowMs > invoice.monitorUntilMs) return "OVER";
   // A failed lookup says nothing about later: the watcher has read on since.
   const isFresh = nowMs - claim.createdAtMs < REPEAT_MS;
