@@ -146,7 +146,10 @@ async function readTransactions(
   source: CoreSource,
   txids: readonly string[],
 ): Promise<Result<readonly Transaction[], Outage>> {
-  const answers = await coreAnswers(source, txids.map((txid) => rawTransactionCall(txid)));
+  const answers = await coreAnswers(
+    source,
+    txids.map((txid) => rawTransactionCall(txid)),
+  );
   if (!answers.ok) return answers;
   const unconfirmed: Transaction[] = [];
   const all = answers.value.map((answer) => parsed(CoreTransaction, answer));
