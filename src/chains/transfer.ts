@@ -20,7 +20,7 @@ export interface Transfer {
    * the ordinal of the internal transaction. Growth of a balance: "balance:", the recipient, ":" and the units.
    */
   readonly outputIndex: string;
-  /** Null on chains without senders (UTXO). */
+  /** UTXO: null, or the recipient itself if the transaction spends from it, too. */
   readonly fromAddress: string | null;
   /** In its stored form. */
   readonly toAddress: string;
@@ -62,6 +62,11 @@ export function growthIdentity(of: { readonly height: number; readonly toAddress
 export function growthHeight(txHash: string): number | undefined {
   const digits = /^block:(\d{1,15})$/.exec(txHash)?.[1];
   return digits === undefined ? undefined : Number(digits);
+}
+
+/** Whether an address pays itself: change, or a transfer between somebody's own accounts. It is nobody's payment. */
+export function isToItself({ fromAddress, toAddress }: Pick<Transfer, "fromAddress" | "toAddress">): boolean {
+  return fromAddress === toAddress;
 }
 
 /** `txHash:outputIndex`: the identity within a network, as a key. */

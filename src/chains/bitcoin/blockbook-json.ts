@@ -19,7 +19,14 @@ export const BlockbookTransaction = lazily(() =>
   z
     .object({
       txid: Hash(),
-      vin: z.array(z.object({ txid: Hash().optional(), vout: Digits().optional(), coinbase: z.string().optional() })),
+      vin: z.array(
+        z.object({
+          txid: Hash().optional(),
+          vout: Digits().optional(),
+          coinbase: z.string().optional(),
+          addresses: z.array(z.string()).nullish(),
+        }),
+      ),
       vout: z.array(Output()),
       blockHash: Hash().optional(),
       /** -1 in a mempool. */
@@ -42,6 +49,7 @@ export const BlockbookTransaction = lazily(() =>
         txHash: of.txid,
         spends: of.vin.flatMap(({ txid, vout = "0" }) => (txid === undefined ? [] : [`${txid}:${vout}`])),
         isCoinbase: of.vin.some(({ coinbase }) => coinbase !== undefined),
+        spentFrom: of.vin.flatMap(({ addresses }) => addresses ?? []),
         outputs,
         block: block ?? null,
         spenders: of.vout.map(({ spentTxId }) => spentTxId),

@@ -51,8 +51,9 @@ export async function coreBlockAt(edge: RpcEdge, height: number): Promise<Result
   return header.ok ? ok(header.value.block) : header;
 }
 
-export function rawTransactionCall(txid: string): RpcCall {
-  return { method: "getrawtransaction", params: [txid, true] };
+/** With what its inputs spend, where the node says it: Bitcoin Core from 24 on, of a transaction whose block it finds. For others 2 is `true`. */
+export function rawTransactionCall(txid: string, blockHash?: string): RpcCall {
+  return { method: "getrawtransaction", params: [txid, 2, ...(blockHash === undefined ? [] : [blockHash])] };
 }
 
 /** Null where the node says that there is no such thing. */

@@ -17,8 +17,9 @@ import {
 } from "./core-calls-client.ts";
 import { CoreBlock, CoreTransaction } from "./core-json.ts";
 import { coreLookup } from "./core-lookup-client.ts";
+import { coreTransfers } from "./core-transfers-client.ts";
 import { MempoolIndex } from "./mempool-index.ts";
-import { Hash, transfersTo } from "./utxo-transaction.ts";
+import { Hash } from "./utxo-transaction.ts";
 
 /** Blocks of one scan. A block has up to some ten megabytes, so only one is held at a time. */
 const SCAN_BLOCKS = 25;
@@ -68,7 +69,6 @@ async function tip(settings: ChainClientSettings): Promise<Result<BlockRef, Outa
 
 /** Reads block by block and checks that each is the child of the one before it, which detects a reorg during the scan. */
 async function scan(settings: ChainClientSettings, { from, to, recipients }: ScanRange): Promise<Result<Scan, Outage>> {
-  const { nativeCode } = settings.network;
   const last = Math.min(to.height, from + SCAN_BLOCKS - 1);
   const heights = Array.from({ length: Math.max(0, last - from + 1) }, (_, offset) => from + offset);
   const hashes = await coreAnswers(
@@ -85,7 +85,10 @@ async function scan(settings: ChainClientSettings, { from, to, recipients }: Sca
     if (!read.ok) return read;
     const { block, previousHash, transactions } = read.value;
     if (previous !== undefined && previousHash !== previous.hash) return behind();
-    for (const each of transactions) transfers.push(...transfersTo(recipients, nativeCode, { ...each, block }));
+    const mined = transactions.map((each) => ({ ...each, block }));
+    const paid = await coreTransfers(settings, recipients, mined);
+    if (!paid.ok) return paid;
+    transfers.push(...paid.value);
     previous = block;
   }
   if (last === to.height && previous !== undefined && previous.hash !== to.hash) return behind();
@@ -130,7 +133,9 @@ async function mempoolPart(
   for (let from = 0; from < due.length; from += READ_AT_ONCE) {
     const read = await readTransactions(source, due.slice(from, from + READ_AT_ONCE));
     if (!read.ok) return read;
-    for (const each of read.value) transfers.push(...transfersTo(recipients, source.network.nativeCode, each));
+    const paid = await coreTransfers(source, recipients, read.value);
+    if (!paid.ok) return paid;
+    transfers.push(...paid.value);
   }
   const isWhole = taken.length === rest.length && arrived.length === fresh.length;
   return ok({ transfers, next: isWhole ? null : (taken.at(-1) ?? after ?? "") });
@@ -141,7 +146,10 @@ async function readTransactions(
   source: CoreSource,
   txids: readonly string[],
 ): Promise<Result<readonly Transaction[], Outage>> {
-  const answers = await coreAnswers(source, txids.map(rawTransactionCall));
+  const answers = await coreAnswers(
+    source,
+    txids.map((txid) => rawTransactionCall(txid)),
+  );
   if (!answers.ok) return answers;
   const unconfirmed: Transaction[] = [];
   const all = answers.value.map((answer) => parsed(CoreTransaction, answer));

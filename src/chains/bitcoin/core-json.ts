@@ -59,12 +59,19 @@ const Output = lazily(() => z.union([HiddenOutput(), PaidOutput(), OtherOutput()
 const Input = lazily(() =>
   z.unknown().transform((of) => {
     const spent = Spent().safeParse(of);
-    const spends = spent.success ? [`${spent.data.txid}:${spent.data.vout}`] : [];
-    return { spends, isCoinbase: Coinbase().safeParse(of).success };
+    const isCoinbase = Coinbase().safeParse(of).success;
+    if (!spent.success) return { spends: [], spentFrom: [], isCoinbase };
+    const { txid, vout, prevout } = spent.data;
+    return { spends: [`${txid}:${vout}`], spentFrom: typeof prevout === "string" ? [prevout] : [], isCoinbase };
   }),
 );
-const Spent = lazily(() => z.object({ txid: Hash(), vout: Digits() }));
+const Spent = lazily(() => z.object({ txid: Hash(), vout: Digits(), prevout: CoreOwner().nullish().catch(null) }));
 const Coinbase = lazily(() => z.object({ coinbase: z.string() }));
+
+/** The address of an output that is or was unspent; undefined if its script has none. */
+export const CoreOwner = lazily(() =>
+  z.object({ scriptPubKey: Script() }).transform(({ scriptPubKey }) => addressOf(scriptPubKey)),
+);
 
 function addressOf({ type, address, addresses }: z.infer<ReturnType<typeof Script>>): string | undefined {
   if (!SCRIPTS.includes(type)) return undefined;
@@ -83,6 +90,7 @@ export const CoreTransaction = lazily(() =>
     .transform(({ txid, blockhash, vin, vout }): UtxoTransaction & { readonly blockHash: string | undefined } => ({
       txHash: txid,
       spends: vin.flatMap(({ spends }) => spends),
+      spentFrom: vin.flatMap(({ spentFrom }) => spentFrom),
       isCoinbase: vin.some(({ isCoinbase }) => isCoinbase),
       outputs: vout.filter((output) => output !== null),
       block: null,

@@ -14,7 +14,7 @@ import {
   rawTransactionCall,
 } from "./core-calls-client.ts";
 import { CoreHeld, CoreTransaction, CoreUnspent } from "./core-json.ts";
-import { transfersTo } from "./utxo-transaction.ts";
+import { coreTransfers } from "./core-transfers-client.ts";
 
 /** How many outputs are probed when a node does not find a transaction by its hash. */
 const PROBED_OUTPUTS = 25;
@@ -41,14 +41,17 @@ async function lookupOnChain(
   found: Found,
   { recipients }: LookupRequest,
 ): Promise<Result<Lookup | null, Outage>> {
-  const { nativeCode } = edge.network;
   const { blockHash } = found;
-  if (blockHash === undefined) return ok({ kind: "pending", transfers: transfersTo(recipients, nativeCode, found) });
+  if (blockHash === undefined) {
+    const transfers = await coreTransfers(edge, recipients, [found]);
+    return transfers.ok ? ok({ kind: "pending", transfers: transfers.value }) : transfers;
+  }
   const header = await coreHeader(edge, blockHash);
   if (!header.ok) return header;
   const { block, isOnChain } = header.value;
   if (!isOnChain) return ok(null);
-  return ok({ kind: "mined", block, transfers: transfersTo(recipients, nativeCode, { ...found, block }) });
+  const transfers = await coreTransfers(edge, recipients, [{ ...found, block }]);
+  return transfers.ok ? ok({ kind: "mined", block, transfers: transfers.value }) : transfers;
 }
 
 /** Without `-txindex`: an unspent output gives the block, and with the block's hash the node finds the transaction. */
@@ -70,8 +73,7 @@ async function lookupUnspent(
   if (!mined.ok) return mined;
   const { hash } = mined.value;
   // Absent after a reorg between the two calls.
-  const call = { method: "getrawtransaction", params: [txHash, true, hash] };
-  const found = demanded(await coreValue(edge, CoreTransaction, call));
+  const found = demanded(await coreValue(edge, CoreTransaction, rawTransactionCall(txHash, hash)));
   return found.ok ? lookupOnChain(edge, { ...found.value, blockHash: hash }, request) : found;
 }
 

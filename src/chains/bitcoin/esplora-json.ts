@@ -32,7 +32,7 @@ export const EsploraTransaction = lazily(() =>
     .object({
       txid: Hash(),
       status: Status(),
-      vin: z.array(z.object({ txid: Hash(), vout: Digits(), is_coinbase: z.boolean() })),
+      vin: z.array(z.object({ txid: Hash(), vout: Digits(), is_coinbase: z.boolean(), prevout: Output().nullish() })),
       vout: z.array(Output()),
     })
     .transform(({ txid, status, vin, vout }, context): UtxoTransaction => {
@@ -45,7 +45,9 @@ export const EsploraTransaction = lazily(() =>
         return [{ index: String(index), address, amountUnits: units.data, raw }];
       });
       const spends = vin.flatMap((input) => (input.is_coinbase ? [] : [`${input.txid}:${input.vout}`]));
-      return { txHash: txid, spends, isCoinbase: vin.some((input) => input.is_coinbase), outputs, block: status };
+      const spentFrom = vin.flatMap(({ prevout }) => prevout?.scriptpubkey_address ?? []);
+      const isCoinbase = vin.some((input) => input.is_coinbase);
+      return { txHash: txid, spends, spentFrom, isCoinbase, outputs, block: status };
     }),
 );
 

@@ -10,6 +10,8 @@ export interface UtxoTransaction {
   readonly spends: readonly string[];
   /** The first of its block, by which the miner pays himself: it exists in this block alone. */
   readonly isCoinbase: boolean;
+  /** The addresses of what it spends, as far as the source tells. */
+  readonly spentFrom: readonly string[];
   /** Outputs to an address, in order. */
   readonly outputs: readonly UtxoOutput[];
   /** Null in a mempool. */
@@ -26,7 +28,7 @@ export interface UtxoOutput {
 }
 
 /** Most inputs that are stored for a payment: one input spent elsewhere proves as much as all of them. */
-const MOST_SPENDS = 20;
+export const MOST_SPENDS = 20;
 const RAW_CHARACTERS = 4_096;
 /** Confirmations of a coinbase that can be spent (COINBASE_MATURITY of Bitcoin Core and Litecoin Core). */
 const COINBASE_MATURITY = 100;
@@ -35,14 +37,14 @@ const COINBASE_MATURITY = 100;
 export function transfersTo(
   recipients: ReadonlySet<string>,
   cryptocurrency: string,
-  { txHash, spends, isCoinbase, outputs, block }: UtxoTransaction,
+  { txHash, spends, spentFrom, isCoinbase, outputs, block }: UtxoTransaction,
 ): readonly Transfer[] {
   const paying = outputs.filter(({ address, amountUnits }) => amountUnits > 0n && recipients.has(address));
   return paying.map(({ index, address, amountUnits, raw }) => ({
     cryptocurrency,
     txHash,
     outputIndex: index,
-    fromAddress: null,
+    fromAddress: spentFrom.includes(address) ? address : null,
     toAddress: address,
     amountUnits,
     block,

@@ -1,6 +1,7 @@
 // What a transaction that a payer named is to the invoice: a function of the rows as read (decisions 5, "The payer's claim"). So the page's
 // sentence is never more than what the API shows, also after the shop decides, a block is replaced or the invoice is over.
 
+import { isToItself } from "../../chains/transfer.ts";
 import type { Invoice } from "../../commerce/invoices/invoice.ts";
 import { pairOf } from "../../commerce/invoices/payment-method.ts";
 import { isMonitored } from "../../commerce/invoices/status.ts";
@@ -25,7 +26,7 @@ export const CLAIM_STANDINGS = [
   "REORGED",
   /** It left the chain or the mempool for good. */
   "DROPPED",
-  /** It pays an address of the invoice, and is credited to somebody else's. */
+  /** It pays an address of the invoice, and is credited to somebody else's; or the address pays itself. */
   "NOT_THIS",
   /** No payment of the invoice is known yet. */
   "NOT_FOUND",
@@ -70,7 +71,7 @@ export function standingOf(facts: StandingFacts): Standing {
     ["TO_DECIDE", free.filter(({ status }) => status === "UNMATCHED")],
     ["OTHER_ORDER", gone.length === 0 ? others.filter(isTaken) : []],
     ["SET_ASIDE", ignored.filter(({ resolution }) => resolution !== null)],
-    ["TOO_LITTLE", ignored],
+    ["TOO_LITTLE", ignored.filter((each) => !isToItself(each))],
     ["REORGED", [...gone, ...free].filter(({ status }) => status === "REORGED")],
     ["DROPPED", [...gone, ...free].filter(({ status }) => status === "DROPPED")],
   ];
@@ -81,7 +82,7 @@ export function standingOf(facts: StandingFacts): Standing {
 }
 
 function unfound({ claim, invoice, claimed, nowMs }: StandingFacts): ClaimStanding {
-  if (claimed.some(isTaken)) return "NOT_THIS";
+  if (claimed.some((each) => isTaken(each) || isToItself(each))) return "NOT_THIS";
   if (!isMonitored(invoice, nowMs)) return "OVER";
   // A failed lookup says nothing about later: the watcher has read on since.
   const isFresh = nowMs - claim.createdAtMs < REPEAT_MS;

@@ -1,7 +1,7 @@
 // Decides where a new transfer belongs (decisions 5; Interface 1): to the invoice whose address or amount it matches. Otherwise it stays
 // unmatched, for every merchant with a wallet on the address. The caller reads the facts; this file holds only the order of the rules.
 import { assetOn, type Network } from "../../chains/networks.ts";
-import type { Transfer } from "../../chains/transfer.ts";
+import { isToItself, type Transfer } from "../../chains/transfer.ts";
 import type { Invoice, PaymentMethod } from "../../commerce/invoices/invoice.ts";
 import { MAX_VALUE_MICROS, weighingOf } from "../../commerce/invoices/value.ts";
 import { pricedOf } from "../../commerce/invoices/weighing.ts";
@@ -123,8 +123,9 @@ export function surelyFromMs({ transfer }: Pick<PlaceFacts, "transfer">, reserve
  */
 export function placeOf(facts: PlaceFacts): Place {
   const { transfer, owner } = facts;
-  if (transfer.isUnexplained === true) return { kind: "unmatched", refused: [] };
-  if (owner !== undefined && transfer.growth !== undefined) return { kind: "unmatched", refused: [refusalOf(owner)] };
+  const { isUnexplained, growth } = transfer;
+  if (isUnexplained === true || isToItself(transfer) || (owner !== undefined && growth !== undefined))
+    return { kind: "unmatched", refused: owner === undefined ? [] : [refusalOf(owner)] };
   if (owner !== undefined) {
     const before = askedBefore(facts, owner);
     if (before !== undefined) return credited(facts, { terms: before, matchedBy: "EXACT_AMOUNT", needsReview: false });

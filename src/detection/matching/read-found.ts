@@ -1,7 +1,7 @@
 // Reads what is known of transfers: their rows, whose addresses and exact amounts they pay, and who holds the addresses. One round trip for every
 // 2,000, because a flood shows thousands to each look.
 import type { Network } from "../../chains/networks.ts";
-import { effectKey, isSameEffect, type Transfer, transferKey } from "../../chains/transfer.ts";
+import { effectKey, isSameEffect, isToItself, type Transfer, transferKey } from "../../chains/transfer.ts";
 import { timeOf } from "../../commerce/payments/chain-observation.ts";
 import type { OpenInvoices } from "../../commerce/payments/match.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
@@ -145,7 +145,8 @@ function sortByEffect(
   const byIdentity = Map.groupBy(readable, transferKey);
   for (const transfer of transfers) {
     const all = byIdentity.get(transferKey(transfer)) ?? [];
-    const isSame = (row: Payment) => transfer.isUnexplained === true || isSameEffect(row, transfer);
+    const isSame = (row: Payment) =>
+      transfer.isUnexplained === true || (isSameEffect(row, transfer) && !isDisowned(row, transfer));
     const same = all.filter(isSame);
     if (same.length > 0) into.known.set(effectKey(transfer), same);
     if (same.length < all.length)
@@ -154,6 +155,11 @@ function sortByEffect(
         all.filter((row) => !isSame(row)),
       );
   }
+}
+
+/** Whether a rule credited it before a source told that the address pays itself. */
+function isDisowned(row: Payment, transfer: Transfer): boolean {
+  return isToItself(transfer) && !isToItself(row) && row.matchedBy !== null && row.matchedBy !== "MANUAL";
 }
 
 /** How many of the transfers have all their rows among those read: the last one may not, where the statement ended at its limit. */

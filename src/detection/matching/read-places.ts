@@ -1,7 +1,7 @@
 // Places new transfers: some by what was read of all of them, the others with two more round trips for every 50 distinct amounts that no invoice asks
 // for exactly. Thousands of worthless transfers in one block must not use up the storage queries of a pass.
 import type { Network } from "../../chains/networks.ts";
-import { type Transfer, transferKey } from "../../chains/transfer.ts";
+import { isToItself, type Transfer, transferKey } from "../../chains/transfer.ts";
 import { RELEASED_KEPT_MS } from "../../commerce/amounts/released.ts";
 import { quoteSlackMs } from "../../commerce/invoices/quotes.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
@@ -87,7 +87,9 @@ function isDecided(facts: PlaceFacts): boolean {
   const { owner, reserved, damaged, transfer, atMs } = facts;
   // An amount reserved after the payment's time competes with the other amounts asked for then.
   const isReserved = reserved.length > 0 && reserved.every((each) => surelyFromMs(facts, each.reservedAtMs) <= atMs);
-  return owner !== undefined || isReserved || damaged.length > 0 || transfer.isUnexplained === true;
+  return (
+    owner !== undefined || isReserved || damaged.length > 0 || transfer.isUnexplained === true || isToItself(transfer)
+  );
 }
 
 interface KeyedFacts {

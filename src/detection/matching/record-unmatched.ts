@@ -3,7 +3,7 @@
 // each of these transfers is one row of a table of its own, so that no look decides it again.
 
 import type { Network } from "../../chains/networks.ts";
-import type { Transfer } from "../../chains/transfer.ts";
+import { isToItself, type Transfer } from "../../chains/transfer.ts";
 import { paymentBodyOf } from "../../commerce/invoices/invoice-body.ts";
 import { type ChainHeights, newPayment } from "../../commerce/payments/chain-observation.ts";
 import { isUnmatchedDust } from "../../commerce/payments/dust.ts";
@@ -318,5 +318,6 @@ function unmatchedRow(
 
 function hasDustValue(network: Network, { transfer, usdMicros }: Pick<Unmatched, "transfer" | "usdMicros">): boolean {
   const { cryptocurrency, amountUnits, isUnexplained } = transfer;
+  if (isToItself(transfer)) return true;
   return isUnexplained !== true && isUnmatchedDust({ network, cryptocurrency, amountUnits, usdMicros });
 }

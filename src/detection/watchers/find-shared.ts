@@ -2,7 +2,7 @@
 // may show a block that lost. Each address is checked separately. A shared address may have thousands of payments, so those already stored with
 // the same block are not checked again, and the rest is checked some blocks in each pass.
 import type { ChainClient } from "../../chains/chain-client.ts";
-import { type BlockRef, effectKey, type Transfer } from "../../chains/transfer.ts";
+import { type BlockRef, effectKey, type Transfer, transferKey } from "../../chains/transfer.ts";
 import { ok } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
@@ -19,7 +19,10 @@ const LONGEST_MS = 10 * SECOND_MS;
 export interface OnOwnChain {
   /** Transfers that are not stored yet and are unconfirmed or in blocks that the first source has too. */
   readonly transfers: readonly Transfer[];
-  /** Addresses with a transfer in a block that the first source does not have, or was not asked for yet. */
+  /**
+   * Addresses with a transfer in a block that the first source does not have, or was not asked for yet; or with one that is stored in another block
+   * with another effect. That row must leave first (superseded.ts): until then nothing comes of the transfer, and it must be read again.
+   */
   readonly open: ReadonlySet<string>;
 }
 
@@ -32,12 +35,12 @@ export async function onOwnChain(
   client: ChainClient,
   { purpose, transfers }: { readonly purpose: "silence" | "elsewhere"; readonly transfers: readonly Transfer[] },
 ): Promise<Step<OnOwnChain>> {
-  const fresh = await notStored(deps, pass, transfers);
-  if (!fresh.ok) return fresh;
+  const known = await readStored(deps, pass, transfers);
+  if (!known.ok) return known;
+  const { fresh, contested: open } = known.value;
   const shared: Transfer[] = [];
-  const open = new Set<string>();
   const budget: Budget = { hashes: new Map(), left: BLOCKS_A_PASS, untilMs: deps.nowMs() + LONGEST_MS };
-  for (const [address, all] of Map.groupBy(fresh.value, ({ toAddress }) => toAddress)) {
+  for (const [address, all] of Map.groupBy(fresh, ({ toAddress }) => toAddress)) {
     // Blocks above the tip are checked once the current source has reached them.
     const mined = all
       .filter(isMined)
@@ -45,11 +48,13 @@ export async function onOwnChain(
       .toSorted((a, b) => a.block.height - b.block.height);
     const isAsked = new Set<Transfer>(mined);
     shared.push(...all.filter((transfer) => !isAsked.has(transfer)));
-    const known = await placeOf(pass, client, { place: pass.progress.shared[purpose], address, mined });
-    if (!known.ok) return known;
-    const proved = await prove(deps, pass, client, { address, mined, place: known.value, budget });
+    const place = await placeOf(pass, client, { place: pass.progress.shared[purpose], address, mined });
+    if (!place.ok) return place;
+    const proved = await prove(deps, pass, client, { address, mined, place: place.value, budget });
     if (!proved.ok) return proved;
     shared.push(...proved.value.transfers);
+    // What is contested has to be applied again.
+    if (open.has(address)) continue;
     if (proved.value.isOpen) open.add(address);
     const isWorthKeeping = proved.value.isCut || pass.progress.shared[purpose]?.address === address;
     if (isWorthKeeping && proved.value.place !== undefined) pass.progress.setShared(purpose, proved.value.place);
@@ -61,19 +66,30 @@ function isMined(transfer: Transfer): transfer is Mined {
   return transfer.block !== null;
 }
 
-/** The transfers that are not yet stored with the same block: stored ones were checked before, and nothing about them is new. */
-async function notStored(
+/**
+ * The transfers that are not yet stored with the same block: stored ones were checked before, and nothing about them is new. And the addresses of
+ * those of which another effect is stored, in another block.
+ */
+async function readStored(
   deps: WatchDependencies,
   { network }: Pass,
   transfers: readonly Transfer[],
-): Promise<Step<readonly Transfer[]>> {
+): Promise<Step<{ readonly fresh: readonly Transfer[]; readonly contested: Set<string> }>> {
   const mined = transfers.filter(isMined);
-  if (mined.length === 0) return ok(transfers);
+  if (mined.length === 0) return ok({ fresh: transfers, contested: new Set() });
   const list = JSON.stringify(mined.map(({ txHash, outputIndex }) => ({ txHash, outputIndex })));
   const rows = stored(await readWithRetry(deps.sleep, async () => selectStoredBlocks(deps.db, network.name, list)));
   if (!rows.ok) return rows;
   const known = new Set(rows.value.map((row) => `${effectKey(row)} ${row.blockHash}`));
-  return ok(transfers.filter((each) => !known.has(`${effectKey(each)} ${each.block?.hash}`)));
+  const byIdentity = Map.groupBy(rows.value, transferKey);
+  const isContested = (each: Mined) =>
+    byIdentity
+      .get(transferKey(each))
+      ?.some((row) => row.blockHash !== each.block.hash && effectKey(row) !== effectKey(each)) === true;
+  return ok({
+    fresh: transfers.filter((each) => !known.has(`${effectKey(each)} ${each.block?.hash}`)),
+    contested: new Set(mined.filter(isContested).map(({ toAddress }) => toAddress)),
+  });
 }
 
 interface Proved {

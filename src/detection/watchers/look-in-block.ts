@@ -28,7 +28,7 @@ export async function lookInBlock(
   const isDeep = pass.tip.height - block.height >= pass.network.reorgWindowBlocks;
   if (elsewhere.length > 0 || !isDeep || !isGone(observation)) return ok(elsewhere);
   // Nothing can be reorganised any more. A source may forget a transaction, and not its block: then the payment waits until it is known again.
-  const read = await readBlock(pass, client, payment, block);
+  const read = await readBlock(pass, client, new Set([payment.toAddress]), block);
   if (!read.ok) return read;
   if (read.value === undefined || read.value.some((transfer) => effectKey(transfer) === effectKey(payment)))
     return ok([]);
@@ -37,22 +37,26 @@ export async function lookInBlock(
   return ok(gone !== undefined && isGone(gone) ? [{ payment, observation: gone }] : []);
 }
 
-/** What the block pays to the payment's address; undefined if the source does not show all of it at once. */
-async function readBlock(
+/** What the block pays to the addresses; undefined if the source does not show all of it at once. */
+export async function readBlock(
   { network: { assets } }: Pass,
   client: ChainClient,
-  { toAddress: address }: OpenPayment,
+  recipients: ReadonlySet<string>,
   to: BlockRef,
 ): Promise<Step<readonly Transfer[] | undefined>> {
   const range = { from: to.height, to, assets };
   if (client.history === undefined) {
-    const scan = asked(await client.scan({ ...range, recipients: new Set([address]) }));
+    const scan = asked(await client.scan({ ...range, recipients }));
     return scan.ok ? ok(scan.value.transfers) : scan;
   }
-  const history = asked(await client.history({ ...range, address, after: null, pages: 1 }));
-  if (!history.ok) return history;
-  const { transfers, next } = history.value;
-  return ok(next === null ? transfers.filter(({ block }) => block?.hash === to.hash) : undefined);
+  const found: Transfer[] = [];
+  for (const address of recipients) {
+    const history = asked(await client.history({ ...range, address, after: null, pages: 1 }));
+    if (!history.ok) return history;
+    if (history.value.next !== null) return ok(undefined);
+    found.push(...history.value.transfers.filter(({ block }) => block?.hash === to.hash));
+  }
+  return ok(found);
 }
 
 const contradicts = (transfer: Transfer, payment: OpenPayment) =>

@@ -23,6 +23,7 @@ import {
 } from "./look-elsewhere.ts";
 import { lookInBlock } from "./look-in-block.ts";
 import { leaveOutDamaged } from "./open-payments/leave-out-damaged.ts";
+import { isToProve, proveLoose } from "./open-payments/prove-loose.ts";
 import { placeAfter, readDue } from "./open-payments/read-due.ts";
 import { selectUnprovedPayments } from "./open-payments/store.ts";
 import { applied, asked, type Pass, type Step, type Stop, stored, type WatchDependencies } from "./watch-pass.ts";
@@ -170,8 +171,11 @@ export async function lookAtDue(
   if (!rows.ok) return rows;
   const { credited, loose } = rows.value;
   const untilMs = deps.nowMs() + LONGEST_MS;
-  const due = leaveOutDamaged(deps, network, [...credited.rows, ...loose.rows]).filter(
-    (payment) => !known.unconfirmed.has(transferKey(payment)),
+  const open = leaveOutDamaged(deps, network, [...credited.rows, ...loose.rows]);
+  const proved = await proveLoose(deps, pass, client, { payments: open, heights, untilMs });
+  if (!proved.ok) return proved;
+  const due = open.filter(
+    (payment) => !known.unconfirmed.has(transferKey(payment)) && !proved.value.has(effectKey(payment)),
   );
   const looked = await lookAtEach(deps, pass, client, {
     payments: due,
@@ -214,9 +218,9 @@ async function lookAtOne(
     const gone = agreed(observation.value, await secondObservation(deps, pass, client, payment));
     return ok(gone === undefined ? [] : [{ payment, observation: gone }]);
   }
-  if (payment.status !== "DETECTED")
+  if (payment.status !== "DETECTED" && !isToProve(pass, payment))
     return ok([{ payment, observation: { kind: "mined", block: { height, hash, timeMs } } }]);
-  // The payment is about to be confirmed, so it is looked up now. A source that does not find it is asked again later.
+  // The payment is about to be confirmed, or final and a user's to decide about, so it is looked up now. A source that does not find it is asked again later.
   const found = await lookUp(pass, client, payment);
   if (!found.ok) return found;
   const observation = observationIn(pass, found.value, payment);

@@ -25,10 +25,10 @@ import {
   recountTables,
 } from "../../support/report-recount.ts";
 import { REPORT_ZONES } from "../../support/report-zones.ts";
+import { instantSleep } from "../detection/reorg-shop.ts";
 import { printWithTest } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
 import { World } from "../engine/world.ts";
-import { instantSleep } from "../detection/reorg-shop.ts";
 import { ReportedShop, stockReportedShop } from "./reported-shop.ts";
 import { MERCHANT } from "./shop.ts";
 

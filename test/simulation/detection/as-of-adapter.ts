@@ -373,9 +373,10 @@ function done(what: string, answer: Result<unknown, { readonly code: string }>):
 }
 
 function transferOf(cryptocurrency: string, { transfer, block }: Sighting): Transfer {
-  const { txHash, address: toAddress, units: amountUnits } = transfer;
+  const { txHash, address: toAddress, units: amountUnits, isOwnMoney } = transfer;
   return {
-    ...{ cryptocurrency, txHash, outputIndex: "0", fromAddress: null, toAddress, amountUnits, spends: [], raw: "{}" },
+    ...{ cryptocurrency, txHash, outputIndex: "0", toAddress, amountUnits, spends: [], raw: "{}" },
+    fromAddress: isOwnMoney ? toAddress : null,
     block: block === null ? null : { height: block.height, hash: block.hash, timeMs: block.timeMs },
   };
 }

@@ -54,6 +54,8 @@ export interface TransferFact {
   readonly txHash: string;
   readonly address: string;
   readonly units: bigint;
+  /** The address pays itself: the merchant's change, or a transfer between their own accounts. */
+  readonly isOwnMoney: boolean;
   /** First sight in a mempool; null where it was never seen in one. */
   readonly pendingMs: number | null;
   /** At most two: one that was orphaned, and one that is on the chain. */
@@ -133,7 +135,7 @@ export function printHistory(history: History): string {
   );
   const transfers = history.transfers.map((of) =>
     [
-      `transfer ${of.txHash}: ${of.units} to ${of.address.slice(-4)}, in a mempool ${at(of.pendingMs)}, market ${of.sightRate}, read from ${at(of.readFromMs)} by ${at(of.readByMs)}`,
+      `transfer ${of.txHash}: ${of.units} ${of.isOwnMoney ? "of itself " : ""}to ${of.address.slice(-4)}, in a mempool ${at(of.pendingMs)}, market ${of.sightRate}, read from ${at(of.readFromMs)} by ${at(of.readByMs)}`,
       ...of.blocks.map(
         (block) =>
           `  block ${block.hash} of ${at(block.timeMs)}, visible ${at(block.visibleMs)}, gone ${at(block.goneMs)}`,

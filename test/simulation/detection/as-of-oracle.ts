@@ -22,7 +22,7 @@ export interface Quote {
 }
 
 export type Weighing = "exact in force" | "exact ended" | "exact early" | "in force" | "ended" | "market";
-export type Rule = "own address" | "exact" | "within tolerance" | "sole candidate" | "unmatched";
+export type Rule = "own address" | "exact" | "within tolerance" | "sole candidate" | "unmatched" | "own money";
 
 export interface Weight {
   readonly by: Weighing;
@@ -37,7 +37,7 @@ export interface ExpectedTransfer {
   /** The payment's time. */
   readonly timeMs: number;
   /** The final status. */
-  readonly status: "DETECTED" | "CONFIRMED" | "REORGED" | "UNMATCHED";
+  readonly status: "DETECTED" | "CONFIRMED" | "REORGED" | "UNMATCHED" | "IGNORED";
   readonly isLate: boolean;
 }
 
@@ -82,7 +82,8 @@ function expectedTransfer(history: History, transfer: TransferFact): ExpectedTra
   const timeMs = paymentTimeMs(transfer);
   const { rule, invoice } = payeeOf(history, transfer, timeMs);
   if (invoice === null) {
-    const status = chainStatus(transfer) === "REORGED" ? "REORGED" : "UNMATCHED";
+    const loose = transfer.isOwnMoney ? "IGNORED" : "UNMATCHED";
+    const status = chainStatus(transfer) === "REORGED" ? "REORGED" : loose;
     return { rule, invoiceId: null, weight: null, timeMs, status, isLate: false };
   }
   const weight = weightOf(history.kind, invoice, transfer.units, timeMs);
@@ -105,6 +106,7 @@ export function payeeOf(
   transfer: TransferFact,
   timeMs: number,
 ): { readonly rule: Rule; readonly invoice: InvoiceFact | null } {
+  if (transfer.isOwnMoney) return { rule: "own money", invoice: null };
   if (transfer.address !== SHARED_ADDRESS) {
     const invoice = history.invoices.find(({ address }) => address === transfer.address);
     if (invoice === undefined) throw new Error("an own address of nobody");

@@ -66,6 +66,7 @@ class Draft {
   /** Of its own, so that what is drawn of ranks changes no other draw. */
   readonly #rankDice: Dice;
   readonly #clockDice: Dice;
+  readonly #ownDice: Dice;
   /** Of the two merchants. */
   readonly #ranks: readonly [2 | 3, 2 | 3];
   #isSalted = false;
@@ -76,6 +77,7 @@ class Draft {
     this.#kind = dice.chance(0.5) ? "own" : "shared";
     this.#rankDice = new Dice(seed + 2_000_000_011);
     this.#clockDice = new Dice(seed + 4_000_000_007);
+    this.#ownDice = new Dice(seed + 6_000_000_011);
     this.#ranks = this.#rankDice.oneOf([
       [3, 3],
       [2, 3],
@@ -198,7 +200,7 @@ class Draft {
     const block = { height: this.#height(), hash: this.#hash("p"), timeMs, visibleMs: timeMs, goneMs: null };
     const { address } = invoice;
     const seen = { pendingMs: null, sightRate: this.#nextRate(last.rate), readFromMs: 0, readByMs };
-    this.#transfers.push({ txHash: this.#txHash(), address, units, blocks: [block], ...seen });
+    this.#transfers.push({ txHash: this.#txHash(), address, units, isOwnMoney: false, blocks: [block], ...seen });
     const forMicros = invoice.expectedMicros - (quote.forMicros * units) / quote.units;
     return this.#asking(invoice, { atMs, rate: this.#nextRate(last.rate), forMicros });
   }
@@ -231,6 +233,7 @@ class Draft {
         txHash: this.#txHash(),
         address: invoice.address,
         units,
+        isOwnMoney: this.#ownDice.chance(0.06),
         pendingMs,
         sightRate,
         readFromMs: 0,

@@ -116,7 +116,9 @@ describe("a flood", () => {
 });
 
 describe("the rows of a flood", () => {
-  it("become final without a request, in passes of few statements", { timeout: 300_000 }, async () => {
+  it("become final by reading their block, without a request for each, in passes of few statements", {
+    timeout: 300_000,
+  }, async () => {
     const world = new FloodWorld();
     await world.stock(100);
     await world.pass();

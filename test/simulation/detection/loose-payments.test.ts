@@ -1,7 +1,9 @@
 // The statement that ends the recheck of payments without an invoice does what an observation of each would do.
 import { expect, it } from "vitest";
+import type { Transfer } from "../../../src/chains/transfer.ts";
 import { type ChainHeights, paymentAfter } from "../../../src/commerce/payments/chain-observation.ts";
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
+import { listOf } from "../../../src/detection/matching/store.ts";
 import { finishLoosePayments } from "../../../src/detection/watchers/open-payments/store.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { network } from "../../support/named-network.ts";
@@ -12,6 +14,13 @@ import { calmLab, START } from "./calm-lab.ts";
 const { db, inLab } = calmLab();
 const ETH = network("ETH");
 const PROVEN = 1_000;
+
+/** What a source says of the payment's block. */
+function transferOf(payment: Payment): Transfer {
+  const { blockHeight: height, blockHash: hash, blockTimeMs: timeMs } = payment;
+  const block = height === null || hash === null || timeMs === null ? null : { height, hash, timeMs };
+  return { ...payment, block, spends: [], raw: "{}" };
+}
 
 it.each([
   ["names its final block", 960],
@@ -33,7 +42,7 @@ it.each([
             ...{ network: pick("ETH", "ETH", "BNB"), cryptocurrency: "USDT", txHash: `t${n}`, toAddress: "A" },
             ...{ createdAtMs: START, updatedAtMs: pick(START, nowMs), blockHeight, ...mined },
             ...{
-              status: pick("UNMATCHED", "IGNORED", "REORGED", "DETECTED"),
+              status: pick("UNMATCHED", "UNMATCHED", "IGNORED", "REORGED", "DETECTED"),
               requiredConfirmations: pick(0, 1, 12, 300),
             },
             ...{ invoiceId: pick(null, null, "inv_00000000000000000000000000"), confirmations: pick(0, 5) },
@@ -42,13 +51,16 @@ it.each([
       }
       const finalHeight = finalizedHeight ?? heights.tipHeight + 1 - ETH.reorgWindowBlocks;
       const of = { network: "ETH", provenHeight: PROVEN, tipHeight: heights.tipHeight, finalHeight };
-      await finishLoosePayments(db, { ...of, isByDepth: finalizedHeight === null, nowMs, limit: 1_000 });
+      const shown = before.filter((_, n) => n % 3 > 0);
+      const list = listOf(shown.map(transferOf));
+      await finishLoosePayments(db, { ...of, list, isByDepth: finalizedHeight === null, nowMs, limit: 1_000 });
       const after = new Map((await db.select().from(payments)).map((row) => [row.id, row]));
       let ended = 0;
       for (const payment of before) {
         const { blockHeight: height, blockHash: hash, blockTimeMs: timeMs } = payment;
         const isProven = height !== null && hash !== null && timeMs !== null && height <= PROVEN;
-        const isLoose = payment.invoiceId === null && (payment.status === "UNMATCHED" || payment.status === "IGNORED");
+        const isShown = payment.status === "UNMATCHED" && shown.includes(payment);
+        const isLoose = payment.invoiceId === null && (payment.status === "IGNORED" || isShown);
         const seen =
           payment.network === "ETH" && isProven && isLoose
             ? paymentAfter(

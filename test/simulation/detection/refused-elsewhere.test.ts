@@ -38,15 +38,15 @@ const START = 1_800_000_000_000;
 const BLOCK_MS = 600_000;
 const lookupFaults = ["BAD_STATUS", "RATE_LIMITED", "TIMEOUT", "UNEXPECTED_SHAPE", "LIES_EMPTY"] as const;
 
-/** A payment below all that is read again, so that only a look-up shows what became of it. */
-async function onePayment() {
+/** A payment, usually below all that is read again, so that only a look-up shows what became of it. */
+async function onePayment(blocksAbove = 20) {
   const db = lab.db(async (_, work) => work());
   const chain = new FakeChain({ startMs: START - 99 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 100 });
   const sent = { cryptocurrency: "BTC", txHash: "t", toAddress: "A", amountUnits: 1n };
   const of = { network: "BTC", cryptocurrency: "BTC", address: "A", nowMs: START, expiresAtMs: START + 100 * BLOCK_MS };
   const invoiceId = await watchMethod(db, of);
   const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = chain.mine([sent]);
-  chain.mineMany(20);
+  chain.mineMany(blocksAbove);
   await openPayment(db, {
     ...{ network: "BTC", cryptocurrency: "BTC", txHash: "t", toAddress: "A", createdAtMs: START, invoiceId },
     ...{ requiredConfirmations: 12, blockHeight, blockHash, blockTimeMs },
@@ -100,6 +100,38 @@ describe("a payment whose transaction the first source refuses or denies", () =>
       first.faults.set("t", "TIMEOUT");
       second.faults.set("t", "BAD_STATUS");
       expect(await passes(2)).toEqual(["CONFIRMED", blockHash]);
+    }));
+});
+
+describe("a refused address with a payment whose block has left the chain", () => {
+  it("is read elsewhere again once that is known: until then another source's word changes nothing on the chain", () =>
+    inLab(async () => {
+      const { chain, first, watcher, passes } = await onePayment(3);
+      first.faults.set("A", "BAD_STATUS");
+      // The source answers for others, so it is the address.
+      const other = { network: "BTC", cryptocurrency: "BTC", address: "B", nowMs: START };
+      await watchMethod(
+        lab.db(async (_, work) => work()),
+        { ...other, expiresAtMs: START + 100 * BLOCK_MS },
+      );
+      await passes(4);
+      const readTo = () => Number(lab.rows("select read_height from stuck_addresses")[0]?.read_height);
+      expect(readTo()).toBe(chain.tip.height);
+      // While nobody looked, another branch has won, on which the transaction does something else.
+      chain.drop(4);
+      const { height } = chain.mine([{ cryptocurrency: "BTC", txHash: "t", toAddress: "A", amountUnits: 2n }]);
+      chain.mineMany(30);
+      const told: unknown[] = [];
+      for (let pass = 0; pass < 6; pass++) {
+        const [row] = lab.rows("select status, block_hash from payments");
+        const seen = watcher.looks.length;
+        await passes(1);
+        const transfers = watcher.looks.slice(seen).flatMap((look) => look.transfers);
+        if (transfers.some(({ amountUnits }) => amountUnits === 2n)) told.push(row?.status);
+      }
+      expect(told[0]).toBe("DETECTED");
+      expect(["REORGED", "DROPPED"]).toContain(told.at(-1));
+      expect(readTo()).toBeGreaterThan(height);
     }));
 });
 

@@ -90,6 +90,11 @@ function statusOfUnmatched({ toAddress, cryptocurrency, amountUnits }: Output): 
   return amountUnits * rate * 10n < coinUnits ? "IGNORED" : "UNMATCHED";
 }
 
+/** Dust pays nobody and is shown to nobody, so it is not looked up again, whoever invented it. */
+export function isWorthless(output: Output, invoices: readonly TreeInvoice[]): boolean {
+  return payeeOf(output, invoices) === undefined && statusOfUnmatched(output) === "IGNORED";
+}
+
 function isLateAt(invoice: TreeInvoice, atMs: number): boolean {
   if (atMs <= invoice.expiresAtMs) return false;
   return invoice.latePaymentPolicy === "REVIEW" || atMs > invoice.monitorUntilMs;

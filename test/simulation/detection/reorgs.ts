@@ -11,9 +11,10 @@ import { type WatchDependencies, WatchMemory } from "../../../src/detection/watc
 import { newUlid } from "../../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { Dice } from "../../support/dice.ts";
-import { chainOf, type Mined, mineOn, type Output, type View } from "./chain-tree.ts";
+import { chainOf, type Mined, mineOn, type View } from "./chain-tree.ts";
 import { LIES, type Lie } from "./forging.ts";
 import { drawEnding, type Ending, limitedEffect, SPARED } from "./platform-limits.ts";
+import { isWorthless } from "./reorg-model.ts";
 import { HAZARDS, type Hazard, type Plan, planOf } from "./reorg-plan.ts";
 import { effectOf, effectText, keyOf, Record, truthOf } from "./reorg-record.ts";
 import { instantSleep, type ReorgShop, START_MS, shopDependencies } from "./reorg-shop.ts";
@@ -201,7 +202,7 @@ class Watch {
    */
   #lie(): Lie {
     const dice = this.#dice;
-    const { network, hasQuorum, payable } = this.#plan;
+    const { network, hasQuorum, payable, invoices } = this.#plan;
     const isUtxo = network.family === "bitcoin";
     const where = isUtxo && dice.chance(0.5) ? "mempool" : "blocks";
     const kinds = LIES.filter((kind) =>
@@ -216,7 +217,7 @@ class Watch {
       blocks: dice.between(1, Math.min(3, network.overlapBlocks - 1)),
       told: dice.oneOf(["everywhere", "everywhere", "lookups", "blocks"]),
       salt: dice.below(3),
-      wanted: drawn === "invented" ? payable.filter((each) => this.#isAsked(each)) : payable,
+      wanted: drawn === "invented" ? payable.filter((each) => !isWorthless(each, invoices)) : payable,
       indexed: new Set(isUtxo ? [network.nativeCode] : ["USDT", "USDC"]),
     };
     this.#count(`lie: ${lie.kind} in ${lie.in === "mempool" ? "a mempool" : "blocks"}`);
@@ -225,16 +226,6 @@ class Watch {
 
   #may(hazard: Hazard): boolean {
     return (this.#variant.hazards ?? HAZARDS).includes(hazard);
-  }
-
-  /** Whether it pays an invoice. Other rows are never confirmed, so nobody is asked a second time about them. */
-  #isAsked({ toAddress, cryptocurrency, amountUnits }: Output): boolean {
-    return this.#plan.invoices.some(
-      (each) =>
-        each.address === toAddress &&
-        each.cryptocurrency === cryptocurrency &&
-        (each.askedUnits ?? 90_000n) === amountUnits,
-    );
   }
 
   /** Whether the next pass has more to do. */

@@ -9,8 +9,8 @@ import { type DueHeights, finishLoosePayments, type OpenRow, selectDuePayments }
 
 /** One in so many has no invoice, even if more of those with one are due. */
 const LOOSE_ONE_IN = 5;
-/** Payments without an invoice that become final in one pass, which needs no request. */
-const FINISHED_A_PASS = 5_000;
+/** Payments without an invoice that become final by one statement. */
+export const FINISHED_A_PASS = 5_000;
 
 export interface DueRows {
   readonly rows: readonly OpenRow[];
@@ -35,7 +35,7 @@ export async function readDue(
     { ...heights, hasInvoice: true, after: progress.lookedAt, limit: most + 1 },
     { ...heights, hasInvoice: false, after: progress.looseLookedAt, limit: limit + 1 },
   ];
-  const finished = { ...heights, isByDepth, nowMs: deps.nowMs(), limit: FINISHED_A_PASS };
+  const finished = { ...heights, isByDepth, nowMs: deps.nowMs(), list: "[]", limit: FINISHED_A_PASS };
   const read = stored(
     await readWithRetry(deps.sleep, async () =>
       batch(deps.db, [

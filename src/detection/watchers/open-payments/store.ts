@@ -6,6 +6,7 @@ import type { JsonOf } from "../../../lib/typed-json.ts";
 import { orNull } from "../../../platform/db/json-rows.ts";
 import { prepared } from "../../../platform/db/prepared-statement.ts";
 import { payments } from "../../../platform/db/schema/payments.ts";
+import { member } from "../../matching/store.ts";
 import type { Page } from "../store.ts";
 
 const network = sql.placeholder("network");
@@ -55,6 +56,7 @@ export interface DueHeights {
 
 /**
  * Ends the recheck of payments without an invoice whose blocks are proven and final, as an observation of each would: a flood has thousands of them.
+ * Of UNMATCHED ones those of the `list` (`listOf`), and growth: what a user is to decide about may have been invented, so its block is read again first.
  * `isByDepth`: the chain names no final block, so each must also be as deep as its wallet requires.
  */
 export const finishLoosePayments = prepared(
@@ -63,6 +65,7 @@ export const finishLoosePayments = prepared(
       readonly network: string;
       readonly isByDepth: boolean;
       readonly nowMs: number;
+      readonly list: string;
       readonly limit: number;
     },
   ) => ({
@@ -81,7 +84,10 @@ export const finishLoosePayments = prepared(
       })
       .where(
         sql`rowid in (select rowid from payments where network = ${network} and final_at_ms is null and invoice_id is null
-        and status in ('UNMATCHED', 'IGNORED') and block_height <= min(${of.provenHeight}, ${of.finalHeight}, ${of.tipHeight})
+        and (status = 'IGNORED' or status = 'UNMATCHED' and (tx_hash like 'block:%' or (tx_hash, output_index, block_hash,
+          cryptocurrency || ' ' || to_address || ' ' || amount_units) in (select ${member("txHash")}, ${member("outputIndex")}, ${member("blockHash")},
+          ${member("effect")} from json_each(${of.list}) item)))
+        and block_height <= min(${of.provenHeight}, ${of.finalHeight}, ${of.tipHeight})
         and (not ${of.isByDepth} or block_height <= ${of.tipHeight} + 1 - required_confirmations) limit ${of.limit})`,
       ),
 );

@@ -62,6 +62,17 @@ describe("reading a transaction from Blockbook", () => {
     expect(data && transfersTo(new Set([SHOP]), "LTC", data)).toEqual([]);
   });
 
+  test("what an address pays to itself names the address as its sender, and nothing else does", () => {
+    const vin = [...paying(1, unconfirmed).vin, { txid: id(7), n: 2, addresses: [SHOP], isAddress: true, value: "9" }];
+    const outputs = [toShop, { ...toShop, n: 2, addresses: ["LOther"] }];
+    const senders = (value: object) => {
+      const { data } = parsed(value);
+      return data && transfersTo(new Set([SHOP, "LOther"]), "LTC", data).map(({ fromAddress }) => fromAddress);
+    };
+    expect(senders(paying(1, unconfirmed, outputs))).toEqual([null, null]);
+    expect(senders({ ...paying(1, unconfirmed, outputs), vin })).toEqual([SHOP, null]);
+  });
+
   test("a coinbase transaction spends no outputs", () => {
     expect(parsed({ ...paying(1, inBlock(5)), vin: [{ n: 0, coinbase: "03" }] }).data?.spends).toEqual([]);
   });

@@ -38,6 +38,8 @@ describe("a claimed transaction", () => {
     ["OTHER_ORDER", factsOf([], [taken("DETECTED"), free("IGNORED")])],
     ["SET_ASIDE", factsOf([], [free("IGNORED"), free("IGNORED", { resolution: decided })])],
     ["TOO_LITTLE", factsOf([], [free("IGNORED")])],
+    ["NOT_THIS", factsOf([], [free("IGNORED", { fromAddress: "A", toAddress: "A" })])],
+    ["SET_ASIDE", factsOf([], [free("IGNORED", { fromAddress: "A", toAddress: "A", resolution: decided })])],
     ["REORGED", factsOf([{ status: "REORGED" }])],
     ["REORGED", factsOf([], [free("REORGED", { wasIgnored: true })])],
     ["NOT_FOUND", factsOf([{ status: "DROPPED", outputIndex: "0~pay_1" }])],
