@@ -91,7 +91,7 @@ export interface SupersededEffect {
   readonly toAddress: string;
   /** Base units, as text. */
   readonly amountUnits: string;
-  /** Null if it was in no block. */
+  /** Null if it was in no block, or if it left the chain before this payment was stored. */
   readonly blockHash: string | null;
 }
 

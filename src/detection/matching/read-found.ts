@@ -27,6 +27,7 @@ import {
   selectKnownTransfers,
   selectLeftOut,
   selectSettledTransfers,
+  selectUnnamed,
 } from "./store.ts";
 import { blockOf } from "./unmatched/store.ts";
 
@@ -124,7 +125,8 @@ export async function readFound(
     for (const transfer of placeable) {
       const holders = facts.holders.get(transfer.toAddress) ?? [];
       const onlyFor = known.has(effectKey(transfer)) ? askedBy : undefined;
-      const supersedes = superseded.get(effectKey(transfer)) ?? [];
+      const lost = facts.unnamed.get(transfer)?.flatMap(({ row }) => row ?? []) ?? [];
+      const supersedes = [...(superseded.get(effectKey(transfer)) ?? []), ...lost];
       const exact = exactFacts(deps, network, transfer, facts);
       fresh.push({ transfer, holders, onlyFor, supersedes, facts: { ...exact, rates } });
     }
@@ -194,13 +196,15 @@ async function readRows(
       selectAddressOwners(deps.db, { network: name, list: addresses }),
       selectExactAmounts(deps.db, name, distinct),
       selectHolders(deps.db, { network: name, list: addresses, merchantId: askedBy ?? "" }),
+      selectUnnamed(deps.db, { network: name, list }),
     ]),
   );
   if (!read.ok) return read;
-  const [rows, settled, leftOut, owners, exact, holders] = read.value;
+  const [rows, settled, leftOut, owners, exact, holders, unnamed] = read.value;
   return ok({
     rows,
     leftOut,
+    unnamed: Map.groupBy(unnamed, ({ key }) => transfers[Number(key)]),
     settled: new Map(settled.map((row) => [transferKey(row), row.isOwn])),
     owners: Map.groupBy(owners, ({ address }) => address ?? ""),
     exact: Map.groupBy(exact, ({ cryptocurrency, address, reservedUnits: units }) =>

@@ -61,6 +61,29 @@ export const selectKnownTransfers = prepared(
       .limit(KNOWN_AT_ONCE),
 );
 
+/**
+ * The rows that left for another effect of these transfers, and that no row names as evidence: the look ended before it stored the new effect.
+ * `list`: as for `selectKnownTransfers`.
+ */
+export const selectUnnamed = prepared(
+  (of: { readonly network: string; readonly list: string }) => of,
+  (db) =>
+    db
+      .select({
+        key: sql<string>`item.key`.as("of_transfer"),
+        row: sql`${paymentJson("paid")}`.mapWith(orNull(decodePayment)).as("unnamed"),
+      })
+      .from(
+        sql`${listed} cross join payments paid on paid.network = ${network} and paid.tx_hash = ${member("txHash")}
+        and paid.output_index > ${member("outputIndex")} || '~' and paid.output_index < ${member("outputIndex")} || '~~'`,
+      )
+      .where(
+        sql`not exists (select 1 from payments heir, json_each(heir.evidence, '$.supersedes') named where heir.network = paid.network
+        and heir.tx_hash = paid.tx_hash and heir.merchant_id = paid.merchant_id and named.value ->> '$.paymentId' = paid.id)`,
+      )
+      .limit(KNOWN_AT_ONCE),
+);
+
 /** Those of these transfers that have other rows, and whether the merchant has one of them. `list`: as for `selectKnownTransfers`. */
 export const selectSettledTransfers = prepared(
   (of: { readonly network: string; readonly list: string; readonly merchantId: string }) => of,

@@ -118,6 +118,34 @@ describe("the first facts of a payment", () => {
     ]);
   });
 
+  it.each([
+    ["another invoice", 1],
+    ["nobody", 2],
+  ])("are evidence of what pays %s, although the look ended between the two", async (_, wanted) => {
+    const { merchant, address } = await shopAt();
+    const [one, two] = [await invoiceOf(merchant, 83), await invoiceOf(merchant, 84)];
+    const first = transferTo(address, one.units);
+    await look([first]);
+    const amountUnits = wanted === 1 ? two.units : unitsOf("400");
+    const again = minedAgain(first, { amountUnits });
+    // The look ends when it has taken the old row off the chain. What pays nobody takes one step more until then.
+    let steps = wanted;
+    const budget = {
+      get isSpent() {
+        return --steps <= 0;
+      },
+    };
+    expect(await look([again], { tip: 101, budget })).toMatchObject({ value: { leftFrom: 101 } });
+    expect((await rowsOf(first.txHash)).map(({ status }) => status)).toEqual(["DROPPED"]);
+    await look([again], { tip: 101 });
+    const rows = await rowsOf(first.txHash);
+    const now = rows.find(({ outputIndex }) => outputIndex === "0");
+    const old = rows.find(({ outputIndex }) => outputIndex !== "0");
+    expect((await merchant.get(`/payments/${now?.id}`)).body.evidence.supersedes).toMatchObject([
+      { paymentId: old?.id, currency: "USDT", toAddress: address, amount: "83" },
+    ]);
+  });
+
   it("do not count again because they come back: they count from then, once", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 81);
@@ -227,13 +255,13 @@ async function leftOutAt(address: string, count: number): Promise<readonly [Tran
 
 describe("a transfer that does something else", () => {
   it.each([
-    ["the same block, because a source lied", blockAt(100)],
-    ["another block", blockAt(101, Date.now(), "b")],
-  ])("in %s, is decided again although it was left out", async (_, block) => {
+    ["the same block, because a source lied", () => blockAt(100)],
+    ["another block", () => blockAt(101, Date.now(), "b")],
+  ])("in %s, is decided again although it was left out", async (_, blockNow) => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 85);
     const [transfer] = await leftOutAt(address, 1);
-    await look([{ ...transfer, block, amountUnits: units }], { tip: 101 });
+    await look([{ ...transfer, block: blockNow(), amountUnits: units }], { tip: 101 });
     expect(await countedUnits(id)).toBe(units);
   });
 
