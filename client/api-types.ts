@@ -1594,6 +1594,7 @@ export interface components {
         | "api_key:create"
         | "api_key:delete"
         | "audit:view"
+        | "protection:weaken"
       )[];
       /**
        * Format: date-time
@@ -2037,7 +2038,7 @@ export interface components {
       getSettings: {
         answer: components["schemas"]["Settings"];
       };
-      /** @description Change settings. Absent settings keep their values. A change applies to new invoices; existing ones keep the settings with which they were created. Only a user who gave a factor in the last 5 minutes can change walletChangeDelayHours: every owner and admin is mailed, and a shorter delay takes effect once the current delay has passed. Needs MERCHANT_UPDATE. */
+      /** @description Change settings. Absent settings keep their values. A change applies to new invoices; existing ones keep the settings with which they were created. Only a user who gave a factor in the last 5 minutes can change walletChangeDelayHours: every owner and admin is mailed, and a shorter delay takes effect once the current delay has passed. Weakening a protection needs a recent factor too, or PROTECTION_WEAKEN. Needs MERCHANT_UPDATE. */
       updateSettings: {
         body: components["schemas"]["UpdateSettingsBody"];
         answer: components["schemas"]["Settings"];

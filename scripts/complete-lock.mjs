@@ -1,7 +1,9 @@
 // `npm run lock:complete`, after every change of the packages: makes package-lock.json independent of the registry that wrote it. With a mirror
 // that lacks the packages of other systems npm silently leaves them out; npm 11's `npm ci` then refuses the lock file, and on such a system the
-// compiled part would be missing. This adds an entry for each, marked for its system and fetched only there. Registry URLs are removed, so that
-// everybody installs from their own registry. Running it twice changes nothing.
+// compiled part would be missing. This adds an entry for each, marked for its system and fetched only there, with the integrity that the registry
+// names: a package without one would be installed whatever it contains. Registry URLs are removed, so that everybody installs from their own
+// registry. Running it twice changes nothing.
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
 const LOCK_FILE = "package-lock.json";
@@ -36,6 +38,14 @@ for (const [path, entry] of Object.entries(packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {}))
     addIfAbsent(path, entry, name, version);
 }
+for (const [path, entry] of Object.entries(packages)) {
+  if (!path.includes("node_modules/") || entry.link === true || entry.integrity !== undefined) continue;
+  // The client of this repository, which the shops install from a file.
+  if (path === "node_modules/edgetill") continue;
+  const { version, ...more } = entry;
+  // npm's order of the fields.
+  packages[path] = { version, integrity: integrityOf(path, entry), ...more };
+}
 lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 const after = `${JSON.stringify(lock, null, 2)}\n`;
@@ -52,6 +62,19 @@ function addIfAbsent(path, parent, name, version) {
   // npm's order of the fields; undefined ones are not written.
   packages[place] = { version, cpu, dev: parent.dev, libc, optional: true, os };
   console.log(`added ${place} ${version}`);
+}
+
+/** The SHA-512 of a package, as the registry names it. */
+function integrityOf(path, { name = path.replace(/^.*node_modules\//, ""), version }) {
+  const spec = `${name}@${version}`;
+  const isWindows = process.platform === "win32";
+  const integrity = execFileSync("npm", ["view", spec, "dist.integrity"], {
+    encoding: "utf8",
+    shell: isWindows,
+  }).trim();
+  if (/^sha512-[\w+/]{86}==$/.test(integrity)) return integrity;
+  console.error(`${spec} has no integrity: run this again where npm's registry knows the package.`);
+  process.exit(1);
 }
 
 /** Where Node looks for `name` from the package at `path`, nearest first. */

@@ -15,8 +15,8 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
 if (changedAtMs("node_modules/.package-lock.json") < changedAtMs("package-lock.json")) {
   console.log("Installing the locked packages (once, about a minute) ...");
   // --include=dev: NODE_ENV=production or omit=dev would leave out wrangler and the current Node.
-  // --ignore-scripts=false: a user's own setting would leave out the Node that the install script of `node` brings.
-  const npm = spawnSync("npm ci --include=dev --ignore-scripts=false --no-audit --no-fund --loglevel=error", {
+  // A user's own `ignore-scripts` stays: the message below says what then is missing.
+  const npm = spawnSync("npm ci --include=dev --no-audit --no-fund --loglevel=error", {
     shell: true,
     stdio: "inherit",
   });
@@ -26,7 +26,7 @@ if (changedAtMs("node_modules/.package-lock.json") < changedAtMs("package-lock.j
 if (!existsSync(LOCAL_NODE)) {
   stop(
     `${LOCAL_NODE} is missing: the install script of the package "node" did not run.\n` +
-      "Allow it (npm config set ignore-scripts false), delete node_modules and run the command again.",
+      "Your npm has ignore-scripts set. Run that one script, and the command again: npm rebuild node --ignore-scripts=false",
   );
 }
 

@@ -10,7 +10,7 @@ export type Step =
   | { readonly kind: "webhook"; readonly body: Api.CreateWebhookBody }
   | { readonly kind: "product"; readonly body: Api.CreateProductBody; readonly ordinal: number }
   | { readonly kind: "customer"; readonly body: Api.UpsertCustomerBody; readonly ordinal: number }
-  | { readonly kind: "settings"; readonly body: Api.UpdateSettingsBody };
+  | { readonly kind: "settings"; readonly body: Api.UpdateSettingsBody; readonly isWeaker: boolean };
 
 export interface Work {
   readonly steps: readonly Step[];
@@ -150,7 +150,8 @@ function settingsWork(wanted: WantedSettings, present: Api.Settings | undefined)
   };
   const isDone = Object.keys(body).length === 0;
   const there = isDone && Object.keys(wanted).length > 0 ? ["settings"] : [];
-  return { steps: isDone ? [] : [{ kind: "settings", body }], there, blocked: [] };
+  const isWeaker = (body.underpaidTolerancePercent ?? 0) > (present?.underpaidTolerancePercent ?? 0);
+  return { steps: isDone ? [] : [{ kind: "settings", body, isWeaker }], there, blocked: [] };
 }
 
 /** One line for people. */
@@ -184,16 +185,16 @@ export function idempotencyKeyOf(step: Step): string {
 }
 
 /** The permissions that a step needs, as the API names them. A wallet that shows wrong addresses is disabled, which is an update. */
-export function permissionsOf({ kind }: Step): readonly string[] {
-  switch (kind) {
+export function permissionsOf(step: Step): readonly string[] {
+  switch (step.kind) {
     case "wallet":
       return ["wallet:create", "wallet:update"];
     case "webhook":
     case "product":
-      return [`${kind}:create`];
+      return [`${step.kind}:create`];
     case "customer":
       return ["customer:update"];
     case "settings":
-      return ["merchant:update"];
+      return ["merchant:update", ...(step.isWeaker ? ["protection:weaken"] : [])];
   }
 }

@@ -147,9 +147,7 @@ export function createApp(): HonoBase<AppEnv> {
 async function shield(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
   const ip = callerIp(c);
   if (refusesToServe(c.env, c.req.url) && c.req.path !== "/healthz") {
-    logAlert(
-      "not serving: a variable has a value that production must not have, or development is asked by another host; /healthz names it",
-    );
+    logAlert("not serving: a wrong variable, or development at another host; /healthz names it");
     return refuse(c, { code: "INTERNAL_ERROR" });
   }
   if (isDevelopment(c.env) || ip === undefined) {

@@ -1,5 +1,5 @@
 // Checks a deployment's variables. A wrong one only disables what depends on it: rates, watched networks, shown addresses, codes, mails or
-// signed returns. Reads and the sweep continue, and `/healthz` and the log say what to correct.
+// signed returns. Reads and the sweep continue, and `/healthz` names what to correct.
 
 import { parseProviders } from "../accounts/identities/providers.ts";
 import { parseSignUp } from "../accounts/sign-in/new-accounts.ts";
@@ -82,8 +82,6 @@ export type FaultCode =
 
 export interface ConfigurationFault {
   readonly code: FaultCode;
-  /** For the log; never contains the value of a secret. */
-  readonly problem: string;
   /** Whether invoices and wallets cannot be shown until the fault is corrected. */
   readonly isFatal: boolean;
 }
@@ -112,30 +110,15 @@ export function configurationFaults(of: Variables, askedAt = ""): readonly Confi
     ...mailFaults(of, isDevelopment),
   ];
   const faults = judged.flatMap(([code, parsed]): ConfigurationFault[] =>
-    parsed.ok
-      ? []
-      : [{ code, problem: parsed.error, isFatal: code === "ROW_MAC_KEY_INVALID" || code === "MASTER_KEY_INVALID" }],
+    parsed.ok ? [] : [{ code, isFatal: code === "ROW_MAC_KEY_INVALID" || code === "MASTER_KEY_INVALID" }],
   );
-  if (!isDevelopment && hasDevelopmentSetting(of)) {
-    const problem =
-      "WEBHOOK_LOOPBACK, WEBHOOK_SCHEDULE_SECONDS, DEV_CONTROL, TURNSTILE_ORIGIN and DRILL_WITHOUT are for development only: nothing is served until they are removed";
-    faults.unshift({ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", problem, isFatal: true });
-  }
-  if (isDevelopment && isInPublic(of, askedAt)) {
-    const problem =
-      "ENVIRONMENT=development is for loopback only: nothing is served while PUBLIC_URL, or the host of a request, is not localhost";
-    faults.unshift({ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", problem, isFatal: true });
-  }
-  if (!isDevelopment && hasInsecureOrigin(of)) {
-    const problem =
-      "PUBLIC_URL must start with https://: nothing is served, because sessions and payment pages would be sent unencrypted";
-    faults.unshift({ code: "PUBLIC_URL_INSECURE", problem, isFatal: true });
-  }
-  if (!isDevelopment && (of.PUBLIC_URL ?? "").trim() === "") {
-    const problem =
-      "PUBLIC_URL is empty, and no set-up link was redeemed: links to customers need an origin, so do either of them";
-    faults.push({ code: "PUBLIC_URL_MISSING", problem, isFatal: false });
-  }
+  if (isDevelopment ? isInPublic(of, askedAt) : hasDevelopmentSetting(of))
+    faults.unshift({ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", isFatal: true });
+  // Sessions and payment pages would be sent unencrypted.
+  if (!isDevelopment && hasInsecureOrigin(of)) faults.unshift({ code: "PUBLIC_URL_INSECURE", isFatal: true });
+  // Links to customers need an origin: of PUBLIC_URL, or of a set-up link that was redeemed.
+  if (!isDevelopment && (of.PUBLIC_URL ?? "").trim() === "")
+    faults.push({ code: "PUBLIC_URL_MISSING", isFatal: false });
   return faults;
 }
 
@@ -203,11 +186,7 @@ function isLoopback(url: string): boolean {
 
 /** The faults to show while a set-up link is awaited: the link gives the origin that PUBLIC_URL lacks. */
 export function beforeSetUp(faults: readonly ConfigurationFault[]): readonly ConfigurationFault[] {
-  const problem = "nothing is served but the set-up: make a link with npm run setup-link, and open it";
-  return [
-    { code: "NOT_SET_UP", problem, isFatal: false },
-    ...faults.filter(({ code }) => code !== "PUBLIC_URL_MISSING"),
-  ];
+  return [{ code: "NOT_SET_UP", isFatal: false }, ...faults.filter(({ code }) => code !== "PUBLIC_URL_MISSING")];
 }
 
 /**

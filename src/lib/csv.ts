@@ -2,6 +2,9 @@
 
 const LINE_END = "\r\n";
 
+/** The beginning of a formula, behind what a spreadsheet may skip. Of the text's compatible form: a full-width sign counts in some languages. */
+const FORMULA = /^([\t\r\n]|[\s\p{C}\p{Z}]*[=+\-@\u2212])/u;
+
 /** One record with its line end. An apostrophe in front keeps a spreadsheet from running a text as a formula (OWASP "CSV Injection"). */
 export function csvRecord(fields: readonly (string | number)[]): string {
   return fields.map(csvField).join(",") + LINE_END;
@@ -9,6 +12,6 @@ export function csvRecord(fields: readonly (string | number)[]): string {
 
 function csvField(field: string | number): string {
   if (typeof field === "number") return String(field);
-  const harmless = /^[=+\-@\t\r\n]/.test(field) ? `'${field}` : field;
+  const harmless = FORMULA.test(field.normalize("NFKC")) ? `'${field}` : field;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

@@ -9,6 +9,7 @@ import type { Wallet } from "./shapes.ts";
 export const MOVE_PERMISSIONS = [
   "MERCHANT_VIEW",
   "MERCHANT_UPDATE",
+  "PROTECTION_WEAKEN",
   "WALLET_VIEW",
   "WALLET_CREATE",
   "WALLET_UPDATE",

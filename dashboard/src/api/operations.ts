@@ -531,6 +531,7 @@ export interface components {
         | "API_KEY_CREATE"
         | "API_KEY_DELETE"
         | "AUDIT_VIEW"
+        | "PROTECTION_WEAKEN"
       )[];
       /** @description When the key stops working, a time in the future; null if it never expires. */
       expiresAt?: ((string | Date) | null) | undefined;
@@ -2195,6 +2196,7 @@ export interface components {
         | "api_key:create"
         | "api_key:delete"
         | "audit:view"
+        | "protection:weaken"
       )[];
       /**
        * Format: date-time
@@ -2494,7 +2496,7 @@ export interface components {
           }[];
         };
       };
-      /** @description Disable a wallet with the link in a mail about its change. Needs only the token, which works once, within 7 days, while the user who got the mail is an OWNER or ADMIN of the team. After that no new invoice uses the wallet. Needs no key. */
+      /** @description Disable a wallet with the link in a mail about its change. Needs only the token, which works once, within 7 days, while its recipient is an OWNER or ADMIN. After that no new invoice uses the wallet. Needs no key. */
       disableWalletByLink: {
         body: components["schemas"]["DisableWalletByLinkBody"];
         answer: {
@@ -2748,7 +2750,7 @@ export interface components {
       getSettings: {
         answer: components["schemas"]["Settings"];
       };
-      /** @description Change settings. Absent settings keep their values. A change applies to new invoices; existing ones keep the settings with which they were created. Only a user who gave a factor in the last 5 minutes can change walletChangeDelayHours: every owner and admin is mailed, and a shorter delay takes effect once the current delay has passed. Needs MERCHANT_UPDATE. */
+      /** @description Change settings. Absent settings keep their values. A change applies to new invoices; existing ones keep the settings with which they were created. Only a user who gave a factor in the last 5 minutes can change walletChangeDelayHours: every owner and admin is mailed, and a shorter delay takes effect once the current delay has passed. Weakening a protection needs a recent factor too, or PROTECTION_WEAKEN. Needs MERCHANT_UPDATE. */
       updateSettings: {
         body: components["schemas"]["UpdateSettingsBody"];
         answer: components["schemas"]["Settings"];

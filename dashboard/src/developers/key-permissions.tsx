@@ -1,10 +1,10 @@
 import { SimpleGrid, Stack, Text } from "@mantine/core";
-import { keyPermissionName, PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
 import { permissionGroups } from "../shell/permission-words.ts";
 
 /** What a key may do, by what it is about. `names` are as keys have them: `INVOICE_CREATE`. */
 export function KeyPermissions({ names }: { readonly names: readonly string[] }) {
-  const held = PERMISSIONS.filter((permission) => names.includes(keyPermissionName(permission)));
+  const held = SECRET_KEY_PERMISSIONS.filter((permission) => names.includes(keyPermissionName(permission)));
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="xs">
       {permissionGroups(held).map(({ name, members }) => (

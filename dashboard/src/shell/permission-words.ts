@@ -1,4 +1,4 @@
-// The 34 permissions in words, in groups: what a key may do, and what a role may do.
+// The 34 permissions, and the one for keys, in words, in groups: what a key may do, and what a role may do.
 import type { Permission } from "./pages.ts";
 
 type Domain = Permission extends `${infer D}:${string}` ? D : never;
@@ -15,6 +15,7 @@ const DOMAINS: Readonly<Record<Domain, string>> = {
   team: "Team",
   merchant: "Merchant and settings",
   audit: "Audit log",
+  protection: "Protections",
 };
 
 const ACTIONS: Readonly<Record<Action, string>> = {
@@ -27,6 +28,7 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   invite: "Invite",
   remove: "Remove",
   billing: "Billing",
+  weaken: "Weaken",
 };
 
 export interface PermissionGroup {

@@ -11,6 +11,7 @@ import type { Statement } from "../../platform/db/batch.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import { recordEvent } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
+import type { Mailer } from "../../platform/mail/mail.ts";
 import type { KeyKind, NewApiKey } from "../auth/api-key.ts";
 import type { ApiKeyRow } from "../auth/store.ts";
 import type { Seat } from "../merchants/store.ts";
@@ -23,6 +24,7 @@ import { ungrantable } from "./grant.ts";
 import { assertKeyAsRead, selectApiKey, updateApiKey } from "./store.ts";
 
 export interface KeyDependencies extends CommitDependencies {
+  readonly mailer: Mailer;
   /** Makes a secret; throws if API_KEY_MAC_KEY is not configured. */
   newSecret(of: { readonly kind: KeyKind; readonly merchantId: string }): NewApiKey;
 }
@@ -53,6 +55,7 @@ export interface KeyChange {
   readonly columns: Parameters<typeof updateApiKey>[2];
   readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
   readonly event?: KeyEvent;
+  readonly afterwards?: (() => Promise<void>) | undefined;
 }
 
 /** Returns the changed key. `decide` returns undefined if there is nothing to change. */
@@ -67,7 +70,7 @@ export function changeApiKey(
     if (!decided.ok) return decided;
     if (decided.value === undefined) return ok({ value: keyAndSeat.key });
     const { changed, statements } = changeStatements(deps, of.trail, keyAndSeat, decided.value, operationId);
-    return ok({ value: changed, statements });
+    return ok({ value: changed, statements, afterwards: decided.value.afterwards });
   });
 }
 

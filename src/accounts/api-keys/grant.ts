@@ -6,11 +6,15 @@ import {
   type Permission,
   PUBLIC_KEY_PERMISSIONS,
   SECRET_KEY_PERMISSIONS,
+  WEAKEN,
 } from "../teams/permissions.ts";
 import { ROLE_PERMISSIONS, type Role } from "../teams/roles.ts";
 
-/** All 34 permissions, as keys name them. Any other name is invalid; one of these may still not be grantable. */
-export const KEY_PERMISSION_NAMES: readonly string[] = PERMISSIONS.map(keyPermissionName);
+/** All 34 permissions and the one for keys, as keys name them. Any other name is invalid; one of these may still not be grantable. */
+export const KEY_PERMISSION_NAMES: readonly string[] = [
+  ...PERMISSIONS.map(keyPermissionName),
+  keyPermissionName(WEAKEN),
+];
 
 const HELD_BY: Readonly<Record<KeyKind, readonly Permission[]>> = {
   SECRET: SECRET_KEY_PERMISSIONS,
@@ -23,6 +27,8 @@ export function ungrantable(of: {
   readonly names: readonly string[];
   readonly role: Role;
 }): readonly string[] {
-  const grantable = HELD_BY[of.kind].filter((each) => ROLE_PERMISSIONS[of.role].has(each)).map(keyPermissionName);
+  const grantable = HELD_BY[of.kind]
+    .filter((each) => ROLE_PERMISSIONS[of.role].has(each === WEAKEN ? "api_key:create" : each))
+    .map(keyPermissionName);
   return of.names.filter((name) => !grantable.includes(name));
 }

@@ -3,6 +3,7 @@ import type { Result } from "../../lib/result.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { ApiKeyRow } from "../auth/store.ts";
+import { selectStewards } from "../teams/store.ts";
 import { apiKeyBodyOf } from "./api-key-body.ts";
 import { countApiKeys, selectApiKey, selectApiKeyPage } from "./store.ts";
 
@@ -18,6 +19,11 @@ export function pageReads(db: Db, merchantId: string, query: KeyQuery | undefine
 /** Reads the key of the path. */
 export function keyReads(db: Db, merchantId: string, apiKeyId: string | undefined) {
   return [selectApiKey(db, { merchantId, apiKeyId: apiKeyId ?? "" })] as const;
+}
+
+/** The key of the path, and who is told if its protection is weakened. */
+export function updateReads(db: Db, merchantId: string, apiKeyId: string | undefined) {
+  return [...keyReads(db, merchantId, apiKeyId), selectStewards(db, merchantId)] as const;
 }
 
 /** Keys that are not deleted, also expired ones, newest first. */

@@ -5,6 +5,7 @@ import type { MemberPrincipal } from "../auth/principal.ts";
 import { answerOnce } from "../pipeline/answer-once.ts";
 import type { MerchantCall } from "../pipeline/call.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
+import { weakeningRefusal } from "../protections/weakening.ts";
 import type { Permission } from "../teams/permissions.ts";
 import { apiKeyBodyOf } from "./api-key-body.ts";
 import type { KeyActor, KeyDependencies } from "./change-api-key.ts";
@@ -20,7 +21,7 @@ import {
 import { createApiKey } from "./create-api-key.ts";
 import { deleteApiKey } from "./delete-api-key.ts";
 import { keyDependencies } from "./dependencies.ts";
-import { keyReads, listApiKeys, pageReads } from "./list-api-keys.ts";
+import { keyReads, listApiKeys, pageReads, updateReads } from "./list-api-keys.ts";
 import { rotateApiKey } from "./rotate-api-key.ts";
 import { updateApiKeyFields } from "./update-api-key.ts";
 
@@ -77,12 +78,20 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
     permission: "api_key:create",
     body: updateApiKeyBody,
     answers: [{ status: 200, description: "The changed key", schema: apiKeyBody }],
-    refusals: ["API_KEY_NOT_FOUND", "PERMISSION_NOT_GRANTABLE"],
-    reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
+    refusals: ["API_KEY_NOT_FOUND", "PERMISSION_NOT_GRANTABLE", "STEP_UP_REQUIRED"],
+    reads: ({ db, merchantId, params }) => updateReads(db, merchantId, params.apiKeyId),
     answer: async (call) => {
       const actor = actorFor(call, "api_key:create");
       if (!actor.ok) return actor;
-      const changed = await updateApiKeyFields(call.deps, { ...actor.value, ...named(call) }, call.body);
+      const [[read], stewards] = call.read;
+      const watch = {
+        place: call.merchant.name,
+        author: actor.value.email,
+        readers: stewards.map(({ email }) => email),
+        refusal: weakeningRefusal(call.principal, call.nowMs),
+      };
+      const of = { ...actor.value, apiKeyId: call.params.apiKeyId ?? "", read, watch };
+      const changed = await updateApiKeyFields(call.deps, of, call.body);
       return changed.ok ? ok(jsonReply(200, apiKeyBodyOf(changed.value, call.nowMs))) : changed;
     },
   })
@@ -125,11 +134,11 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
 function actorFor(
   call: MerchantCall<KeyDependencies>,
   permission: Permission,
-): Result<KeyActor & { readonly createdBy: MemberPrincipal["user"]["id"] }, Failure> {
+): Result<KeyActor & { readonly createdBy: MemberPrincipal["user"]["id"]; readonly email: string }, Failure> {
   const { principal, trail } = call;
   if (principal.kind === "API_KEY") return err({ code: "SESSION_REQUIRED" });
   const { merchantId, memberId, role, user } = principal;
-  return ok({ seat: { merchantId, memberId, role }, trail, permission, createdBy: user.id });
+  return ok({ seat: { merchantId, memberId, role }, trail, permission, createdBy: user.id, email: user.email });
 }
 
 /** The key of the path. */

@@ -2,6 +2,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { changedFacts } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { ApiKeyRow } from "../auth/store.ts";
+import { checkWeakening, type Watch } from "../protections/check-weakening.ts";
 import { apiKeyFacts } from "./api-key-body.ts";
 import { type ChangeOf, changeApiKey, type KeyDependencies, overreach } from "./change-api-key.ts";
 import { jsonOrNull } from "./create-api-key.ts";
@@ -12,10 +13,10 @@ export interface KeyUpdate {
   readonly allowedIps?: readonly string[] | null | undefined;
 }
 
-/** Applies both of two concurrent changes. Writes nothing if nothing changes. */
+/** Applies both of two concurrent changes. Writes nothing if nothing changes. To allow more addresses weakens a protection. */
 export async function updateApiKeyFields(
   deps: KeyDependencies,
-  of: ChangeOf,
+  of: ChangeOf & { readonly watch: Watch },
   update: KeyUpdate,
 ): Promise<Result<ApiKeyRow, Failure>> {
   return changeApiKey(deps, of, ({ key, seat }) => {
@@ -25,6 +26,10 @@ export async function updateApiKeyFields(
     const columns = { name: update.name ?? key.name, allowedIps };
     const facts = changedFacts(apiKeyFacts(key), apiKeyFacts({ ...key, ...columns }));
     if (Object.keys(facts.after).length === 0) return ok(undefined);
-    return ok({ columns, entry: { action: "api_key.updated", ...facts } });
+    const watch = { ...of.watch, place: `the API key ${key.display} of ${of.watch.place}` };
+    const weighed = checkWeakening(deps, watch, "updateApiKey", facts);
+    if (!weighed.ok) return weighed;
+    const { facts: said, ...more } = weighed.value;
+    return ok({ columns, entry: { action: "api_key.updated", ...said }, ...more });
   });
 }

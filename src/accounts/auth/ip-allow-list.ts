@@ -22,6 +22,13 @@ export function isIpRange(text: string): boolean {
   return parseRange(text) !== undefined;
 }
 
+/** Whether every address of `range` is in `outer`; false where either is unreadable, or only one is a mapped range. */
+export function isRangeWithin(range: string, outer: string): boolean {
+  const [inside, around] = [parseRange(range), parseRange(outer)];
+  if (inside === undefined || around === undefined || inside.family !== around.family) return false;
+  return inside.prefix >= around.prefix && isIpAllowed(inside.address, [outer]);
+}
+
 const MAPPED = /^::ffff:/i;
 
 type Family = "ipv4" | "ipv6";

@@ -17,6 +17,7 @@ export interface MerchantChange {
   readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
   /** Further changes in the same batch. */
   readonly statements?: readonly Statement[];
+  readonly afterwards?: (() => Promise<void>) | undefined;
 }
 
 export interface ChangeOf extends Acting {
@@ -51,6 +52,7 @@ export function changeMerchant(
         ...(decided.value.statements ?? []),
         insertAudit(deps.db, of.trail, entry, deps.nowMs),
       ],
+      afterwards: decided.value.afterwards,
     });
   });
 }

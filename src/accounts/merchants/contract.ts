@@ -5,7 +5,7 @@ import { parseUnits } from "../../lib/money.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
 import { isRedirectUrl } from "../../lib/redirect-url.ts";
 import { isImageName } from "../images/image.ts";
-import { PERMISSIONS } from "../teams/permissions.ts";
+import { PERMISSIONS, WEAKEN } from "../teams/permissions.ts";
 import { ROLES } from "../teams/roles.ts";
 import { MISSING_FACTORS } from "../teams/security-policy.ts";
 import { frameOrigin } from "./settings.ts";
@@ -164,7 +164,7 @@ export const merchantBody = () =>
         description:
           "Security settings that the team requires and the caller does not have. Until they are added, the caller cannot access the merchant.",
       }),
-      permissions: z.array(z.enum(PERMISSIONS)).meta({ description: "What the caller may do." }),
+      permissions: z.array(z.enum([...PERMISSIONS, WEAKEN])).meta({ description: "What the caller may do." }),
       createdAt: time(),
       updatedAt: time(),
     })

@@ -5,6 +5,7 @@ import type { MerchantPrincipal } from "../auth/principal.ts";
 import { stepUpRefusal } from "../auth/principal.ts";
 import { answerOnce } from "../pipeline/answer-once.ts";
 import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
+import { weakeningRefusal } from "../protections/weakening.ts";
 import { seatOf } from "../teams/check-seat.ts";
 import {
   createMerchantBody,
@@ -111,7 +112,7 @@ const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", depend
     operationId: "updateSettings",
     summary: "Change settings",
     description:
-      "Absent settings keep their values. A change applies to new invoices; existing ones keep the settings with which they were created. Only a user who gave a factor in the last 5 minutes can change walletChangeDelayHours: every owner and admin is mailed, and a shorter delay takes effect once the current delay has passed.",
+      "Absent settings keep their values. A change applies to new invoices; existing ones keep the settings with which they were created. Only a user who gave a factor in the last 5 minutes can change walletChangeDelayHours: every owner and admin is mailed, and a shorter delay takes effect once the current delay has passed. Weakening a protection needs a recent factor too, or PROTECTION_WEAKEN.",
     permission: "merchant:update",
     body: updateSettingsBody,
     answers: [{ status: 200, description: "All settings after the change", schema: settingsBody }],
@@ -128,8 +129,12 @@ const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", depend
         seat: seatOf(principal),
         permission: "merchant:update",
         delayRefusal: delayRefusal(principal, call.nowMs),
-        author: principal.kind === "USER" ? principal.user.email : "an API key",
-        readers: stewards.map(({ email }) => email),
+        watch: {
+          place: read.name,
+          author: principal.kind === "USER" ? principal.user.email : "An API key",
+          readers: stewards.map(({ email }) => email),
+          refusal: weakeningRefusal(principal, call.nowMs),
+        },
       } as const;
       const changed = await updateSettings(call.deps, of, body);
       return changed.ok ? ok(jsonReply(200, settingsBodyOf(changed.value, call.deps))) : changed;

@@ -53,6 +53,18 @@ export function delayFacts(delay: WalletChangeDelay, nowMs: number): AuditFacts 
   };
 }
 
+/** The delay in a mail to the team. A shorter one that is pending can be set back until then. */
+export function delayText(delay: WalletChangeDelay, nowMs: number): string {
+  const pending = pendingDelay(delay, nowMs);
+  const present = hours(delayHoursAt(delay, nowMs));
+  if (pending === undefined) return present;
+  return `${present}, and ${hours(pending.hours)} from ${isoTime(pending.fromMs)} on, until when it can be set back`;
+}
+
+function hours(count: number): string {
+  return count === 1 ? "1 hour" : `${count} hours`;
+}
+
 function nextDelay({ walletChangeDelayNextHours: hours, walletChangeDelayNextFromMs: fromMs }: WalletChangeDelay) {
   return hours === null || fromMs === null ? undefined : { hours, fromMs };
 }

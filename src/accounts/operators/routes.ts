@@ -1,7 +1,7 @@
 import { ok } from "../../lib/result.ts";
 import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
-import { accountDependencies } from "../sessions/dependencies.ts";
+import { teamDependencies } from "../teams/dependencies.ts";
 import { addOperator } from "./add-operator.ts";
 import { addOperatorBody, operatorBody, operatorListBody } from "./contract.ts";
 import { listOperators, operatorReads } from "./list-operators.ts";
@@ -13,7 +13,7 @@ const OPERATORS = "/api/v1/operator/operators";
 /** That these paths exist is no secret (they are in the reference), so others get 403 and not 404. */
 export const operatorRoutes = routesOf({
   ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
-  dependencies: accountDependencies,
+  dependencies: teamDependencies,
 })
   .get(OPERATORS, {
     operationId: "listOperators",

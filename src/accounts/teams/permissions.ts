@@ -37,7 +37,10 @@ export const PERMISSIONS = [
   "audit:view",
 ] as const;
 
-export type Permission = (typeof PERMISSIONS)[number];
+/** For keys alone, which give no factor: to weaken a protection (protections/weakening.ts). Whoever makes keys may grant it. */
+export const WEAKEN = "protection:weaken";
+
+export type Permission = (typeof PERMISSIONS)[number] | typeof WEAKEN;
 
 /** What a caller must hold: one permission, or any one of several. */
 export type Needed = Permission | readonly [Permission, ...Permission[]];
@@ -63,8 +66,11 @@ const USER_ONLY: readonly Permission[] = [
   "api_key:delete",
 ];
 
-/** The 27 permissions that an `sk_` key may hold. */
-export const SECRET_KEY_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter((each) => !USER_ONLY.includes(each));
+/** The 28 permissions that an `sk_` key may hold. */
+export const SECRET_KEY_PERMISSIONS: readonly Permission[] = [
+  ...PERMISSIONS.filter((each) => !USER_ONLY.includes(each)),
+  WEAKEN,
+];
 
 /** The permissions that a `pk_` key may hold, which is public in a browser. */
 export const PUBLIC_KEY_PERMISSIONS: readonly Permission[] = ["invoice:create", "invoice:view", "product:view"];

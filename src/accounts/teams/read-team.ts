@@ -3,7 +3,7 @@ import type { Db } from "../../platform/db/client.ts";
 import type { Factors } from "../users/user.ts";
 import { memberBodyOf } from "./member.ts";
 import { missingFactors, type SecurityPolicy, type SignInProvider } from "./security-policy.ts";
-import { countMembers, selectMemberPage, selectTeam } from "./store.ts";
+import { countMembers, selectMemberPage, selectStewards, selectTeam } from "./store.ts";
 
 /** Reads the page and, if the response has page numbers, the count; and what the team requires. */
 export function memberPageReads(db: Db, merchantId: string, query: ListQuery | undefined) {
@@ -28,6 +28,11 @@ export function listedMemberOf(row: ListedRow, policy: SecurityPolicy, configure
     hasGithub: row.github,
   };
   return { ...memberBodyOf(row), missing: missingFactors(policy, factors, configured) };
+}
+
+/** Who is told if the policy is weakened. */
+export function stewardReads(db: Db, merchantId: string) {
+  return [selectStewards(db, merchantId)] as const;
 }
 
 export function policyReads(db: Db, merchantId: string) {

@@ -15,7 +15,7 @@ import {
 } from "./contract.ts";
 import { teamDependencies } from "./dependencies.ts";
 import { memberBodyOf } from "./member.ts";
-import { listedMemberOf, memberPageReads, policyReads } from "./read-team.ts";
+import { listedMemberOf, memberPageReads, policyReads, stewardReads } from "./read-team.ts";
 import { leaveTeam, removeMember } from "./remove-member.ts";
 import { changedPolicy } from "./security-policy.ts";
 import { transferOwnership } from "./transfer-ownership.ts";
@@ -121,9 +121,13 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
     body: updateSecurityBody,
     answers: [{ status: 200, description: "The five security settings", schema: securityBody }],
     refusals: ["OWNER_LACKS_FACTOR", "PROVIDER_NOT_CONFIGURED"],
+    reads: ({ db, merchantId }) => stewardReads(db, merchantId),
     answer: async (call) => {
       const { deps, seat } = callerOf(call);
-      const changed = await updateSecurity(deps, { seat, user: seat.user }, call.body);
+      const { user } = seat;
+      const readers = call.read[0].map(({ email }) => email);
+      const watch = { place: call.merchant.name, author: user.email, readers, refusal: undefined };
+      const changed = await updateSecurity(deps, { seat, user, watch }, call.body);
       return changed.ok ? ok(jsonReply(200, changed.value)) : changed;
     },
   });

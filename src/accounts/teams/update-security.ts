@@ -4,6 +4,8 @@ import { changedFacts } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
+import type { Mailer } from "../../platform/mail/mail.ts";
+import { checkWeakening, type Watch } from "../protections/check-weakening.ts";
 import type { User } from "../users/user.ts";
 import { changeTeam, readActors, type TeamDependencies } from "./change-team.ts";
 import type { Seat } from "./member.ts";
@@ -18,8 +20,8 @@ import { assertPolicy, assertSeat, selectTeam, setPolicy } from "./store.ts";
 
 /** Changes the team's security settings; absent fields keep their values. Writes nothing if nothing changes. */
 export async function updateSecurity(
-  deps: TeamDependencies & { readonly configured: ReadonlySet<SignInProvider> },
-  of: { readonly seat: Seat; readonly user: User },
+  deps: TeamDependencies & { readonly configured: ReadonlySet<SignInProvider>; readonly mailer: Mailer },
+  of: { readonly seat: Seat; readonly user: User; readonly watch: Watch },
   changes: PolicyChanges,
 ): Promise<Result<SecurityPolicy, Failure>> {
   const { seat, user } = of;
@@ -40,14 +42,18 @@ export async function updateSecurity(
     if (refusal !== undefined) return err(refusal);
     const facts = changedFacts({ ...present }, { ...wanted });
     if (Object.keys(facts.after).length === 0) return ok({ value: present });
+    const weighed = checkWeakening(deps, of.watch, "updateTeamSecurity", facts);
+    if (!weighed.ok) return weighed;
+    const { facts: said, ...more } = weighed.value;
     const entry = {
       id: derivedId("aud", operationId),
       merchantId,
       action: "team.security_updated",
       target: merchantId,
-      ...facts,
+      ...said,
     } as const;
     return ok({
+      ...more,
       value: wanted,
       statements: [
         assertSeat(deps.db, actor),

@@ -53,8 +53,9 @@ export function requestOf(
   const placed = (place: Place) =>
     Object.entries(given).filter(([name, value]) => places[name] === place && value !== undefined);
   const inPath = new Map(placed("path").map(([name, value]) => [name, String(value)]));
+  // A segment of dots would name another path, however they are written; without it there is no such route.
   const filled = path.replace(/:(\w+)/g, (_, name: string) =>
-    encodeURIComponent(name === MERCHANT ? of.merchantId : (inPath.get(name) ?? "")),
+    encodeURIComponent((name === MERCHANT ? of.merchantId : inPath.get(name)) ?? "").replace(/^\.+$/, ""),
   );
   const query = new URLSearchParams(placed("query").map(([name, value]) => [name, String(value)]));
   const { idempotencyKey = of.newKey() } = given;

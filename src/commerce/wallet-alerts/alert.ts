@@ -72,26 +72,10 @@ export function alertMail(change: ReportedChange, audience: Audience, reader: Re
   const { before, after, action } = change;
   const wallet = after ?? before;
   if (wallet === undefined) throw new Error("a change of no wallet");
-  const { author } = audience;
-  const merchantName = linkless(audience.merchantName);
-  const pair = `${wallet.cryptocurrency} on ${wallet.network}`;
-  const hasLink = reader.token !== null && after !== undefined;
-  return composeMail({
-    to: reader.email,
-    subject: subjectNaming(
-      audience.merchantName,
-      (name) => `A wallet of ${name} was ${DONE[action]}`,
-      `A wallet was ${DONE[action]}`,
-    ),
-    paragraphs: [
-      `The wallet for ${pair} of ${merchantName} was ${DONE[action]} by ${author} at ${isoTime(context.nowMs)}.`,
-      `Wallet: ${wallet.id}`,
-      `Before: ${before === undefined ? "none" : described(before, context)}`,
-      `Now: ${after === undefined ? "none" : described(after, context)}`,
-      adviceOn(after, hasLink),
-    ],
-    ...(reader.token !== null && hasLink ? linkOf(reader.token, context) : {}),
-  });
+  const shown = (each: Wallet | undefined) => (each === undefined ? "none" : described(each, context));
+  const states = [`Before: ${shown(before)}`, `Now: ${shown(after)}`];
+  const said = { done: `was ${DONE[action]}`, when: `at ${isoTime(context.nowMs)}`, states, after };
+  return walletMail(wallet, said, audience, reader, context);
 }
 
 /** The mail about further changes of one wallet's settings by the same actor, within minutes after a mail about the first. */
@@ -102,24 +86,35 @@ export function joinedMail(
   context: AlertContext,
 ): Mail {
   const { wallet, count, isEnabling } = change;
-  const { token } = reader;
-  const merchantName = linkless(audience.merchantName);
   const done = `was ${isEnabling ? "enabled" : "changed"} ${moreTimes(count)}`;
-  return composeMail({
-    to: reader.email,
-    subject: subjectNaming(audience.merchantName, (name) => `A wallet of ${name} ${done}`, `A wallet ${done}`),
-    paragraphs: [
-      `The wallet for ${wallet.cryptocurrency} on ${wallet.network} of ${merchantName} ${done} by ${audience.author} since the last mail about it.`,
-      `Wallet: ${wallet.id}`,
-      `Now: ${described(wallet, context)}`,
-      adviceOn(wallet, token !== null),
-    ],
-    ...(token === null ? {} : linkOf(token, context)),
-  });
+  const said = { done, when: "since the last mail about it", states: [`Now: ${described(wallet, context)}`] };
+  return walletMail(wallet, { ...said, after: wallet }, audience, reader, context);
 }
 
-function linkOf(token: string, { publicUrl }: AlertContext) {
-  return { link: { text: "Disable the wallet", url: `${publicUrl}/wallets/disable#token=${token}` } };
+function walletMail(
+  { id, cryptocurrency, network }: Wallet,
+  said: {
+    readonly done: string;
+    readonly when: string;
+    readonly states: readonly string[];
+    readonly after: Wallet | undefined;
+  },
+  { merchantName, author }: Audience,
+  { email, token }: Reader,
+  { publicUrl }: AlertContext,
+): Mail {
+  const { done, when, states, after } = said;
+  const link =
+    token === null || after === undefined
+      ? undefined
+      : { text: "Disable the wallet", url: `${publicUrl}/wallets/disable#token=${token}` };
+  const first = `The wallet for ${cryptocurrency} on ${network} of ${linkless(merchantName)} ${done} by ${author} ${when}.`;
+  return composeMail({
+    to: email,
+    subject: subjectNaming(merchantName, (name) => `A wallet of ${name} ${done}`, `A wallet ${done}`),
+    paragraphs: [first, `Wallet: ${id}`, ...states, adviceOn(after, link !== undefined)],
+    ...(link && { link }),
+  });
 }
 
 function adviceOn(after: Wallet | undefined, hasLink: boolean): string {

@@ -6,13 +6,13 @@ import { newToken } from "../../accounts/sessions/open-session.ts";
 import type { User } from "../../accounts/users/user.ts";
 import { sha256Hex } from "../../lib/bytes.ts";
 import { derivedId } from "../../lib/ids.ts";
-import { logAlert } from "../../lib/log.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { recordEvent } from "../../platform/events/store.ts";
 import type { Mailer } from "../../platform/mail/mail.ts";
+import { postAll } from "../../platform/mail/post-all.ts";
 import { isWalletIntact } from "../wallets/wallet.ts";
 import { type WalletBodyContext, walletBodyOf } from "../wallets/wallet-body.ts";
 import type { WalletEvents } from "../wallets/wallet-events.ts";
@@ -130,11 +130,9 @@ export async function sendWalletMails(
   const { audience, publicUrl, nowMs } = deps;
   if (noticeKindOf(change) !== undefined && !isMailedNow(results.at(-1))) return;
   const context = { publicUrl, nowMs, isIntact: (wallet: Parameters<typeof walletFacts>[0]) => isIntact(deps, wallet) };
-  const posted = await Promise.allSettled(
-    audience.readers.map(async (reader) => deps.mailer.post(alertMail(change, audience, reader, context))),
+  await postAll(deps.mailer, "a wallet change", audience.readers, (reader) =>
+    alertMail(change, audience, reader, context),
   );
-  const lost = posted.filter(({ status }) => status === "rejected").length;
-  if (lost > 0) logAlert("mails about a wallet change could not be sent", { lost });
 }
 
 function isIntact({ body }: ReportDependencies, wallet: Parameters<typeof isWalletIntact>[1]): boolean {

@@ -16,6 +16,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import { recordEvent } from "../../platform/events/store.ts";
 import type { Mailer } from "../../platform/mail/mail.ts";
+import { postAll } from "../../platform/mail/post-all.ts";
 import type { Verdict } from "../webhooks/retry-schedule.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import type { EndpointEvents } from "./endpoint-events.ts";
@@ -80,11 +81,6 @@ async function mailStewards(
   if (!rows.ok) return deps.report("mails about an endpoint were not sent", { webhookId: id });
   const [stewards, [merchant]] = rows.value;
   if (merchant === undefined) return;
-  const posted = await Promise.allSettled(
-    stewards.map(async ({ email }) =>
-      deps.mailer.post(endpointMail(email, { webhook, merchantName: merchant.name, reason, more: null, nowMs })),
-    ),
-  );
-  const lost = posted.filter(({ status }) => status === "rejected").length;
-  if (lost > 0) deps.report("mails about an endpoint were not sent", { webhookId: id, lost });
+  const disabled = { webhook, merchantName: merchant.name, reason, more: null, nowMs };
+  await postAll(deps.mailer, `the endpoint ${id}`, stewards, ({ email }) => endpointMail(email, disabled));
 }

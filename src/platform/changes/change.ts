@@ -46,7 +46,7 @@ export interface Decision<T> {
   /** Assertions first. Without statements nothing is written, and `change` returns `value`. */
   readonly statements?: readonly Statement[];
   /** Runs after the commit and before the response; must not throw. `results`: one per statement; undefined if D1's response was lost. */
-  readonly afterwards?: (results: readonly unknown[] | undefined) => Promise<void>;
+  readonly afterwards?: ((results: readonly unknown[] | undefined) => Promise<void>) | undefined;
   /** For a change without an audit entry: selects another row that its batch inserts. */
   readonly marker?: Marker;
 }

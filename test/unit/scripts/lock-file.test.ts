@@ -1,19 +1,23 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const COMPLETE = resolve("scripts/complete-lock.mjs");
+const INTEGRITY = `sha512-${"A".repeat(86)}==`;
 
 /** The lock file after lock:complete, from a copy of ours or from `lock`. */
-function completed(lock?: unknown): string {
+function completed(lock?: unknown, answer = INTEGRITY): string {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-lock-"));
   const file = join(folder, "package-lock.json");
   try {
     if (lock === undefined) cpSync("package-lock.json", file);
     else writeFileSync(file, JSON.stringify(lock));
-    execFileSync(process.execPath, [COMPLETE], { cwd: folder, stdio: "pipe" });
+    // An npm that knows one answer: tests ask no registry.
+    writeFileSync(join(folder, "npm"), `#!/bin/sh\necho ${answer}\n`, { mode: 0o755 });
+    const env = { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` };
+    execFileSync(process.execPath, [COMPLETE], { cwd: folder, stdio: "pipe", env });
     return readFileSync(file, "utf8");
   } finally {
     rmSync(folder, { recursive: true });
@@ -29,6 +33,24 @@ describe("the lock file", () => {
     const text = readFileSync("docs/examples/shops/next/package-lock.json", "utf8");
     expect(completed(JSON.parse(text))).toBe(text);
     expect(text).not.toMatch(/"resolved"|"hasInstallScript"/);
+  });
+
+  test.each(["package-lock.json", "docs/examples/shops/next/package-lock.json"])(
+    "says of every package in %s what its contents must be",
+    (file) => {
+      const { packages } = JSON.parse(readFileSync(file, "utf8"));
+      // The client of this repository is installed from a file.
+      const fetched = Object.keys(packages).filter(
+        (path) => path.includes("node_modules/") && !packages[path].link && path !== "node_modules/edgetill",
+      );
+      expect(fetched.length).toBeGreaterThan(20);
+      expect(fetched.filter((path) => !/^sha512-[\w+/]{86}==$/.test(packages[path].integrity))).toEqual([]);
+    },
+  );
+
+  test.each(["", "sha1-AAAA", "sha512-AAAA"])("is not completed where the registry answers %j", (answer) => {
+    const packages = { "node_modules/t": { version: "1.0.0" } };
+    expect(() => completed({ packages }, answer)).toThrow(/has no integrity/);
   });
 
   test("has install scripts only where package.json allows them, and not the telemetry of Swagger UI", () => {
@@ -52,6 +74,7 @@ describe("the lock file", () => {
       version: "1.0.0",
       cpu: ["x64"],
       dev: true,
+      integrity: INTEGRITY,
       libc: ["musl"],
       optional: true,
       os: ["linux"],
@@ -66,7 +89,7 @@ describe("the lock file", () => {
     };
     const after = JSON.parse(completed({ packages })).packages;
     expect(after["node_modules/a/node_modules/t/node_modules/t-darwin-arm64"]).toMatchObject({ version: "1.0.0" });
-    expect(after["node_modules/t-darwin-arm64"]).toEqual({ version: "2.0.0" });
+    expect(after["node_modules/t-darwin-arm64"]).toEqual({ version: "2.0.0", integrity: INTEGRITY });
   });
 
   test("is not completed if a package's name does not say its system", () => {

@@ -196,7 +196,8 @@ function dependencies() {
   const newOperationId = () => newUlid(Date.now(), randomBytes(16));
   const macKeys = keyringOf(env.API_KEY_MAC_KEY);
   const newSecret: KeyDependencies["newSecret"] = (of) => newApiKey({ ...of, macKeys, randomBytes });
-  return { db: testDb, nowMs: Date.now(), sleep, newOperationId, newSecret };
+  const mailer = { post: async () => {} };
+  return { db: testDb, nowMs: Date.now(), sleep, newOperationId, newSecret, mailer };
 }
 
 describe("a key", () => {

@@ -18,12 +18,18 @@ const grantable = (kind: (typeof KINDS)[number], role: (typeof ROLES)[number]) =
 const views = KEY_PERMISSION_NAMES.filter((name) => name.endsWith("_VIEW"));
 
 describe("the permissions that a user may grant to an API key", () => {
-  it("are 27 of the 34 for a secret key of an owner or an admin", () => {
-    expect(KEY_PERMISSION_NAMES).toHaveLength(34);
+  it("are 28 of the 35 for a secret key of an owner or an admin: the one for keys alone, too", () => {
+    expect(KEY_PERMISSION_NAMES).toHaveLength(35);
     for (const role of ["OWNER", "ADMIN"] as const) {
       expect(grantable("SECRET", role)).toEqual(KEY_PERMISSION_NAMES.filter((name) => !USER_ONLY.includes(name)));
-      expect(grantable("SECRET", role)).toHaveLength(27);
+      expect(grantable("SECRET", role)).toHaveLength(28);
     }
+  });
+
+  it("hold the weakening of protections only where the user may make keys", () => {
+    for (const role of ROLES)
+      expect(grantable("SECRET", role).includes("PROTECTION_WEAKEN")).toBe(role === "OWNER" || role === "ADMIN");
+    expect(grantable("PUBLIC", "OWNER")).not.toContain("PROTECTION_WEAKEN");
   });
 
   it("are never more than the user's own role has", () => {

@@ -5,7 +5,9 @@ import {
   PUBLIC_KEY_PERMISSIONS,
   permissionsOfKey,
   SECRET_KEY_PERMISSIONS,
+  WEAKEN,
 } from "../../../../src/accounts/teams/permissions.ts";
+import { ROLE_PERMISSIONS, ROLES } from "../../../../src/accounts/teams/roles.ts";
 
 // The first column and second column of the table in decisions 7.
 const DOMAINS = {
@@ -48,7 +50,7 @@ describe("the permissions of a key", () => {
     for (const permission of SECRET_KEY_PERMISSIONS) {
       expect([...permissionsOfKey([keyPermissionName(permission)])]).toEqual([permission]);
     }
-    expect(permissionsOfKey(NAMES)).toEqual(new Set(SECRET_KEY_PERMISSIONS));
+    expect(permissionsOfKey([...NAMES, "PROTECTION_WEAKEN"])).toEqual(new Set(SECRET_KEY_PERMISSIONS));
     expect(permissionsOfKey([])).toEqual(new Set());
   });
 
@@ -71,7 +73,7 @@ describe("the permissions of a key", () => {
     expect(permissionsOfKey([name])).toEqual(new Set());
   });
 
-  it("are at most 27 for a secret key: all but the ones reserved for users", () => {
+  it("are at most 28 for a secret key: all but the ones reserved for users, and the one that weakens protections", () => {
     const userOnly = [
       "MERCHANT_DELETE",
       "MERCHANT_BILLING",
@@ -81,10 +83,11 @@ describe("the permissions of a key", () => {
       "API_KEY_CREATE",
       "API_KEY_DELETE",
     ];
-    expect(SECRET_KEY_PERMISSIONS).toHaveLength(27);
+    expect(SECRET_KEY_PERMISSIONS).toHaveLength(28);
     expect(SECRET_KEY_PERMISSIONS.map(keyPermissionName).sort()).toEqual(
-      NAMES.filter((name) => !userOnly.includes(name)).sort(),
+      [...NAMES.filter((name) => !userOnly.includes(name)), keyPermissionName(WEAKEN)].sort(),
     );
+    for (const role of ROLES) expect(ROLE_PERMISSIONS[role].has(WEAKEN)).toBe(false);
   });
 
   it("are at most 3 for a public key, all of which a secret key may hold", () => {
