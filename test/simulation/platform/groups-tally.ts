@@ -1,6 +1,9 @@
 // Counts what the batches of a schedule went through, so that a campaign shows that it has exercised each kind.
 import type { Db } from "../../../src/platform/db/client.ts";
-import type { World } from "../engine/world.ts";
+import { faultKind } from "../../../src/platform/db/retry.ts";
+import type { FailureCode } from "../../../src/platform/failures.ts";
+import { FAULT_NOTES, type World } from "../engine/world.ts";
+import { CHANGES } from "./groups-acts.ts";
 
 interface Sent {
   readonly sql: string;
@@ -20,6 +23,22 @@ export function sizeName(size: number): string {
   return SIZES.find(({ most }) => size <= most)?.name ?? "more";
 }
 
+/** What requests of a group ask together, by name. */
+export const QUESTIONS = ["allocate", "amounts", "further reads", "take"];
+
+const REFUSALS: readonly FailureCode[] = [
+  "STORAGE_UNAVAILABLE",
+  "OPERATION_IN_PROGRESS",
+  "IDEMPOTENCY_KEY_REUSED",
+  "UNAUTHORIZED",
+  "EXTERNAL_ID_EXISTS",
+  "TOO_MANY_ACTIVE_INVOICES",
+  "INVOICE_NOT_PAYABLE",
+  "INVOICE_NOT_CANCELLABLE",
+  "INVOICE_NOT_RESOLVABLE",
+  "NOTHING_TO_REVIEW",
+];
+
 /** Everything that a campaign of groups must have exercised. */
 export const KINDS: readonly string[] = [
   ...[...SIZES.map(({ name }) => name), "more"].map((name) => `keys: ${name}`),
@@ -37,15 +56,28 @@ export const KINDS: readonly string[] = [
   "the object dies with one request",
   "the object dies with several requests",
   ...["unique", "assertion"].map((kind) => `a change is decided again after ${kind}`),
-  ...["STORAGE_UNAVAILABLE", "OPERATION_IN_PROGRESS"].map((code) => `a request is refused: ${code}`),
   "no fault at all",
+  // Two instances at once, of which the first may be of the release before.
+  "an instance is replaced and still reads",
+  "an instance is replaced and loses its storage",
+  "a request comes to an instance that was replaced",
+  "the release before is asked for a copy",
+  ...FAULT_NOTES,
+  ...["create", ...CHANGES].flatMap((act) =>
+    ["success", "refused", "unknown"].map((answer) => `answered: ${act} ${answer}`),
+  ),
+  "answered: revoke success",
+  ...CHANGES.flatMap((act) =>
+    ["beside the groups", "with two bodies", "without a key"].map((how) => `sent: ${act} ${how}`),
+  ),
+  ...["with two bodies", "without a key", "with an external id", "of a browser"].map((how) => `sent: create ${how}`),
+  ...REFUSALS.map((code) => `a request is refused: ${code}`),
 ];
 
 const OUTCOMES: readonly { readonly message: RegExp; readonly name: (size: string) => string }[] = [
   { message: /UNIQUE constraint failed: customers/, name: () => "a group is refused for a customer that exists" },
   { message: /UNIQUE constraint failed: operations/, name: () => "a group is refused for an operation that exists" },
   { message: /NOT NULL/, name: (size) => `group of ${size} is refused for a row` },
-  { message: /connection lost|overloaded/, name: (size) => `group of ${size} gets no answer` },
 ];
 
 /** The same client, whose batches of changes are counted by size and outcome. */
@@ -63,7 +95,11 @@ export function notingBatches(db: Db, world: World): Db {
     answer.then(
       () => world.note(`group of ${size} commits`),
       (error: unknown) =>
-        world.note(OUTCOMES.find(({ message }) => message.test(String(error)))?.name(size) ?? `${error}`),
+        world.note(
+          faultKind(error) === "other"
+            ? (OUTCOMES.find(({ message }) => message.test(String(error)))?.name(size) ?? `${error}`)
+            : `group of ${size} gets no answer`,
+        ),
     );
     return answer;
   };
