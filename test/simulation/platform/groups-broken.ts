@@ -157,7 +157,11 @@ export const BROKEN: readonly (readonly [string, Partial<Parts>, RegExp])[] = [
   ["forgets its idempotency keys with its memory", { keepsKeys: false }, /answered in|stored 2 times/],
   ["knows only the keys of its own instance", dedupesInMemory, /answered in|stored 2 times/],
   ["takes a change without an answer for done", takesUnansweredForDone, /not stored/],
-  ["repeats half of what has committed, without its fence", repeatsCommittedHalves, /a bug: .*events|not stored|come to rest/],
+  [
+    "repeats half of what has committed, without its fence",
+    repeatsCommittedHalves,
+    /a bug: .*events|not stored|come to rest/,
+  ],
   ["is two batches", splitsBatches, /customers with|external ids|not stored|stored/],
   ["has no row that tells whether it has committed", hasNoFence, /a bug: |not stored/],
   ["makes a new operation of one that is taken over", takesOverAnew, /answered in|stored 2 times|addresses/],

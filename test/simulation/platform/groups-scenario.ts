@@ -152,7 +152,7 @@ function varied(world: World, usual: Order, before: readonly Order[]): Order {
 /** How many keys, and how many clients each. Of a crowd, most arrive while the first request reads: a whole group. */
 function sizeOf(world: World): readonly [keys: number, clients: number] {
   const chance = world.random();
-  if (chance < 0.006) return [200, 1];
-  if (chance < 0.015) return [9 + Math.floor(world.random() * 56), 2];
+  if (chance < 0.0045) return [200, 1];
+  if (chance < 0.0115) return [9 + Math.floor(world.random() * 56), 2];
   return [world.pick([1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5, 8]), 2];
 }
