@@ -1,11 +1,16 @@
-// Requests of one merchant in its object, where they share their storage calls: up to 64 keys with two clients each. Some requests are of one
-// customer, and some have a row that the database refuses. The object, its callers, the database, the allocator and the limiter fail at every call.
+// Requests of one merchant in its object, where they share their storage calls: up to 200 of them, most with two clients each. They make invoices and change them;
+// some have no key, some use a key for two bodies, some name a customer or an external id together, some have a row that the database refuses, and
+// some are sent by the edge beside the groups. The object, its callers, the database, the allocator and the limiter fail at every call, and two
+// instances of the object may run at once.
 import { faultKind } from "../../../src/platform/db/retry.ts";
 import { insist, type Scenario } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
-import type { Verdict, World } from "../engine/world.ts";
-import { House, type Order, type Parts, WHOLE } from "./groups-house.ts";
-import { BROWSER_FIRST, KINDS, sizeName, TOO_MANY_BROWSERS } from "./groups-tally.ts";
+import type { World } from "../engine/world.ts";
+import { CHANGES, type Order } from "./groups-acts.ts";
+import { House, type Parts, WHOLE } from "./groups-house.ts";
+import { Oracle } from "./groups-oracle.ts";
+import { KINDS, sizeName } from "./groups-tally.ts";
+import type { Answer } from "./groups-works.ts";
 
 export function groupsScenario(lab: Lab, name: string, parts: Parts = WHOLE): Scenario {
   const house = new House(lab, parts);
@@ -19,93 +24,135 @@ export function groupsScenario(lab: Lab, name: string, parts: Parts = WHOLE): Sc
       house.reset();
       const orders = ordersOf(world);
       world.note(`keys: ${sizeName(orders.length)}`);
-      const bodies = new Map<Order, string[]>(orders.map((order) => [order, []]));
-      const bugs: unknown[] = [];
-      for (const order of orders) {
-        for (let i = 0; i < order.clients; i++) {
-          insist<string>({
-            world,
-            attempt: (client) => house.ask(world, client, order),
-            onDone: (body) => bodies.get(order)?.push(body),
-            onBug: (error) => bugs.push(error),
-            isFault: (error) => faultKind(error) !== "other",
-          });
-        }
-      }
-      return () => {
-        if (bugs.length > 0) return `a bug: ${bugs[0]}`;
-        return invoicesProblem(lab, bodies) ?? customersProblem(lab, bodies) ?? sharedProblem(lab, house, world);
+      const oracle = new Oracle(lab, house, orders);
+      const changes = Map.groupBy(orders, ({ on }) => on);
+      const send = (order: Order, invoiceId?: string) => {
+        world.note(`sent: ${kindName(order)}`);
+        for (const print of order.prints) sendFor(order, print, invoiceId);
       };
+      const sendFor = (order: Order, print: string, invoiceId: string | undefined) => {
+        const of = { order, print };
+        const onDone = (answer: Answer) => {
+          oracle.hear(of, answer);
+          world.note(`answered: ${order.act} ${answer.kind}`);
+          if (order.act !== "create" || answer.kind !== "success") return;
+          const due = changes.get(order) ?? [];
+          changes.delete(order);
+          for (const change of due) send(change, JSON.parse(answer.body).invoiceId);
+        };
+        const heard = (client: Parameters<House["ask"]>[1]) => {
+          const isLate = oracle.begin(of);
+          return house.ask(world, client, { ...of, invoiceId, onRepeat: () => oracle.repeat(of) }).then((outcome) => {
+            oracle.end(of, outcome, isLate);
+            return outcome;
+          });
+        };
+        const isFault = (error: unknown) => faultKind(error) !== "other";
+        if (order.isKeyless) sendOnce(world, { heard, onDone, isFault, onBug: (error) => oracle.bugs.push(error) });
+        else insist<Answer>({ world, attempt: heard, onDone, onBug: (error) => oracle.bugs.push(error), isFault });
+      };
+      for (const order of orders) if (order.on === undefined) send(order);
+      return () => oracle.verdict(world);
     },
   };
 }
 
-/** Mostly a few requests, sometimes many; with and without rows that the database refuses, browsers, and customers who come again. */
+/** A client that does not repeat its request. */
+function sendOnce(
+  world: World,
+  of: {
+    heard: (client: Parameters<House["ask"]>[1]) => ReturnType<House["ask"]>;
+    onDone: (answer: Answer) => void;
+    isFault: (error: unknown) => boolean;
+    onBug: (error: unknown) => void;
+  },
+): void {
+  let isDone = false;
+  const done = (answer: Answer) => {
+    if (!isDone) of.onDone(answer);
+    isDone = true;
+  };
+  of.heard(world.client(() => done({ kind: "unknown" }))).then(
+    (outcome) => done(outcome.kind === "done" ? outcome.value : { kind: "unknown" }),
+    (error: unknown) => (of.isFault(error) ? done({ kind: "unknown" }) : of.onBug(error)),
+  );
+}
+
+/** What a campaign must have sent. */
+function kindName({ act, isKeyless, isBeside, prints, externalId, isPublic }: Order): string {
+  const of = [
+    ...(isBeside ? ["beside the groups"] : []),
+    ...(isKeyless ? ["without a key"] : []),
+    ...(new Set(prints).size > 1 ? ["with two bodies"] : []),
+    ...(externalId === undefined ? [] : ["with an external id"]),
+    ...(isPublic ? ["of a browser"] : []),
+  ];
+  return [act, of[0]].filter((each) => each !== undefined).join(" ");
+}
+
+/**
+ * Mostly a few requests, sometimes many; with and without rows that the database refuses, browsers, and customers who come again. Half of the
+ * schedules only make invoices, of the large ones most.
+ */
 function ordersOf(world: World): readonly Order[] {
   const [count, clients] = sizeOf(world);
   const regulars = world.pick([0, 1 + count / 2]);
   const [poison, browsers] = [world.pick([0, 0, 0, 0.2]), world.pick([0, 0.3, 1])];
-  return Array.from({ length: count }, (_, n) => ({
-    key: `key ${n}`,
-    clients,
-    email: `payer-${regulars === 0 ? n : Math.floor(world.random() * regulars)}@example.com`,
-    isPoison: world.random() < poison,
-    isPublic: world.random() < browsers,
-  }));
+  const isMixed = world.random() < (count > 8 ? 0.2 : 0.5);
+  const room = isMixed ? world.pick([undefined, 1 + Math.floor(count / 3)]) : undefined;
+  const orders: Order[] = [];
+  for (let n = 0; n < count; n++) {
+    const usual: Order = {
+      key: `key ${n}`,
+      act: "create",
+      on: undefined,
+      prints: Array.from({ length: clients }, () => "v1"),
+      room,
+      email: `payer-${regulars === 0 ? n : Math.floor(world.random() * regulars)}@example.com`,
+      externalId: undefined,
+      credential: "a",
+      isKeyless: false,
+      isBeside: false,
+      isPoison: world.random() < poison,
+      isPublic: world.random() < browsers,
+    };
+    orders.push(isMixed ? varied(world, usual, orders) : usual);
+  }
+  return orders;
+}
+
+function varied(world: World, usual: Order, before: readonly Order[]): Order {
+  const credential = world.pick(["a", "a", "b"]);
+  const chance = world.random();
+  if (chance < 0.16)
+    return { ...usual, act: "revoke", credential: "b", isBeside: true, isPoison: false, isPublic: false };
+  const made = before.filter(({ act }) => act === "create");
+  const on = made[Math.floor(world.random() * made.length)];
+  const isBeside = on !== undefined && world.random() < 0.4;
+  const isKeyless = world.random() < 0.15;
+  const [print = "v1", ...others] = usual.prints;
+  const second = world.random() < 0.15 ? "v2" : print;
+  const prints = isKeyless ? [print] : [print, ...others.map(() => second)];
+  if (on !== undefined && chance < 0.6)
+    return {
+      ...usual,
+      act: world.pick(CHANGES),
+      on,
+      credential,
+      isBeside,
+      isKeyless,
+      prints,
+      isPoison: false,
+      isPublic: false,
+    };
+  const externalId = world.random() < 0.3 ? `order ${Math.floor(world.random() * 2)}` : undefined;
+  return { ...usual, credential, isKeyless, prints, externalId };
 }
 
 /** How many keys, and how many clients each. Of a crowd, most arrive while the first request reads: a whole group. */
 function sizeOf(world: World): readonly [keys: number, clients: number] {
   const chance = world.random();
-  if (chance < 0.004) return [200, 1];
-  if (chance < 0.01) return [9 + Math.floor(world.random() * 56), 2];
+  if (chance < 0.0045) return [200, 1];
+  if (chance < 0.0115) return [9 + Math.floor(world.random() * 56), 2];
   return [world.pick([1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5, 8]), 2];
-}
-
-type Bodies = ReadonlyMap<Order, readonly string[]>;
-
-const healthyOf = (bodies: Bodies) => [...bodies].filter(([{ isPoison }]) => !isPoison);
-
-/** Nothing doubled, nothing lost, one answer for each key, every index used once, and no other request suffers from a refused row. */
-function invoicesProblem(lab: Lab, bodies: Bodies): Verdict {
-  const healthy = healthyOf(bodies);
-  const rows = lab.rows("select data from events");
-  if (rows.length !== healthy.length) return `${rows.length} invoices for ${healthy.length} keys`;
-  const stored = new Set(rows.map(({ data }) => data));
-  for (const [{ key, clients, isPoison }, of] of bodies) {
-    if (of.length !== clients) return `${clients - of.length} clients of ${key} without an answer`;
-    if (new Set(of).size !== 1) return `${key} was answered in ${new Set(of).size} ways`;
-    if (stored.has(of[0] ?? "") === isPoison) return `the answer of ${key} is ${isPoison ? "" : "not "}stored`;
-  }
-  const indexes = new Set(rows.map(({ data }) => JSON.parse(String(data)).index));
-  if (indexes.size !== rows.length) return `${rows.length} invoices share ${indexes.size} addresses`;
-  const allocated = lab.storageOf("allocator").sql.exec("select count(*) as n from allocations").toArray()[0]?.n;
-  return allocated === bodies.size ? undefined : `${allocated} addresses handed out to ${bodies.size} operations`;
-}
-
-/** One customer for each email, named by all of its invoices. */
-function customersProblem(lab: Lab, bodies: Bodies): Verdict {
-  const ids = new Map(lab.rows("select email, id from customers").map(({ email, id }) => [email, id]));
-  const emails = new Set(healthyOf(bodies).map(([{ email }]) => email)).size;
-  if (ids.size !== emails) return `${ids.size} customers with ${emails} emails`;
-  const strangers = healthyOf(bodies).filter(
-    ([{ email }, [body]]) => JSON.parse(body ?? "").customerId !== ids.get(email),
-  );
-  return strangers.length === 0 ? undefined : `${strangers.length} invoices of another customer`;
-}
-
-/** What the requests of a group share is as if each were alone; nothing goes wrong where nothing fails. */
-function sharedProblem(lab: Lab, { limiter, queue }: House, world: World): Verdict {
-  const numbers = new Set(limiter.passed).size;
-  if (numbers !== limiter.passed.length) return `${limiter.passed.length} requests were counted as ${numbers}`;
-  const crowding = [TOO_MANY_BROWSERS, BROWSER_FIRST].find((what) => world.notes.has(what));
-  if (crowding !== undefined) return crowding;
-  if (queue.early.length > 0) return `${queue.early.length} wake-ups before the commit`;
-  if (world.hits.size > 0) return undefined;
-  world.note("no fault at all");
-  const unknown = lab
-    .rows("select invoice_id from events")
-    .filter(({ invoice_id }) => !queue.woken.has(String(invoice_id)));
-  if (unknown.length > 0) return `${unknown.length} invoices without a wake-up`;
-  return world.notes.has("a group is refused for a customer that exists") ? "a group with one email twice" : undefined;
 }

@@ -1,6 +1,9 @@
 // Counts what the batches of a schedule went through, so that a campaign shows that it has exercised each kind.
 import type { Db } from "../../../src/platform/db/client.ts";
-import type { World } from "../engine/world.ts";
+import { faultKind } from "../../../src/platform/db/retry.ts";
+import type { FailureCode } from "../../../src/platform/failures.ts";
+import { FAULT_NOTES, type World } from "../engine/world.ts";
+import { CHANGES } from "./groups-acts.ts";
 
 interface Sent {
   readonly sql: string;
@@ -20,6 +23,22 @@ export function sizeName(size: number): string {
   return SIZES.find(({ most }) => size <= most)?.name ?? "more";
 }
 
+/** What requests of a group ask together, by name. */
+export const QUESTIONS = ["allocate", "amounts", "further reads", "take"];
+
+const REFUSALS: readonly FailureCode[] = [
+  "STORAGE_UNAVAILABLE",
+  "OPERATION_IN_PROGRESS",
+  "IDEMPOTENCY_KEY_REUSED",
+  "UNAUTHORIZED",
+  "EXTERNAL_ID_EXISTS",
+  "TOO_MANY_ACTIVE_INVOICES",
+  "INVOICE_NOT_PAYABLE",
+  "INVOICE_NOT_CANCELLABLE",
+  "INVOICE_NOT_RESOLVABLE",
+  "NOTHING_TO_REVIEW",
+];
+
 /** Everything that a campaign of groups must have exercised. */
 export const KINDS: readonly string[] = [
   ...[...SIZES.map(({ name }) => name), "more"].map((name) => `keys: ${name}`),
@@ -37,25 +56,32 @@ export const KINDS: readonly string[] = [
   "the object dies with one request",
   "the object dies with several requests",
   ...["unique", "assertion"].map((kind) => `a change is decided again after ${kind}`),
-  ...["STORAGE_UNAVAILABLE", "OPERATION_IN_PROGRESS"].map((code) => `a request is refused: ${code}`),
   "no fault at all",
-  "browsers and servers in a group",
+  // Two instances at once, of which the first may be of the release before.
+  "an instance is replaced and still reads",
+  "an instance is replaced and loses its storage",
+  "a request comes to an instance that was replaced",
+  "the release before is asked for a copy",
+  ...FAULT_NOTES,
+  ...["create", ...CHANGES].flatMap((act) =>
+    ["success", "refused", "unknown"].map((answer) => `answered: ${act} ${answer}`),
+  ),
+  "answered: revoke success",
+  ...CHANGES.flatMap((act) =>
+    ["beside the groups", "with two bodies", "without a key"].map((how) => `sent: ${act} ${how}`),
+  ),
+  ...["with two bodies", "without a key", "with an external id", "of a browser"].map((how) => `sent: create ${how}`),
+  ...REFUSALS.map((code) => `a request is refused: ${code}`),
 ];
 
 const OUTCOMES: readonly { readonly message: RegExp; readonly name: (size: string) => string }[] = [
   { message: /UNIQUE constraint failed: customers/, name: () => "a group is refused for a customer that exists" },
   { message: /UNIQUE constraint failed: operations/, name: () => "a group is refused for an operation that exists" },
   { message: /NOT NULL/, name: (size) => `group of ${size} is refused for a row` },
-  { message: /connection lost|overloaded/, name: (size) => `group of ${size} gets no answer` },
 ];
 
-/** Most requests of browsers in one group. */
-const MOST_PUBLIC = 16;
-export const TOO_MANY_BROWSERS = `more than ${MOST_PUBLIC} browsers in a group`;
-export const BROWSER_FIRST = "a browser goes before a server";
-
-/** The same client, whose batches of changes are counted by size and outcome, and looked at for who is in them. */
-export function notingBatches(db: Db, world: World, isPublic: (key: string) => boolean): Db {
+/** The same client, whose batches of changes are counted by size and outcome. */
+export function notingBatches(db: Db, world: World): Db {
   const d1 = db.$client;
   const sent = new Set<string>();
   const batch = (statements: D1PreparedStatement[]) => {
@@ -63,30 +89,21 @@ export function notingBatches(db: Db, world: World, isPublic: (key: string) => b
     const marker = markerOf(statements as unknown as readonly Sent[]);
     if (marker === undefined) return answer;
     const text = String(marker.params[0]);
-    noteBrowsers(statements as unknown as readonly Sent[], world, isPublic);
     if (sent.has(text)) world.note("a group is sent again");
     sent.add(text);
     const size = sizeName(marker.sql.includes("json_each") ? JSON.parse(text).length : 1);
     answer.then(
       () => world.note(`group of ${size} commits`),
       (error: unknown) =>
-        world.note(OUTCOMES.find(({ message }) => message.test(String(error)))?.name(size) ?? `${error}`),
+        world.note(
+          faultKind(error) === "other"
+            ? (OUTCOMES.find(({ message }) => message.test(String(error)))?.name(size) ?? `${error}`)
+            : `group of ${size} gets no answer`,
+        ),
     );
     return answer;
   };
   return Object.assign(Object.create(db), { $client: Object.assign(Object.create(d1), { batch }) });
-}
-
-function noteBrowsers(statements: readonly Sent[], world: World, isPublic: (key: string) => boolean): void {
-  const keys = statements
-    .filter(({ sql }) => sql.startsWith('insert into "events"'))
-    .flatMap(({ params }) =>
-      [...String(params.join(" ")).matchAll(/\\?"key\\?":\\?"(key \d+)\\?"/g)].map(([, key = ""]) => key),
-    );
-  const browsers = keys.map(isPublic);
-  if (browsers.some(Boolean) && !browsers.every(Boolean)) world.note("browsers and servers in a group");
-  if (browsers.filter(Boolean).length > MOST_PUBLIC) world.note(TOO_MANY_BROWSERS);
-  if (browsers.some((one, n) => !one && browsers.slice(0, n).includes(true))) world.note(BROWSER_FIRST);
 }
 
 /** The insert of the operations; a batch of reads has none. */

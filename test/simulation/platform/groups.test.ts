@@ -1,5 +1,6 @@
 // Groups of requests, with a fault at every call; and the same with parts of the protocol left out, which must be noticed. Another broken group,
 // one that opens an object for a stranger, is caught by test/worker/app/merchant-object.test.ts.
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
   CAMPAIGN_LIMIT_MS,
@@ -14,6 +15,7 @@ import { Lab } from "../engine/lab.ts";
 import { BROKEN } from "./groups-broken.ts";
 import { WHOLE } from "./groups-house.ts";
 import { groupsScenario } from "./groups-scenario.ts";
+import { QUESTIONS } from "./groups-tally.ts";
 
 const count = schedulesOf(20_000, 50);
 const CAUGHT_WITHIN = 200;
@@ -30,6 +32,24 @@ it(
   },
   CAMPAIGN_LIMIT_MS,
 );
+
+it("the schedules have all that requests of a group ask, and the operations that run in one are those that their acts stand for", () => {
+  const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
+    .filter((path) => /\.tsx?$/.test(path))
+    .map((path) => [path, readFileSync(`src/${path}`, "utf8")] as const);
+  const asked = sources.flatMap(([, text]) =>
+    [...text.matchAll(/\bgroup\.ask\([`"]([a-z]+(?: [a-z]+)*)/g)].map(([, name]) => name),
+  );
+  expect(asked.toSorted()).toEqual(QUESTIONS);
+  const filesWith = (pattern: RegExp) => sources.flatMap(([path, text]) => (pattern.test(text) ? [path] : []));
+  // `createInvoice` of the API, and the form of a product's page: creates of servers and of browsers.
+  expect(filesWith(/runsInMerchantObject: true,/)).toEqual(["commerce/invoices/routes.ts"]);
+  expect(filesWith(/\bhandOver\(/).toSorted()).toEqual([
+    "accounts/pipeline/pipeline.ts",
+    "checkout/pay/pages-of.tsx",
+    "platform/http/handed-over.ts",
+  ]);
+});
 
 describe(`within ${CAUGHT_WITHIN} schedules the simulator catches a group that`, () => {
   it.each(BROKEN)("%s", async (what, parts, problem) => {

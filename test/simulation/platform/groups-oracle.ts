@@ -1,0 +1,230 @@
+// What each request may be answered, and what the database may then hold. A success is stored when it is heard, and for ever; a refusal is not stored, and
+// its reason is; what nobody was told may be either; and whoever repeats a key hears the same.
+import type { Attempt } from "../engine/campaign.ts";
+import type { Lab } from "../engine/lab.ts";
+import type { Verdict, World } from "../engine/world.ts";
+import { credentialPlace, isHistory, namedPlace, OPEN, type Order } from "./groups-acts.ts";
+import type { House } from "./groups-house.ts";
+import type { Answer, Request } from "./groups-works.ts";
+
+type Sent = Pick<Request, "order" | "print">;
+type Heard = { readonly print: string; readonly answer: Answer };
+
+export class Oracle {
+  readonly bugs: unknown[] = [];
+  readonly #lab: Lab;
+  readonly #house: House;
+  readonly #answers: ReadonlyMap<Order, Heard[]>;
+  /** Attempts that have begun, and those of them whose client heard something final. */
+  readonly #begun = new Map<Order, number>();
+  readonly #ended = new Map<Order, number>();
+  readonly #revoked = new Set<string>();
+  #problem: Verdict;
+
+  constructor(lab: Lab, house: House, orders: readonly Order[]) {
+    this.#lab = lab;
+    this.#house = house;
+    this.#answers = new Map(orders.map((order) => [order, []]));
+  }
+
+  /** An attempt begins. Whether its key had been revoked by then, as somebody was told. */
+  begin({ order }: Sent): boolean {
+    this.#begun.set(order, (this.#begun.get(order) ?? 0) + 1);
+    return this.#revoked.has(order.credential) && order.act !== "revoke";
+  }
+
+  /** An attempt comes a second time, and nobody hears what becomes of it then. */
+  repeat({ order }: Sent): void {
+    this.#begun.set(order, (this.#begun.get(order) ?? 0) + 1);
+  }
+
+  end({ order }: Sent, outcome: Attempt<Answer>, isLate: boolean): void {
+    if (outcome.kind !== "done" || outcome.value.kind === "unknown") return;
+    this.#ended.set(order, (this.#ended.get(order) ?? 0) + 1);
+    if (isLate && outcome.value.kind === "success") this.#find(`a revoked key was used for ${order.key}`);
+  }
+
+  /** A client has its answer. */
+  hear({ order, print }: Sent, answer: Answer): void {
+    this.#answers.get(order)?.push({ print, answer });
+    if (answer.kind === "refused") this.#find(this.#refusalProblem(order, answer.code));
+    if (answer.kind === "success") this.#find(this.#successProblem(order, print, answer.body));
+    if (order.room === undefined) return;
+    const open = Number(this.#lab.rows(`select ${OPEN} as open`)[0]?.open);
+    if (open > order.room) this.#find(`${open} open invoices where ${order.room} may be`);
+  }
+
+  verdict(world: World): Verdict {
+    if (this.bugs.length > 0) return `a bug: ${this.bugs[0]}`;
+    const all = this.#storedByKey();
+    return (
+      this.#problem ??
+      this.#answersProblem(all) ??
+      this.#rowsProblem() ??
+      this.#customersProblem(all) ??
+      this.#sharedProblem(world)
+    );
+  }
+
+  #find(problem: Verdict): void {
+    this.#problem ??= problem;
+  }
+
+  /** Whether the outcome of an attempt is known to nobody. */
+  #isUncertain(order: Order): boolean {
+    return (this.#begun.get(order) ?? 0) > (this.#ended.get(order) ?? 0);
+  }
+
+  /** Each of its rows begins with its key: to parse all rows of a crowd for each answer would take long. */
+  #stored({ key }: Order): readonly string[] {
+    const begin = `{"key":${JSON.stringify(key)},`;
+    const rows = this.#lab.rows("select data from events where substr(data, 1, ?) = ?", begin.length, begin);
+    return rows.map(({ data }) => String(data));
+  }
+
+  /** The same for all orders. */
+  #storedByKey(): ReadonlyMap<string, readonly string[]> {
+    const all = new Map<string, string[]>();
+    for (const { data } of this.#lab.rows("select data from events")) {
+      const { key } = JSON.parse(String(data));
+      if (key !== undefined) all.set(key, [...(all.get(key) ?? []), String(data)]);
+    }
+    return all;
+  }
+
+  #has(place: string): boolean {
+    return this.#lab.rows("select 1 from events where invoice_id = ?", place).length > 0;
+  }
+
+  #successProblem(order: Order, print: string, body: string): Verdict {
+    if (order.act === "revoke") {
+      this.#revoked.add(order.credential);
+      if (!this.#has(credentialPlace(order.credential))) return "a revocation is answered and not stored";
+      return this.#hasCopy(order.credential) ? undefined : "a revocation is answered and has no copy";
+    }
+    const { print: own } = JSON.parse(body);
+    if (own !== print) return `${order.key} was answered as for another body`;
+    // A pick of what is picked already is no event.
+    const isStored = order.isKeyless || this.#lab.rows("select 1 from operations where body = ?", body).length > 0;
+    return isStored ? undefined : `the answer of ${order.key} is not stored`;
+  }
+
+  #hasCopy(credential: string): boolean {
+    const { sql } = this.#lab.storageOf("keys");
+    return sql.exec("SELECT 1 FROM revocations WHERE target = ?", credential).toArray().length > 0;
+  }
+
+  /** A refusal is for a reason that is stored, and of an operation that is not. */
+  #refusalProblem(order: Order, code: string): Verdict {
+    const { key, externalId, credential, isPoison, room } = order;
+    const reasons: Readonly<Record<string, () => boolean>> = {
+      poison: () => isPoison,
+      UNAUTHORIZED: () => this.#has(credentialPlace(credential)),
+      EXTERNAL_ID_EXISTS: () => this.#has(namedPlace(externalId)),
+      TOO_MANY_ACTIVE_INVOICES: () =>
+        Number(this.#lab.rows("select count(*) as n from events where type = 'invoice.created'")[0]?.n) >=
+        (room ?? Infinity),
+      IDEMPOTENCY_KEY_REUSED: () => new Set(order.prints).size > 1,
+      INVOICE_NOT_PAYABLE: () => this.#isEnded(order),
+      INVOICE_NOT_CANCELLABLE: () => this.#isEnded(order),
+      INVOICE_NOT_RESOLVABLE: () => this.#isEnded(order),
+      NOTHING_TO_REVIEW: () => true,
+    };
+    if (reasons[code]?.() !== true) return `${key} was refused for no reason: ${code}`;
+    if (code === "IDEMPOTENCY_KEY_REUSED" || code === "UNAUTHORIZED" || this.#isUncertain(order)) return undefined;
+    const others = this.#answers.get(order)?.some(({ answer }) => answer.kind === "success");
+    return others || this.#stored(order).length === 0 ? undefined : `the refused ${key} is stored`;
+  }
+
+  #isEnded({ on }: Order): boolean {
+    const made = this.#stored(on as Order).map((data) => JSON.parse(data).invoiceId);
+    return this.#lab
+      .rows("select type from events where invoice_id = ?", made[0] ?? "")
+      .some(({ type }) => type === "invoice.cancelled" || type === "invoice.resolved");
+  }
+
+  /** Nothing doubled, nothing lost, one answer for each key. */
+  #answersProblem(all: ReadonlyMap<string, readonly string[]>): Verdict {
+    for (const [order, heard] of this.#answers) {
+      const { key, prints, act, isKeyless } = order;
+      const isSent = this.#begun.has(order);
+      if (isSent && heard.length !== prints.length)
+        return `${prints.length - heard.length} clients of ${key} without an answer`;
+      const bodies = heard.flatMap(({ answer }) => (answer.kind === "success" ? [answer.body] : []));
+      if (new Set(bodies).size > 1) return `${key} was answered in ${new Set(bodies).size} ways`;
+      if (act === "revoke") continue;
+      const stored = all.get(key) ?? [];
+      if (stored.length > 1) return `${key} is stored ${stored.length} times`;
+      const isReused = heard.some(
+        ({ answer }) => answer.kind === "refused" && answer.code === "IDEMPOTENCY_KEY_REUSED",
+      );
+      const [body] = bodies;
+      if (body === undefined && stored.length > 0 && !this.#isUncertain(order) && !isReused)
+        return `the refused ${key} is stored`;
+      if (body === undefined || act === "pick") continue;
+      if (stored[0] !== body) return `the answer of ${key} is not stored${isKeyless ? ", which has no key" : ""}`;
+    }
+    return undefined;
+  }
+
+  /** Each invoice is as its changes make it, and no address is given twice. */
+  #rowsProblem(): Verdict {
+    const rows = this.#lab.rows("select invoice_id, type, sequence, data from events order by invoice_id, sequence");
+    const invoices = Map.groupBy(
+      rows.filter(({ invoice_id }) => String(invoice_id).startsWith("inv_")),
+      ({ invoice_id }) => invoice_id,
+    );
+    for (const [id, of] of invoices) {
+      const types = of.map(({ type }) => String(type));
+      if (of.some(({ sequence }, n) => sequence !== n + 1) || !isHistory(types))
+        return `${id} has become ${types.join()}`;
+    }
+    const indexes = rows.flatMap(({ data }) => JSON.parse(String(data)).index ?? []);
+    if (new Set(indexes).size !== indexes.length)
+      return `${indexes.length} invoices share ${new Set(indexes).size} addresses`;
+    const allocated = this.#lab
+      .storageOf("allocator")
+      .sql.exec("select count(*) as n from allocations")
+      .toArray()[0]?.n;
+    if (allocated !== this.#house.asked.size) return `${allocated} addresses handed out to ${this.#house.asked.size}`;
+    const operations = [...this.#answers.keys()].filter(({ act }) => act === "create" || act === "pick").length;
+    return this.#house.asked.size > operations
+      ? `addresses handed out for more than ${operations} operations`
+      : undefined;
+  }
+
+  /** One customer for each email, named by all of its invoices; and no batch was stored in part. */
+  #customersProblem(all: ReadonlyMap<string, readonly string[]>): Verdict {
+    const ids = new Map(this.#lab.rows("select email, id from customers").map(({ email, id }) => [email, id]));
+    const made = [...this.#answers.keys()].flatMap((order) =>
+      order.act === "create" ? (all.get(order.key) ?? []).map((data) => [order, JSON.parse(data)] as const) : [],
+    );
+    const emails = new Set(made.map(([{ email }]) => email)).size;
+    if (ids.size !== emails) return `${ids.size} customers with ${emails} emails`;
+    if (made.some(([{ email }, { customerId }]) => customerId !== ids.get(email)))
+      return "an invoice of another customer";
+    const named = made.filter(([{ externalId }]) => externalId !== undefined).length;
+    const names = this.#lab.rows("select 1 from events where type = 'external'").length;
+    return named === names ? undefined : `${named} invoices with ${names} external ids`;
+  }
+
+  /** What the requests of a group share is as if each were alone; nothing goes wrong where nothing fails. */
+  #sharedProblem(world: World): Verdict {
+    const { limiter, queue } = this.#house;
+    const numbers = new Set(limiter.passed).size;
+    if (numbers !== limiter.passed.length) return `${limiter.passed.length} requests were counted as ${numbers}`;
+    if (queue.early.length > 0) return `${queue.early.length} wake-ups before the commit`;
+    const revoked = this.#lab.rows("select invoice_id from events where type = 'api_key.revoked'");
+    if (revoked.length > 0 && !this.#hasCopy("b")) return "a revocation is stored and has no copy";
+    if (world.hits.size > 0) return undefined;
+    world.note("no fault at all");
+    const unknown = this.#lab
+      .rows("select invoice_id from events where type = 'invoice.created'")
+      .filter(({ invoice_id }) => !queue.woken.has(String(invoice_id)));
+    if (unknown.length > 0) return `${unknown.length} invoices without a wake-up`;
+    // Two instances know nothing of each other's customers.
+    const isAlone = this.#house.instances === 1;
+    const isRefused = world.notes.has("a group is refused for a customer that exists");
+    return isAlone && isRefused ? "a group with one email twice" : undefined;
+  }
+}
