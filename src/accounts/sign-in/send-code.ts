@@ -161,8 +161,7 @@ async function roomOf({ db, nowMs }: SendDependencies, { asker, purpose, ...of }
         selectSignInAddresses(db, emailKey),
         ...asker.callers.map((caller) => selectSentCodes(db, caller, { purpose, nowMs })),
       ]);
-      const own = asker.callers.find(({ kind }) => kind === "ip")?.network;
-      const isSeen = signIns.some(({ ip }) => ip !== null && networkOf(ip) === own);
+      const isSeen = signIns.some(({ ip }) => ip !== null && networkOf(ip) === asker.callers[0]?.network);
       const waits = asker.callers.map(({ times }, n) => mailWaitMs(sent[n] ?? [], { purpose, mailbox, times }, nowMs));
       const isLimitedByDay = purpose === "SIGN_IN" && !isSeen;
       return { waitMs: Math.max(isLimitedByDay ? addressWaitMs(toAddress, nowMs) : 0, ...waits), isSeen };

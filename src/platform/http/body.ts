@@ -30,13 +30,11 @@ export async function readBody(request: Request): Promise<Result<ParsedBody, Fai
   if (!isWhole) return err({ code: "BODY_TOO_LARGE" });
   if (bytes.length === 0) return ok(NO_BODY);
   if (!isJsonMediaType(request.headers.get("content-type"))) return err({ code: "UNSUPPORTED_MEDIA_TYPE" });
-  if (hasTooManyValues(bytes)) return tooManyValues();
+  if (hasTooManyValues(bytes)) return invalid(TOO_MANY_VALUES);
   const parsed = parseJson(bytes);
   if (parsed === undefined) return err({ code: "MALFORMED_JSON" });
   const problem = textProblem(parsed.json, 1);
-  return problem === undefined
-    ? ok({ ...parsed, bytes: bytes.length })
-    : err({ code: "VALIDATION_FAILED", details: [{ path: "", message: problem }] });
+  return problem === undefined ? ok({ ...parsed, bytes: bytes.length }) : invalid(problem);
 }
 
 /** Reads the form of a page (`application/x-www-form-urlencoded`), at most 64 KiB. If a name occurs twice, its last value counts. */
@@ -46,12 +44,12 @@ export async function readForm(request: Request): Promise<Result<ParsedBody, Fai
   const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
   if (bytes.length > 0 && type !== "application/x-www-form-urlencoded") return err({ code: "UNSUPPORTED_MEDIA_TYPE" });
   const text = new TextDecoder().decode(bytes);
-  if (text.split("&", MAX_VALUES + 1).length > MAX_VALUES) return tooManyValues();
+  if (text.split("&", MAX_VALUES + 1).length > MAX_VALUES) return invalid(TOO_MANY_VALUES);
   const fields = Object.fromEntries(new URLSearchParams(text));
   const problem = textProblem(fields, 1);
   return problem === undefined
     ? ok({ json: fields, text: text === "" ? undefined : text, bytes: bytes.length })
-    : err({ code: "VALIDATION_FAILED", details: [{ path: "", message: problem }] });
+    : invalid(problem);
 }
 
 function isJsonMediaType(header: string | null): boolean {
@@ -71,8 +69,9 @@ function parseJson(bytes: Uint8Array): { readonly json: Json; readonly text: str
   }
 }
 
-function tooManyValues(): Result<never, Failure> {
-  const message = `the body must not have more than ${MAX_VALUES} members and items`;
+const TOO_MANY_VALUES = `the body must not have more than ${MAX_VALUES} members and items`;
+
+function invalid(message: string): Result<never, Failure> {
   return err({ code: "VALIDATION_FAILED", details: [{ path: "", message }] });
 }
 
