@@ -339,9 +339,9 @@ export const LIMIT_TEXTS: { readonly [N in LimitName]: LimitText } = {
     setting: "none",
   },
   signInCodesPerAddressAndDay: {
-    counts: "sign-in codes mailed to one address in 24 hours, from any network",
+    counts: "sign-in codes mailed to one mailbox, however it is spelled, in 24 hours, from any network",
     protects: "the mailbox of the address",
-    refusal: `${CODES_REFUSED}; a browser that has signed in to the address before is counted separately`,
+    refusal: `${CODES_REFUSED}; not for a browser or a network that has signed in to the address before`,
     setting: "none",
   },
   signInCodesPerKnownBrowserAndHour: {

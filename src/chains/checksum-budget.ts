@@ -2,24 +2,22 @@
 // place where a key could be. An author can put such places everywhere, and over as many texts as they like, so a body has one budget.
 import { LIMITS } from "../lib/limits.ts";
 
-/** An extended key takes as long as three shorter ones. */
-const LONG_TEXT = 64;
-
 export class ChecksumBudget {
   #left = LIMITS.checksumsPerBody;
 
-  /** Pays for the checksum of a text; false if too little is left, and from then on. */
+  /** Pays for the checksum of a text. An extended key takes as long as three shorter ones. */
   pays(text: string): boolean {
-    return this.spend(text.length > LONG_TEXT ? 3 : 1);
+    return this.spend(text.length > 64 ? 3 : 1);
   }
 
+  /** False if too little is left, and from then on. */
   spend(checksums: number): boolean {
     this.#left -= checksums;
-    return !this.isUsedUp;
+    return this.#left >= 0;
   }
 
   /** Whether more was asked for than there is. */
   get isUsedUp(): boolean {
-    return this.#left < 0;
+    return !this.spend(0);
   }
 }

@@ -4,15 +4,13 @@
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { wordlist } from "@scure/bip39/wordlists/english";
+import { hexToBytes } from "../lib/bytes.ts";
 import { lazily } from "../lib/lazily.ts";
 import type { ChecksumBudget } from "./checksum-budget.ts";
 
 const indexes = lazily((): ReadonlyMap<string, number> => new Map(wordlist.map((word, index) => [word, index])));
 const LENGTHS: readonly number[] = [12, 15, 18, 21, 24];
-const FEWEST_WORDS = 12;
 const BITS_PER_WORD = 11;
-/** Two Arabic ligatures that become 18 and 8 letters each, none of them of the list. */
-const LONG_LIGATURES = /[\uFDFA\uFDFB]/g;
 
 /**
  * Whether a text holds a phrase of the English list with a valid checksum, in any case and with anything but letters between the words, or more
@@ -21,11 +19,11 @@ const LONG_LIGATURES = /[\uFDFA\uFDFB]/g;
 export function holdsRecoveryPhrase(text: string, budget: ChecksumBudget): boolean {
   const words =
     text
-      .replace(LONG_LIGATURES, " ")
+      // Two Arabic ligatures would become 18 and 8 letters each, none of them of the list.
+      .replace(/[\uFDFA\uFDFB]/g, " ")
       .normalize("NFKD")
       .toLowerCase()
       .match(/\p{L}+/gu) ?? [];
-  if (words.length < FEWEST_WORDS) return false;
   let row: number[] = [];
   for (const word of words) {
     const index = indexes().get(word);
@@ -44,13 +42,7 @@ function isChecksumValid(indices: readonly number[]): boolean {
   const checksumBits = (indices.length * BITS_PER_WORD) / 33;
   const bits = BigInt(checksumBits);
   const all = indices.reduce((sum, index) => (sum << BigInt(BITS_PER_WORD)) | BigInt(index), 0n);
-  const entropy = Uint8Array.from(
-    (all >> bits)
-      .toString(16)
-      .padStart(checksumBits * 8, "0")
-      .match(/../g) ?? [],
-    (byte) => Number.parseInt(byte, 16),
-  );
+  const entropy = hexToBytes((all >> bits).toString(16).padStart(checksumBits * 8, "0"));
   const [first = 0] = sha256(entropy);
   return first >> (8 - checksumBits) === Number(all & ((1n << bits) - 1n));
 }

@@ -2,3 +2,19 @@
 export function emailKeyOf(email: string): string {
   return email.toLowerCase();
 }
+
+/**
+ * One name for the spellings that reach one mailbox: without a tag behind `+`, at Gmail without dots, with the domain in Punycode. For limits alone: it
+ * never identifies anybody, because elsewhere two spellings may be two people.
+ */
+export function countedMailboxOf(email: string): string {
+  const key = emailKeyOf(email);
+  const at = key.lastIndexOf("@");
+  const domain = asciiDomain(key.slice(at + 1)).replace(/^googlemail\.com$/, "gmail.com");
+  const [name = ""] = key.slice(0, Math.max(at, 0)).split(/(?<=.)\+/s, 1);
+  return `${domain === "gmail.com" ? name.replaceAll(".", "") : name}@${domain}`;
+}
+
+function asciiDomain(domain: string): string {
+  return URL.parse(`http://${domain}`)?.hostname ?? domain;
+}

@@ -1,4 +1,5 @@
 import { and, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
+import { countedMailboxOf } from "../../lib/email.ts";
 import { derivedId, type MemberId, type MerchantId, type UserId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
@@ -229,9 +230,10 @@ export function selectMailRoom(db: Db, of: MailOf) {
     .select({
       merchantFullSinceMs: nth(ofMerchant, LIMITS.invitationMailsPerMerchantAndDay).as("merchant_full_since"),
       userFullSinceMs: nth(sql`user_id = ${of.userId}`, LIMITS.invitationMailsPerUserAndDay).as("person_full_since"),
-      mailboxFullSinceMs: nth(sql`email_key = ${of.emailKey}`, LIMITS.invitationMailsPerMailboxAndDay).as(
-        "mailbox_full_since",
-      ),
+      mailboxFullSinceMs: nth(
+        sql`email_key = ${countedMailboxOf(of.emailKey)}`,
+        LIMITS.invitationMailsPerMailboxAndDay,
+      ).as("mailbox_full_since"),
       merchantLastDueMs: lastDue(sql`${ofMerchant} and ${forSender}`).as("merchant_last_due"),
       userLastDueMs: lastDue(sql`invited_by = ${of.userId} and ${forSender}`).as("person_last_due"),
       mailboxLastDueMs: lastDue(sql`email_key = ${of.emailKey} and ${forMailbox}`).as("mailbox_last_due"),
@@ -241,7 +243,8 @@ export function selectMailRoom(db: Db, of: MailOf) {
 
 /** Counts a mail that is sent after the batch; aborts the batch if a daily limit is reached. */
 export function countMail(db: Db, of: MailOf) {
-  const { merchantId, userId, emailKey, nowMs } = of;
+  const { merchantId, userId, nowMs } = of;
+  const emailKey = countedMailboxOf(of.emailKey);
   const sent = (mine: SQL) => sql`(select count(*) from invitation_mails where ${mine} and at_ms > ${nowMs - DAY_MS})`;
   return [
     db.insert(assertions).select(

@@ -241,8 +241,7 @@ function secretRefusal(json: Json | undefined, secrets: SecretForms): Failure | 
     : { code: "PRIVATE_KEY_REFUSED" };
 }
 
-const UNSEARCHED =
-  "too much of the body looks like private keys, so not all of it was searched for them, and nothing was stored";
+const UNSEARCHED = "too much looks like private keys to search it all; nothing was stored";
 
 async function requestOf(
   c: AppContext,

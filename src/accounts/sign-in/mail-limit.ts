@@ -1,5 +1,6 @@
 // Limits of mailed codes. One caller: 5 an hour to one address and 20 in total; the /48 around an IPv6 caller: four times as many. One address: 30
-// sign-in codes a day from all callers. A browser that has signed in to the address before has a separate limit, by its proof. The stored codes are
+// sign-in codes a day from all callers; all spellings of a mailbox are one address. A browser that has signed in to the address before has a separate
+// limit, by its proof, and a network from which it was signed in to is not held to the 30. The stored codes are
 // counted, so that a limit survives a restart; addresses with and without an account count alike. Each purpose is counted separately: codes for a
 // step-up go to a signed-in user, who may need a dozen while working on wallets for an hour.
 
@@ -24,7 +25,7 @@ export const MAILS_PER_KNOWN_BROWSER = LIMITS.signInCodesPerKnownBrowserAndHour;
 export const MAILS_FOR_KNOWN_BROWSERS = LIMITS.signInCodesForKnownBrowsersPerAddressAndHour;
 
 export interface SentCode {
-  readonly emailKey: string;
+  readonly mailbox: string | null;
   readonly createdAtMs: number;
 }
 
@@ -34,10 +35,10 @@ export interface SentCode {
  */
 export function mailWaitMs(
   sent: readonly SentCode[],
-  of: { readonly purpose: CodePurpose; readonly emailKey: string; readonly times: number },
+  of: { readonly purpose: CodePurpose; readonly mailbox: string; readonly times: number },
   nowMs: number,
 ): number {
-  const toAddress = sent.filter((code) => code.emailKey === of.emailKey);
+  const toAddress = sent.filter((code) => code.mailbox === of.mailbox);
   const window = { ms: MAIL_WINDOW_MS, nowMs };
   return Math.max(
     waitMs(toAddress, MAILS_PER_ADDRESS[of.purpose] * of.times, window),

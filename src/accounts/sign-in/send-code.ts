@@ -1,8 +1,9 @@
-// Mails a new code to an address, with or without an account. Nothing here looks up an account, so neither the response nor its timing reveals one.
+// Mails a new code to an address, with or without an account. Where the account was signed in to from is read for every address alike, in the batch of
+// the counts, and matters only to callers from there, so neither the response nor its timing reveals an account to anybody else.
 // Only an HMAC of the code, with the pepper, is stored.
 
-import { emailKeyOf } from "../../lib/email.ts";
-import { callersOf } from "../../lib/ip-network.ts";
+import { countedMailboxOf, emailKeyOf } from "../../lib/email.ts";
+import { callersOf, networkOf } from "../../lib/ip-network.ts";
 import { type Keyring, macText } from "../../lib/keyring.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
@@ -28,6 +29,7 @@ import {
   selectCodesToAddress,
   selectEmailCode,
   selectSentCodes,
+  selectSignInAddresses,
 } from "./store.ts";
 
 export interface SendDependencies extends CommitDependencies {
@@ -65,17 +67,18 @@ export async function sendCode(
 ): Promise<Result<{ readonly expiresAtMs: number }, Failure>> {
   const { db, nowMs } = deps;
   const emailKey = emailKeyOf(of.email);
-  const asker = askerOf(deps, of, emailKey);
-  const limited = { asker, purpose: of.purpose, emailKey };
-  const refused = await limitRefusal(deps, limited);
-  if (refused !== undefined) return err(refused);
+  const mailbox = countedMailboxOf(of.email);
+  const limited = { asker: askerOf(deps, of, emailKey), purpose: of.purpose, emailKey, mailbox };
+  const room = await readRoom(deps, limited);
+  if (!room.ok) return room;
+  const { isSeen } = room.value;
   const id = deps.newOperationId();
   const code = newCode();
   const { purpose, boundTo, replacedBoundTo, email, identity } = of;
   const expiresAtMs = nowMs + CODE_LIFETIME_MS;
   const row = {
-    ...{ id, purpose, emailKey, email, boundTo, expiresAtMs },
-    ...countedAs(asker),
+    ...{ id, purpose, emailKey, mailbox, email, boundTo, expiresAtMs },
+    ...countedAs(limited.asker, isSeen),
     ...macText(deps.pepper, codeMacText({ id, purpose, emailKey, boundTo, code })),
     identity: identity === undefined ? null : JSON.stringify(identity),
     tries: 0,
@@ -84,12 +87,15 @@ export async function sendCode(
   };
   const places = replacedBoundTo === undefined ? [boundTo] : [boundTo, replacedBoundTo];
   const committed = await commitBatch(deps, () => selectEmailCode(db, id), [
-    ...assertAllowed(deps, limited),
+    ...assertAllowed(deps, limited, isSeen),
     endEmailCodes(db, { boundTo: places, purpose, emailKey, nowMs }),
     insertEmailCode(db, row),
   ]);
   // Other requests of the same caller were faster and used up the limit; the refusal says how long to wait.
-  if (committed.kind === "conflict") return err((await limitRefusal(deps, limited)) ?? { code: "CONTENTION" });
+  if (committed.kind === "conflict") {
+    const left = await readRoom(deps, limited);
+    return left.ok ? err({ code: "CONTENTION" }) : left;
+  }
   if (committed.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
   await deps.mailer.post(codeMail(of, code));
   return ok({ expiresAtMs });
@@ -105,6 +111,13 @@ interface Limited {
   readonly asker: Asker;
   readonly purpose: CodePurpose;
   readonly emailKey: string;
+  readonly mailbox: string;
+}
+
+/** `isSeen`: whether the account of the address was signed in to from the caller's network. */
+interface Room {
+  readonly waitMs: number;
+  readonly isSeen: boolean;
 }
 
 function askerOf(deps: SendDependencies, { ip, knownBrowser: cookie }: CodeToSend, emailKey: string): Asker {
@@ -115,42 +128,50 @@ function askerOf(deps: SendDependencies, { ip, knownBrowser: cookie }: CodeToSen
   return { kind: "STRANGER", callers: networks.map((each, n) => ({ ...each, kind: n === 0 ? "ip" : "site" })) };
 }
 
-function countedAs(asker: Asker): Pick<EmailCodeRow, "ip" | "site" | "isCounted" | "knownBrowser"> {
+function countedAs(asker: Asker, isSeen: boolean): Pick<EmailCodeRow, "ip" | "site" | "isCounted" | "knownBrowser"> {
   const networkOf = (kind: CountedCaller["kind"]) =>
     asker.kind === "STRANGER" ? (asker.callers.find((caller) => caller.kind === kind)?.network ?? null) : null;
   return {
     ip: networkOf("ip"),
     site: networkOf("site"),
-    isCounted: asker.kind === "STRANGER",
+    isCounted: asker.kind === "STRANGER" && !isSeen,
     knownBrowser: asker.kind === "KNOWN" ? asker.browser : null,
   };
 }
 
-async function limitRefusal(deps: SendDependencies, of: Limited): Promise<Failure | undefined> {
-  const wait = await readWithRetry(deps.sleep, async () => waitMs(deps, of));
-  if (!wait.ok) return wait.error;
-  return wait.value === 0 ? undefined : { code: "RATE_LIMITED", retryAfterSeconds: Math.ceil(wait.value / SECOND_MS) };
+/** RATE_LIMITED if there is no room for another code. */
+async function readRoom(deps: SendDependencies, of: Limited): Promise<Result<Room, Failure>> {
+  const room = await readWithRetry(deps.sleep, async () => roomOf(deps, of));
+  if (!room.ok || room.value.waitMs === 0) return room;
+  return err({ code: "RATE_LIMITED", retryAfterSeconds: Math.ceil(room.value.waitMs / SECOND_MS) });
 }
 
-async function waitMs({ db, nowMs }: SendDependencies, { asker, purpose, emailKey }: Limited): Promise<number> {
+async function roomOf({ db, nowMs }: SendDependencies, { asker, purpose, ...of }: Limited): Promise<Room> {
+  const { emailKey, mailbox } = of;
   switch (asker.kind) {
     case "UNCOUNTED":
-      return 0;
-    case "KNOWN":
-      return knownBrowserWaitMs(await selectCodesForKnown(db, { emailKey, nowMs }), asker.browser, nowMs);
+      return { waitMs: 0, isSeen: false };
+    case "KNOWN": {
+      const sent = await selectCodesForKnown(db, { emailKey, nowMs });
+      return { waitMs: knownBrowserWaitMs(sent, asker.browser, nowMs), isSeen: false };
+    }
     case "STRANGER": {
-      const [toAddress, ...sent] = await batch(db, [
-        selectCodesToAddress(db, { emailKey, nowMs }),
+      const [toAddress, signIns, ...sent] = await batch(db, [
+        selectCodesToAddress(db, { mailbox, nowMs }),
+        selectSignInAddresses(db, emailKey),
         ...asker.callers.map((caller) => selectSentCodes(db, caller, { purpose, nowMs })),
       ]);
-      const waits = asker.callers.map(({ times }, n) => mailWaitMs(sent[n] ?? [], { purpose, emailKey, times }, nowMs));
-      return Math.max(purpose === "SIGN_IN" ? addressWaitMs(toAddress, nowMs) : 0, ...waits);
+      const isSeen = signIns.some(({ ip }) => ip !== null && networkOf(ip) === asker.callers[0]?.network);
+      const waits = asker.callers.map(({ times }, n) => mailWaitMs(sent[n] ?? [], { purpose, mailbox, times }, nowMs));
+      const isLimitedByDay = purpose === "SIGN_IN" && !isSeen;
+      return { waitMs: Math.max(isLimitedByDay ? addressWaitMs(toAddress, nowMs) : 0, ...waits), isSeen };
     }
   }
 }
 
 /** The same check within the batch. */
-function assertAllowed({ db, nowMs }: SendDependencies, { asker, purpose, emailKey }: Limited) {
+function assertAllowed({ db, nowMs }: SendDependencies, of: Limited, isSeen: boolean) {
+  const { asker, purpose, emailKey, mailbox } = of;
   switch (asker.kind) {
     case "UNCOUNTED":
       return [];
@@ -158,8 +179,8 @@ function assertAllowed({ db, nowMs }: SendDependencies, { asker, purpose, emailK
       return [assertKnownAllowed(db, { browser: asker.browser, emailKey, nowMs })];
     case "STRANGER":
       return [
-        ...asker.callers.map((caller) => assertMailAllowed(db, caller, { purpose, emailKey, nowMs })),
-        ...(purpose === "SIGN_IN" ? [assertAddressAllowed(db, { emailKey, nowMs })] : []),
+        ...asker.callers.map((caller) => assertMailAllowed(db, caller, { purpose, mailbox, nowMs })),
+        ...(purpose === "SIGN_IN" && !isSeen ? [assertAddressAllowed(db, { mailbox, nowMs })] : []),
       ];
   }
 }

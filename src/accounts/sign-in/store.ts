@@ -2,7 +2,7 @@ import { and, desc, eq, gt, inArray, isNull, lt, sql } from "drizzle-orm";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
-import { emailCodes, singleUseTokens } from "../../platform/db/schema/users.ts";
+import { emailCodes, sessions, singleUseTokens, users } from "../../platform/db/schema/users.ts";
 import { FORGOTTEN_A_PASS } from "../sessions/store.ts";
 import { type CodePurpose, MAX_TRIES } from "./email-code.ts";
 import {
@@ -14,6 +14,9 @@ import {
   MAILS_PER_KNOWN_BROWSER,
   MAILS_TO_ADDRESS,
 } from "./mail-limit.ts";
+
+/** So many of an account's sessions say where it was signed in to. */
+const MOST_SIGN_INS = 50;
 
 export type EmailCodeRow = typeof emailCodes.$inferSelect;
 
@@ -32,34 +35,31 @@ export function selectSentCodes(
   { purpose, nowMs }: { readonly purpose: CodePurpose; readonly nowMs: number },
 ) {
   return db
-    .select({ emailKey: emailCodes.emailKey, createdAtMs: emailCodes.createdAtMs })
+    .select({ mailbox: emailCodes.mailbox, createdAtMs: emailCodes.createdAtMs })
     .from(emailCodes)
     .where(ofCaller(caller, purpose, nowMs))
     .orderBy(desc(emailCodes.createdAtMs))
     .limit(MAILS_PER_CALLER * caller.times);
 }
 
-const toAddress = (emailKey: string, nowMs: number) =>
-  sql`email_key = ${emailKey} and is_counted and purpose = 'SIGN_IN' and created_at_ms > ${nowMs - ADDRESS_WINDOW_MS}`;
+const toAddress = (mailbox: string, nowMs: number) =>
+  sql`mailbox = ${mailbox} and is_counted and purpose = 'SIGN_IN' and created_at_ms > ${nowMs - ADDRESS_WINDOW_MS}`;
 
-/** The times of the counted sign-in codes that were mailed to an address in the last day, newest first. */
-export function selectCodesToAddress(
-  db: Db,
-  { emailKey, nowMs }: { readonly emailKey: string; readonly nowMs: number },
-) {
+/** The times of the counted sign-in codes that were mailed to a mailbox in the last day, newest first. */
+export function selectCodesToAddress(db: Db, { mailbox, nowMs }: { readonly mailbox: string; readonly nowMs: number }) {
   return db
     .select({ createdAtMs: emailCodes.createdAtMs })
     .from(emailCodes)
-    .where(toAddress(emailKey, nowMs))
+    .where(toAddress(mailbox, nowMs))
     .orderBy(desc(emailCodes.createdAtMs))
     .limit(MAILS_TO_ADDRESS);
 }
 
 /** Aborts the batch if the address has reached its daily limit in the meantime. */
-export function assertAddressAllowed(db: Db, of: { readonly emailKey: string; readonly nowMs: number }) {
+export function assertAddressAllowed(db: Db, of: { readonly mailbox: string; readonly nowMs: number }) {
   return db.insert(assertions).select(
     sql`select 'mails to the address are within their limit', 0
-      where (select count(*) from email_codes where ${toAddress(of.emailKey, of.nowMs)}) >= ${MAILS_TO_ADDRESS}`,
+      where (select count(*) from email_codes where ${toAddress(of.mailbox, of.nowMs)}) >= ${MAILS_TO_ADDRESS}`,
   );
 }
 
@@ -67,13 +67,24 @@ export function assertAddressAllowed(db: Db, of: { readonly emailKey: string; re
 export function assertMailAllowed(
   db: Db,
   caller: CountedCaller,
-  of: { readonly purpose: CodePurpose; readonly emailKey: string; readonly nowMs: number },
+  of: { readonly purpose: CodePurpose; readonly mailbox: string; readonly nowMs: number },
 ) {
   const sent = sql`select count(*) from email_codes where ${ofCaller(caller, of.purpose, of.nowMs)}`;
   return db.insert(assertions).select(
     sql`select 'mails are within their limit', 0 where (${sent}) >= ${MAILS_PER_CALLER * caller.times}
-      or (${sent} and email_key = ${of.emailKey}) >= ${MAILS_PER_ADDRESS[of.purpose] * caller.times}`,
+      or (${sent} and mailbox = ${of.mailbox}) >= ${MAILS_PER_ADDRESS[of.purpose] * caller.times}`,
   );
+}
+
+/** Where the account of an address has signed in from, newest first; empty without an account. */
+export function selectSignInAddresses(db: Db, emailKey: string) {
+  return db
+    .select({ ip: sessions.ip })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(eq(users.emailKey, emailKey))
+    .orderBy(desc(sessions.createdAtMs))
+    .limit(MOST_SIGN_INS);
 }
 
 const forKnown = (emailKey: string, nowMs: number) =>

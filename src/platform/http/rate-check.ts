@@ -75,16 +75,9 @@ export async function limitByIp(incoming: Incoming, headers: Record<string, stri
  */
 export async function failedCredential({ env, ip }: Pick<Incoming, "env" | "ip">): Promise<Failure> {
   const [own] = countedCallers(env, ip ?? null);
-  const isCounted = own === undefined || (await isWithin(env.FAILED_CREDENTIALS, own.network));
-  return isCounted ? { code: "UNAUTHORIZED" } : { code: "RATE_LIMITED", retryAfterSeconds: WINDOW_SECONDS };
-}
-
-async function isWithin(limiter: RateLimit, key: string): Promise<boolean> {
-  try {
-    return (await limiter.limit({ key })).success;
-  } catch {
-    return true;
-  }
+  const verdict = own && (await env.FAILED_CREDENTIALS.limit({ key: own.network }).catch(() => undefined));
+  const isOver = verdict?.success === false;
+  return isOver ? { code: "RATE_LIMITED", retryAfterSeconds: WINDOW_SECONDS } : { code: "UNAUTHORIZED" };
 }
 
 /** The networks counted for an IP address; empty if it is unknown, or loopback in development. */

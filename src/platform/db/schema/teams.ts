@@ -77,7 +77,7 @@ export const invitationMails = sqliteTable(
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
     /** The sender. */
     userId: text("user_id").$type<UserId>().notNull(),
-    /** The recipient in lower case; null for mails from before this column existed. */
+    /** The recipient's mailbox (`countedMailboxOf`); null for mails from before this column existed. */
     emailKey: text("email_key"),
     atMs: integer("at_ms").notNull(),
   },

@@ -66,6 +66,8 @@ export const emailCodes = sqliteTable(
     id: text("id").primaryKey(),
     purpose: text("purpose", { enum: CODE_PURPOSES }).notNull(),
     emailKey: text("email_key").notNull(),
+    /** What the limit of the address counts by (`countedMailboxOf`); null in a row that the release before has written. */
+    mailbox: text("mailbox"),
     /** As the user typed it; the first sign-in creates the user with it. */
     email: text("email").notNull(),
     /** SHA-256 of the browser's nonce cookie, or the session's id for the other purposes. */
@@ -88,7 +90,7 @@ export const emailCodes = sqliteTable(
     consumedAtMs: integer("consumed_at_ms"),
   },
   (t) => [
-    index("email_codes_address").on(t.emailKey, t.createdAtMs).where(sql`is_counted`),
+    index("email_codes_mailbox").on(t.mailbox, t.createdAtMs).where(sql`is_counted`),
     index("email_codes_bound").on(t.boundTo, t.purpose, t.emailKey),
     index("email_codes_ip").on(t.ip, t.createdAtMs).where(sql`ip is not null`),
     index("email_codes_site").on(t.site, t.createdAtMs).where(sql`site is not null`),

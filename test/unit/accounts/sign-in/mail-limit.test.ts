@@ -5,9 +5,9 @@ import { DAY_MS, HOUR_MS } from "../../../../src/lib/time.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const NOW_MS = 1_800_000_000_000;
-const ANN = { purpose: "SIGN_IN", emailKey: "ann", times: 1 } as const;
-const sent = (emailKey: string, count: number, ageMs: number) =>
-  Array.from({ length: count }, (_, i) => ({ emailKey, createdAtMs: NOW_MS - ageMs - i }));
+const ANN = { purpose: "SIGN_IN", mailbox: "ann", times: 1 } as const;
+const sent = (mailbox: string, count: number, ageMs: number) =>
+  Array.from({ length: count }, (_, i) => ({ mailbox, createdAtMs: NOW_MS - ageMs - i }));
 
 describe("mailWaitMs", () => {
   test.each([
@@ -40,7 +40,7 @@ describe("mailWaitMs", () => {
 
   test("a mail may be sent after the wait, and not 1 ms earlier", () => {
     const code = fc.record({
-      emailKey: fc.constantFrom("ann", "bob", "eve"),
+      mailbox: fc.constantFrom("ann", "bob", "eve"),
       createdAtMs: fc.integer({ min: NOW_MS - 2 * HOUR_MS, max: NOW_MS }),
     });
     fc.assert(
