@@ -4,7 +4,7 @@ import { isEmail } from "@mantine/form";
 import { fieldErrors } from "../api/errors.ts";
 import type { Customer } from "../api/operations.ts";
 import { showError, useChange } from "../api/queries.ts";
-import { LONGEST } from "../invoices/limits.ts";
+import { LONGEST } from "../invoices/longest.ts";
 import { useMerchant } from "../shell/merchants.ts";
 import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 

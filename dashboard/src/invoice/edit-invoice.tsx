@@ -4,7 +4,7 @@ import { isEmail } from "@mantine/form";
 import { fieldErrors } from "../api/errors.ts";
 import type { Invoice, UpdateInvoiceBody } from "../api/operations.ts";
 import { showDone, showError, useChange } from "../api/queries.ts";
-import { LONGEST } from "../invoices/limits.ts";
+import { LONGEST } from "../invoices/longest.ts";
 import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 
 interface Props {

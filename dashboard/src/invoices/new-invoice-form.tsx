@@ -10,7 +10,7 @@ import { NumberField } from "../shell/number-field.tsx";
 import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 import { CustomerField, MethodsField, ProductField } from "./choices.tsx";
 import { CURRENCIES } from "./currencies.ts";
-import { LONGEST } from "./limits.ts";
+import { LONGEST } from "./longest.ts";
 import { useWalletPairs } from "./wallet-pairs.ts";
 
 /** How long an invoice waits; "" is as long as the settings say. */

@@ -15,6 +15,7 @@ import { expectedOf } from "../detection/as-of-oracle.ts";
 import { problemOf } from "../detection/as-of-problem.ts";
 import { historyOf } from "../detection/as-of-scenario.ts";
 import { scheduleOf } from "../detection/as-of-schedule.ts";
+import { ETHER_ORDERS, growthScenario } from "../detection/growth-scenario.ts";
 import { compareHostile } from "../detection/hostile-addresses.ts";
 import { paymentsScenario } from "../detection/payments-scenario.ts";
 import { stockTill } from "../detection/payments-till.ts";
@@ -57,6 +58,7 @@ const SIMULATORS: readonly {
   { of: "invitations", stock: seatTeam, scenarioOf: acceptScenario },
   { of: "ownership", stock: seatTeam, scenarioOf: transferScenario },
   { of: "payments", stock: stockTill, scenarioOf: (lab) => paymentsScenario(lab, "payments", applyTransfers) },
+  { of: "growth of balances", stock: (lab) => stockTill(lab, ETHER_ORDERS), scenarioOf: growthScenario },
   { of: "watchers", scenarioOf: (lab) => watcherScenario(lab, awaited) },
   { of: "deliveries", stock: stockHooks, scenarioOf: (lab) => deliverScenario(lab, "deliver", deliverTo) },
 ];

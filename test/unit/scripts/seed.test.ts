@@ -24,14 +24,14 @@ const demoSql = () => {
 };
 
 describe("the seed", () => {
-  test("makes one merchant with a secret key of 27 permissions and a public key of 3, stored as hashes", () => {
+  test("makes one merchant with a secret key of 28 permissions and a public key of 3, stored as hashes", () => {
     const { merchant, secret, open, sql } = demoSql();
     database.exec(sql);
     expect(database.prepare("SELECT id, name FROM merchants").all()).toEqual([{ id: merchant.id, name: "Demo shop" }]);
     const keys =
       "SELECT kind, hash, json_array_length(permissions) AS held, merchant_id FROM api_keys ORDER BY kind DESC";
     expect(database.prepare(keys).all()).toEqual([
-      { kind: "SECRET", hash: hashApiKey(secret.secret), held: 27, merchant_id: merchant.id },
+      { kind: "SECRET", hash: hashApiKey(secret.secret), held: 28, merchant_id: merchant.id },
       { kind: "PUBLIC", hash: hashApiKey(open.secret), held: 3, merchant_id: merchant.id },
     ]);
   });

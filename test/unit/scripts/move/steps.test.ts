@@ -93,7 +93,7 @@ describe("what is to be written", () => {
     const stepsAt = (changes: Partial<Api.Settings>) =>
       workOf({ ...EMPTY, settings }, { ...NOTHING, settings: { ...stored, ...changes } }).steps;
     expect(stepsAt({})).toEqual([
-      { kind: "settings", body: { invoiceLifetimeSeconds: 900, brand: { name: "Coffee" } } },
+      { kind: "settings", body: { invoiceLifetimeSeconds: 900, brand: { name: "Coffee" } }, isWeaker: false },
     ]);
     expect(stepsAt({ invoiceLifetimeSeconds: 900, brand: { ...brand, name: "Other" } })).toEqual([]);
   });
