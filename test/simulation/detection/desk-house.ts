@@ -48,6 +48,7 @@ export class Desk {
   #faultChance = 0;
   #rows = 0;
   #paceMs: readonly number[] = [];
+  readonly #ended = new Set<string>();
   readonly #db = this.lab.db(async (_, work) => {
     const value = this.chance(this.#faultChance) ? this.#lose(work) : work();
     return value;
@@ -66,6 +67,19 @@ export class Desk {
     this.nowMs = NOW_MS;
     this.lost = 0;
     this.#rows = 0;
+    this.#ended.clear();
+  }
+
+  /** The invoice expires, if it is due. Until then it is watched, however late that is. */
+  end({ id, expiresAtMs }: Order): void {
+    if (this.nowMs <= expiresAtMs) return;
+    this.lab.rows(`update invoices set status = 'EXPIRED' where id = '${id}' returning id`);
+    this.#ended.add(id);
+  }
+
+  /** Whether the invoice has ended and nothing is watched for it any more. */
+  isOver({ id, expiresAtMs }: Order): boolean {
+    return this.#ended.has(id) && this.nowMs > expiresAtMs + 24 * HOUR_MS;
   }
 
   pick<T>(choices: readonly T[]): T {
@@ -100,7 +114,8 @@ export class Desk {
     const invoiceId = merchantId === MERCHANT ? own.id : RIVALS_INVOICE;
     const decided = { action: "IGNORE", reason: "r", actor: AT_DESK, at: "2027-01-15T08:00:00.000Z" };
     return {
-      ...{ id, merchantId, network, cryptocurrency, chainId: null, txHash: this.hashFor(order), fromAddress: null },
+      ...{ id, merchantId, network, cryptocurrency, chainId: null, txHash: this.hashFor(order) },
+      fromAddress: this.pick([null, "a payer", order.address]),
       invoiceId: isCredited ? invoiceId : null,
       outputIndex: isReplaced ? `${this.#rows}~${id}` : String(this.#rows),
       toAddress: this.chance(0.8) ? order.address : "elsewhere",

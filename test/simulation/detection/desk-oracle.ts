@@ -20,28 +20,43 @@ function standingBy(row: Payment, order: Order, merchantId: string): ClaimStandi
   if (!isOwn && (!paysInto(row, order) || row.merchantId !== merchantId)) return undefined;
   if (isOwn && isTold(row)) return row.isLate ? "LATE" : "CREDITED";
   if (row.outputIndex.includes("~")) return undefined;
+  // Whether another order's payment is still on the chain is nothing that this page tells.
+  if (!isOwn && row.invoiceId !== null) return "OTHER_ORDER";
   if (row.status === "REORGED" || row.status === "DROPPED") return row.status;
   if (isOwn) return undefined;
   if (row.status === "UNMATCHED") return "TO_DECIDE";
-  if (row.status === "IGNORED") return row.resolution === null ? "TOO_LITTLE" : "SET_ASIDE";
-  return row.invoiceId === null ? undefined : "OTHER_ORDER";
+  if (row.status !== "IGNORED") return undefined;
+  if (row.resolution !== null) return "SET_ASIDE";
+  return isToItself(row) ? undefined : "TOO_LITTLE";
 }
+
+const isToItself = (row: Payment) => row.fromAddress !== null && row.fromAddress === row.toAddress;
 
 const BEST_FIRST: readonly ClaimStanding[] = [
   ...(["CREDITED", "LATE", "TO_DECIDE", "OTHER_ORDER", "SET_ASIDE", "TOO_LITTLE", "REORGED", "DROPPED"] as const),
 ];
 
-/** `rows`: all that are stored; `monitorUntilMs`: of the invoice. */
+/** `rows`: all that are stored; `isOver`: whether the invoice has ended and nothing is watched for it. */
 export function expectedStanding(
   claim: Claim,
-  of: { readonly order: Order; readonly merchantId: string; readonly rows: readonly Payment[]; readonly nowMs: number },
+  of: {
+    readonly order: Order;
+    readonly merchantId: string;
+    readonly rows: readonly Payment[];
+    readonly nowMs: number;
+    readonly isOver: boolean;
+  },
 ): { readonly standing: ClaimStanding; readonly units: Readonly<Record<string, bigint>> } {
-  const { order, merchantId, nowMs } = of;
+  const { order, merchantId } = of;
   const rows = of.rows.filter(({ network, txHash }) => network === claim.network && txHash === claim.txHash);
   const said = rows.map((row) => ({ row, standing: standingBy(row, order, merchantId) }));
+  const hasOwnGone = rows.some(
+    (row) =>
+      row.invoiceId === order.id && !row.outputIndex.includes("~") && ["REORGED", "DROPPED"].includes(row.status),
+  );
   for (const standing of BEST_FIRST) {
     const these = said.filter((each) => each.standing === standing).map(({ row }) => row);
-    if (these.length === 0) continue;
+    if (these.length === 0 || (standing === "OTHER_ORDER" && hasOwnGone)) continue;
     const units: Record<string, bigint> = {};
     for (const { cryptocurrency, amountUnits, invoiceId } of these) {
       if (invoiceId !== null && invoiceId !== order.id) continue;
@@ -50,13 +65,16 @@ export function expectedStanding(
     return { standing, units };
   }
   const isAnothers = rows.some(
-    (row) => row.invoiceId !== null && row.invoiceId !== order.id && isTold(row) && paysInto(row, order),
+    (row) =>
+      row.invoiceId !== order.id &&
+      paysInto(row, order) &&
+      ((row.invoiceId !== null && !row.outputIndex.includes("~")) || isToItself(row)),
   );
-  return { standing: isAnothers ? "NOT_THIS" : unfound(claim, order, nowMs), units: {} };
+  return { standing: isAnothers ? "NOT_THIS" : unfound(claim, of), units: {} };
 }
 
-function unfound(claim: Claim, order: Order, nowMs: number): ClaimStanding {
-  if (nowMs > order.expiresAtMs + 24 * HOUR_MS) return "OVER";
+function unfound(claim: Claim, { isOver, nowMs }: { readonly isOver: boolean; readonly nowMs: number }): ClaimStanding {
+  if (isOver) return "OVER";
   return claim.outcome === "UNAVAILABLE" && nowMs < claim.createdAtMs + MINUTE_MS ? "UNAVAILABLE" : "NOT_FOUND";
 }
 

@@ -32,7 +32,8 @@ async function history(desk: Desk, seed: number): Promise<void> {
     const order = desk.pick(ORDERS);
     for (let step = 0; step < STEPS; step++) {
       desk.timePasses();
-      const act = desk.pick(["row", "claim", "claim", "claim", "look up", "set aside"] as const);
+      const act = desk.pick(["row", "claim", "claim", "claim", "look up", "set aside", "end"] as const);
+      if (act === "end") desk.end(order);
       if (act === "row") await desk.store(desk.newRow());
       if (act === "claim") await claims(desk, desk.chance(0.8) ? order : desk.pick(ORDERS));
       if (act === "look up") await looksUp(desk, order);
@@ -97,7 +98,10 @@ async function standings(desk: Desk): Promise<void> {
   for (const claim of (await desk.claims()).slice(-4)) {
     const order = ORDERS.find(({ id }) => id === claim.invoiceId);
     if (order === undefined) throw new Error(`a claim of ${claim.invoiceId}`);
-    const { standing, units } = expectedStanding(claim, { order, merchantId: MERCHANT, rows, nowMs: desk.nowMs });
+    const { standing, units } = expectedStanding(claim, {
+      ...{ order, merchantId: MERCHANT, rows },
+      ...{ nowMs: desk.nowMs, isOver: desk.isOver(order) },
+    });
     note(`standing: ${standing}`);
     const read = await desk.standing(claim);
     const amounts = Object.entries(units).map(([cryptocurrency, of]) => ({
