@@ -65,7 +65,7 @@ async function reportOf({ raw, logFile }: Shop): Promise<string> {
 
 /** Reads the invoice until `isIt` holds. */
 export async function untilInvoice(
-  shop: Shop,
+  shop: Pick<Shop, "invoice">,
   id: string,
   isIt: (invoice: Invoice) => boolean,
   boundMs = SEEN_WITHIN_MS,
