@@ -163,10 +163,10 @@ export function createOf(
   of: { operationId: string; print: string; index: number; facts: Facts },
 ): Made {
   const { operationId, print, index, facts } = of;
-  const { key, email, externalId, credential } = order;
+  const { key, email, externalId, credential, isPublic } = order;
   const invoiceId = makeId("inv", operationId);
   const customerId = facts.customerId ?? derivedId("cus", operationId);
-  const body = JSON.stringify({ key, print, invoiceId, customerId, index, credential });
+  const body = JSON.stringify({ key, print, isPublic, invoiceId, customerId, index, credential });
   const event = eventOf(db, {
     id: derivedId("evt", operationId),
     type: "invoice.created",
@@ -218,9 +218,9 @@ export function eventOfChange(
   of: { operationId: string; print: string; invoiceId: string; history: readonly string[]; index: number | null },
 ): Made {
   const { operationId, print, invoiceId, history, index } = of;
-  const { key, act } = order;
+  const { key, act, isPublic } = order;
   if (act === "create" || act === "revoke") throw new Error("no change of an invoice");
-  const body = JSON.stringify({ key, print, invoiceId, act, index });
+  const body = JSON.stringify({ key, print, isPublic, invoiceId, act, index });
   const row = {
     id: derivedId("evt", operationId),
     type: EVENT_OF[act],

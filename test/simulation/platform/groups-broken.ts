@@ -50,6 +50,13 @@ const forgetsWakes: Partial<Parts> = {
   groupsOf: ({ db, ...deps }) => new Groups({ ...deps, db: Object.assign(Object.create(db), { listeners: {} }) }),
 };
 
+const takesBrowsersForServers: Partial<Parts> = {
+  groupsOf: (deps) => {
+    const groups = new Groups(deps);
+    return { request: () => groups.request(false) };
+  },
+};
+
 const countsGroupsOnce: Partial<Parts> = {
   count: (limiter, requests) => {
     const number = limiter.count();
@@ -178,5 +185,6 @@ export const BROKEN: readonly (readonly [string, Partial<Parts>, RegExp])[] = [
     { beforeBatch: async (keeping) => void keeping.catch(() => {}) },
     /no copy/,
   ],
+  ["takes browsers for servers", takesBrowsersForServers, /browsers in a group|a browser goes before/],
   ["asserts nothing", { made: assertsNothing }, /open invoices where/],
 ];

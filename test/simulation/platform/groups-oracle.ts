@@ -5,6 +5,7 @@ import type { Lab } from "../engine/lab.ts";
 import type { Verdict, World } from "../engine/world.ts";
 import { credentialPlace, isHistory, namedPlace, OPEN, type Order } from "./groups-acts.ts";
 import type { House } from "./groups-house.ts";
+import { CROWDING } from "./groups-tally.ts";
 import type { Answer, Request } from "./groups-works.ts";
 
 type Sent = Pick<Request, "order" | "print">;
@@ -213,6 +214,8 @@ export class Oracle {
     const { limiter, queue } = this.#house;
     const numbers = new Set(limiter.passed).size;
     if (numbers !== limiter.passed.length) return `${limiter.passed.length} requests were counted as ${numbers}`;
+    const crowding = Object.values(CROWDING).find((what) => world.notes.has(what));
+    if (crowding !== undefined) return crowding;
     if (queue.early.length > 0) return `${queue.early.length} wake-ups before the commit`;
     const revoked = this.#lab.rows("select invoice_id from events where type = 'api_key.revoked'");
     if (revoked.length > 0 && !this.#hasCopy("b")) return "a revocation is stored and has no copy";

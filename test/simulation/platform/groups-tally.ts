@@ -50,6 +50,7 @@ export const KINDS: readonly string[] = [
   ]),
   ...["a customer", "an operation"].map((what) => `a group is refused for ${what} that exists`),
   "a group is sent again",
+  "browsers and servers in a group",
   "an index is asked for again",
   "an operation is taken over",
   "an answer is replayed",
@@ -80,7 +81,15 @@ const OUTCOMES: readonly { readonly message: RegExp; readonly name: (size: strin
   { message: /NOT NULL/, name: (size) => `group of ${size} is refused for a row` },
 ];
 
-/** The same client, whose batches of changes are counted by size and outcome. */
+/** Most requests of browsers in one group. */
+const MOST_PUBLIC = 16;
+/** What must not be noted. */
+export const CROWDING = {
+  browsers: `more than ${MOST_PUBLIC} browsers in a group`,
+  order: "a browser goes before a server",
+};
+
+/** The same client, whose batches of changes are counted by size and outcome, and looked at for who is in them. */
 export function notingBatches(db: Db, world: World): Db {
   const d1 = db.$client;
   const sent = new Set<string>();
@@ -88,6 +97,7 @@ export function notingBatches(db: Db, world: World): Db {
     const answer = d1.batch(statements);
     const marker = markerOf(statements as unknown as readonly Sent[]);
     if (marker === undefined) return answer;
+    noteBrowsers(statements as unknown as readonly Sent[], world);
     const text = String(marker.params[0]);
     if (sent.has(text)) world.note("a group is sent again");
     sent.add(text);
@@ -104,6 +114,19 @@ export function notingBatches(db: Db, world: World): Db {
     return answer;
   };
   return Object.assign(Object.create(db), { $client: Object.assign(Object.create(d1), { batch }) });
+}
+
+/** The rows of the events are in the order of the requests, and each says who sent its request. */
+function noteBrowsers(statements: readonly Sent[], world: World): void {
+  const isPublic = statements
+    .filter(({ sql }) => sql.startsWith('insert into "events"'))
+    .flatMap(({ params }) => [...params.join(" ").matchAll(/"isPublic\\?":(true|false)/g)])
+    .map(([, is]) => is === "true");
+  const browsers = isPublic.filter((is) => is).length;
+  if (browsers > MOST_PUBLIC) world.note(CROWDING.browsers);
+  if (browsers === 0 || browsers === isPublic.length) return;
+  world.note("browsers and servers in a group");
+  if (isPublic.lastIndexOf(false) > isPublic.indexOf(true)) world.note(CROWDING.order);
 }
 
 /** The insert of the operations; a batch of reads has none. */
