@@ -28,7 +28,7 @@ import { type Found, type Fresh, type KnownPayment, type ReadDependencies, readF
 import { type Placed, placeKeyOf, placeSurely, readPlaces } from "./read-places.ts";
 import { recordObservations } from "./record-observations.ts";
 import { recordUnmatched, type Unmatched } from "./record-unmatched.ts";
-import { asSuperseded, supersededBy } from "./superseded.ts";
+import { asSuperseded, isOverruled, supersededBy } from "./superseded.ts";
 import { Quota } from "./unmatched/read-quota.ts";
 
 /** A stored payment and its current state on chain. */
@@ -94,9 +94,16 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
   const weighed = await readGrowth(deps, findings.network, unique(findings.transfers));
   if (!weighed.ok) return weighed;
   const { transfers, remainders, replaced, orphans } = weighed.value;
-  const found = new Set([...transfers, ...remainders].map(transferKey));
+  const found = Map.groupBy([...transfers, ...remainders], transferKey);
+  const isHearsay = findings.isHearsay === true;
+  // What was observed of a row counts, unless a transfer says what became of it. One that must not overrule the row says nothing: where its block
+  // has left, this is all that takes it out.
+  const isTold = (row: Payment) =>
+    (found.get(transferKey(row)) ?? []).some(
+      (each) => effectKey(each) === effectKey(row) || isOverruled(row, { block: each.block, isHearsay }),
+    );
   const dropped = new Set([...orphans, ...[...replaced.values()].flat()].map(({ id }) => id));
-  const seen = findings.seen.filter(({ payment }) => !found.has(transferKey(payment)) && !dropped.has(payment.id));
+  const seen = findings.seen.filter(({ payment }) => !isTold(payment) && !dropped.has(payment.id));
   const look: Look = {
     findings,
     replaced,

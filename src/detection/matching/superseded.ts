@@ -33,7 +33,10 @@ export function supersededBy<T extends Contradicting>(
 }
 
 /** What another source tells contradicts no row that is on the chain, and what is in no block none that is in one. */
-function isOverruled(row: Payment, by: { readonly block: Transfer["block"]; readonly isHearsay: boolean }): boolean {
+export function isOverruled(
+  row: Payment,
+  by: { readonly block: Transfer["block"]; readonly isHearsay: boolean },
+): boolean {
   if (row.status === "DROPPED" || row.status === "REORGED") return true;
   return !by.isHearsay && (by.block !== null || row.blockHeight === null);
 }

@@ -122,7 +122,7 @@ export async function playStory(chain: StoryChain, { seed, plan }: Story): Promi
     const from = shared < 0 ? target.length : shared;
     if (from < active.length) await chain.undo(active.slice(from));
     for (const block of target.slice(from)) await chain.put(block);
-    active = target;
+    active = [...target];
     for (const transaction of pool) await chain.offer(transaction);
     // What was undone and is mined no more is then unknown to the node, and not only unconfirmed.
     if (dice.chance(0.4)) await chain.evict();

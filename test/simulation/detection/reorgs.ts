@@ -132,7 +132,7 @@ class Watch {
     this.#nowMs = Math.max(this.#nowMs, view.atMs);
     // The pause after a failure is over; then what waits to be dropped or given up is, and what is only given up now, too; then the invoices are;
     // then their monitoring.
-    for (const afterMs of [15 * MINUTE_MS, 80 * HOUR_MS, 80 * HOUR_MS, 30 * DAY_MS, HOUR_MS]) {
+    for (const afterMs of [15 * MINUTE_MS, 80 * HOUR_MS, 80 * HOUR_MS, 30 * DAY_MS, HOUR_MS, 2 * HOUR_MS]) {
       this.#nowMs += afterMs;
       view = { ...view, atMs: this.#nowMs, tip: mineOn(view.tip, this.#nowMs) };
       this.#show(view);
@@ -143,7 +143,8 @@ class Watch {
         if (!hasMore) break;
         this.#nowMs += MINUTE_MS;
       }
-      if (afterMs === 30 * DAY_MS) await this.#sweep();
+      // A source that has failed is asked for one address at a time, so an invoice may end a pass later than another one.
+      if (afterMs === 30 * DAY_MS || afterMs === HOUR_MS) await this.#sweep();
     }
     return undefined;
   }

@@ -324,3 +324,18 @@ describe("a transfer that does something else", () => {
     expect(open).toMatchObject([{ amountUnits: unitsOf("9.91") }]);
   });
 });
+
+it("a mempool that shows another effect does not keep a payment in a block that has left the chain", async () => {
+  const { merchant, address } = await shopAt();
+  const { id, units } = await invoiceOf(merchant, 89);
+  const lied = transferTo(address, units);
+  await look([lied]);
+  expect((await shown(merchant, id)).status).toBe("PAID");
+  const [payment] = await rowsOf(lied.txHash);
+  if (payment === undefined) throw new Error("no payment");
+  const waiting = { ...lied, amountUnits: unitsOf("0.01"), block: null };
+  const gone = { payment, observation: { kind: "unknown" } } as const;
+  await look([waiting], { tip: 101, seen: [gone] });
+  expect(await rowsOf(lied.txHash)).toMatchObject([{ status: "REORGED", blockHash: null }]);
+  expect(await shown(merchant, id)).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "0.000000" });
+});
