@@ -19,7 +19,7 @@ export interface WeighedTransfers {
   readonly transfers: readonly Transfer[];
   /** The rest of stored growth that is partly explained; to be applied after `transfers`. */
   readonly remainders: readonly Transfer[];
-  /** By `transferKey` of the explaining transfer: rows of growth that no longer count once that transfer is written. */
+  /** By `transferKey` of each explaining transfer: rows of growth that no longer count once one of these transfers is written. */
   readonly replaced: ReadonlyMap<string, readonly Payment[]>;
   /** Rows of growth whose explanation is already stored. */
   readonly orphans: readonly Payment[];
@@ -64,8 +64,8 @@ export async function readGrowth(
     });
     kept.push(...fresh);
     if (weighed.growth !== null) (weighed.replaced.length > 0 ? remainders : kept).push(weighed.growth);
-    if (weighed.by !== null) replaced.set(weighed.by, weighed.replaced);
-    else orphans.push(...weighed.replaced);
+    for (const by of weighed.by) replaced.set(by, weighed.replaced);
+    if (weighed.by.length === 0) orphans.push(...weighed.replaced);
   }
   return ok({ transfers: kept, remainders, replaced, orphans });
 }

@@ -35,8 +35,8 @@ export interface WeighedPlace {
   readonly growth: Transfer | null;
   /** Rows of growth that no longer apply. */
   readonly replaced: readonly Payment[];
-  /** `transferKey` of the transfer whose batch replaces them; null if it is already stored. */
-  readonly by: string | null;
+  /** `transferKey` of each new transfer that explains them: the batch of whichever is stored first removes them. Empty if all are stored already. */
+  readonly by: readonly string[];
 }
 
 /** What counts at a place, given what is stored and what the look found. The order in which they arrived makes no difference. */
@@ -46,7 +46,7 @@ export function weighPlace({ growth, fresh, storedGrowth, stored }: PlaceInBlock
   const rest = growth === undefined ? undefined : restOf(growth, explainers);
   const [holding, broken] = partition(storedGrowth, (of) => unseen(of.explainedBy, explainers).length === 0);
   const [first] = broken;
-  const by = first === undefined ? undefined : newOf(first, fresh, known);
+  const by = first === undefined ? [] : newOf(first, fresh, known);
   const replaced = broken.flatMap(({ rows }) => rows);
   const candidate = growth === undefined ? remainderOf(first, explainers) : (rest ?? null);
   // Two sources disagree about the balance: the first stored value is kept, and the other is not added.
@@ -54,7 +54,7 @@ export function weighPlace({ growth, fresh, storedGrowth, stored }: PlaceInBlock
     candidate !== null &&
     holding.length > 0 &&
     !holding.some(({ rows }) => rows.some((row) => isSameGrowth(row, candidate)));
-  return { growth: isDoubled ? null : candidate, replaced, by: by ?? null };
+  return { growth: isDoubled ? null : candidate, replaced, by };
 }
 
 /** Whether the row and the transfer describe the same growth. */
@@ -104,15 +104,14 @@ function remainderOf(broken: StoredGrowth | undefined, explainers: readonly Expl
   return restOf({ ...what, fromAddress: null, spends: [], growth: { explainedBy } }, explainers);
 }
 
-/** The first explaining transaction that is not stored yet. */
+/** The explaining transactions that are not stored yet. */
 function newOf(
   { explainedBy }: StoredGrowth,
   fresh: readonly Transfer[],
   known: ReadonlySet<string>,
-): string | undefined {
+): readonly string[] {
   const marks = new Set(explainedBy);
-  const found = fresh.find(({ txHash }) => !known.has(txHash) && !marks.has(explainerMark(txHash)));
-  return found === undefined ? undefined : transferKey(found);
+  return fresh.filter(({ txHash }) => !known.has(txHash) && !marks.has(explainerMark(txHash))).map(transferKey);
 }
 
 function partition<T>(all: readonly T[], isIn: (each: T) => boolean): readonly [readonly T[], readonly T[]] {

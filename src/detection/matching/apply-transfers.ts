@@ -127,7 +127,7 @@ const asReplaced = (payment: Payment): SeenPayment => ({ payment, observation: {
  */
 function ownedOf(transfers: readonly Transfer[], replaced: WeighedTransfers["replaced"]): readonly SeenPayment[] {
   const explained = transfers.flatMap((transfer) => replaced.get(transferKey(transfer)) ?? []);
-  return explained.filter(({ invoiceId }) => invoiceId !== null).map(asReplaced);
+  return [...new Set(explained)].filter(({ invoiceId }) => invoiceId !== null).map(asReplaced);
 }
 
 type Part = Pick<Findings, "transfers" | "seen">;

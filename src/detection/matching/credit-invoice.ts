@@ -49,7 +49,7 @@ export interface Credit {
   /** False if a second provider must agree first. */
   readonly mayConfirm: boolean;
   /** Rows of growth that it explains; the same batch removes those without an invoice. */
-  readonly replaces?: readonly Payment[];
+  readonly replaces: readonly Payment[];
   /** Rows of another effect under its identity. Those of the same invoice are observed as superseded in the same change, all others were before. */
   readonly supersedes: readonly Payment[];
 }
@@ -122,7 +122,7 @@ function changeOf(
     }),
   );
   const fresh = changed.flatMap(({ created }) => created ?? []);
-  const replaced = findings.credits.flatMap(({ replaces = [] }) => replaces);
+  const replaced = [...new Set(findings.credits.flatMap(({ replaces }) => replaces))];
   const unmatchedPayments = replaced.filter(({ invoiceId }) => invoiceId === null);
   return {
     ...change,
@@ -187,7 +187,7 @@ function isUndone(before: Payment, observation: ChainObservation, credits: reado
   if (observation.kind === "superseded") return isSeen(before);
   if (observation.kind !== "replaced" || before.matchedBy !== "MANUAL" || growthHeight(before.txHash) === undefined)
     return false;
-  const by = credits.find(({ replaces = [] }) => replaces.some(({ id }) => id === before.id));
+  const by = credits.find(({ replaces }) => replaces.some(({ id }) => id === before.id));
   return by === undefined || by.transfer.amountUnits < before.amountUnits;
 }
 

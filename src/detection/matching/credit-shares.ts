@@ -76,19 +76,24 @@ export async function creditShares(
   const orphans: Seen[] = [];
   let failure: Failure | undefined;
   for (const share of shares) {
-    const { invoiceId: id, merchantId, credits, seen } = share;
+    const { invoiceId: id, merchantId, seen } = share;
+    const credits = share.credits.map((each) => ({ ...each, replaces: progress.stillThere(each.replaces) }));
     if (!progress.mayBegin()) {
       progress.leave(credits.map(({ transfer }) => transfer));
       progress.leaveSeen(seen);
       continue;
     }
     try {
-      const done = await creditShare(deps, context, share);
+      const done = await creditShare(deps, context, { ...share, credits });
       if ("failure" in done) {
         failure = done.failure;
         continue;
       }
-      if (done.isChanged) invoices.push(id);
+      if (done.isChanged) {
+        invoices.push(id);
+        const written = credits.filter((each) => !done.beyond.includes(each));
+        progress.noteRemoved(written.flatMap(({ replaces }) => replaces));
+      }
       unmatched.push(...unmatchedOf(done.beyond, { invoiceId: id, merchantId, reason: "TOO_MANY_PAYMENTS" }));
     } catch (error) {
       if (isStorageFault(error)) {

@@ -2,6 +2,7 @@
 import type { Transfer } from "../../chains/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
+import type { PaymentId } from "../../lib/ids.ts";
 import type { StatementBudget } from "../../platform/db/statement-budget.ts";
 
 /** A stored payment, and what a look shows of it. */
@@ -13,12 +14,14 @@ export interface Seen {
 
 export class Progress {
   readonly #budget: Pick<StatementBudget, "isSpent"> | undefined;
+  readonly #removed: Set<PaymentId>;
   #hasBegun = false;
   #leftFrom: number | null = null;
 
   /** Without a budget everything is done. */
   constructor(budget: Pick<StatementBudget, "isSpent"> | undefined) {
     this.#budget = budget;
+    this.#removed = new Set();
   }
 
   /** Whether one more piece of work may begin. The first one always may, so that each look gets on. */
@@ -37,6 +40,15 @@ export class Progress {
       if (payment.blockHeight !== null) this.#leave(payment.blockHeight);
       this.#leave(observation.kind === "mined" ? observation.block.height : undefined);
     }
+  }
+
+  /** Growth that no batch of this look has removed yet, each row once: the first of the transactions that explain it takes its place. */
+  stillThere(growth: readonly Payment[]): readonly Payment[] {
+    return [...new Set(growth)].filter(({ id }) => !this.#removed.has(id));
+  }
+
+  noteRemoved(growth: readonly Payment[]): void {
+    for (const { id } of growth) this.#removed.add(id);
   }
 
   /** Everything below this height was done; null if all was. Beyond every height if only unconfirmed transfers were left. */

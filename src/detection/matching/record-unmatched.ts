@@ -104,7 +104,7 @@ export async function recordUnmatched(
         progress.leave(lot.map(({ transfer }) => transfer));
         continue;
       }
-      const done = await recordBatch(deps, lot, context);
+      const done = await recordBatch(deps, lot, context, progress);
       if (!done.ok) return done;
       written += done.value;
     }
@@ -194,6 +194,7 @@ async function recordBatch(
   deps: UnmatchedDependencies,
   unmatchedPayments: readonly Concerned[],
   context: UnmatchedContext,
+  progress: Progress,
 ): Promise<Result<number, Failure>> {
   const operationId = deps.newOperationId();
   const made = unmatchedPayments
@@ -215,9 +216,8 @@ async function recordBatch(
     event: JSON.stringify({ payment: paymentBodyOf(payment, []) } satisfies UnmatchedEvents["payment.unmatched"]),
     summary: summaryOf(payment),
   }));
-  const replaced = unmatchedPayments.flatMap(({ replaces = [] }) =>
-    replaces.filter(({ invoiceId }) => invoiceId === null),
-  );
+  const explainedGrowth = progress.stillThere(unmatchedPayments.flatMap(({ replaces = [] }) => replaces));
+  const replaced = explainedGrowth.filter(({ invoiceId }) => invoiceId === null);
   const of = { network: context.network.name, sinceMs, nowMs: deps.nowMs };
   // Only this operation creates this id: if the first row exists, this batch committed.
   const written = await commit(deps, () => selectPaymentRow(deps.db, first.row.id), [
@@ -227,7 +227,9 @@ async function recordBatch(
     ...replaced.flatMap((payment) => dropStatements(deps, payment, context)),
     ...statementsOf(records).flatMap((rows) => insertUnmatched(deps.db, rows, of)),
   ]);
-  return written.ok ? ok(made.length) : written;
+  if (!written.ok) return written;
+  progress.noteRemoved(replaced);
+  return ok(made.length);
 }
 
 type Recorded = Omit<Parameters<typeof insertUnmatched>[1][number], "before">;

@@ -17,7 +17,8 @@ import {
   schedulesOf,
 } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
-import { type Apply, paymentsScenario, stockTill } from "./payments-scenario.ts";
+import { type Apply, paymentsScenario } from "./payments-scenario.ts";
+import { stockTill } from "./payments-till.ts";
 
 const count = schedulesOf(1_200, 50);
 const CAUGHT_WITHIN = 300;

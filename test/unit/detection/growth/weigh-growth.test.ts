@@ -108,20 +108,28 @@ describe("growth and what explains it", () => {
     const storedGrowth = [{ rows: [rowOf(growth)], units: 5n, explainedBy: [explainerMark(hashOf(1))] }];
     const stored = [{ txHash: hashOf(1), units: 2n }];
     const weighed = weighPlace({ growth, fresh: [transferOf(1, 2n)], storedGrowth, stored });
-    expect(weighed).toEqual({ growth, replaced: [], by: null });
+    expect(weighed).toEqual({ growth, replaced: [], by: [] });
   });
 
   it("of two sources with different balances, the first is kept", () => {
     const storedGrowth = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
     const weighed = weighPlace({ growth: growthOf(6n), fresh: [], storedGrowth, stored: [] });
-    expect(weighed).toEqual({ growth: null, replaced: [], by: null });
+    expect(weighed).toEqual({ growth: null, replaced: [], by: [] });
+  });
+
+  it("each of several new transactions may replace growth, whichever is stored first; a stored one does not", () => {
+    const storedGrowth = [{ rows: [rowOf(growthOf(9n))], units: 9n, explainedBy: [] }];
+    const fresh = [transferOf(1, 2n), transferOf(2, 3n), transferOf(3, 1n)];
+    const stored = [{ txHash: hashOf(3), units: 1n }];
+    const { by } = weighPlace({ growth: undefined, fresh, storedGrowth, stored });
+    expect(by).toEqual(fresh.slice(0, 2).map(transferKey));
   });
 
   it("a stored transaction replaces growth without waiting for another batch", () => {
     const storedGrowth = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
     const stored = [{ txHash: hashOf(1), units: 5n }];
     const weighed = weighPlace({ growth: undefined, fresh: [transferOf(1, 5n)], storedGrowth, stored });
-    expect(weighed).toMatchObject({ growth: null, by: null });
+    expect(weighed).toMatchObject({ growth: null, by: [] });
     expect(weighed.replaced).toHaveLength(1);
   });
 });

@@ -1,0 +1,228 @@
+// Coins that contracts pay: a balance grows in a block by more than the transactions of the block that a source shows. Several readers look at one
+// block at once, each shown other transactions and another rest, and the database fails under them. In the end each coin counts once, and a rest
+// is credited only where one invoice asked for exactly that.
+import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../../../src/chains/transfer.ts";
+import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
+import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";
+import { SECOND_MS } from "../../../src/lib/time.ts";
+import { faultKind } from "../../../src/platform/db/retry.ts";
+import { insist, type Scenario } from "../engine/campaign.ts";
+import type { Lab, Row } from "../engine/lab.ts";
+import type { Verdict, World } from "../engine/world.ts";
+import { ETHER, EVM_ADDRESS, effectsOf, NOW_MS, type Order, orderOf, shared } from "./payments-till.ts";
+
+const ETH = 10n ** 18n;
+/** E is as many micro-units of a dollar. */
+const asks = (n: number, ether: bigint) =>
+  orderOf(n, { pair: ETHER, ...shared, units: ether * ETH, expectedMicros: ether * 1_000_000n });
+export const ETHER_ORDERS: readonly Order[] = [asks(1, 100n), asks(2, 40n), asks(3, 7n)];
+const [LARGE, MIDDLE, SMALL] = [100n * ETH, 40n * ETH, 7n * ETH];
+/** Exactly what an invoice asks for, what its tolerance forgives, sums of two, a part of one, and anything. */
+const AMOUNTS = [
+  LARGE,
+  MIDDLE,
+  SMALL,
+  LARGE,
+  MIDDLE,
+  SMALL,
+  (LARGE * 101n) / 100n,
+  LARGE + MIDDLE,
+  MIDDLE / 2n,
+  3n * ETH,
+] as const;
+
+/** What one block holds for the address. */
+interface Place {
+  readonly block: BlockRef;
+  readonly paid: readonly Transfer[];
+  /** What contracts paid: no transaction shows it. */
+  readonly byContracts: bigint;
+  /** What one of the sources reads too much; 0 mostly. */
+  readonly misread: bigint;
+}
+
+const sumOf = (transfers: readonly Pick<Transfer, "amountUnits">[]) =>
+  transfers.reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
+
+function placeOf(world: World, height: number): Place {
+  const block = { height, hash: `b${height}`, timeMs: NOW_MS - 20 * SECOND_MS };
+  const paid = Array.from({ length: world.pick([0, 1, 1, 2, 3]) }, (_, n): Transfer => {
+    const txHash = `0x${height}${n}`.padEnd(66, "c");
+    const amountUnits = world.pick(AMOUNTS);
+    return { ...transferIn(block, amountUnits), txHash, outputIndex: "native", fromAddress: `0x${"f".repeat(40)}` };
+  });
+  return { block, paid, byContracts: world.pick([0n, 0n, 0n, ...AMOUNTS]), misread: world.pick([0n, 0n, 0n, 0n, ETH]) };
+}
+
+function transferIn(block: BlockRef, amountUnits: bigint) {
+  const { cryptocurrency } = ETHER;
+  return { cryptocurrency, fromAddress: null, toAddress: EVM_ADDRESS, amountUnits, block, spends: [], raw: "{}" };
+}
+
+/** What a source shows that leaves some of the transactions out, with or without the rest of the balance. */
+function shownOf(
+  { block, paid, byContracts }: Place,
+  shown: readonly Transfer[],
+  misread: bigint | undefined,
+): readonly Transfer[] {
+  if (misread === undefined) return shown;
+  const units = byContracts + sumOf(paid) - sumOf(shown) + misread;
+  if (units === 0n) return shown;
+  const growth: Transfer = {
+    ...transferIn(block, units),
+    ...growthIdentity({ height: block.height, toAddress: EVM_ADDRESS, units }),
+    growth: { explainedBy: shown.map(({ txHash }) => explainerMark(txHash)) },
+  };
+  return [...shown, growth];
+}
+
+export function growthScenario(lab: Lab): Scenario {
+  return {
+    name: "growth",
+    lab,
+    faultChance: 0.06,
+    maxSteps: 6_000,
+    kinds: KINDS,
+    start(world) {
+      const bugs: unknown[] = [];
+      const places = [placeOf(world, 10), placeOf(world, 11)];
+      const seen = new Map<Place, Seen>(places.map((place) => [place, { hashes: new Set(), totals: new Set() }]));
+      const reader = readerOf(lab, world, bugs);
+      const readers = Array.from(
+        { length: world.pick([1, 2, 3, 4]) },
+        () => () => reader(world.pick(TWO).flatMap((n) => showSome(world, places[n], seen))),
+      );
+      // What is read in the end is everything, of the source that reads the balance right.
+      const whole = () => reader(places.flatMap((place) => note(seen, place, place.paid, 0n)));
+      const problems: string[] = [];
+      let phase = 0;
+      const isOneByOne = world.pick([true, false]);
+      const phases = [...(isOneByOne ? readers.map((each) => [each]) : [readers]), [whole], [whole]];
+      const begin = (): void => {
+        const now = phases[phase++];
+        if (now === undefined) return;
+        let left = now.length;
+        for (const act of now) {
+          act()(() => {
+            if (--left > 0) return;
+            const problem = placesProblem(lab, world, seen);
+            if (problem !== undefined) problems.push(`after phase ${phase}: ${problem}`);
+            begin();
+          });
+        }
+      };
+      begin();
+      return () => {
+        if (bugs.length > 0) return `a bug: ${bugs[0]}`;
+        return problems[0] ?? (phase <= phases.length ? `phase ${phase} did not come to an end` : undefined);
+      };
+    },
+  };
+}
+
+const TWO: readonly [readonly number[], ...(readonly number[])[]] = [[0], [1], [0, 1]];
+export const KINDS = [
+  "a rest is credited",
+  "a rest is unmatched",
+  "a rest was replaced",
+  "a rest remains in part",
+  "sources disagree",
+] as const;
+
+/** What was shown of a place so far. */
+interface Seen {
+  readonly hashes: Set<string>;
+  /** What the balance grew by in the block, as sources read it. */
+  readonly totals: Set<bigint>;
+}
+
+function showSome(world: World, place: Place | undefined, seen: ReadonlyMap<Place, Seen>): readonly Transfer[] {
+  if (place === undefined) return [];
+  const share = world.pick([0, 0.5, 1]);
+  const shown = place.paid.filter(() => world.random() < share);
+  return note(seen, place, shown, world.random() < 0.3 ? undefined : world.pick([0n, place.misread]));
+}
+
+function note(
+  seen: ReadonlyMap<Place, Seen>,
+  place: Place,
+  shown: readonly Transfer[],
+  misread: bigint | undefined,
+): readonly Transfer[] {
+  const of = seen.get(place);
+  for (const { txHash } of shown) of?.hashes.add(txHash);
+  if (misread !== undefined) of?.totals.add(place.byContracts + sumOf(place.paid) + misread);
+  return shownOf(place, shown, misread);
+}
+
+function readerOf(lab: Lab, world: World, bugs: unknown[]) {
+  return (transfers: readonly Transfer[]) =>
+    (onDone: () => void): void =>
+      insist({
+        world,
+        attempt: async (client) => {
+          const { network } = pairOf(ETHER);
+          const look: Findings = { network, heights: { tipHeight: 12, finalizedHeight: null }, transfers, seen: [] };
+          const applied = await applyTransfers(effectsOf(lab, world, client), look);
+          return applied.ok ? { kind: "done", value: applied.value } : { kind: "again", afterMs: SECOND_MS };
+        },
+        onDone,
+        onBug: (error) => bugs.push(error),
+        isFault: (error) => faultKind(error) !== "other",
+      });
+}
+
+const COUNTED = ["DETECTED", "CONFIRMED", "UNMATCHED"];
+
+function placesProblem(lab: Lab, world: World, seen: ReadonlyMap<Place, Seen>): Verdict {
+  const all = lab.rows("select * from payments");
+  if (all.some((row) => isRest(row) && row.status === "DROPPED")) world.note("a rest was replaced");
+  for (const [place, of] of seen) {
+    const rows = all.filter(({ block_hash }) => block_hash === place.block.hash);
+    const problem = placeProblem(world, place, of, rows) ?? creditProblem(world, rows);
+    if (problem !== undefined) return `block ${place.block.height}: ${problem}`;
+  }
+  return undefined;
+}
+
+const unitsIn = ({ amount_units }: Row) => BigInt(amount_units ?? 0);
+const isRest = ({ tx_hash }: Row) => String(tx_hash).startsWith("block:");
+
+/** Each transaction that was shown counts once, and all that counts is the growth of the balance. */
+function placeProblem(world: World, { paid }: Place, { hashes, totals }: Seen, rows: readonly Row[]): Verdict {
+  const counted = rows.filter(({ status }) => COUNTED.includes(String(status)));
+  for (const { txHash, amountUnits } of paid) {
+    const of = counted.filter(({ tx_hash }) => tx_hash === txHash);
+    if (of.length !== (hashes.has(txHash) ? 1 : 0)) return `${txHash} counts ${of.length} times`;
+    if (of.some((row) => unitsIn(row) !== amountUnits)) return `${txHash} counts with other units`;
+  }
+  const rests = counted.filter(isRest);
+  if (rests.length > 1) return `${rests.length} rests`;
+  const shown = sumOf(paid.filter(({ txHash }) => hashes.has(txHash)));
+  const sum = counted.reduce((total, row) => total + unitsIn(row), 0n);
+  if (totals.size > 1) world.note("sources disagree");
+  const expected = totals.size === 0 ? [shown] : [...totals];
+  if (rests.length > 0 && shown > 0n) world.note("a rest remains in part");
+  // Where sources disagree, what was stored first is kept, and transactions take their part of it.
+  const isKept = totals.size > 1 && sum === shown;
+  return expected.includes(sum) || isKept ? undefined : `${sum} count, not ${expected.join(" or ")}`;
+}
+
+/** A rest is nobody's, or of the invoice that asked for exactly that. */
+function creditProblem(world: World, rows: readonly Row[]): Verdict {
+  for (const row of rows.filter((each) => isRest(each) && COUNTED.includes(String(each.status)))) {
+    const order = ETHER_ORDERS.find(({ id }) => id === row.invoice_id);
+    world.note(order === undefined ? "a rest is unmatched" : "a rest is credited");
+    if (order !== undefined && order.units !== unitsIn(row)) return `a rest of ${row.amount_units} is credited`;
+    if (order !== undefined && row.matched_by !== "EXACT_AMOUNT") return `a rest is credited by ${row.matched_by}`;
+    const asked = ETHER_ORDERS.some(({ units }) => units === unitsIn(row));
+    if (order === undefined && asked) return `a rest of exactly ${row.amount_units} is nobody's`;
+    const { candidates } = JSON.parse(String(row.evidence));
+    if (
+      order === undefined &&
+      candidates.length !== new Set(candidates.map(({ invoiceId }: { invoiceId: string }) => invoiceId)).size
+    )
+      return "a candidate twice";
+  }
+  return undefined;
+}

@@ -1,0 +1,22 @@
+// Coins that contracts pay count once, whatever sources show of them and in whichever order (growth-scenario.ts).
+import { expect, it } from "vitest";
+import { CAMPAIGN_LIMIT_MS, missingKinds, printReport, runCampaign, schedulesOf } from "../engine/campaign.ts";
+import { Lab } from "../engine/lab.ts";
+import { ETHER_ORDERS, growthScenario } from "./growth-scenario.ts";
+import { stockTill } from "./payments-till.ts";
+
+const count = schedulesOf(120);
+
+it(
+  `a coin that a contract paid counts once, beside the transactions that explain a balance: ${count} schedules`,
+  async () => {
+    const lab = new Lab();
+    await stockTill(lab, ETHER_ORDERS);
+    const scenario = growthScenario(lab);
+    const report = await runCampaign(scenario, { count, keepsSeeds: true });
+    printReport(scenario, report);
+    expect(report.problems.map(({ seed, problem }) => `seed ${seed}: ${problem}`)).toEqual([]);
+    expect(missingKinds(report)).toEqual([]);
+  },
+  CAMPAIGN_LIMIT_MS,
+);
