@@ -1,0 +1,215 @@
+// The desk of a till: payers name transactions, and the merchant looks them up and sets payments aside, while rows of these transactions come and
+// go, of its own invoices and of a rival's. One thing at a time, at any distance of time; in some histories the database loses answers.
+import type { Payment, StoredPayment } from "../../../src/commerce/payments/payment.ts";
+import { selectPaymentFile } from "../../../src/commerce/payments/store.ts";
+import type { Claim, ClaimOutcome } from "../../../src/detection/claims/claim.ts";
+import { type ClaimDependencies, claimPayment, readStanding } from "../../../src/detection/claims/claim-payment.ts";
+import { type LookUpDependencies, lookUpPayment } from "../../../src/detection/resolutions/look-up-payment.ts";
+import { type ResolveDependencies, setAside } from "../../../src/detection/resolutions/resolve-payment.ts";
+import { type MerchantId, makeId, newUlid } from "../../../src/lib/ids.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/lib/time.ts";
+import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
+import { paymentClaims, payments } from "../../../src/platform/db/schema/payments.ts";
+import { randomFrom } from "../../support/random.ts";
+import { Lab } from "../engine/lab.ts";
+import { MERCHANT, NOW_MS, ORDERS, type Order, stockTill } from "./payments-till.ts";
+import { instantSleep } from "./reorg-shop.ts";
+
+const RIVAL: MerchantId = makeId("mer", "1".repeat(26));
+const RIVALS_INVOICE = makeId("inv", "9".repeat(26));
+const AT_DESK = "usr_00000000000000000000000001";
+const HASHES = {
+  ETH: ["a", "b", "c", "d", "e"].map((digit) => `0x${digit.repeat(64)}`),
+  BTC: ["a", "b", "c", "d"].map((digit) => digit.repeat(64)),
+};
+const OUTCOMES: readonly ClaimOutcome[] = ["FOUND", "NOT_FOUND", "UNAVAILABLE"];
+/** Of a busy hour, and of any time. */
+const PACES_MS = [
+  [0, 1, 999, SECOND_MS, MINUTE_MS - 1, MINUTE_MS, MINUTE_MS + 1, 4 * MINUTE_MS + 7],
+  [0, 0, 1, 999, SECOND_MS, MINUTE_MS - 1, MINUTE_MS, 10 * MINUTE_MS, HOUR_MS - 1, HOUR_MS, 30 * HOUR_MS],
+];
+
+/** What a lookup and the counter of callers were asked, and what they say. */
+export interface Script {
+  readonly outcome: ClaimOutcome;
+  /** A row that the lookup stores. */
+  readonly stores: StoredPayment | undefined;
+  readonly waitSeconds: number;
+  readonly looked: string[];
+  readonly counted: (string | null)[];
+}
+
+export class Desk {
+  readonly lab = new Lab();
+  nowMs = NOW_MS;
+  /** How many answers the database has lost. */
+  lost = 0;
+  #random = randomFrom(0);
+  #faultChance = 0;
+  #rows = 0;
+  #paceMs: readonly number[] = [];
+  readonly #db = this.lab.db(async (_, work) => {
+    const value = this.chance(this.#faultChance) ? this.#lose(work) : work();
+    return value;
+  });
+
+  static async open(): Promise<Desk> {
+    const desk = new Desk();
+    await stockTill(desk.lab);
+    return desk;
+  }
+
+  begin(seed: number): void {
+    this.#random = randomFrom(seed);
+    this.#faultChance = this.pick([0, 0, 0.05]);
+    this.#paceMs = this.pick(PACES_MS);
+    this.nowMs = NOW_MS;
+    this.lost = 0;
+    this.#rows = 0;
+  }
+
+  pick<T>(choices: readonly T[]): T {
+    const choice = choices[Math.floor(this.#random() * choices.length)];
+    if (choice === undefined) throw new Error("nothing to choose from");
+    return choice;
+  }
+
+  chance(of: number): boolean {
+    return of > 0 && this.#random() < of;
+  }
+
+  timePasses(): void {
+    this.nowMs += this.pick(this.#paceMs);
+  }
+
+  hashFor(order: Order): string {
+    return this.pick(HASHES[order.pair.network]);
+  }
+
+  /** A row as a watcher or a user may have left it, of any merchant, at one of the addresses or another one. */
+  newRow(): StoredPayment {
+    const order = this.pick(ORDERS);
+    const { network, cryptocurrency } = order.pair;
+    this.#rows++;
+    const id = makeId("pay", String(this.#rows).padStart(26, "0"));
+    const merchantId = this.pick([MERCHANT, MERCHANT, RIVAL]);
+    const isCredited = this.chance(0.5);
+    const isReplaced = this.chance(0.15);
+    const status = isReplaced ? "DROPPED" : this.pick(isCredited ? CREDITED : LOOSE);
+    const own = this.pick([order, ...ORDERS.filter(({ pair }) => pair.network === network)]);
+    const invoiceId = merchantId === MERCHANT ? own.id : RIVALS_INVOICE;
+    const decided = { action: "IGNORE", reason: "r", actor: AT_DESK, at: "2027-01-15T08:00:00.000Z" };
+    return {
+      ...{ id, merchantId, network, cryptocurrency, chainId: null, txHash: this.hashFor(order), fromAddress: null },
+      invoiceId: isCredited ? invoiceId : null,
+      outputIndex: isReplaced ? `${this.#rows}~${id}` : String(this.#rows),
+      toAddress: this.chance(0.8) ? order.address : "elsewhere",
+      amountUnits: BigInt(1 + Math.floor(this.#random() * 1_000_000)),
+      ...{
+        fiatMicros: null,
+        marketMicros: null,
+        weighedBy: null,
+        weighedQuote: null,
+        usdMicros: null,
+        confirmations: 1,
+      },
+      ...{ status, requiredConfirmations: 1, blockHeight: 10, blockHash: "b", blockTimeMs: this.nowMs },
+      ...{ isLate: isCredited && this.chance(0.3), matchedBy: null, receivedAtMs: this.nowMs, confirmedAtMs: null },
+      ...{ reorgedAtMs: null, lastKnownAtMs: this.nowMs, finalAtMs: null, wasIgnored: false, evidence: "{}" },
+      // Of what a rule ignored there is no decision.
+      resolution:
+        status === "IGNORED" && this.chance(0.5) ? (JSON.stringify(decided) as StoredPayment["resolution"]) : null,
+      ...{ createdAtMs: this.nowMs, updatedAtMs: this.nowMs },
+    } as StoredPayment;
+  }
+
+  async store(row: StoredPayment): Promise<void> {
+    await this.#calmly(() => this.#db.insert(payments).values(row));
+  }
+
+  rows(): Promise<readonly Payment[]> {
+    return this.#calmly(() => this.#db.select().from(payments));
+  }
+
+  claims(): Promise<readonly Claim[]> {
+    return this.#calmly(async () => (await this.#db.select().from(paymentClaims)) as Claim[]);
+  }
+
+  script(): Script {
+    return {
+      outcome: this.pick(OUTCOMES),
+      stores: this.chance(0.3) ? this.newRow() : undefined,
+      waitSeconds: this.pick([0, 0, 0, 0, 7]),
+      ...{ looked: [], counted: [] },
+    };
+  }
+
+  claim(order: Order, txHash: string, script: Script, network: string = order.pair.network) {
+    const deps: ClaimDependencies = {
+      ...this.#commits(),
+      look: async (...asked) => {
+        script.looked.push(asked.join(" "));
+        if (script.stores !== undefined) await this.store(script.stores);
+        return script.outcome;
+      },
+      waitOfIp: async (ip) => {
+        script.counted.push(ip);
+        return script.waitSeconds;
+      },
+    };
+    return claimPayment(deps, { invoiceId: order.id, network, txHash, ip: "192.0.2.1" });
+  }
+
+  standing(claim: Claim) {
+    return this.#calmly(() => readStanding(this.#commits(), claim));
+  }
+
+  lookUp(
+    network: string,
+    txHash: string,
+    outcome: Awaited<ReturnType<LookUpDependencies["look"]>>,
+    waitSeconds: number,
+  ) {
+    const deps: LookUpDependencies = {
+      ...{ db: this.#db, sleep: instantSleep, hasSource: (name) => name !== "LTC" },
+      look: async () => outcome,
+      waitOf: async () => waitSeconds,
+    };
+    return lookUpPayment(deps, { merchantId: MERCHANT, network, txHash });
+  }
+
+  async setAside(id: string, action: "IGNORE" | "REOPEN") {
+    const [read] = await this.#calmly(() => selectPaymentFile(this.#db, MERCHANT, id));
+    if (read === undefined) return undefined;
+    const trail = { ...SYSTEM_TRAIL, actor: { kind: "USER", id: AT_DESK } } as ResolveDependencies["trail"];
+    const deps = { ...this.#commits(), trail } as ResolveDependencies;
+    return setAside(deps, read, { action, reason: "seen in person" });
+  }
+
+  #commits() {
+    const newOperationId = () =>
+      newUlid(
+        this.nowMs,
+        Uint8Array.from({ length: 16 }, () => this.#random() * 256),
+      );
+    return { db: this.#db, nowMs: this.nowMs, sleep: instantSleep, newOperationId };
+  }
+
+  /** Lost on the way, or its answer on the way back. */
+  #lose<T>(work: () => T): T {
+    this.lost++;
+    if (this.chance(0.5)) work();
+    throw new Error("Network connection lost.");
+  }
+
+  async #calmly<T>(work: () => PromiseLike<T>): Promise<T> {
+    const before = this.#faultChance;
+    this.#faultChance = 0;
+    const value = await work();
+    this.#faultChance = before;
+    return value;
+  }
+}
+
+const CREDITED = ["DETECTED", "CONFIRMED", "REORGED", "DROPPED"] as const;
+const LOOSE = ["UNMATCHED", "IGNORED", "REORGED", "DROPPED"] as const;

@@ -1,0 +1,88 @@
+// What a claimed transaction is to an invoice, and when a claim is answered without a lookup, from the interface alone: the best that any row of
+// the transaction says.
+import type { Payment } from "../../../src/commerce/payments/payment.ts";
+import type { Claim } from "../../../src/detection/claims/claim.ts";
+import type { ClaimStanding } from "../../../src/detection/claims/standing.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/lib/time.ts";
+import type { Order } from "./payments-till.ts";
+
+const CLAIMS_AN_HOUR = 6;
+
+export const isTold = (row: Payment) => row.status === "DETECTED" || row.status === "CONFIRMED";
+
+/** Whether the row pays an address of the invoice, whoever it is credited to. */
+export const paysInto = (row: Payment, order: Order) =>
+  row.network === order.pair.network && row.toAddress === order.address;
+
+/** What one row of the transaction makes of the claim; undefined if nothing. */
+function standingBy(row: Payment, order: Order, merchantId: string): ClaimStanding | undefined {
+  const isOwn = row.invoiceId === order.id;
+  if (!isOwn && (!paysInto(row, order) || row.merchantId !== merchantId)) return undefined;
+  if (isOwn && isTold(row)) return row.isLate ? "LATE" : "CREDITED";
+  if (row.outputIndex.includes("~")) return undefined;
+  if (row.status === "REORGED" || row.status === "DROPPED") return row.status;
+  if (isOwn) return undefined;
+  if (row.status === "UNMATCHED") return "TO_DECIDE";
+  if (row.status === "IGNORED") return row.resolution === null ? "TOO_LITTLE" : "SET_ASIDE";
+  return row.invoiceId === null ? undefined : "OTHER_ORDER";
+}
+
+const BEST_FIRST: readonly ClaimStanding[] = [
+  ...(["CREDITED", "LATE", "TO_DECIDE", "OTHER_ORDER", "SET_ASIDE", "TOO_LITTLE", "REORGED", "DROPPED"] as const),
+];
+
+/** `rows`: all that are stored; `monitorUntilMs`: of the invoice. */
+export function expectedStanding(
+  claim: Claim,
+  of: { readonly order: Order; readonly merchantId: string; readonly rows: readonly Payment[]; readonly nowMs: number },
+): { readonly standing: ClaimStanding; readonly units: Readonly<Record<string, bigint>> } {
+  const { order, merchantId, nowMs } = of;
+  const rows = of.rows.filter(({ network, txHash }) => network === claim.network && txHash === claim.txHash);
+  const said = rows.map((row) => ({ row, standing: standingBy(row, order, merchantId) }));
+  for (const standing of BEST_FIRST) {
+    const these = said.filter((each) => each.standing === standing).map(({ row }) => row);
+    if (these.length === 0) continue;
+    const units: Record<string, bigint> = {};
+    for (const { cryptocurrency, amountUnits, invoiceId } of these) {
+      if (invoiceId !== null && invoiceId !== order.id) continue;
+      units[cryptocurrency] = (units[cryptocurrency] ?? 0n) + amountUnits;
+    }
+    return { standing, units };
+  }
+  const isAnothers = rows.some(
+    (row) => row.invoiceId !== null && row.invoiceId !== order.id && isTold(row) && paysInto(row, order),
+  );
+  return { standing: isAnothers ? "NOT_THIS" : unfound(claim, order, nowMs), units: {} };
+}
+
+function unfound(claim: Claim, order: Order, nowMs: number): ClaimStanding {
+  if (nowMs > order.expiresAtMs + 24 * HOUR_MS) return "OVER";
+  return claim.outcome === "UNAVAILABLE" && nowMs < claim.createdAtMs + MINUTE_MS ? "UNAVAILABLE" : "NOT_FOUND";
+}
+
+/** The earlier claims, any of which answers this one. */
+export function repeatsOf(made: readonly Claim[], asked: Pick<Claim, "network" | "txHash">, nowMs: number) {
+  return made.filter(
+    ({ network, txHash, outcome, createdAtMs }) =>
+      network === asked.network &&
+      txHash === asked.txHash &&
+      createdAtMs > nowMs - HOUR_MS &&
+      (outcome === "FOUND" || nowMs < createdAtMs + MINUTE_MS),
+  );
+}
+
+/** The whole seconds until fewer claims than an hour has are younger than an hour. */
+export function waitOf(made: readonly Claim[], nowMs: number): number {
+  for (let seconds = 0; ; seconds++) {
+    const since = nowMs + seconds * SECOND_MS - HOUR_MS;
+    if (made.filter(({ createdAtMs }) => createdAtMs > since).length < CLAIMS_AN_HOUR) return seconds;
+  }
+}
+
+/** A transaction that is known to pay an address of the invoice is found without a lookup. */
+export function isKnownOf(rows: readonly Payment[], asked: Pick<Claim, "network" | "txHash">, order: Order): boolean {
+  return rows.some(
+    (row) =>
+      row.network === asked.network && row.txHash === asked.txHash && row.status !== "DROPPED" && paysInto(row, order),
+  );
+}

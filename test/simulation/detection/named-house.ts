@@ -1,0 +1,173 @@
+// A chain with blocks that come and go, one or two sources of any quality, an operator who pauses and resumes the network and has ranges read
+// again, and transactions that payers and merchants name.
+import type { BlockRef } from "../../../src/chains/transfer.ts";
+import { endRange, pauseNetwork, requestRange, resumeNetwork } from "../../../src/detection/networks/change-network.ts";
+import { lookTransaction } from "../../../src/detection/watchers/look-transaction.ts";
+import { lookUpTransaction } from "../../../src/detection/watchers/look-up-transaction.ts";
+import { type MerchantId, makeId, newUlid, type UserId } from "../../../src/lib/ids.ts";
+import { err, ok } from "../../../src/lib/result.ts";
+import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
+import { networkRereads } from "../../../src/platform/db/schema/network-cursors.ts";
+import { users } from "../../../src/platform/db/schema/users.ts";
+import { wallets } from "../../../src/platform/db/schema/wallets.ts";
+import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
+import { randomFrom } from "../../support/random.ts";
+import { watchMethod } from "../../support/watched.ts";
+import { networkOf, TestWatcher } from "../../support/watcher.ts";
+import { BLOCK_MS, calmLab, MINUTE, START } from "./calm-lab.ts";
+import { instantSleep } from "./reorg-shop.ts";
+
+export const OWN: MerchantId = makeId("mer", "1".repeat(26));
+const RIVAL: MerchantId = makeId("mer", "2".repeat(26));
+const OPERATOR: UserId = makeId("usr", "1".repeat(26));
+const NOBODY: UserId = makeId("usr", "2".repeat(26));
+/** Of a wallet, of an extended key's method, of a rival's method, and nobody's. */
+const ADDRESSES = ["own", "derived", "rivals", "elsewhere"] as const;
+const HASHES = ["t1", "t2", "t3", "t4"] as const;
+const FAULTS = ["UNEXPECTED_SHAPE", "REFUSED", "TOO_LARGE", "BEHIND", "LIES_EMPTY"] as const;
+export const NAMES = ["BTC", "ETH"] as const;
+export type Name = (typeof NAMES)[number];
+
+export const { db, lab, inLab } = calmLab();
+
+/** What one source says of a transaction. */
+export type Said =
+  | { readonly kind: "down" | "refused" | "unknown" }
+  | { readonly kind: "mined" | "pending"; readonly block: BlockRef | null; readonly sent: readonly Sent[] };
+
+export class NamedHouse {
+  readonly name: Name;
+  readonly chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
+  readonly sources: readonly FakeSource[];
+  readonly watcher: TestWatcher;
+  readonly woken: string[] = [];
+  readonly #random: () => number;
+  #operations = 0;
+
+  constructor(seed: number) {
+    this.#random = randomFrom(seed);
+    this.name = this.pick(NAMES);
+    const kind = this.name === "BTC" ? "core-rpc" : "evm-rpc";
+    this.sources = Array.from({ length: this.pick([1, 1, 2]) }, () => new FakeSource(this.chain, { kind }));
+    this.watcher = new TestWatcher(db, this.name, this.sources, START, instantSleep);
+  }
+
+  pick<T>(choices: readonly T[]): T {
+    const choice = choices[Math.floor(this.#random() * choices.length)];
+    if (choice === undefined) throw new Error("nothing to choose from");
+    return choice;
+  }
+
+  chance(of: number): boolean {
+    return this.#random() < of;
+  }
+
+  async stock(): Promise<void> {
+    const times = { createdAtMs: START, updatedAtMs: START };
+    const at = { network: this.name, cryptocurrency: this.name, nowMs: START };
+    const settings = { merchantId: OWN, requiredConfirmations: 1, isEnabled: true, mac: "", macKeyId: "", ...times };
+    const [direct, derived] = [makeId("wal", "1".repeat(26)), makeId("wal", "2".repeat(26))];
+    const of = { network: this.name, ...settings };
+    await db
+      .insert(wallets)
+      .values({ ...of, id: direct, walletType: "DIRECT_WALLET", cryptocurrency: this.name, address: "own" });
+    await db
+      .insert(wallets)
+      .values({ ...of, id: derived, walletType: "XPUB_WALLET", cryptocurrency: "other", xpub: "x" });
+    await watchMethod(db, { ...at, address: "own", merchantId: OWN });
+    const invoiceId = await watchMethod(db, { ...at, address: "derived", merchantId: OWN });
+    lab.rows("update payment_methods set wallet_id = ?, address_index = 3 where invoice_id = ?", derived, invoiceId);
+    await watchMethod(db, { ...at, address: "rivals", merchantId: RIVAL });
+    for (const [n, id] of [OPERATOR, NOBODY].entries()) {
+      const email = `person${n}@example.com`;
+      await db.insert(users).values({ id, email, emailKey: email, operatorSinceMs: n === 0 ? START : null, ...times });
+    }
+  }
+
+  /** Blocks come and go, transactions wait or are mined, sources fail and recover. */
+  somethingHappens(): void {
+    const act = this.pick(["mine", "mine", "wait", "drop", "down", "forget", "lag", "fault", "mend", "time"] as const);
+    const source = this.pick(this.sources);
+    if (act === "mine") this.chain.mine(this.chance(0.7) ? this.#sent() : []);
+    if (act === "wait") this.chain.mempool = this.#sent();
+    if (act === "drop" && this.chain.tip.height > 15) this.chain.drop(1);
+    if (act === "down") source.down = this.chance(0.5) ? "UNREACHABLE" : undefined;
+    if (act === "forget") source.isForgetful = !source.isForgetful;
+    if (act === "lag") source.lag = this.pick([0, 1, 2]);
+    if (act === "fault") source.faults.set(this.pick(HASHES), this.pick(FAULTS));
+    if (act === "mend") source.faults.clear();
+    if (act === "time") this.watcher.nowMs += this.pick([1, MINUTE, 10 * MINUTE]);
+  }
+
+  #sent(): readonly Sent[] {
+    const txHash = this.pick(HASHES);
+    return ADDRESSES.filter(() => this.chance(0.4)).map((toAddress, n) => ({
+      ...{ cryptocurrency: this.name, txHash, toAddress, outputIndex: String(n) },
+      amountUnits: BigInt(1 + Math.floor(this.#random() * 1_000)),
+    }));
+  }
+
+  /** What the source would say now, from the chain itself. */
+  saysOf(source: FakeSource, txHash: string): Said {
+    const fault = source.faults.get(txHash);
+    if (source.down !== undefined) return { kind: "down" };
+    if (fault !== undefined && fault !== "LIES_EMPTY") return { kind: "refused" };
+    if (fault !== undefined || source.isForgetful) return { kind: "unknown" };
+    const tip = this.chain.tip.height - source.lag;
+    const block = this.chain.below(tip).find(({ sent }) => sent.some((each) => each.txHash === txHash));
+    const sent = (block?.sent ?? this.chain.mempool).filter((each) => each.txHash === txHash);
+    if (sent.length === 0) return { kind: "unknown" };
+    return { kind: block === undefined ? "pending" : "mined", block: block ?? null, sent };
+  }
+
+  hash = (): string => this.pick(HASHES);
+
+  payerNames(txHash: string) {
+    this.watcher.forget();
+    return lookTransaction(this.watcher.deps, networkOf(this.name), this.watcher.memory, txHash);
+  }
+
+  /** `contended`: how often another writer is faster; `isLeft`: the transaction has more payments than one look stores. */
+  async merchantNames(txHash: string, contended: number, isLeft: boolean) {
+    this.watcher.forget();
+    let left = contended;
+    const { apply } = this.watcher.deps;
+    const deps: typeof this.watcher.deps = {
+      ...this.watcher.deps,
+      apply: async (findings) => {
+        if (left-- > 0) return err({ code: "CONTENTION" });
+        const applied = await apply(findings);
+        return applied.ok && isLeft ? ok({ ...applied.value, leftFrom: 3 }) : applied;
+      },
+    };
+    return lookUpTransaction(deps, networkOf(this.name), { merchantId: OWN, txHash });
+  }
+
+  /** `isOperator`: whoever else acts is refused. */
+  switches(isOperator: boolean) {
+    const trail = { ...SYSTEM_TRAIL, actor: { kind: "USER" as const, id: isOperator ? OPERATOR : NOBODY } };
+    const deps = {
+      ...{ db, sleep: instantSleep, nowMs: this.watcher.nowMs, watched: new Set<string>([this.name]) },
+      newOperationId: () => newUlid(this.watcher.nowMs, new Uint8Array(16).fill(++this.#operations)),
+      wakeWatcher: (network: string) => void this.woken.push(network),
+    };
+    const act = { network: this.name.toLowerCase(), actor: { id: trail.actor.id }, trail };
+    return {
+      pause: () => pauseNetwork(deps, act),
+      resume: () => resumeNetwork(deps, act),
+      reread: (fromHeight: number, toHeight: number) => requestRange(deps, act, { fromHeight, toHeight }),
+      endReread: () => endRange(deps, act),
+    };
+  }
+
+  async range() {
+    const [row] = await db.select().from(networkRereads);
+    return row?.endedAtMs === null ? row : undefined;
+  }
+
+  /** What the switches wrote down, oldest first. */
+  audited = () =>
+    lab
+      .rows("select action, target, actor_id from audit_order natural join audit_events order by audit_order.rowid")
+      .map((row) => ({ ...row }));
+}
