@@ -72,6 +72,8 @@ export class House {
   #instances = 0;
   limiter = new Limiter();
   queue = new Queue();
+  /** The keys that browsers send. */
+  readonly publicKeys = new Set<string>();
 
   constructor(lab: Lab, parts: Parts) {
     this.#lab = lab;
@@ -85,9 +87,11 @@ export class House {
     this.#instances = 0;
     this.limiter = new Limiter();
     this.queue = new Queue();
+    this.publicKeys.clear();
   }
 
   ask(world: World, client: Client, order: Order): Promise<Attempt<string>> {
+    if (order.isPublic) this.publicKeys.add(order.key);
     // The answer of an object is a promise; a caller that dies meanwhile changes nothing for the object.
     return world
       .effectOf(client)("enter the object", () => this.#instance(world).serve(order))
@@ -129,6 +133,7 @@ export class House {
       },
       limiter: this.limiter,
       queue: this.queue,
+      isPublic: (key) => this.publicKeys.has(key),
       allocator: () => this.#allocator(),
       keys: {
         reserve: async (hash, print, nowMs) => reservations().reserve(hash, print, nowMs, name),
@@ -148,6 +153,7 @@ interface Surroundings {
   readonly onDeath: () => void;
   readonly limiter: Limiter;
   readonly queue: Queue;
+  readonly isPublic: (key: string) => boolean;
   readonly allocator: () => Allocator;
   readonly keys: Keys;
 }
@@ -165,7 +171,7 @@ class Instance {
   #running = 0;
 
   constructor(world: World, parts: Parts, of: Surroundings) {
-    const { lab, onDeath, allocator, keys, limiter, queue } = of;
+    const { lab, onDeath, allocator, keys, limiter, queue, isPublic } = of;
     const { promise, reject } = Promise.withResolvers<never>();
     promise.catch(() => {});
     this.#died = promise;
@@ -180,7 +186,7 @@ class Instance {
     const sleep = world.sleepOf(this.#client);
     const nowMs = () => world.nowMs;
     const wake = (ids: readonly string[]) => void effect("wake", () => queue.take(lab, ids)).catch(() => {});
-    const groups = parts.groupsOf({ db: notingBatches(lab.db(effect, wake), world), sleep, nowMs });
+    const groups = parts.groupsOf({ db: notingBatches(lab.db(effect, wake), world, isPublic), sleep, nowMs });
     this.#subjectsOf = parts.subjectsOf;
     const db = lab.db(effect);
     this.#dbOf = (isPublic) => withGroup(db, groups.request(isPublic));

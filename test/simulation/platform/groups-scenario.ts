@@ -5,7 +5,7 @@ import { insist, type Scenario } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
 import type { Verdict, World } from "../engine/world.ts";
 import { House, type Order, type Parts, WHOLE } from "./groups-house.ts";
-import { KINDS, sizeName } from "./groups-tally.ts";
+import { BROWSER_FIRST, KINDS, sizeName, TOO_MANY_BROWSERS } from "./groups-tally.ts";
 
 export function groupsScenario(lab: Lab, name: string, parts: Parts = WHOLE): Scenario {
   const house = new House(lab, parts);
@@ -98,6 +98,8 @@ function customersProblem(lab: Lab, bodies: Bodies): Verdict {
 function sharedProblem(lab: Lab, { limiter, queue }: House, world: World): Verdict {
   const numbers = new Set(limiter.passed).size;
   if (numbers !== limiter.passed.length) return `${limiter.passed.length} requests were counted as ${numbers}`;
+  const crowding = [TOO_MANY_BROWSERS, BROWSER_FIRST].find((what) => world.notes.has(what));
+  if (crowding !== undefined) return crowding;
   if (queue.early.length > 0) return `${queue.early.length} wake-ups before the commit`;
   if (world.hits.size > 0) return undefined;
   world.note("no fault at all");

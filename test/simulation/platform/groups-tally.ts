@@ -39,6 +39,7 @@ export const KINDS: readonly string[] = [
   ...["unique", "assertion"].map((kind) => `a change is decided again after ${kind}`),
   ...["STORAGE_UNAVAILABLE", "OPERATION_IN_PROGRESS"].map((code) => `a request is refused: ${code}`),
   "no fault at all",
+  "browsers and servers in a group",
 ];
 
 const OUTCOMES: readonly { readonly message: RegExp; readonly name: (size: string) => string }[] = [
@@ -48,8 +49,13 @@ const OUTCOMES: readonly { readonly message: RegExp; readonly name: (size: strin
   { message: /connection lost|overloaded/, name: (size) => `group of ${size} gets no answer` },
 ];
 
-/** The same client, whose batches of changes are counted by size and outcome. */
-export function notingBatches(db: Db, world: World): Db {
+/** Most requests of browsers in one group. */
+const MOST_PUBLIC = 16;
+export const TOO_MANY_BROWSERS = `more than ${MOST_PUBLIC} browsers in a group`;
+export const BROWSER_FIRST = "a browser goes before a server";
+
+/** The same client, whose batches of changes are counted by size and outcome, and looked at for who is in them. */
+export function notingBatches(db: Db, world: World, isPublic: (key: string) => boolean): Db {
   const d1 = db.$client;
   const sent = new Set<string>();
   const batch = (statements: D1PreparedStatement[]) => {
@@ -57,6 +63,7 @@ export function notingBatches(db: Db, world: World): Db {
     const marker = markerOf(statements as unknown as readonly Sent[]);
     if (marker === undefined) return answer;
     const text = String(marker.params[0]);
+    noteBrowsers(statements as unknown as readonly Sent[], world, isPublic);
     if (sent.has(text)) world.note("a group is sent again");
     sent.add(text);
     const size = sizeName(marker.sql.includes("json_each") ? JSON.parse(text).length : 1);
@@ -68,6 +75,18 @@ export function notingBatches(db: Db, world: World): Db {
     return answer;
   };
   return Object.assign(Object.create(db), { $client: Object.assign(Object.create(d1), { batch }) });
+}
+
+function noteBrowsers(statements: readonly Sent[], world: World, isPublic: (key: string) => boolean): void {
+  const keys = statements
+    .filter(({ sql }) => sql.startsWith('insert into "events"'))
+    .flatMap(({ params }) =>
+      [...String(params.join(" ")).matchAll(/\\?"key\\?":\\?"(key \d+)\\?"/g)].map(([, key = ""]) => key),
+    );
+  const browsers = keys.map(isPublic);
+  if (browsers.some(Boolean) && !browsers.every(Boolean)) world.note("browsers and servers in a group");
+  if (browsers.filter(Boolean).length > MOST_PUBLIC) world.note(TOO_MANY_BROWSERS);
+  if (browsers.some((one, n) => !one && browsers.slice(0, n).includes(true))) world.note(BROWSER_FIRST);
 }
 
 /** The insert of the operations; a batch of reads has none. */
