@@ -4,6 +4,7 @@ import type { BlockRef } from "../../../src/chains/transfer.ts";
 import { endRange, pauseNetwork, requestRange, resumeNetwork } from "../../../src/detection/networks/change-network.ts";
 import { lookTransaction } from "../../../src/detection/watchers/look-transaction.ts";
 import { lookUpTransaction } from "../../../src/detection/watchers/look-up-transaction.ts";
+import { wakeWatchers } from "../../../src/detection/watchers/wake-watchers.ts";
 import { type MerchantId, makeId, newUlid, type UserId } from "../../../src/lib/ids.ts";
 import { err, ok } from "../../../src/lib/result.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
@@ -158,6 +159,17 @@ export class NamedHouse {
       reread: (fromHeight: number, toHeight: number) => requestRange(deps, act, { fromHeight, toHeight }),
       endReread: () => endRange(deps, act),
     };
+  }
+
+  /** What the cron does every minute; returns whom it woke. `isConfigured`: whether the network has a source. */
+  async watchdog(isConfigured: boolean): Promise<readonly string[]> {
+    const woken: string[] = [];
+    await wakeWatchers({
+      ...{ db, nowMs: this.watcher.nowMs, pollSeconds: null },
+      sources: new Map(isConfigured ? [[this.name, []]] : []) as never,
+      watcher: (network) => ({ wake: async () => void woken.push(network) }),
+    });
+    return woken;
   }
 
   async range() {

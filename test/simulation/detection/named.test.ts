@@ -1,8 +1,10 @@
 // What payers and merchants name is found where a source that may be asked shows it, and nowhere else; nothing is asked of a paused network; and
 // what an operator switches is done once, by operators alone, and written down.
 import { expect, it } from "vitest";
+import { NOT_CONFIGURED } from "../../../src/commerce/cursors/cursor.ts";
 import type { Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { networkBodyOf } from "../../../src/detection/networks/network-state.ts";
+import { networkOf } from "../../support/watcher.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
 import { inLab, NamedHouse, OWN, type Said } from "./named-house.ts";
 
@@ -17,6 +19,7 @@ const KINDS = [
   ...["payer: FOUND", "payer: NOT_FOUND", "payer: UNAVAILABLE", "payer: paused", "merchant: paused"],
   ...["FOUND", "PAYS_OTHERS", "NOT_FOUND", "UNAVAILABLE", "NOT_STORED"].map((outcome) => `merchant: ${outcome}`),
   ...["pause", "resume", "reread", "endReread"].flatMap((act) => [`${act}: done`, `${act}: nothing to do`]),
+  ...["paused", "no source", "a source again", "late"].map((what) => `watchdog: ${what}`),
   ...["reread: another is read", "reread: above the cursor", "not an operator"],
 ];
 
@@ -34,10 +37,20 @@ async function history(seed: number): Promise<void> {
   let isPaused = false;
   for (let step = 0; step < STEPS; step++) {
     house.somethingHappens();
-    const act = house.pick(["nothing", "pass", "payer", "payer", "merchant", "merchant", "switch"] as const);
+    const act = house.pick([
+      "nothing",
+      "pass",
+      "payer",
+      "payer",
+      "merchant",
+      "merchant",
+      "switch",
+      "watchdog",
+    ] as const);
     if (act === "pass") await house.watcher.pass();
     if (act === "payer") await payer(house, isPaused);
     if (act === "merchant") await merchant(house, isPaused);
+    if (act === "watchdog") await watchdog(house, isPaused);
     if (act === "switch") isPaused = await switched(house, isPaused);
   }
 }
@@ -118,7 +131,9 @@ async function merchant(house: NamedHouse, isPaused: boolean): Promise<void> {
   }
   if (outcome !== "FOUND") return;
   expect(looks).toHaveLength(2);
-  expect((await house.watcher.cursor()).isResting).toBe(false);
+  // What the cron has put to rest for want of a source, the cron begins again.
+  const { isResting, lastOutage } = await house.watcher.cursor();
+  expect(isResting && lastOutage !== NOT_CONFIGURED).toBe(false);
 }
 
 /** An empty or a refused answer is no proof; so the other source is asked, and its word is the last. */
@@ -138,6 +153,27 @@ function outcomeOf(house: NamedHouse, said: Said | undefined, to: readonly strin
   if (said.kind === "unknown" || (said.kind === "pending" && house.name !== "BTC")) return "NOT_FOUND";
   if (paid(said, to).length === 0) return "PAYS_OTHERS";
   return isStored ? "FOUND" : "NOT_STORED";
+}
+
+/** A network without a source rests until it has one; one that should have been read is woken; a paused one is left as it is. */
+async function watchdog(house: NamedHouse, isPaused: boolean): Promise<void> {
+  const isConfigured = house.chance(0.6);
+  const [before, range] = [await house.watcher.cursor(), await house.range()];
+  const woken = await house.watchdog(isConfigured);
+  const { isResting, lastOutage } = await house.watcher.cursor();
+  if (isPaused || !isConfigured) {
+    note(isPaused ? "watchdog: paused" : "watchdog: no source");
+    const outage = isPaused || before.isResting ? before.lastOutage : NOT_CONFIGURED;
+    expect([woken, isResting, lastOutage]).toEqual([[], isPaused ? before.isResting : true, outage]);
+    return;
+  }
+  const isBack = before.isResting && before.lastOutage === NOT_CONFIGURED;
+  const lateMs = Math.max(3_000 * networkOf(house.name).pollSeconds, 60_000);
+  const isLate = !before.isResting && house.watcher.nowMs - (before.tickedAtMs ?? 0) > lateMs;
+  if (isBack) note("watchdog: a source again");
+  if (isLate) note("watchdog: late");
+  expect(woken).toEqual(isBack || isLate || range !== undefined ? [house.name] : []);
+  expect(isResting).toBe(before.isResting && !isBack);
 }
 
 /** Returns whether the network is paused afterwards. */
