@@ -5,6 +5,7 @@ import {
   CAMPAIGN_LIMIT_MS,
   campaignSeeds,
   keepSeeds,
+  MOST_PROBLEMS,
   pastSeedsOf,
   printWithTest,
   seedsTo,
@@ -20,7 +21,6 @@ import { Tally } from "./as-of-tally.ts";
 
 const HISTORIES = process.env.DEEP ? 100_000 : 5_000;
 const SCHEDULES = 6;
-const MOST_PROBLEMS = 5;
 const FEWEST_HITS = 100;
 const CAUGHT_WITHIN = 200;
 const NAME = "facts as of their time";

@@ -4,6 +4,7 @@ import {
   CAMPAIGN_LIMIT_MS,
   campaignSeeds,
   keepSeeds,
+  MOST_PROBLEMS,
   pastSeedsOf,
   printWithTest,
   seedsTo,
@@ -25,7 +26,6 @@ import { type Tally, type Variant, watchTree } from "./reorgs.ts";
 
 const TREES = process.env.DEEP ? 1_000_000 : 2_000;
 const CAUGHT_WITHIN = 1_000;
-const MOST_PROBLEMS = 5;
 const NAME = "forks";
 
 const shop = new ReorgShop();

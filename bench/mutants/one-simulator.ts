@@ -1,0 +1,13 @@
+// One simulator in a process of its own, with its sources as they are: V8 counts then by the offsets of the sources (reach.ts).
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { CPU_MARK } from "./bundle.ts";
+import { loadBy } from "./hooks.ts";
+
+const [root = "", cache = "", entry = ""] = process.argv.slice(2);
+loadBy({ root, cache, entry });
+const { runTests } = await import("./harness.ts");
+await import(pathToFileURL(join(root, entry)).href);
+await runTests({ goesOn: true });
+const { user, system } = process.cpuUsage();
+process.stderr.write(`${CPU_MARK}${(user + system) / 1e6}\n`);

@@ -1,0 +1,26 @@
+// What is mutated: the files that decide who is credited with which money.
+import { globSync } from "node:fs";
+
+const AREAS: Readonly<Record<string, readonly string[]>> = {
+  detection: ["src/detection/**/*.ts"],
+  amounts: [
+    "src/commerce/amounts/*.ts",
+    "src/commerce/invoices/{value,rest,weighing,direct-amount,reserve-amount,reserve-remainder,reserve-rest}.ts",
+    "src/commerce/payments/{match,dust,quorum,chain-observation}.ts",
+  ],
+  groups: ["src/platform/db/{groups,gatherer,request-group,joined-statements,commit-batch}.ts"],
+};
+
+export interface Scoped {
+  readonly area: string;
+  readonly file: string;
+}
+
+export function scopedFiles(root: string): readonly Scoped[] {
+  return Object.entries(AREAS).flatMap(([area, patterns]) =>
+    patterns
+      .flatMap((pattern) => globSync(pattern, { cwd: root }))
+      .toSorted()
+      .map((file) => ({ area, file })),
+  );
+}
