@@ -87,7 +87,19 @@ export class NamedHouse {
 
   /** Blocks come and go, transactions wait or are mined, sources fail and recover. */
   somethingHappens(): void {
-    const act = this.pick(["mine", "mine", "wait", "drop", "down", "forget", "lag", "fault", "mend", "time", "read"] as const);
+    const act = this.pick([
+      "mine",
+      "mine",
+      "wait",
+      "drop",
+      "down",
+      "forget",
+      "lag",
+      "fault",
+      "mend",
+      "time",
+      "read",
+    ] as const);
     const source = this.pick(this.sources);
     if (act === "mine") this.chain.mine(this.chance(0.7) ? this.#sent() : []);
     if (act === "wait") this.chain.mempool = this.#sent();
