@@ -41,7 +41,8 @@ const settings: Settings = {
   wholes: existsSync(wholesFile) ? JSON.parse(readFileSync(wholesFile, "utf8")) : {},
 };
 mkdirSync(folder, { recursive: true });
-// So that what was started ends with this process.
+// So that what was started ends with this process: each simulator that waits for its turn listens.
+process.setMaxListeners(0);
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 

@@ -50,6 +50,8 @@ interface Till extends Shop {
   readonly variant: AmountsVariant;
   /** The time up to which each network was read. */
   readonly read: Map<string, number>;
+  /** The time up to which the shared address was read, while its source refuses it. */
+  stuckMs: number | undefined;
 }
 
 /** `tally` counts the schedules in which an amount was given again after its release. */
@@ -63,9 +65,12 @@ export function amountsScenario(
     lab,
     faultChance: 0.12,
     maxSteps: 12_000,
-    kinds: ["an end that is over and not read", "networks read up to different times", "a lag of more than a day"],
+    kinds: [
+      ...["an end that is over and not read", "networks read up to different times", "a lag of more than a day"],
+      "the address is stuck",
+    ],
     start(world) {
-      const shop: Till = { lab, world, bugs: [], variant, read: new Map() };
+      const shop: Till = { lab, world, bugs: [], variant, read: new Map(), stuckMs: undefined };
       const outcomes = new Map<string, Outcome>();
       const problems: string[] = [];
       const at = (hours: number, work: () => void) =>
@@ -117,6 +122,9 @@ function cancel({ lab, world, bugs }: Shop, id: string): void {
 
 /** One run of all, which may die anywhere. */
 function job(shop: Till, problems: string[]): void {
+  // Rarely and not for long: what is held is not given again.
+  if (shop.stuckMs !== undefined && shop.world.pick([true, false])) readAddress(shop);
+  else if (shop.stuckMs === undefined && shop.world.random() < 0.05) refuseAddress(shop);
   for (const network of NETWORKS) readOn(shop, network, shop.world.pick(LAGS_MS));
   const problem = heldProblem(shop);
   if (problem !== undefined) problems.push(problem);
@@ -126,7 +134,26 @@ function job(shop: Till, problems: string[]): void {
   });
 }
 
+/** From now on the source answers for every address but this one. */
+function refuseAddress(shop: Till): void {
+  const { lab, world, read } = shop;
+  const { network, address } = DIRECT_PLACE;
+  shop.stuckMs = read.get(network) ?? 0;
+  lab.rows(
+    `insert into stuck_addresses (network, address, source, read_height, passed_ms, failures, since_ms, next_at_ms, reason)
+      values (?, ?, 'a', 0, ?, 1, ?, ?, 'REFUSED')`,
+    ...[network, address, shop.stuckMs, world.nowMs, world.nowMs],
+  );
+  world.note("the address is stuck");
+}
+
+function readAddress(shop: Till): void {
+  shop.stuckMs = undefined;
+  shop.lab.rows("delete from stuck_addresses");
+}
+
 function lastJob(shop: Till, problems: string[], onDone: () => void): void {
+  readAddress(shop);
   const problem = heldProblem(shop);
   if (problem !== undefined) problems.push(problem);
   insist<void>({
@@ -187,9 +214,9 @@ const amountRows = (lab: Lab) => lab.storageOf(amountsName(DIRECT_PLACE)).sql.ex
 const END = "of_it.expires_at_ms + of_it.monitor_seconds * 1000";
 
 /** Whatever has happened, an amount whose end has not come, or was not read on its network, is its invoice's at the allocator. */
-function heldProblem({ lab, world, read }: Till): Verdict {
+function heldProblem({ lab, world, read, stuckMs }: Till): Verdict {
   const given = new Set(givenAt(lab));
-  const readMs = Math.min(read.get(DIRECT.network) ?? 0, world.nowMs);
+  const readMs = Math.min(read.get(DIRECT.network) ?? 0, world.nowMs, stuckMs ?? world.nowMs);
   const rows = lab.rows(
     `select held.invoice_id, held.units, ${END} as end_ms from method_amounts held
       join invoices of_it on of_it.id = held.invoice_id where end_ms >= ?`,

@@ -87,7 +87,19 @@ export class NamedHouse {
 
   /** Blocks come and go, transactions wait or are mined, sources fail and recover. */
   somethingHappens(): void {
-    const act = this.pick(["mine", "mine", "wait", "drop", "down", "forget", "lag", "fault", "mend", "time"] as const);
+    const act = this.pick([
+      "mine",
+      "mine",
+      "wait",
+      "drop",
+      "down",
+      "forget",
+      "lag",
+      "fault",
+      "mend",
+      "time",
+      "read",
+    ] as const);
     const source = this.pick(this.sources);
     if (act === "mine") this.chain.mine(this.chance(0.7) ? this.#sent() : []);
     if (act === "wait") this.chain.mempool = this.#sent();
@@ -97,6 +109,8 @@ export class NamedHouse {
     if (act === "lag") source.lag = this.pick([0, 1, 2]);
     if (act === "fault") source.faults.set(this.pick(HASHES), this.pick(FAULTS));
     if (act === "mend") source.faults.clear();
+    // As a step of the watcher does.
+    if (act === "read") lab.rows("update network_rereads set next_height = min(to_height, next_height) + 1");
     if (act === "time") this.watcher.nowMs += this.pick([1, MINUTE, 10 * MINUTE]);
   }
 

@@ -256,7 +256,7 @@ function endProblem(lab: Lab): Verdict {
         return `a cancelled invoice with money is ${row?.status}, late ${isLate}`;
     } else if (row?.status !== "PAID" || BigInt(row.received_micros ?? 0) !== expectedMicros) {
       return `${id} is ${row?.status} with ${row?.received_micros}`;
-    }
+    } else if (row.needs_review !== 0) return `${id} needs a review`;
   }
   return undefined;
 }

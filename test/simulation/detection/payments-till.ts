@@ -164,6 +164,10 @@ export function effectsOf(lab: Lab, world: World, client: Client): RefreshDepend
     isWatched: () => true,
     hasSource: () => true,
     wakeWatcher: () => {},
+    // All blocks of these chains are as old when a schedule begins.
+    notePaid: ({ seconds }) => {
+      if (seconds < 20) throw new Error(`an invoice was paid ${seconds} s after its last block`);
+    },
     allocate: () => Promise.reject(new Error("nobody activates here")),
     allocateAmounts: (place, requests) => effect("allocate amounts", () => amountsAt(lab, place).allocate(requests)),
     body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs },
