@@ -20,7 +20,7 @@ const ABI = parseAbi([
   "function revertAfter(address to)",
   "function payTokens(address token, address[] to, uint256 value)",
   "function destroy(address to)",
-  "function payByMiner(address[2] token, address[2] to, uint256[2] value)",
+  "function payByMiner(uint256 digit, (address token, address to, uint256 value)[][] effects)",
   "function moved(address from, address to, uint256 amount)",
 ]);
 

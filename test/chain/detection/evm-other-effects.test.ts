@@ -24,8 +24,8 @@ const CONTRACT: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 /** Nobody has their keys. */
 const TILL: Hex = getAddress(`0x${"abcde5".padEnd(40, "7")}`);
 const STRANGER: Hex = getAddress(`0x${"abcde6".padEnd(40, "7")}`);
-/** Miners: one with an even address, one with an odd one. */
-const [EVEN, ODD] = [`0x${"e".padEnd(40, "2")}`, `0x${"e".padEnd(40, "3")}`];
+/** The first and the second effect are theirs, by the last digit of their addresses. */
+const MINERS = [`0x${"e".repeat(39)}0`, `0x${"e".repeat(39)}1`] as const;
 
 let chain: Anvil;
 let shop: Shop;
@@ -41,6 +41,8 @@ beforeAll(async () => {
   await chain.mine();
   shop = await startShop({ sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] }, pollSeconds: POLL_SECONDS });
   await shop.registerWallet({ walletType: "DIRECT_WALLET", ...USDT, address: TILL });
+  // anvil gives the blocks of a reorg the time of the block below them. So that is not from before a slow start of the shop.
+  await chain.mine();
 });
 afterAll(async () => {
   await shop?.stop();
@@ -58,19 +60,13 @@ interface Effect {
 }
 
 /** What the contract does for either miner. */
-function paying(even: Effect, odd: Effect) {
-  const both = [even, odd];
-  const data = dataOf(
-    "payByMiner",
-    both.map(({ token }) => contractOf(token)),
-    both.map(({ to }) => to),
-    both.map(({ units }) => units),
-  );
-  return { to: CONTRACT, data, gas: 300_000n };
+function paying(...either: readonly Effect[]) {
+  const effects = either.map(({ token, to, units }) => [{ token: contractOf(token), to, value: units }]);
+  return { to: CONTRACT, data: dataOf("payByMiner", 0n, effects), gas: 300_000n };
 }
 
 const asked = (invoice: Invoice) => unitsOf(shownTo(invoice, USDT).amount, 6);
-const mineBy = (miner: string | undefined) => chain.rpc("anvil_setCoinbase", miner);
+const mineBy = (miner: string) => chain.rpc("anvil_setCoinbase", miner);
 
 const OTHER: readonly (readonly [string, (paid: Effect) => Effect])[] = [
   ["less", (paid) => ({ ...paid, units: 10_000n })],
@@ -82,12 +78,12 @@ describe("a transaction that is mined again and then pays", () => {
   it.each(OTHER)("%s pays no invoice any more, until it is mined as it was", async (_, otherOf) => {
     const invoice = await shop.createInvoice({ rawAmount: 100, paymentMethods: [USDT] });
     const paid = { token: "USDT", to: TILL, units: asked(invoice) };
-    await mineBy(EVEN);
+    await mineBy(MINERS[0]);
     const first = await chain.execute(paying(paid, otherOf(paid)));
     await untilStatus(shop, invoice.id, "PAID");
     const raw = await chain.rawTransaction(first.transactionHash);
 
-    await mineBy(ODD);
+    await mineBy(MINERS[1]);
     await chain.reorg(1, [raw]);
     const again = await chain.receipt(first.transactionHash);
     expect([again.logs.length, again.logs[0]?.logIndex]).toEqual([1, first.logs[0]?.logIndex]);
@@ -97,7 +93,7 @@ describe("a transaction that is mined again and then pays", () => {
     const taken = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
     expect(taken).toMatchObject({ amountReceived: "0.000000", amountConfirmed: "0.000000" });
 
-    await mineBy(EVEN);
+    await mineBy(MINERS[0]);
     await chain.reorg(4, [raw]);
     await chain.mine();
     const back = await untilInvoice(shop, invoice.id, ({ status }) => status === "PAID");

@@ -91,11 +91,18 @@ contract PolygonRecipient {
   }
 }
 
-/// Pays what the block's miner decides: one transaction, and another amount, recipient or token in another block at the same place of its receipt.
+/// Pays what the block's miner decides: one transaction, and in another block other amounts, recipients or tokens, or nothing at all.
 contract ByMiner {
-  /// The caller's tokens; the caller has allowed it. The first of each for a miner with an even address, the second for another.
-  function payByMiner(address[2] calldata token, address[2] calldata to, uint256[2] calldata value) external {
-    uint256 at = uint160(address(block.coinbase)) % 2;
-    Erc20(token[at]).transferFrom(msg.sender, to[at], value[at]);
+  struct Move {
+    address token;
+    address to;
+    uint256 value;
+  }
+
+  /// The caller's tokens; the caller has allowed it. The miner's address has the number of the effect as a hexadecimal digit, counted from its last;
+  /// a number without an effect fails.
+  function payByMiner(uint256 digit, Move[][] calldata effects) external {
+    Move[] calldata moves = effects[(uint160(address(block.coinbase)) >> (4 * digit)) % 16];
+    for (uint256 i = 0; i < moves.length; i++) Erc20(moves[i].token).transferFrom(msg.sender, moves[i].to, moves[i].value);
   }
 }

@@ -1,0 +1,198 @@
+// Plays a story of the simulator of reorgs (test/simulation/detection/reorg-plan.ts) on a real chain: its invoices are a shop's, its transactions are
+// signed, and each of its branches is mined, undone and mined again, as the story says. In the end the shop must say what the last chain says.
+import { expect } from "vitest";
+import { assetOn, type Network } from "../../../src/chains/networks.ts";
+import { formatUnits } from "../../../src/lib/money.ts";
+import {
+  type Block,
+  chainOf,
+  type Output,
+  ROOT_HEIGHT,
+  type Transaction,
+} from "../../simulation/detection/chain-tree.ts";
+import { expectedOf } from "../../simulation/detection/reorg-model.ts";
+import { type Hazard, type Plan, planOf } from "../../simulation/detection/reorg-plan.ts";
+import type { TreeInvoice } from "../../simulation/detection/reorg-shop.ts";
+import { byOrdinal } from "../../simulation/detection/tree-source.ts";
+import { Dice } from "../../support/dice.ts";
+import { type Invoice, SEEN_WITHIN_MS, type Shop, unitsOf, until } from "./harness.ts";
+
+/** The plan of a seed; undefined where it is of another chain. */
+export function planOn(name: Network["name"], seed: number, hazards: readonly Hazard[] = []): Plan | undefined {
+  const plan = planOf({
+    dice: new Dice(seed),
+    hazards: new Set(hazards),
+    identify: byOrdinal,
+    onShown: () => {},
+    note: () => {},
+  });
+  return plan.network.name === name ? plan : undefined;
+}
+
+export interface Story {
+  readonly seed: number;
+  readonly plan: Plan;
+}
+
+/** The first stories of the seeds from 0 on that fit. */
+export function storiesOf(count: number, planFrom: (seed: number) => Plan | undefined): readonly Story[] {
+  const stories: Story[] = [];
+  for (let seed = 0; stories.length < count; seed++) {
+    const plan = planFrom(seed);
+    if (plan !== undefined && isEventful(plan)) stories.push({ seed, plan });
+  }
+  return stories;
+}
+
+/** Whether a transaction leaves the chain for good, or a branch wins again that had lost: what a fork alone need not bring. */
+function isEventful({ tree: { views, last, deepestFork } }: Plan): boolean {
+  if (deepestFork === 0) return false;
+  const chains = [...views, last].map(({ tip }) => chainOf(tip));
+  const ever = new Set(chains.flatMap((chain) => chain.flatMap(({ mined }) => mined.map((each) => each.transaction))));
+  const stays = new Set(chainOf(last.tip).flatMap(({ mined }) => mined.map((each) => each.transaction)));
+  const isBack = chains.some((chain, n) =>
+    chain.some(
+      (block) => n > 1 && !chains[n - 1]?.includes(block) && chains.slice(0, n - 1).some((old) => old.includes(block)),
+    ),
+  );
+  return isBack || [...ever].some((each) => !stays.has(each));
+}
+
+/** All that is ever in a block or a mempool of the story. */
+export function transactionsIn({ tree: { views, last } }: Plan): readonly Transaction[] {
+  const all = [...views, last].flatMap(({ tip, pool }) => [
+    ...pool,
+    ...chainOf(tip).flatMap(({ mined }) => mined.map(({ transaction }) => transaction)),
+  ]);
+  return [...new Set(all)];
+}
+
+/** An invoice of the story as its shop has it. */
+export interface Opened {
+  readonly planned: TreeInvoice;
+  readonly shop: Pick<Shop, "invoice">;
+  readonly id: string;
+}
+
+/** A real chain, and the shops that are paid on it. */
+export interface StoryChain {
+  /** Creates the invoices, and signs the transactions. The blocks of the story are mined on the chain's present tip. */
+  open(plan: Plan): Promise<readonly Opened[]>;
+  height(): Promise<number>;
+  /** Takes these blocks off the chain, the lowest first. */
+  undo(blocks: readonly Block[]): Promise<void>;
+  /** Puts a block on top, for the first time or again. */
+  put(block: Block): Promise<void>;
+  /** Into the mempool, unless it holds a rival or the chain does. */
+  offer(transaction: Transaction): Promise<void>;
+  /** Empties the mempool. */
+  evict(): Promise<void>;
+  mineEmpty(): Promise<void>;
+  /** Waits until the shop has read the newest block. */
+  untilRead(): Promise<void>;
+  /** The transaction and its output as the shop names them, and what the output is worth there. */
+  outputOf(hash: string, ordinal: number, planned: Output): OutputName;
+}
+
+export interface OutputName {
+  readonly txHash: string;
+  readonly outputIndex: string;
+  readonly amountUnits: bigint;
+}
+
+/** What the shop must say of an invoice in the end. */
+interface Ending extends Pick<Opened, "shop" | "id"> {
+  /** The outputs that are credited and confirmed. */
+  readonly confirmed: readonly string[];
+  readonly confirmedMicros: bigint;
+  /** While nothing of it waits in a mempool. */
+  readonly status: string;
+}
+
+/** Plays the story; its invoices must end as its last chain says. */
+export async function playStory(chain: StoryChain, { seed, plan }: Story): Promise<void> {
+  const dice = new Dice(seed + 1);
+  const { views, last } = plan.tree;
+  const opened = await chain.open(plan);
+  const rootHeight = await chain.height();
+  let active: readonly Block[] = chainOf(last.tip).slice(0, 1);
+  for (const { tip, pool } of [...views, last]) {
+    const target = chainOf(tip);
+    const shared = target.findIndex((block, n) => active[n] !== block);
+    const from = shared < 0 ? target.length : shared;
+    if (from < active.length) await chain.undo(active.slice(from));
+    for (const block of target.slice(from)) await chain.put(block);
+    active = target;
+    for (const transaction of pool) await chain.offer(transaction);
+    // What was undone and is mined no more is then unknown to the node, and not only unconfirmed.
+    if (dice.chance(0.4)) await chain.evict();
+    if (dice.chance(0.8)) await chain.untilRead();
+  }
+  const endings = endingsOf(chain, { plan, opened, rootHeight });
+  for (const ending of endings)
+    await until(
+      () => differenceFrom(ending),
+      (difference) => difference === "",
+      SEEN_WITHIN_MS,
+    );
+  await chain.mineEmpty();
+  await chain.untilRead();
+  for (const ending of endings) expect(await differenceFrom(ending), ending.id).toBe("");
+}
+
+/** By the simulator's own model, from the final chain alone. */
+function endingsOf(
+  chain: StoryChain,
+  of: { readonly plan: Plan; readonly opened: readonly Opened[]; readonly rootHeight: number },
+): readonly Ending[] {
+  const { network, tree } = of.plan;
+  const heights = new Map(
+    chainOf(tree.last.tip).map(({ ref }) => [ref.hash, ref.height - ROOT_HEIGHT + of.rootHeight]),
+  );
+  // Nothing closes here.
+  const asked = of.opened.map(({ planned }) => ({ ...planned, expiresAtMs: Number.MAX_SAFE_INTEGER }));
+  const expected = expectedOf(tree.last, asked, (_, finalMs) => finalMs);
+  const textOf = (key: string, { effect, blockHash }: { readonly effect: Output; readonly blockHash: string }) => {
+    const [hash = "", ordinal] = key.split(":");
+    const { amountUnits, ...name } = chain.outputOf(hash, Number(ordinal), effect);
+    const { code = "", decimals = 0 } = assetOn(network, effect.cryptocurrency) ?? {};
+    const amount = formatUnits(amountUnits, decimals);
+    return creditText({ ...name, amount, currency: code, blockHeight: heights.get(blockHash) ?? null });
+  };
+  return of.opened.map(({ planned, shop, id }) => {
+    const confirmed = [...expected.payments].filter(
+      ([, { invoiceId, status }]) => invoiceId === planned.id && status === "CONFIRMED",
+    );
+    const { status = "", receivedMicros = 0n } = expected.invoices.get(planned.id) ?? {};
+    return {
+      shop,
+      id,
+      confirmed: confirmed.map(([key, payment]) => textOf(key, payment)).toSorted(),
+      confirmedMicros: receivedMicros,
+      status: status === "EXPIRED" || status === "UNDERPAID" ? "AWAITING_PAYMENT" : status,
+    };
+  });
+}
+
+type Credit = Pick<Invoice["payments"][number], "txHash" | "outputIndex" | "amount" | "currency" | "blockHeight">;
+
+const creditText = ({ txHash, outputIndex, amount, currency, blockHeight }: Credit) =>
+  `${txHash}:${outputIndex} ${amount} ${currency} @${blockHeight}`;
+
+const confirmedIn = ({ payments }: Invoice) =>
+  payments
+    .filter(({ status }) => status === "CONFIRMED")
+    .map(creditText)
+    .toSorted();
+
+/** What differs from the ending; its status is compared where no payment waits for a block. */
+async function differenceFrom({ shop, id, confirmed, confirmedMicros, status }: Ending): Promise<string> {
+  const invoice = await shop.invoice(id);
+  const waits = invoice.payments.some((payment) => payment.status === "DETECTED");
+  const [is, should] = [
+    { payments: confirmedIn(invoice), micros: unitsOf(invoice.amountConfirmed, 6) },
+    { payments: confirmed, micros: confirmedMicros },
+  ].map(({ payments, micros }) => `${payments.join(", ")} worth ${micros}`);
+  if (is !== should) return `${is} instead of ${should}`;
+  return waits || invoice.status === status ? "" : `${invoice.status} instead of ${status}`;
+}
