@@ -52,6 +52,8 @@ beforeAll(async () => {
   });
   for (const cryptocurrency of [...TOKENS, "ETH"]) await shop.registerWallet(walletOf(cryptocurrency));
   await call(another(), "POST", "/wallets", walletOf("EURC"));
+  // anvil gives the blocks of a reorg the time of the block below them. So that is not from before a slow start of the shop.
+  await chain.mine();
 });
 afterAll(async () => {
   await shop?.stop();
