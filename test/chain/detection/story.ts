@@ -15,7 +15,7 @@ import { type Hazard, type Plan, planOf } from "../../simulation/detection/reorg
 import type { TreeInvoice } from "../../simulation/detection/reorg-shop.ts";
 import { byOrdinal } from "../../simulation/detection/tree-source.ts";
 import { Dice } from "../../support/dice.ts";
-import { type Invoice, type Shop, unitsOf, untilInvoice } from "./harness.ts";
+import { type Invoice, SEEN_WITHIN_MS, type Shop, unitsOf, until } from "./harness.ts";
 
 /** The plan of a seed; undefined where it is of another chain. */
 export function planOn(name: Network["name"], seed: number, hazards: readonly Hazard[] = []): Plan | undefined {
@@ -115,14 +115,14 @@ export async function playStory(chain: StoryChain, { seed, plan }: Story): Promi
   const { views, last } = plan.tree;
   const opened = await chain.open(plan);
   const rootHeight = await chain.height();
-  let active = chainOf(last.tip).slice(0, 1);
+  let active: readonly Block[] = chainOf(last.tip).slice(0, 1);
   for (const { tip, pool } of [...views, last]) {
     const target = chainOf(tip);
     const shared = target.findIndex((block, n) => active[n] !== block);
     const from = shared < 0 ? target.length : shared;
     if (from < active.length) await chain.undo(active.slice(from));
     for (const block of target.slice(from)) await chain.put(block);
-    active = [...target];
+    active = target;
     for (const transaction of pool) await chain.offer(transaction);
     // What was undone and is mined no more is then unknown to the node, and not only unconfirmed.
     if (dice.chance(0.4)) await chain.evict();
@@ -130,11 +130,14 @@ export async function playStory(chain: StoryChain, { seed, plan }: Story): Promi
   }
   const endings = endingsOf(chain, { plan, opened, rootHeight });
   for (const ending of endings)
-    await untilInvoice(ending.shop, ending.id, (invoice) => differenceFrom(ending, invoice) === "");
+    await until(
+      () => differenceFrom(ending),
+      (difference) => difference === "",
+      SEEN_WITHIN_MS,
+    );
   await chain.mineEmpty();
   await chain.untilRead();
-  for (const ending of endings)
-    expect(differenceFrom(ending, await ending.shop.invoice(ending.id)), ending.id).toBe("");
+  for (const ending of endings) expect(await differenceFrom(ending), ending.id).toBe("");
 }
 
 /** By the simulator's own model, from the final chain alone. */
@@ -183,7 +186,8 @@ const confirmedIn = ({ payments }: Invoice) =>
     .toSorted();
 
 /** What differs from the ending; its status is compared where no payment waits for a block. */
-function differenceFrom({ confirmed, confirmedMicros, status }: Ending, invoice: Invoice): string {
+async function differenceFrom({ shop, id, confirmed, confirmedMicros, status }: Ending): Promise<string> {
+  const invoice = await shop.invoice(id);
   const waits = invoice.payments.some((payment) => payment.status === "DETECTED");
   const [is, should] = [
     { payments: confirmedIn(invoice), micros: unitsOf(invoice.amountConfirmed, 6) },
