@@ -133,7 +133,7 @@ export class Play {
 
   /** Every payment that was ever made is credited to its invoice. */
   async #checkPayments(): Promise<void> {
-    const missing = await this.#unpaid(this.#paid, PATIENCE_MS / 2);
+    const missing = await this.#unpaid(this.#paid);
     for (const { shop, shown } of missing.slice(0, 3)) {
       const invoice = await shop.invoice(shown.id);
       this.#find(
@@ -240,13 +240,13 @@ export class Play {
   }
 
   async #untilPaid(orders: readonly Order[], what: string): Promise<void> {
-    const missing = await this.#unpaid(orders, PATIENCE_MS);
+    const missing = await this.#unpaid(orders);
     if (missing.length > 0) throw new Error(`${missing.length} of ${what} were not found in time`);
   }
 
-  /** Those that are not paid, once all are or the time is over. */
-  async #unpaid(orders: readonly Order[], withinMs: number): Promise<readonly Order[]> {
-    const lateAtMs = Date.now() + withinMs;
+  /** Those that are not paid, once all are, or none has been paid for a while. */
+  async #unpaid(orders: readonly Order[]): Promise<readonly Order[]> {
+    let lateAtMs = Date.now() + PATIENCE_MS;
     let missing = orders;
     for (;;) {
       const still: Order[] = [];
@@ -254,6 +254,7 @@ export class Play {
         const invoice = await order.shop.invoice(order.shown.id);
         if (invoice === undefined || !/^(PAID|OVERPAID)$/.test(invoice.status)) still.push(order);
       });
+      if (still.length < missing.length) lateAtMs = Date.now() + PATIENCE_MS;
       missing = still;
       if (missing.length === 0 || Date.now() > lateAtMs) return missing;
       await pause(EVERY_MS);
