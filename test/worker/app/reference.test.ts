@@ -47,6 +47,9 @@ const CHANGING = [
   "ORIGIN_NOT_ALLOWED",
 ];
 
+/** What anybody may read, but for where to pay: it waits with all changes while revoked access may work again after a restore (reliability.md 7). */
+const SHOWING_A_PLACE = ["GET /api/v1/checkout/:invoiceId"];
+
 /** What a browser may do with a public key, and is challenged for where the deployment has a Turnstile widget. */
 const CHALLENGED = ["createInvoice"];
 const CHALLENGE = ["CHALLENGE_REQUIRED", "CHALLENGE_FAILED", "CHALLENGE_UNAVAILABLE"];
@@ -63,8 +66,10 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
   const isGuarded = !OPEN.includes(name);
   const isForKeysAlone = KEY_ONLY.includes(name);
   const isChanging = spec.method !== "GET";
+  const isOpenAndWaits = !isGuarded && (isChanging || SHOWING_A_PLACE.includes(name));
   return [
     ...ANY,
+    ...(isOpenAndWaits ? ["RESTORING"] : []),
     ...(isGuarded ? GUARDED : []).filter((code) => code !== "SECOND_FACTOR_REQUIRED" || !isForKeysAlone),
     ...(isForKeysAlone ? ["MERCHANT_NOT_FOUND", "PUBLIC_KEY_FORBIDDEN"] : []),
     ...((ofKeys ?? ofMembers) ? MERCHANTS : []),
