@@ -72,7 +72,7 @@ function placesOf(shop: Shop): readonly Place<Shop>[] {
       needs: "api_key:view",
       buttons: {
         "New key": "api_key:create",
-        [`27 permissions: ${KEY}`]: ALL,
+        [`28 permissions: ${KEY}`]: ALL,
         [`Change: ${KEY}`]: "api_key:create",
         [`Rotate: ${KEY}`]: "api_key:create",
         [`Revoke: ${KEY}`]: "api_key:delete",
