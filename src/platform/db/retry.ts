@@ -29,6 +29,9 @@ export class OverloadedError extends Error {
  */
 export type FaultKind = "transient" | "reset" | "overloaded" | "other";
 
+/** A method that this release added, on an object that still runs the release before: for some minutes after a deploy. */
+const LACKS_METHOD = "rpc receiver does not implement";
+
 /**
  * Parts of the platform's messages, in lower case; the simulators draw every fault from here. A full database answers every write as overloaded
  * (docs/operations/incidents.md): nothing was written, and asking again at once is of no use.
@@ -46,9 +49,9 @@ export const FAULT_MESSAGES = {
     "network connection lost",
     "object to be reset",
     "because its code was updated",
-    // Of an object that another instance has replaced, or that runs the release before.
+    // Of an object that another instance has replaced.
     "can no longer access storage",
-    "rpc receiver does not implement",
+    LACKS_METHOD,
     "object has moved to a different machine",
     "transient issue",
     "internal error",
@@ -58,8 +61,6 @@ export const FAULT_MESSAGES = {
   ],
   reset: ["cpu time limit and was reset", "memory limit and was reset"],
 } as const;
-/** A method that this release added, on an object that still runs the release before: for some minutes after a deploy. */
-const ADDED_METHOD = /rpc receiver does not implement/i;
 /** Occurs only on a development server, while another program writes to the same file. Such a batch wrote nothing. */
 const LOCKED = /database is locked: SQLITE_BUSY/i;
 
@@ -71,11 +72,11 @@ export function faultKind(error: unknown): FaultKind {
   if (hasFlag(error, "overloaded") || says("overloaded")) return "overloaded";
   if (says("reset")) return "reset";
   if (hasFlag(error, "retryable") || says("transient")) return "transient";
-  return isLocked(error) || lacksMethod(error) ? "transient" : "other";
+  return isLocked(error) ? "transient" : "other";
 }
 
 function lacksMethod(error: unknown): boolean {
-  return d1Messages(error).some((message) => ADDED_METHOD.test(message));
+  return d1Messages(error).some((message) => message.toLowerCase().includes(LACKS_METHOD));
 }
 
 /** Calls a method that this release added; `instead`, where the object still runs the release before. */
