@@ -104,7 +104,13 @@ export class MerchantRequests {
     if (!known.ok) return refused(known.error);
     const { restoreEpoch = known.value.RESTORE_EPOCH } = handed;
     const incoming = {
-      ...{ env: { ...known.value, RESTORE_EPOCH: restoreEpoch }, requestId, path, params, background, nowMs, meter },
+      env: { ...known.value, RESTORE_EPOCH: restoreEpoch },
+      requestId,
+      path,
+      params,
+      background,
+      nowMs,
+      meter,
       ip: handed.ip ?? undefined,
       header: (name: string) => headers[name],
       merchantContext: {

@@ -77,7 +77,13 @@ export async function sendCode(
   const { purpose, boundTo, replacedBoundTo, email, identity } = of;
   const expiresAtMs = nowMs + CODE_LIFETIME_MS;
   const row = {
-    ...{ id, purpose, emailKey, mailbox, email, boundTo, expiresAtMs },
+    id,
+    purpose,
+    emailKey,
+    mailbox,
+    email,
+    boundTo,
+    expiresAtMs,
     ...countedAs(limited.asker, isSeen),
     ...macText(deps.pepper, codeMacText({ id, purpose, emailKey, boundTo, code })),
     identity: identity === undefined ? null : JSON.stringify(identity),
