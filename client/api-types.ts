@@ -1901,7 +1901,7 @@ export interface components {
         };
         answer: components["schemas"]["DeliveryDetails"];
       };
-      /** @description Redeliver the events of a time range. Delivers at most 10,000 events again, in order, 20 a second, whatever their earlier result. Pings are not repeated. A merchant may start 10 replays an hour over all its endpoints; more are refused with 429 and Retry-After. Needs WEBHOOK_UPDATE. */
+      /** @description Redeliver the events of a time range. Delivers at most 10,000 events again, in order, 20 a second, whatever their earlier result. One that is being delivered at that moment is not delivered twice. Pings are not repeated. A merchant may start 10 replays an hour over all its endpoints; more are refused with 429 and Retry-After. Needs WEBHOOK_UPDATE. */
       replayEvents: {
         params: {
           webhookId: string;

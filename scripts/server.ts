@@ -33,6 +33,8 @@ export interface StartOptions {
 /** Whether the server has ended, for code that waits for something else. */
 interface Life {
   readonly isOver: boolean;
+  /** From when it is told to end: a scheduled run that is cut off then has not failed. */
+  readonly isEnding: boolean;
 }
 
 export async function startServer(settings: Settings, options: StartOptions = {}): Promise<Server> {
@@ -56,7 +58,7 @@ async function serve(
   logFile: string | undefined,
 ): Promise<Pick<Server, "ended" | "stop">> {
   const child = spawnServer(home, settings, logFile);
-  const life = { isOver: false };
+  const life = { isOver: false, isEnding: false };
   const ended = new Promise<number | null>((resolve) => {
     child.once("close", (status) => {
       life.isOver = true;
@@ -64,7 +66,10 @@ async function serve(
       resolve(status);
     });
   });
-  const stop = () => end(child, ended);
+  const stop = () => {
+    life.isEnding = true;
+    return end(child, ended);
+  };
   try {
     await readiness(settings.baseUrl, life, logFile);
   } catch (error) {
@@ -90,7 +95,7 @@ async function readiness(baseUrl: string, life: Life, logFile: string | undefine
 async function runSchedule(baseUrl: string, life: Life): Promise<void> {
   while (!life.isOver) {
     const isGood = await answersWell(`${baseUrl}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`);
-    if (!isGood && !life.isOver) console.error("A scheduled run failed.");
+    if (!isGood && !life.isOver && !life.isEnding) console.error("A scheduled run failed.");
     await new Promise((resolve) => setTimeout(resolve, SCHEDULE_EVERY_MS).unref());
   }
 }

@@ -93,7 +93,7 @@ const replay = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencie
     operationId: "replayEvents",
     summary: "Redeliver the events of a time range",
     description:
-      "Delivers at most 10,000 events again, in order, 20 a second, whatever their earlier result. Pings are not repeated. A merchant may start 10 replays an hour over all its endpoints; more are refused with 429 and Retry-After.",
+      "Delivers at most 10,000 events again, in order, 20 a second, whatever their earlier result. One that is being delivered at that moment is not delivered twice. Pings are not repeated. A merchant may start 10 replays an hour over all its endpoints; more are refused with 429 and Retry-After.",
     permission: "webhook:update",
     isIdempotent: true,
     body: replayBody,
