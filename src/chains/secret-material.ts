@@ -38,15 +38,19 @@ const EXTENDED_PRIVATE = /(?:^|[^0-9A-Za-z])(?:[xyztuv]prv|[LMt]tpv)/i;
 const EXTENDED_PRIVATE_WHOLE = /(?:[xyztuvYZUV]prv|[LMt]tpv)[1-9A-HJ-NP-Za-km-z]{16}/;
 /** Addresses and extended public keys, each a whole word. */
 const WORD = /[0-9A-Za-z]{25,112}/g;
-/** An extended key under any version bytes has 107 to 112 characters. */
-const EXTENDED_RUN = /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{107,112}(?![1-9A-HJ-NP-Za-km-z])/g;
+/** A run of base58 that is long enough for a key, from its first character on: each character is then looked at once. */
+const BASE58_RUN = /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{51,}/g;
 /**
- * Every position where a WIF key could begin, even directly after other letters. The first two characters follow from the version byte, and say
- * whether the key is uncompressed (51 characters) or compressed (52). An extended key has 111 characters.
+ * How a key begins, anywhere in a run, even directly after other letters, and how long it is. The first two characters of a WIF key follow from the
+ * version byte, and say whether the key is uncompressed or compressed.
  */
-const WIF_INSIDE =
-  /(?=((?:5[HJK]|6[uvw]|9[123])[1-9A-HJ-NP-Za-km-z]{49}|(?:K[w-z]|L[1-5]|T[3-9AB]|c[M-NP-W])[1-9A-HJ-NP-Za-km-z]{50}))/g;
-const EXTENDED_INSIDE = /(?=((?:[xyztuvYZUV]pub|[LMt]tub)[1-9A-HJ-NP-Za-km-z]{107}))/g;
+const KEYS_INSIDE: readonly { readonly begins: RegExp; readonly length: number }[] = [
+  { begins: /(?=5[HJK]|6[uvw]|9[123])/g, length: 51 },
+  { begins: /(?=K[w-z]|L[1-5]|T[3-9AB]|c[M-NP-W])/g, length: 52 },
+  { begins: /(?=[xyztuvYZUV]pub|[LMt]tub)/g, length: 111 },
+];
+/** An extended key under any version bytes has so many characters. */
+const EXTENDED_LENGTHS = { least: 107, most: 112 } as const;
 /** 32 or 64 bytes that the text itself calls a key or a seed. */
 const NAMED_HEX =
   /(?:(?:priv(?:ate)?|secret|wallet|spend(?:ing)?|signing)[\s_-]{0,3}key|\bpriv|\bseed)[^\p{L}\p{N}]{0,8}(?:(?:is|was|hex)[^\p{L}\p{N}]{1,8})?(?:0x)?(?:[0-9a-f]{64}){1,2}(?![0-9a-f])/iu;
@@ -107,12 +111,20 @@ function withoutImage(body: Json, member: "data" | "image"): Json {
 
 /** Whether the text holds a whole key, also directly next to other letters or digits. */
 function holdsWholeKey(text: string, budget: ChecksumBudget): boolean {
-  for (const inside of [WIF_INSIDE, EXTENDED_RUN, EXTENDED_INSIDE]) {
-    for (const [whole, run = whole] of text.matchAll(inside)) {
-      if (!budget.pays(run) || isPrivatePayload(run)) return true;
-    }
+  for (const [run] of text.matchAll(BASE58_RUN)) {
+    for (const candidate of candidatesIn(run)) if (!budget.pays(candidate) || isPrivatePayload(candidate)) return true;
   }
   return false;
+}
+
+function* candidatesIn(run: string): Generator<string> {
+  if (run.length >= EXTENDED_LENGTHS.least && run.length <= EXTENDED_LENGTHS.most) yield run;
+  for (const { begins, length } of KEYS_INSIDE) {
+    for (const { index } of run.matchAll(begins)) {
+      if (index + length > run.length) break;
+      yield run.slice(index, index + length);
+    }
+  }
 }
 
 /**

@@ -8,11 +8,17 @@ export function isAnyGiven(body: object): boolean {
   return Object.values(body).some((value) => value !== undefined);
 }
 
+/** Its length first: the pattern of an address takes its time over a long text. */
+export const emailField = () => z.string().max(320, { abort: true }).check(z.email());
+
 /** Text of at most `max` code points; at least 1 by default. */
 export function textField(max: number, min = 1) {
   return z
     .string()
-    .refine((value) => [...value].length <= max, `must have at most ${max} characters`)
+    .refine(
+      (value) => value.length <= max || (value.length <= 2 * max && [...value].length <= max),
+      `must have at most ${max} characters`,
+    )
     .refine((value) => value.length >= min, "must not be empty")
     .meta({ minLength: min, maxLength: max });
 }

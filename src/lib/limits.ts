@@ -7,7 +7,7 @@ export const LIMITS = {
   bodyBytes: 65_536,
   bodyDepth: 8,
   bodyValues: 1_000,
-  checksumsPerBody: 150,
+  checksumsPerBody: 120,
   failedCredentialsPerIpAndMinute: 120,
   publicKeyRequestsPerIpAndMinute: 30,
   callersPerIpv6Site: 4,

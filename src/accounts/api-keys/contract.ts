@@ -8,15 +8,21 @@ import { KEY_PERMISSION_NAMES } from "./grant.ts";
 const name = () => textField(200).meta({ examples: ["Shop server"] });
 
 const permissions = () =>
-  z.array(z.enum(KEY_PERMISSION_NAMES)).min(1).refine(areDistinct, "must not contain a permission twice").meta({
-    description:
-      "Names in upper snake case. This kind of key must be able to hold them, and your own role must have them.",
-  });
+  z
+    .array(z.enum(KEY_PERMISSION_NAMES))
+    .min(1)
+    // A longer list is refused by its length, before each of its wrong names gets a message of its own.
+    .max(KEY_PERMISSION_NAMES.length)
+    .refine(areDistinct, "must not contain a permission twice")
+    .meta({
+      description:
+        "Names in upper snake case. This kind of key must be able to hold them, and your own role must have them.",
+    });
 
 /** At least one range: a key with an empty list could never be used. */
 const allowedIps = () =>
   z
-    .array(z.string().max(60).refine(isIpRange, "must be an IP address or a CIDR range"))
+    .array(z.string().max(60, { abort: true }).refine(isIpRange, "must be an IP address or a CIDR range"))
     .min(1)
     .max(100)
     .refine(areDistinct, "must not contain a range twice")

@@ -1,11 +1,11 @@
 // The wire format of invitations (decisions 9); no response holds the token.
 import * as z from "zod";
-import { time } from "../../lib/fields.ts";
+import { emailField, time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
 import { memberFields, roleField } from "../teams/contract.ts";
 import { INVITATION_STATUSES } from "./invitation.ts";
 
-export const inviteBody = () => z.strictObject({ email: z.email().max(320), role: roleField() });
+export const inviteBody = () => z.strictObject({ email: emailField(), role: roleField() });
 
 export const acceptBody = () => z.strictObject({ token: z.string().min(1).max(200) });
 

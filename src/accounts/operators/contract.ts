@@ -1,10 +1,10 @@
 // The wire format of operators.
 import * as z from "zod";
-import { time } from "../../lib/fields.ts";
+import { emailField, time } from "../../lib/fields.ts";
 import { paginationBody } from "../../lib/pagination.ts";
 
 export const addOperatorBody = () =>
-  z.strictObject({ email: z.email().max(320).meta({ description: "The address of a user who has an account." }) });
+  z.strictObject({ email: emailField().meta({ description: "The address of a user who has an account." }) });
 
 // ---- answers
 

@@ -1,11 +1,11 @@
 // The wire format of the set-up.
 import * as z from "zod";
+import { emailField } from "../../lib/fields.ts";
 import { attestationBody } from "../passkeys/contract.ts";
 import { updateMeBody } from "../users/contract.ts";
 
 const token = () => z.string().min(1).max(200).meta({ description: "What stands after `#` in the set-up link." });
 
-export const beginSetUpBody = () =>
-  z.strictObject({ token: token(), email: z.email().max(320), ...updateMeBody().shape });
+export const beginSetUpBody = () => z.strictObject({ token: token(), email: emailField(), ...updateMeBody().shape });
 
 export const redeemBody = () => z.strictObject({ token: token(), credential: attestationBody() });

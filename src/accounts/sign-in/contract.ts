@@ -1,7 +1,7 @@
 // The wire format of sign-in with a mailed code.
 import * as z from "zod";
+import { emailField } from "../../lib/fields.ts";
 
-const email = () => z.email().max(320);
 /** Eight digits; spaces are removed. */
 const code = () =>
   z
@@ -11,8 +11,8 @@ const code = () =>
     .refine((text) => /^\d{8}$/.test(text), "must be 8 digits")
     .meta({ description: "The 8 digits in the mail.", examples: ["01234567"] });
 
-export const startBody = () => z.strictObject({ email: email() });
-export const verifyBody = () => z.strictObject({ email: email(), code: code() });
+export const startBody = () => z.strictObject({ email: emailField() });
+export const verifyBody = () => z.strictObject({ email: emailField(), code: code() });
 
 // ---- answers
 

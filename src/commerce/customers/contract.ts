@@ -1,10 +1,10 @@
 // The wire format of customers: requests and answers (decisions 10).
 import * as z from "zod";
-import { isAnyGiven, metadataField, textField, time } from "../../lib/fields.ts";
+import { emailField, isAnyGiven, metadataField, textField, time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
 
 const fields = () => ({
-  email: z.email().max(320).nullable().optional().meta({ description: "Compared in lower case." }),
+  email: emailField().nullable().optional().meta({ description: "Compared in lower case." }),
   name: textField(200).nullable().optional(),
   address: textField(500, 0).nullable().optional(),
   phoneNumber: textField(50, 0).nullable().optional(),

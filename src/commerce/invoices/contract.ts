@@ -2,6 +2,7 @@
 import * as z from "zod";
 import {
   amountField,
+  emailField,
   flagParameter,
   metadataField as metadata,
   textField as text,
@@ -32,7 +33,7 @@ const redirectUrl = () =>
 export const pairBody = () => z.strictObject({ cryptocurrency: text(20), network: text(30) });
 
 const customerFields = () => ({
-  customerEmail: z.email().max(320).optional(),
+  customerEmail: emailField().optional(),
   customerName: text(200).optional(),
   customerAddress: text(500, 0).optional(),
   customerPhoneNumber: text(50, 0).optional(),

@@ -19,8 +19,9 @@ const fields = () => ({
       const at = names.findIndex((name) => !SUBSCRIPTIONS.includes(name));
       const unknown = names[at];
       if (unknown === undefined) return JSON.stringify([...new Set(names)]);
-      const message = `is not an event type; the closest is ${nearestSubscription(unknown)}`;
-      context.addIssue({ code: "custom", path: [at], message });
+      const nearest = nearestSubscription(unknown);
+      const hint = nearest === undefined ? "" : `; the closest is ${nearest}`;
+      context.addIssue({ code: "custom", path: [at], message: `is not an event type${hint}` });
       return z.NEVER;
     })
     .meta({

@@ -5,11 +5,13 @@ const domains = EVENT_TYPES.filter((type) => type.includes(".")).map((type) => t
 
 export const SUBSCRIPTIONS: readonly string[] = [...EVENT_TYPES, ...new Set(domains), "*"];
 
-const LONGEST_COMPARED = 60;
+/** More characters than this are no misspelt name, and would take long to compare. */
+const LONGEST_COMPARED = 40;
 
-/** The subscription closest to the given text, however different that is. */
-export function nearestSubscription(text: string): string {
-  const written = text.toLowerCase().slice(0, LONGEST_COMPARED);
+/** The subscription closest to the given text, however different that is; undefined for a text far longer than any. */
+export function nearestSubscription(text: string): string | undefined {
+  if (text.length > LONGEST_COMPARED) return undefined;
+  const written = text.toLowerCase();
   const candidates = SUBSCRIPTIONS.map((name) => ({ name, distance: editDistance(written, name) }));
   return candidates.reduce((best, each) => (each.distance < best.distance ? each : best)).name;
 }

@@ -22,7 +22,7 @@ it.each([
   ["api_keys.created", "api_key.created"],
   ["", "*"],
   ["all", "*"],
-  [`ping${"x".repeat(100_000)}`, expect.any(String)],
+  [`ping${"x".repeat(100_000)}`, undefined],
 ])("the nearest to %s is %s", (text, nearest) => {
   expect(nearestSubscription(text)).toEqual(nearest);
 });
