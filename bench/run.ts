@@ -24,6 +24,7 @@ import { createAtManyRows, list } from "./benchmarks/rows.ts";
 import { search } from "./benchmarks/search.ts";
 import { size } from "./benchmarks/size.ts";
 import { start } from "./benchmarks/start.ts";
+import { starved } from "./benchmarks/starved.ts";
 import { createAmongStrangers } from "./benchmarks/strangers.ts";
 import { Context } from "./context.ts";
 import { parseOptions } from "./options.ts";
@@ -41,6 +42,7 @@ const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>
   get,
   list,
   "create-rows": createAtManyRows,
+  starved,
   search,
   due,
   export: exportOfPayments,

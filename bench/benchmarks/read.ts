@@ -104,7 +104,12 @@ async function asMember(product: Product, byKey: Target, { merchantId, headers }
 }
 
 /** Reads some invoices of a merchant in turn; each must come with its customer and its timeline. */
-async function getTarget(context: Context, product: Product, label: string, merchant: Merchant): Promise<Target> {
+export async function getTarget(
+  context: Context,
+  product: Product,
+  label: string,
+  merchant: Merchant,
+): Promise<Target> {
   await createOnce(context, createTarget(label, product, merchant), {
     from: context.freshNumbers().from,
     count: INVOICES,
