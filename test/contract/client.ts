@@ -1,5 +1,6 @@
 // The service as its users see it: an address, a key and JSON over HTTP. Nothing here knows how the server is made.
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, inject } from "vitest";
 import type { Edgetill } from "./serve.ts";
 import type { Invoice, Page, Refusal, Wallet } from "./shapes.ts";
@@ -30,6 +31,22 @@ export interface Call {
   /** Sent unchanged, for texts that no serializer would write. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Record<string, string>;
+}
+
+/** Of one request that is answered 503 by a machine that is busy with other tests. */
+const MOST_REPEATS = 5;
+
+/**
+ * As the interface asks of clients: what was answered 503 is sent again after `retry-after` seconds, the same in every byte. A POST without an
+ * idempotency key is not, because nobody can know what became of it.
+ */
+async function patientCall<T>(path: string, options: Call): Promise<Answer<T>> {
+  const mayRepeat = options.method !== "POST" || options.headers?.["idempotency-key"] !== undefined;
+  for (let repeats = 0; ; repeats++) {
+    const answer = await call<T>(path, options);
+    if (answer.status !== 503 || !mayRepeat || repeats === MOST_REPEATS) return answer;
+    await delay(1_000 * Number(answer.headers.get("retry-after") ?? 1));
+  }
 }
 
 /** One request to an absolute path of the service. A body gets `content-type: application/json` unless the headers say otherwise. */
@@ -78,11 +95,11 @@ export function apiOf(merchantId: string, key: string): Api {
   return {
     merchantId,
     key,
-    get: (rest) => call(at(rest), { key }),
-    post: (rest, body, headers = {}) => call(at(rest), { method: "POST", key, body, headers }),
-    patch: (rest, body) => call(at(rest), { method: "PATCH", key, body }),
-    delete: (rest) => call(at(rest), { method: "DELETE", key }),
-    postRaw: (rest, raw, headers = {}) => call(at(rest), { method: "POST", key, raw, headers }),
+    get: (rest) => patientCall(at(rest), { key }),
+    post: (rest, body, headers = {}) => patientCall(at(rest), { method: "POST", key, body, headers }),
+    patch: (rest, body) => patientCall(at(rest), { method: "PATCH", key, body }),
+    delete: (rest) => patientCall(at(rest), { method: "DELETE", key }),
+    postRaw: (rest, raw, headers = {}) => patientCall(at(rest), { method: "POST", key, raw, headers }),
   };
 }
 
