@@ -1,5 +1,5 @@
 // A chain that a test writes block by block, and sources that read it: what a watcher is tested against without a node.
-import type { ChainClient, History, HistoryRequest, Lookup, MempoolPart } from "../../src/chains/chain-client.ts";
+import type { ChainClient, History, HistoryRequest, Lookup, MempoolPart, ScanRange } from "../../src/chains/chain-client.ts";
 import type { ChainSourceKind } from "../../src/chains/chain-sources.ts";
 import type { BlockRef, Transfer } from "../../src/chains/transfer.ts";
 import { type Outage, type OutageKind, outage } from "../../src/lib/fetch-text.ts";
@@ -93,6 +93,8 @@ export class FakeSource {
   /** Pages of addresses that were asked for. */
   pages = 0;
   readonly calls: string[] = [];
+  /** What was asked for of blocks and of addresses. */
+  readonly ranges: (ScanRange | HistoryRequest)[] = [];
   readonly client: ChainClient;
   /** Runs before each answer. */
   before: (call: string) => Promise<void> = async () => {};
@@ -116,6 +118,7 @@ export class FakeSource {
         answer(`block ${height}`, () => (height > this.#tip().height ? null : refOf(this.chain.at(height)))),
       scan: ({ from, to, recipients, assets }) =>
         answer(`scan ${from}-${to.height}`, () => {
+          this.#noteRange({ from, to, recipients, assets });
           const end = Math.min(to.height, from + this.scanBlocks - 1);
           const codes = new Set(assets.map(({ code }) => code));
           const blocks = this.chain.below(end).filter(({ height }) => height >= from);
@@ -141,8 +144,18 @@ export class FakeSource {
     };
   }
 
+  /** No source can answer for a range without a block, or for no page. */
+  #noteRange(range: ScanRange | HistoryRequest): void {
+    const { from, to } = range;
+    if (from < 0 || from > to.height) throw new Error(`a source was asked for blocks ${from} to ${to.height}`);
+    if ("pages" in range && range.pages < 1) throw new Error(`a source was asked for ${range.pages} pages`);
+    this.ranges.push(range);
+  }
+
   /** Pages of what pays an address, the newest first. */
-  #history({ address, from, to, assets, after, pages }: HistoryRequest): History {
+  #history(request: HistoryRequest): History {
+    this.#noteRange(request);
+    const { address, from, to, assets, after, pages } = request;
     const codes = new Set(assets.map(({ code }) => code));
     const isOurs = ({ toAddress, cryptocurrency }: Sent) =>
       !this.isEmpty && this.faults.get(address) !== "LIES_EMPTY" && toAddress === address && codes.has(cryptocurrency);
