@@ -96,16 +96,16 @@ export class FakeSource {
   /** What was asked for of blocks and of addresses. */
   readonly ranges: (ScanRange | HistoryRequest)[] = [];
   readonly client: ChainClient;
-  /** Runs before each answer. */
-  before: (call: string) => Promise<void> = async () => {};
+  /** Runs before each answer; the call fails with what it returns. */
+  before: (call: string) => Promise<OutageKind | undefined | void> = async () => {};
 
   constructor(chain: FakeChain, of: { readonly kind: ChainSourceKind; readonly costsBy?: ChainClient["costsBy"] }) {
     this.chain = chain;
     const answer = async <T>(call: string, make: () => T, about?: string): Promise<Result<T, Outage>> => {
       this.calls.push(call);
-      await this.before(call);
+      const refusal = await this.before(call);
       const fault = about === undefined ? undefined : this.faults.get(about);
-      const kind = this.down ?? (fault === "LIES_EMPTY" ? undefined : fault);
+      const kind = refusal ?? this.down ?? (fault === "LIES_EMPTY" ? undefined : fault);
       return kind === undefined ? ok(make()) : err(outage(kind, "scripted"));
     };
     this.client = {
