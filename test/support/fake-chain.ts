@@ -84,6 +84,8 @@ export class FakeSource {
   isForgetful = false;
   /** Its index answers that there is nothing. */
   isEmpty = false;
+  /** So many of its newest blocks are not yet in its index. */
+  unindexed = 0;
   /** Most blocks that one scan reads. */
   scanBlocks = Number.POSITIVE_INFINITY;
   /** By address or txHash: the source is well but for these. */
@@ -121,7 +123,7 @@ export class FakeSource {
           this.#noteRange({ from, to, recipients, assets });
           const end = Math.min(to.height, from + this.scanBlocks - 1);
           const codes = new Set(assets.map(({ code }) => code));
-          const blocks = this.chain.below(end).filter(({ height }) => height >= from);
+          const blocks = this.chain.below(this.#indexed(end)).filter(({ height }) => height >= from);
           const isOurs = ({ toAddress, cryptocurrency }: Sent) =>
             !this.isEmpty && recipients.has(toAddress) && codes.has(cryptocurrency);
           const transfers = blocks.flatMap((block) =>
@@ -161,7 +163,7 @@ export class FakeSource {
       !this.isEmpty && this.faults.get(address) !== "LIES_EMPTY" && toAddress === address && codes.has(cryptocurrency);
     const waiting = this.isForgetful ? [] : this.chain.mempool.filter(isOurs).map((sent) => transferOf(sent, null));
     const mined = this.chain
-      .below(to.height)
+      .below(this.#indexed(to.height))
       .filter(({ height }) => height >= from)
       .flatMap((block) => block.sent.filter(isOurs).map((sent) => transferOf(sent, refOf(block))));
     const begin = after === null ? 0 : mined.findIndex(({ txHash }) => txHash === after) + 1;
@@ -183,6 +185,10 @@ export class FakeSource {
   /** How often it was asked what begins so. */
   asked(prefix: string): number {
     return this.calls.filter((call) => call.startsWith(prefix)).length;
+  }
+
+  #indexed(height: number): number {
+    return Math.min(height, this.chain.tip.height - this.unindexed);
   }
 
   #tip(): BlockRef {
