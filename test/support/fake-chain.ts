@@ -1,5 +1,12 @@
 // A chain that a test writes block by block, and sources that read it: what a watcher is tested against without a node.
-import type { ChainClient, History, HistoryRequest, Lookup, MempoolPart, ScanRange } from "../../src/chains/chain-client.ts";
+import type {
+  ChainClient,
+  History,
+  HistoryRequest,
+  Lookup,
+  MempoolPart,
+  ScanRange,
+} from "../../src/chains/chain-client.ts";
 import type { ChainSourceKind } from "../../src/chains/chain-sources.ts";
 import type { BlockRef, Transfer } from "../../src/chains/transfer.ts";
 import { type Outage, type OutageKind, outage } from "../../src/lib/fetch-text.ts";
@@ -98,14 +105,17 @@ export class FakeSource {
   /** What was asked for of blocks and of addresses. */
   readonly ranges: (ScanRange | HistoryRequest)[] = [];
   readonly client: ChainClient;
-  /** Runs before each answer; the call fails with what it returns. */
-  before: (call: string) => Promise<OutageKind | undefined | void> = async () => {};
+  /** Runs before each answer. */
+  before: (call: string) => Promise<void> = async () => {};
+  /** This one call fails with what it returns. */
+  refuse: (call: string) => OutageKind | undefined = () => undefined;
 
   constructor(chain: FakeChain, of: { readonly kind: ChainSourceKind; readonly costsBy?: ChainClient["costsBy"] }) {
     this.chain = chain;
     const answer = async <T>(call: string, make: () => T, about?: string): Promise<Result<T, Outage>> => {
       this.calls.push(call);
-      const refusal = await this.before(call);
+      const refusal = this.refuse(call);
+      await this.before(call);
       const fault = about === undefined ? undefined : this.faults.get(about);
       const kind = refusal ?? this.down ?? (fault === "LIES_EMPTY" ? undefined : fault);
       return kind === undefined ? ok(make()) : err(outage(kind, "scripted"));

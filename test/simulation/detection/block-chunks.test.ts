@@ -164,13 +164,25 @@ async function each(history: (seed: number) => Promise<void>): Promise<void> {
 }
 
 describe(`a source that reads blocks: ${count} histories of each kind`, () => {
-  it("is read until the pass has used up its statements, and then by the next one", () => each(spends), CAMPAIGN_LIMIT_MS);
-  it("reads addresses that were left behind in pieces, and then with all others", () => each(leftBehind), CAMPAIGN_LIMIT_MS);
+  it(
+    "is read until the pass has used up its statements, and then by the next one",
+    () => each(spends),
+    CAMPAIGN_LIMIT_MS,
+  );
+  it(
+    "reads addresses that were left behind in pieces, and then with all others",
+    () => each(leftBehind),
+    CAMPAIGN_LIMIT_MS,
+  );
   it(
     "names blocks without balances, once for a hundred of them if it has none",
     async () => {
       await each(unread);
-      expect([...noted].toSorted()).toEqual(["cut by statements", "left behind for more than a pass", "no balances at all"]);
+      expect([...noted].toSorted()).toEqual([
+        "cut by statements",
+        "left behind for more than a pass",
+        "no balances at all",
+      ]);
     },
     CAMPAIGN_LIMIT_MS,
   );

@@ -47,7 +47,12 @@ async function history(seed: number): Promise<void> {
   // Nobody is watched at that address any longer, so that no scan shows its payments again.
   let paid = 0;
   const pay = async (payments: number) => {
-    const sent = Array.from({ length: payments }, () => ({ ...of, txHash: `t${paid++}`, toAddress: "Z", amountUnits: 1n }));
+    const sent = Array.from({ length: payments }, () => ({
+      ...of,
+      txHash: `t${paid++}`,
+      toAddress: "Z",
+      amountUnits: 1n,
+    }));
     const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = chain.mine(sent);
     for (const { txHash } of sent)
       await openPayment(db, {

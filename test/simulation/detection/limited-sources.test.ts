@@ -54,7 +54,7 @@ const many = (count: number) => Array.from({ length: count }, (_, n) => `A${n}`)
 function limit(source: FakeSource, prefix: string) {
   let left = 0;
   let isOver = false;
-  source.before = async (call) => {
+  source.refuse = (call) => {
     isOver ||= call.startsWith(prefix) && left-- <= 0;
     return isOver ? "RATE_LIMITED" : undefined;
   };

@@ -37,7 +37,9 @@ function longSource(chain: FakeChain, kind: "esplora" | "blockbook", onPage: () 
   const source = new FakeSource(chain, { kind, costsBy: "recipients" });
   const asked: Asked[] = [];
   const of = { source, asked, isEndless: false, client: source.client };
-  const history = async (request: Parameters<NonNullable<ChainClient["history"]>>[0]): Promise<Result<History, Outage>> => {
+  const history = async (
+    request: Parameters<NonNullable<ChainClient["history"]>>[0],
+  ): Promise<Result<History, Outage>> => {
     asked.push(request);
     const { pages } = source;
     if (of.isEndless && request.address === "LONG") return ok({ transfers: [], next: "endless" });
@@ -180,7 +182,11 @@ async function each(history: (seed: number) => Promise<void>): Promise<void> {
 }
 
 describe(`a long history: ${count} of each kind`, () => {
-  it("is read in as many passes as its pages take, and no other source is asked", () => each(atFirst), CAMPAIGN_LIMIT_MS);
+  it(
+    "is read in as many passes as its pages take, and no other source is asked",
+    () => each(atFirst),
+    CAMPAIGN_LIMIT_MS,
+  );
   it("whose pages never end is read by another source", () => each(endless), CAMPAIGN_LIMIT_MS);
   it("is read by a second source in pieces that it answers in time", () => each(atSecond), CAMPAIGN_LIMIT_MS);
 });

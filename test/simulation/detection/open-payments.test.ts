@@ -79,10 +79,14 @@ async function deepen(seed: number): Promise<void> {
       const isConfirmed = isFinalized || depth >= required;
       const isFinal = isFinalized || (finalDepth === null && depth >= Math.max(required, window));
       const isLoose = row.invoice_id === null;
-      if (depth === required || depth === window) noted.add(isLoose ? "nobody's, on the bound" : "an invoice's, on the bound");
-      const status = isLoose ? row.status : isConfirmed ? "CONFIRMED" : "DETECTED";
+      if (depth === required || depth === window)
+        noted.add(isLoose ? "nobody's, on the bound" : "an invoice's, on the bound");
+      const ofInvoice = isConfirmed ? "CONFIRMED" : "DETECTED";
+      const status = isLoose ? row.status : ofInvoice;
       const isRight = row.status === status && (row.final_at_ms !== null) === isFinal;
-      return isRight ? [] : [`${row.tx_hash} needs ${required}, is ${depth} deep of ${window}: ${row.status} ${row.final_at_ms}`];
+      return isRight
+        ? []
+        : [`${row.tx_hash} needs ${required}, is ${depth} deep of ${window}: ${row.status} ${row.final_at_ms}`];
     });
     expect(wrong).toEqual([]);
   }
@@ -128,9 +132,13 @@ async function each(history: (seed: number) => Promise<void>): Promise<void> {
 describe(`open payments: ${count} histories of each kind`, () => {
   it("are confirmed and final at the very block that makes them so", () => each(deepen), CAMPAIGN_LIMIT_MS);
 
-  it("each have their turn, those of invoices first, and a bounded number in a pass", async () => {
-    await each(takeTurns);
-    const kinds = ["an invoice's, on the bound", "more than a pass looks at", "nobody's, on the bound"];
-    expect([...noted].toSorted()).toEqual(kinds);
-  }, CAMPAIGN_LIMIT_MS);
+  it(
+    "each have their turn, those of invoices first, and a bounded number in a pass",
+    async () => {
+      await each(takeTurns);
+      const kinds = ["an invoice's, on the bound", "more than a pass looks at", "nobody's, on the bound"];
+      expect([...noted].toSorted()).toEqual(kinds);
+    },
+    CAMPAIGN_LIMIT_MS,
+  );
 });

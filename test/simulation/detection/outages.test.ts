@@ -52,14 +52,13 @@ async function pacesOf(seed: number): Promise<void> {
     const takesMs = dice.oneOf([0, 1, 500, 4_000]);
     const isFailing = dice.chance(0.2);
     let forksAt = dice.chance(0.2) ? dice.below(Math.min(addresses, 3)) : -1;
+    source.refuse = (call) => (isFailing && call.startsWith("history") ? "TIMEOUT" : undefined);
     source.before = async (call) => {
-      if (!call.startsWith("history")) return undefined;
+      if (!call.startsWith("history")) return;
       watcher.nowMs += takesMs;
-      if (isFailing) return "TIMEOUT";
-      if (forksAt-- !== 0) return undefined;
+      if (isFailing || forksAt-- !== 0) return;
       chain.drop(1);
       chain.mine([], watcher.nowMs);
-      return undefined;
     };
     const isForked = forksAt >= 0;
     // Longer than any pause of a source.
@@ -95,7 +94,9 @@ async function told(seed: number): Promise<void> {
     for (let n = dice.between(1, 8); n > 0; n--) {
       const boundMs = (sinceMs ?? watcher.nowMs) + TOLD_AFTER_MS;
       const isToBound = boundMs > watcher.nowMs && dice.chance(0.3);
-      watcher.nowMs = isToBound ? boundMs + dice.oneOf([-1, 0, 1]) : watcher.nowMs + dice.oneOf([1_000, POLL_MS, MINUTE]);
+      watcher.nowMs = isToBound
+        ? boundMs + dice.oneOf([-1, 0, 1])
+        : watcher.nowMs + dice.oneOf([1_000, POLL_MS, MINUTE]);
       const { kind, calls } = await pass();
       expect(kind).toBe("failed");
       // A source that is paused is not asked, and so has not failed again.

@@ -95,7 +95,9 @@ class RefusedHouse {
     expect((await this.watcher.pass()).kind).toBe("read");
     const calls = this.source.calls.slice(seen);
     // One that has answered may be asked once more, to see whether the source answers at all.
-    const asked = new Set(calls.flatMap((call) => (call.startsWith("history R") ? [call.slice("history ".length)] : [])));
+    const asked = new Set(
+      calls.flatMap((call) => (call.startsWith("history R") ? [call.slice("history ".length)] : [])),
+    );
     const due = [...this.refused].flatMap(([address, { dueMs }]) => (dueMs <= begunMs ? [address] : []));
     const own = [...asked].filter((address) => this.refused.has(address));
     expect(own.filter((address) => !due.includes(address))).toEqual([]);

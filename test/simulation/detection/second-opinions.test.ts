@@ -61,7 +61,11 @@ async function unknownToFirst({ of, saysSecond, wasMined, isOld, isPending }: Ca
   const blockMs = networkOf(of.network).blockSeconds * 1_000;
   const [chain, other] = [0, 1].map(() => new FakeChain({ startMs: START - 99 * blockMs, blockMs, blocks: 100 }));
   if (chain === undefined || other === undefined) throw new Error("two chains");
-  const { source, others, watcher, invoiceId, pass } = await watched(of, saysSecond === "nothing" ? [] : [other], chain);
+  const { source, others, watcher, invoiceId, pass } = await watched(
+    of,
+    saysSecond === "nothing" ? [] : [other],
+    chain,
+  );
   const [second] = others;
   const sent = { ...of, txHash: "t", toAddress: "Z", amountUnits: 1n };
   // A block of the branch that the second source is still on, if it shows the payment in a block.
@@ -86,8 +90,9 @@ async function unknownToFirst({ of, saysSecond, wasMined, isOld, isPending }: Ca
   const [row] = lab.rows("select status, block_hash from payments");
   // Unconfirmed payments are shown of networks with a mempool alone; what the second source has in a block is no proof for the first one's chain.
   const isKnown = isPending || (hasMempool && (saysSecond === "pending" || saysSecond === "mined"));
-  const isLeft = wasMined ? "REORGED" : isOld && saysSecond !== "is down" ? "DROPPED" : "DETECTED";
-  expect([row?.status, row?.block_hash]).toEqual([isKnown ? "DETECTED" : isLeft, null]);
+  const isForgotten = isOld && !isKnown && saysSecond !== "is down";
+  const unconfirmed = isForgotten ? "DROPPED" : "DETECTED";
+  expect([row?.status, row?.block_hash]).toEqual([wasMined && !isKnown ? "REORGED" : unconfirmed, null]);
   expect(source.asked("lookup t")).toBeGreaterThan(0);
 }
 
@@ -117,8 +122,9 @@ async function lateIndex(seed: number): Promise<void> {
   expect(hashes.filter((each) => !found.has(each))).toEqual([]);
 }
 
-it.each(CASES.map((each) => [each] as const))("a payment is gone once no source that must be asked knows it: %o", (each) =>
-  inLab(() => unknownToFirst(each)),
+it.each(CASES.map((each) => [each] as const))(
+  "a payment is gone once no source that must be asked knows it: %o",
+  (each) => inLab(() => unknownToFirst(each)),
 );
 
 it(

@@ -23,7 +23,9 @@ const merchantAt = (n: number): MerchantId => makeId("mer", String(n).padStart(2
 /** What is wrong with the turns of some merchants, each with more addresses than a pass asks for. */
 function unfair(seed: number): string | undefined {
   const dice = new Dice(seed);
-  const merchants = Array.from({ length: dice.oneOf([1, 2, 3, 19, 20, 21, 22, 39, 40, 41, 45]) }, (_, n) => merchantAt(n));
+  const merchants = Array.from({ length: dice.oneOf([1, 2, 3, 19, 20, 21, 22, 39, 40, 41, 45]) }, (_, n) =>
+    merchantAt(n),
+  );
   const turns = new Map(merchants.map((id) => [id, 0]));
   let after = "";
   for (let pass = 0; pass < PASSES; pass++) {
@@ -42,7 +44,8 @@ function unfair(seed: number): string | undefined {
     after = placeInRing({ queues, asks, after }, (address) => settled.has(address));
     const most = Math.max(...turns.values());
     for (const [id, had] of turns)
-      if (had < most - 1) return `at pass ${pass} ${id} had ${had} turns, and another of ${merchants.length} had ${most}`;
+      if (had < most - 1)
+        return `at pass ${pass} ${id} had ${had} turns, and another of ${merchants.length} had ${most}`;
   }
   return undefined;
 }

@@ -1,8 +1,8 @@
 // What a calm pass costs: how much it asks of its first source, what of the others, and how many statements of D1 it takes. Operators pay for each
 // request and each statement, and public sources answer only so many. Nothing fails here, and no invoice ends unless a history says so.
 import { expect, it } from "vitest";
-import type { NetworkName } from "../../../src/chains/networks.ts";
 import type { ScanRange } from "../../../src/chains/chain-client.ts";
+import type { NetworkName } from "../../../src/chains/networks.ts";
 import { withMeter } from "../../../src/platform/db/client.ts";
 import { Meter } from "../../../src/platform/db/meter.ts";
 import { Dice } from "../../support/dice.ts";
@@ -112,7 +112,8 @@ async function history(seed: number): Promise<void> {
   await activate();
   for (let n = 0; n < PASSES; n++) {
     house.watcher.nowMs += house.network.pollSeconds * 1_000;
-    if (n > 0) house.chain.mineMany(dice.oneOf(isBitcoin ? [0, 0, 1, 5, 6, 7, 13] : [0, 0, 1, 24, 25, 26, 499, 500, 501]));
+    if (n > 0)
+      house.chain.mineMany(dice.oneOf(isBitcoin ? [0, 0, 1, 5, 6, 7, 13] : [0, 0, 1, 24, 25, 26, 499, 500, 501]));
     house.watcher.nowMs = Math.max(house.watcher.nowMs, house.chain.tip.timeMs);
     const isNew = n > 0 && dice.chance(0.2);
     if (isNew) await activate();
@@ -156,7 +157,11 @@ function chunkOf({ network, of }: CalmHouse): number {
 }
 
 /** Each new block is read, what is indexed late is read again in the overlap, and no other block. */
-function expectScans(house: CalmHouse, { ranges }: Costs, of: { readonly from: number; readonly chunks: number }): void {
+function expectScans(
+  house: CalmHouse,
+  { ranges }: Costs,
+  of: { readonly from: number; readonly chunks: number },
+): void {
   const { network, chain } = house;
   const { height } = chain.tip;
   const hasNew = height > of.from;
@@ -203,7 +208,13 @@ it(
         throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
       });
     }
-    expect([...noted].toSorted()).toEqual(["a second source", "an index", "coins", "more than a chunk", "no new block"]);
+    expect([...noted].toSorted()).toEqual([
+      "a second source",
+      "an index",
+      "coins",
+      "more than a chunk",
+      "no new block",
+    ]);
   },
   CAMPAIGN_LIMIT_MS,
 );

@@ -125,7 +125,19 @@ async function history(seed: number): Promise<void> {
   await house.activate();
   let isWatched = true;
   for (let step = 0; step < STEPS; step++) {
-    const act = dice.oneOf(["ring", "ring", "ring", "ring", "wake", "activate", "end", "evict", "mine", "fail", "pause"]);
+    const act = dice.oneOf([
+      "ring",
+      "ring",
+      "ring",
+      "ring",
+      "wake",
+      "activate",
+      "end",
+      "evict",
+      "mine",
+      "fail",
+      "pause",
+    ]);
     const before = house.alarmMs;
     const passes = house.asked.length;
     if (act === "wake") await house.wake();
