@@ -10,7 +10,7 @@ import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaig
 import { calmLab, HOUR, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const count = schedulesOf(60);
+const count = schedulesOf(50);
 /** Positions that are kept within the reach of a fork: one for every sixteenth of it. */
 const KEPT = 16;
 /** Payments undone by a fork that one pass looks at. */
@@ -23,13 +23,15 @@ const KINDS = [
   { network: "ETH", cryptocurrency: "USDT", kind: "evm-rpc", costsBy: "blocks" },
   { network: "BNB", cryptocurrency: "USDT", kind: "evm-rpc", costsBy: "blocks" },
   { network: "TRX", cryptocurrency: "USDT", kind: "trongrid", costsBy: "recipients" },
+  { network: "BTC", cryptocurrency: "BTC", kind: "esplora", costsBy: "recipients" },
 ] as const;
 
 const noted = new Set<string>();
 
 async function history(seed: number): Promise<void> {
   const dice = new Dice(seed);
-  const of = dice.oneOf(KINDS);
+  const of = KINDS[seed % KINDS.length] ?? KINDS[0];
+  const payments = seed % 4 === 1 ? [1, UNDONE_A_PASS, UNDONE_A_PASS + 1, 250] : [1, 2];
   const network = networkOf(of.network);
   const reach = walkBackBlocks(network);
   const blockMs = Math.ceil(network.blockSeconds * 1_000);
@@ -46,8 +48,8 @@ async function history(seed: number): Promise<void> {
   await pass();
   // Nobody is watched at that address any longer, so that no scan shows its payments again.
   let paid = 0;
-  const pay = async (payments: number) => {
-    const sent = Array.from({ length: payments }, () => ({
+  const pay = async (transfers: number) => {
+    const sent = Array.from({ length: transfers }, () => ({
       ...of,
       txHash: `t${paid++}`,
       toAddress: "Z",
@@ -64,7 +66,7 @@ async function history(seed: number): Promise<void> {
     const blocks = dice.oneOf([1, 1, 2, 3, 9, 20]);
     const at = dice.below(blocks);
     for (let block = 0; block < blocks; block++) {
-      if (block === at && dice.chance(0.5)) await pay(dice.oneOf([1, 2, 199, 200, 201, 250]));
+      if (block === at && dice.chance(0.4)) await pay(dice.oneOf(payments));
       else chain.mine();
     }
     await pass();

@@ -54,7 +54,7 @@ it(`no merchant gets a second turn before each had its first: ${count} rings`, (
   for (const seed of campaignSeeds(count)) expect(unfair(seed), `seed ${seed}`).toBeUndefined();
 });
 
-it.each([1, 99, 100, 101, 199, 200, 201, 300])(
+it.each([200, 1, 99, 100, 101, 199, 201, 300])(
   "the %ith newest address of a merchant whose others have ended is read as soon as a pass has looked so far",
   (place) =>
     inLab(async () => {
@@ -63,7 +63,7 @@ it.each([1, 99, 100, 101, 199, 200, 201, 300])(
       const watcher = new TestWatcher(db, "BTC", [source], START, instantSleep);
       const of = { network: "BTC", cryptocurrency: "BTC", expiresAtMs: START + 100 * HOUR };
       // A round over all of these takes longer than any turn.
-      for (let n = 0; n < 600; n++)
+      for (let n = 0; n < 300; n++)
         await watchMethod(db, { ...of, address: `F${n}`, merchantId: merchantAt(1), nowMs: START - 3 * HOUR + n });
       for (let n = place - 1; n >= 0; n--)
         await watchMethod(db, { ...of, address: `A${n + 1}`, merchantId: merchantAt(2), nowMs: START - HOUR - n });
