@@ -39,6 +39,12 @@ export default defineConfig(async () => ({
       },
       {
         plugins: [textModules],
+        // Classes of objects run in Node.
+        resolve: {
+          alias: {
+            "cloudflare:workers": new URL("test/simulation/engine/workers-runtime.ts", import.meta.url).pathname,
+          },
+        },
         test: {
           name: "simulation",
           ...filesOf("simulation", PART),

@@ -4,9 +4,9 @@
 //   --seconds 60        CPU seconds that the simulators may use for one
 //   --again             those that survived the last run of this seed once more
 //   --part 1/2          every second mutant, for two runs beside each other
-//   --only text         only mutants whose name has the text
+//   --only text         only mutants whose name has the text; with --reach only simulators
 //   --list              prints the mutants and runs none
-//   --reach             measures anew which simulator comes by which place
+//   --reach             measures anew which simulator comes by which place, and runs no mutant
 //   --control           runs all simulators on the sources as they are, to their end
 // What has been run is kept, so that a run that was ended goes on.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -47,6 +47,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.e
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 if (values.control) await runControl();
+else if (values.reach) await reachOf();
 else await runMutants();
 
 async function runControl(): Promise<void> {
@@ -103,11 +104,18 @@ function chosen(): readonly Mutant[] {
   return mutants;
 }
 
+/** What was measured, and now of the simulators that were not yet, or that `--reach` asks for. */
 async function reachOf(): Promise<readonly Reach[]> {
   const file = join(folder, "reach.json");
-  if (!existsSync(file) || values.reach) {
-    const files = scopedFiles(root).map((each) => each.file);
-    writeFileSync(file, JSON.stringify(await measureReach(root, folder, files, say)));
-  }
-  return JSON.parse(readFileSync(file, "utf8"));
+  const names = simulatorsOf(root);
+  const kept: readonly Reach[] = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [];
+  const known = kept.filter(({ simulator }) => names.includes(simulator));
+  const isKnown = (name: string) => known.some(({ simulator }) => simulator === name);
+  const simulators = names.filter((name) => !isKnown(name) || (values.reach && name.includes(values.only)));
+  if (simulators.length === 0) return known;
+  const files = scopedFiles(root).map((each) => each.file);
+  const measured = await measureReach(root, folder, { simulators, files, say });
+  const all = [...known.filter(({ simulator }) => !simulators.includes(simulator)), ...measured];
+  writeFileSync(file, JSON.stringify(all));
+  return all;
 }

@@ -130,15 +130,22 @@ export const QUICK_SIMULATORS = [
   "detection/address-rounds",
   "detection/apply-faults",
   "detection/asleep",
+  "detection/block-chunks",
   "detection/bounded-passes",
   "detection/desk",
   "detection/lasting-faults",
   "detection/loose-payments",
   "detection/named",
+  "detection/outages",
   "detection/pauses",
   "detection/platform-limits",
+  "detection/refusals",
   "detection/rereads",
+  "detection/second-opinions",
   "detection/second-tron",
+  "detection/watch-begins",
+  "detection/watch-costs",
+  "detection/watcher-object",
 ] as const;
 
 /** Simulators of which a short schedule shows nothing: what they hold is a bound at full size, or an average over many histories. */
@@ -149,11 +156,15 @@ export const AT_FULL_SIZE = [
   "detection/flood-elsewhere",
   "detection/flood-faults",
   "detection/floods",
+  "detection/forks",
   "detection/limited-sources",
+  "detection/long-histories",
   "detection/mempool-laps",
+  "detection/open-payments",
   "detection/second-source",
   "detection/tron-floods",
   "detection/turns",
+  "detection/turns-ring",
   "platform/merchant-exports",
 ] as const;
 

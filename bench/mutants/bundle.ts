@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { TEXT_FILE } from "../../scripts/text-modules.ts";
+import { WORKERS_RUNTIME } from "./hooks.ts";
 import { mocksOf } from "./mocks.ts";
 
 const REAL = "?real";
@@ -59,6 +60,7 @@ function ownModules(root: string, simulator: string, harness: string, replaced: 
           ? { path: pathToFileURL(join(root, "node_modules/vitest/dist/index.js")).href, external: true }
           : { path: harness },
       );
+      onResolve({ filter: /^cloudflare:workers$/ }, () => ({ path: join(root, WORKERS_RUNTIME) }));
       onResolve({ filter: /\?real$/ }, ({ path }) => ({
         path: fileURLToPath(path.replace(REAL, "")),
         namespace: "real",

@@ -16,16 +16,20 @@ export interface Loading {
 }
 
 const REAL = "?real";
+/** In the place of workerd's own module, below the root. */
+export const WORKERS_RUNTIME = "test/simulation/engine/workers-runtime.ts";
 
 export function loadBy({ root, cache, entry }: Loading): void {
   mkdirSync(cache, { recursive: true });
   const entryFile = join(root, entry);
   const harness = pathToFileURL(join(root, "bench/mutants/harness.ts")).href;
+  const runtime = pathToFileURL(join(root, WORKERS_RUNTIME)).href;
   const mocks = new Map<string, Mock>(mocksOf(entryFile).map((mock) => [mock.url, mock]));
   registerHooks({
     resolve(specifier, context, next) {
       const isHarness = context.parentURL === harness;
       if (specifier === "vitest" && !isHarness) return { url: harness, shortCircuit: true };
+      if (specifier === "cloudflare:workers") return { url: runtime, shortCircuit: true };
       return next(specifier, context);
     },
     load(url, context, next) {

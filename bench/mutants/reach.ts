@@ -81,15 +81,19 @@ function countAt(ranges: readonly Range[], offset: number): number {
   return best?.[2] ?? 0;
 }
 
-/** Runs each simulator on its sources, with the first schedules of its campaigns: which tests are red then says nothing. */
+/** Runs simulators on their sources, with the first schedules of its campaigns: which tests are red then says nothing. */
 export async function measureReach(
   root: string,
   folder: string,
-  files: readonly string[],
-  say: (line: string) => void,
+  of: {
+    readonly simulators: readonly string[];
+    readonly files: readonly string[];
+    readonly say: (line: string) => void;
+  },
 ): Promise<readonly Reach[]> {
+  const { files, say } = of;
   const reaches: Reach[] = [];
-  for (const simulator of simulatorsOf(root)) {
+  for (const simulator of of.simulators) {
     const coverage = mkdtempSync(join(folder, "coverage-"));
     const args = [
       "--max-old-space-size=2000",

@@ -1,5 +1,12 @@
 // A chain that a test writes block by block, and sources that read it: what a watcher is tested against without a node.
-import type { ChainClient, History, HistoryRequest, Lookup, MempoolPart } from "../../src/chains/chain-client.ts";
+import type {
+  ChainClient,
+  History,
+  HistoryRequest,
+  Lookup,
+  MempoolPart,
+  ScanRange,
+} from "../../src/chains/chain-client.ts";
 import type { ChainSourceKind } from "../../src/chains/chain-sources.ts";
 import type { BlockRef, Transfer } from "../../src/chains/transfer.ts";
 import { type Outage, type OutageKind, outage } from "../../src/lib/fetch-text.ts";
@@ -84,6 +91,8 @@ export class FakeSource {
   isForgetful = false;
   /** Its index answers that there is nothing. */
   isEmpty = false;
+  /** So many of its newest blocks are not yet in its index. */
+  unindexed = 0;
   /** Most blocks that one scan reads. */
   scanBlocks = Number.POSITIVE_INFINITY;
   /** By address or txHash: the source is well but for these. */
@@ -93,17 +102,22 @@ export class FakeSource {
   /** Pages of addresses that were asked for. */
   pages = 0;
   readonly calls: string[] = [];
+  /** What was asked for of blocks and of addresses. */
+  readonly ranges: (ScanRange | HistoryRequest)[] = [];
   readonly client: ChainClient;
   /** Runs before each answer. */
   before: (call: string) => Promise<void> = async () => {};
+  /** This one call fails with what it returns. */
+  refuse: (call: string) => OutageKind | undefined = () => undefined;
 
   constructor(chain: FakeChain, of: { readonly kind: ChainSourceKind; readonly costsBy?: ChainClient["costsBy"] }) {
     this.chain = chain;
     const answer = async <T>(call: string, make: () => T, about?: string): Promise<Result<T, Outage>> => {
       this.calls.push(call);
+      const refusal = this.refuse(call);
       await this.before(call);
       const fault = about === undefined ? undefined : this.faults.get(about);
-      const kind = this.down ?? (fault === "LIES_EMPTY" ? undefined : fault);
+      const kind = refusal ?? this.down ?? (fault === "LIES_EMPTY" ? undefined : fault);
       return kind === undefined ? ok(make()) : err(outage(kind, "scripted"));
     };
     this.client = {
@@ -116,9 +130,10 @@ export class FakeSource {
         answer(`block ${height}`, () => (height > this.#tip().height ? null : refOf(this.chain.at(height)))),
       scan: ({ from, to, recipients, assets }) =>
         answer(`scan ${from}-${to.height}`, () => {
+          this.#noteRange({ from, to, recipients, assets });
           const end = Math.min(to.height, from + this.scanBlocks - 1);
           const codes = new Set(assets.map(({ code }) => code));
-          const blocks = this.chain.below(end).filter(({ height }) => height >= from);
+          const blocks = this.chain.below(this.#indexed(end)).filter(({ height }) => height >= from);
           const isOurs = ({ toAddress, cryptocurrency }: Sent) =>
             !this.isEmpty && recipients.has(toAddress) && codes.has(cryptocurrency);
           const transfers = blocks.flatMap((block) =>
@@ -141,14 +156,24 @@ export class FakeSource {
     };
   }
 
+  /** No source can answer for a range without a block, or for no page. */
+  #noteRange(range: ScanRange | HistoryRequest): void {
+    const { from, to } = range;
+    if (from < 0 || from > to.height) throw new Error(`a source was asked for blocks ${from} to ${to.height}`);
+    if ("pages" in range && range.pages < 1) throw new Error(`a source was asked for ${range.pages} pages`);
+    this.ranges.push(range);
+  }
+
   /** Pages of what pays an address, the newest first. */
-  #history({ address, from, to, assets, after, pages }: HistoryRequest): History {
+  #history(request: HistoryRequest): History {
+    this.#noteRange(request);
+    const { address, from, to, assets, after, pages } = request;
     const codes = new Set(assets.map(({ code }) => code));
     const isOurs = ({ toAddress, cryptocurrency }: Sent) =>
       !this.isEmpty && this.faults.get(address) !== "LIES_EMPTY" && toAddress === address && codes.has(cryptocurrency);
     const waiting = this.isForgetful ? [] : this.chain.mempool.filter(isOurs).map((sent) => transferOf(sent, null));
     const mined = this.chain
-      .below(to.height)
+      .below(this.#indexed(to.height))
       .filter(({ height }) => height >= from)
       .flatMap((block) => block.sent.filter(isOurs).map((sent) => transferOf(sent, refOf(block))));
     const begin = after === null ? 0 : mined.findIndex(({ txHash }) => txHash === after) + 1;
@@ -170,6 +195,10 @@ export class FakeSource {
   /** How often it was asked what begins so. */
   asked(prefix: string): number {
     return this.calls.filter((call) => call.startsWith(prefix)).length;
+  }
+
+  #indexed(height: number): number {
+    return Math.min(height, this.chain.tip.height - this.unindexed);
   }
 
   #tip(): BlockRef {

@@ -94,6 +94,9 @@ describe("a second source that reads a few blocks at each scan", () => {
           expect(second.asked("scan")).toBeLessThanOrEqual(4);
         }
         expect(new Set(watcher.found().map((text) => text.split("@")[0]))).toEqual(new Set(["pays A"]));
+        // Each block once: a pass goes on behind the last one of the pass before it.
+        const begun = second.ranges.map(({ from }) => from);
+        expect(begun.slice(1).map((from, n) => from - (begun[n] ?? 0))).toEqual(begun.slice(1).map(() => SCAN_BLOCKS));
         expect(await closes(watcher, endMs)).not.toBeNull();
         expect((await watcher.cursor()).progress).not.toContain('"lastOutage":"BEHIND"');
       }),

@@ -1,0 +1,189 @@
+// A source that reads whole blocks, and is far behind: a pass ends once it has used up its statements and the next one goes on, addresses that another
+// source left behind are read in pieces that a source answers, and blocks of which it has no balances are named in the log, but not each.
+import { describe, expect, it } from "vitest";
+import type { ChainClient } from "../../../src/chains/chain-client.ts";
+import { withMeter } from "../../../src/platform/db/client.ts";
+import { Meter } from "../../../src/platform/db/meter.ts";
+import { stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";
+import { Dice } from "../../support/dice.ts";
+import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
+import { watchMethod } from "../../support/watched.ts";
+import { networkOf, TestWatcher } from "../../support/watcher.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { calmLab, HOUR, START } from "./calm-lab.ts";
+import { instantSleep } from "./reorg-shop.ts";
+
+const count = schedulesOf(30);
+/** Half of what D1 allows an invocation. */
+const MOST_STATEMENTS = 500;
+/** Blocks that a source answers in a few requests, and so many times in a pass for those left behind. */
+const CHUNK = { bitcoin: 6, coins: 25, logs: 500 } as const;
+const CHUNKS = 10;
+const LOGGED_EVERY = 100;
+
+const { db, lab, inLab } = calmLab();
+
+const KINDS = [
+  { network: "BTC", cryptocurrency: "BTC", kind: "core-rpc" },
+  { network: "ETH", cryptocurrency: "ETH", kind: "evm-rpc" },
+  { network: "ETH", cryptocurrency: "USDT", kind: "evm-rpc" },
+  { network: "TRX", cryptocurrency: "USDT", kind: "evm-rpc" },
+] as const;
+
+async function watched(of: (typeof KINDS)[number], change: (client: ChainClient) => ChainClient = (client) => client) {
+  const network = networkOf(of.network);
+  const blockMs = network.blockSeconds * 1_000;
+  const chain = new FakeChain({ startMs: START - 199 * blockMs, blockMs, blocks: 200 });
+  const source = new FakeSource(chain, of);
+  const meter = new Meter();
+  const clients = [{ client: change(source.client) }];
+  const watcher = new TestWatcher(withMeter(db, meter), of.network, clients, START, instantSleep);
+  const method = { ...of, expiresAtMs: START + 1_000 * HOUR };
+  const watch = (address: string) => watchMethod(db, { ...method, address, nowMs: watcher.nowMs });
+  await watch("A");
+  await watcher.pass();
+  const pay = (txHash: string, toAddress = "A") => chain.mine([{ ...of, txHash, toAddress, amountUnits: 1n }]);
+  const pass = async () => {
+    const before = [meter.statements, source.ranges.length];
+    watcher.nowMs = Math.max(watcher.nowMs + 1_000, chain.tip.timeMs);
+    const outcome = await watcher.pass();
+    if (outcome.kind !== "read") throw new Error(outcome.kind);
+    const cursor = await watcher.cursor();
+    const ranges = source.ranges.slice(before[1]);
+    return { ...outcome, statements: meter.statements - (before[0] ?? 0), height: cursor.height ?? -1, ranges };
+  };
+  const found = () => new Set(watcher.found().map((text) => text.split("@")[0]));
+  return { network, chain, watcher, meter, watch, pay, pass, found };
+}
+
+const noted = new Set<string>();
+
+/** What is found costs statements; so much that a pass cannot store all of it. */
+async function spends(seed: number): Promise<void> {
+  const dice = new Dice(seed);
+  const { chain, watcher, meter, pay, pass, found } = await watched(dice.oneOf(KINDS.slice(0, 2)));
+  const { apply } = watcher.deps;
+  watcher.deps = {
+    ...watcher.deps,
+    apply: (look) => {
+      meter.noteSent(look.transfers.length > 0 ? dice.between(60, 140) : 0);
+      return apply(look);
+    },
+  };
+  const blocks = dice.oneOf([5, 30, 130, 260]);
+  for (let n = 0; n < blocks; n++) pay(`t${n}`);
+  for (let passes = 0; ; passes++) {
+    const { statements, height, isBehind } = await pass();
+    expect(statements).toBeLessThanOrEqual(MOST_STATEMENTS);
+    const isThere = height === chain.tip.height;
+    expect(isBehind).toBe(!isThere);
+    if (!isThere) noted.add("cut by statements");
+    if (isThere) break;
+    expect(passes).toBeLessThan(60);
+  }
+  expect(found().size).toBe(blocks);
+}
+
+/** Another source has refused addresses, and this one goes on from where each was read. */
+async function leftBehind(seed: number): Promise<void> {
+  const dice = new Dice(seed);
+  const of = dice.oneOf([KINDS[0], KINDS[3]]);
+  const { network, chain, watch, pay, pass, found } = await watched(of);
+  const chunk = network.family === "bitcoin" ? CHUNK.bitcoin : CHUNK.coins;
+  const addresses = Array.from({ length: dice.between(1, 3) }, (_, n) => `S${n}`);
+  const behind = dice.oneOf([1, chunk - 1, chunk, chunk + 1, 3 * chunk, CHUNKS * chunk, CHUNKS * chunk + 1]);
+  for (const address of addresses) await watch(address);
+  const paidAt = dice.below(behind);
+  const base = chain.tip.height;
+  for (let n = 0; n < behind; n++) {
+    if (n === paidAt) for (const address of addresses) pay(`pays ${address}`, address);
+    else chain.mine();
+  }
+  // As if all others had been read.
+  await db.insert(stuckAddresses).values(
+    addresses.map((address) => ({
+      ...{ network: network.name, address, source: "1 esplora", readHeight: base, passedMs: START, walk: null },
+      ...{ failures: 3, sinceMs: START, nextAtMs: START, reason: "BAD_STATUS", toldAtMs: null },
+    })),
+  );
+  const { height, hash } = chain.tip;
+  lab.rows("update network_cursors set height = ?, hash = ?, checkpoints = '[]' returning 1", height, hash);
+  const isLeft = () => lab.rows("select 1 from stuck_addresses").length > 0;
+  const blocks = behind + (paidAt < 0 ? 0 : addresses.length - 1);
+  const passes = Math.ceil(blocks / (CHUNKS * chunk));
+  for (let n = 0; n < passes; n++) {
+    expect(isLeft()).toBe(true);
+    chain.mine();
+    const { ranges } = await pass();
+    for (const { from, to } of ranges) expect(to.height - from).toBeLessThan(chunk + network.overlapBlocks);
+  }
+  if (passes > 1) noted.add("left behind for more than a pass");
+  expect(isLeft()).toBe(passes > 1 && blocks > passes * CHUNKS * chunk);
+  expect(addresses.filter((address) => !found().has(`pays ${address}`))).toEqual([]);
+}
+
+/** A source that has the balances of no block, or of the newest ones alone. */
+async function unread(seed: number): Promise<void> {
+  const dice = new Dice(seed);
+  const isAll = dice.chance(0.6);
+  const withoutBalances = (client: ChainClient): ChainClient => ({
+    ...client,
+    scan: async (range) => {
+      const scan = await client.scan(range);
+      if (!scan.ok) return scan;
+      const { from } = range;
+      const to = scan.value.to.height - (isAll ? 0 : 1);
+      return to < from ? scan : { ok: true, value: { ...scan.value, unread: { from, to } } };
+    },
+  });
+  const { chain, watcher, pass } = await watched(KINDS[1], withoutBalances);
+  const logged = () => watcher.reports.filter((line) => line.includes("has no balances")).length;
+  let [lines, blocks] = [logged(), 0];
+  const first = chain.tip.height;
+  for (let n = 0; n < 12; n++) {
+    const mined = dice.oneOf([0, 1, 2, 24, 25, 26]);
+    chain.mineMany(mined);
+    blocks += mined;
+    const { ranges } = await pass();
+    const own = ranges.filter(({ from, to }) => from < to.height).length;
+    if (!isAll) expect(logged() - lines).toBe(own);
+    if (!isAll) lines = logged();
+  }
+  if (!isAll) return;
+  noted.add("no balances at all");
+  // Once for each hundred blocks.
+  const hundreds = Math.floor((first + blocks) / LOGGED_EVERY) - Math.floor(first / LOGGED_EVERY);
+  expect(logged() - lines).toBe(hundreds);
+}
+
+async function each(history: (seed: number) => Promise<void>): Promise<void> {
+  for (const seed of campaignSeeds(count))
+    await inLab(() => history(seed), seed).catch((error: unknown) => {
+      throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    });
+}
+
+describe(`a source that reads blocks: ${count} histories of each kind`, () => {
+  it(
+    "is read until the pass has used up its statements, and then by the next one",
+    () => each(spends),
+    CAMPAIGN_LIMIT_MS,
+  );
+  it(
+    "reads addresses that were left behind in pieces, and then with all others",
+    () => each(leftBehind),
+    CAMPAIGN_LIMIT_MS,
+  );
+  it(
+    "names blocks without balances, once for a hundred of them if it has none",
+    async () => {
+      await each(unread);
+      expect([...noted].toSorted()).toEqual([
+        "cut by statements",
+        "left behind for more than a pass",
+        "no balances at all",
+      ]);
+    },
+    CAMPAIGN_LIMIT_MS,
+  );
+});

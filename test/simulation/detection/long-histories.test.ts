@@ -1,0 +1,192 @@
+// An address whose history takes many pages, on bounds of what a read covers, in one block or in many. It is read to its end in as many passes as its
+// pages take, what pays it meanwhile is seen at once, and another source is asked only where the first one does not answer: for pages that never end,
+// or before its invoice ends, then in pieces that even a slow source answers in time. The watcher is recreated before each pass.
+import { describe, expect, it } from "vitest";
+import type { ChainClient, History } from "../../../src/chains/chain-client.ts";
+import { type Outage, outage } from "../../../src/lib/fetch-text.ts";
+import { err, ok, type Result } from "../../../src/lib/result.ts";
+import { Dice } from "../../support/dice.ts";
+import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
+import { watchMethod } from "../../support/watched.ts";
+import { TestWatcher } from "../../support/watcher.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { BLOCK_MS, calmLab, HOUR, MINUTE, POLL_MS, START } from "./calm-lab.ts";
+import { instantSleep } from "./reorg-shop.ts";
+
+const count = schedulesOf(40);
+/** Transactions of a page, pages of an address in a pass with all others, and of one that is read at its own pace. */
+const PAGE = 25;
+const FIRST_PAGES = 4;
+const OWN_PAGES = 10;
+/** The most pages that one pass asks a second source for: one, and four times eight; and for how long. */
+const SECOND_PAGES = 33;
+const SECOND_LONGEST_MS = 15_000;
+const SLOW_MS = 2_000;
+/** How long an invoice waits for a second source that has not answered all. */
+const HELD_FOR_MS = 5 * MINUTE;
+
+const { db, lab, inLab } = calmLab();
+
+interface Asked {
+  readonly address: string;
+  readonly pages: number;
+}
+
+/** A source whose pages never end while `isEndless`; a place that it does not know it refuses. `takesMs`: for each page. */
+function longSource(chain: FakeChain, kind: "esplora" | "blockbook", onPage: () => void) {
+  const source = new FakeSource(chain, { kind, costsBy: "recipients" });
+  const asked: Asked[] = [];
+  const of = { source, asked, isEndless: false, client: source.client };
+  const history = async (
+    request: Parameters<NonNullable<ChainClient["history"]>>[0],
+  ): Promise<Result<History, Outage>> => {
+    asked.push(request);
+    const { pages } = source;
+    if (of.isEndless && request.address === "LONG") return ok({ transfers: [], next: "endless" });
+    if (request.after === "endless") return err(outage("REFUSED", "no such place"));
+    const answer = await source.client.history?.(request);
+    for (let page = pages; page < source.pages; page++) onPage();
+    return answer ?? err(outage("UNEXPECTED_SHAPE", "none"));
+  };
+  of.client = { ...source.client, history };
+  return of;
+}
+
+function longHouse(dice: Dice, takesMs = 0) {
+  const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
+  const nowMs = () => watcher.nowMs;
+  const onPage = () => {
+    watcher.nowMs += takesMs;
+  };
+  const first = longSource(chain, "esplora", () => {});
+  const second = longSource(chain, "blockbook", onPage);
+  const sources = dice.chance(0.7) || takesMs > 0 ? [first, second] : [first];
+  const watcher: TestWatcher = new TestWatcher(db, "BTC", sources, START, instantSleep);
+  let sent = 0;
+  /** Blocks with so many payments to the address. */
+  const flood = (payments: number, blocks: number) => {
+    const hashes = Array.from({ length: payments }, () => `t${sent++}`);
+    const each = Math.ceil(payments / blocks);
+    for (let n = 0; n < blocks; n++)
+      chain.mine(
+        hashes.slice(n * each, (n + 1) * each).map((txHash) => ({
+          ...{ cryptocurrency: "BTC", txHash, toAddress: "LONG", amountUnits: 1n },
+        })),
+        nowMs(),
+      );
+    return hashes;
+  };
+  const found = () => new Set(watcher.found().map((text) => text.split("@")[0] ?? ""));
+  const missing = (hashes: readonly string[]) => {
+    const seen = found();
+    return hashes.filter((each) => !seen.has(each));
+  };
+  const pass = async () => {
+    watcher.nowMs += POLL_MS;
+    while (watcher.nowMs - chain.tip.timeMs > BLOCK_MS) chain.mine();
+    expect((await watcher.pass()).kind).toBe("read");
+  };
+  const isStuck = () => lab.rows("select address from stuck_addresses").length > 0;
+  const askedElsewhere = () => second.asked.filter(({ address }) => address === "LONG").length;
+  const watch = async (endsMs = START + 100 * HOUR) => {
+    const of = { network: "BTC", cryptocurrency: "BTC", nowMs: START, expiresAtMs: START + 100 * HOUR };
+    await watchMethod(db, { ...of, address: "LONG", expiresAtMs: endsMs });
+    await watchMethod(db, { ...of, address: "OTHER" });
+    await watcher.pass();
+  };
+  return { chain, first, second, sources, watcher, flood, missing, pass, isStuck, askedElsewhere, watch };
+}
+
+const SIZES = [99, 100, 101, 125, 250, 251, 500, 900] as const;
+
+async function atFirst(seed: number): Promise<void> {
+  const dice = new Dice(seed);
+  const house = longHouse(dice);
+  await house.watch();
+  const size = dice.oneOf(SIZES);
+  const hashes = house.flood(size, dice.oneOf([1, 1, 2, 9]));
+  await house.pass();
+  expect(house.isStuck()).toBe(size > FIRST_PAGES * PAGE);
+  const passes = size > FIRST_PAGES * PAGE ? Math.ceil((size - FIRST_PAGES * PAGE) / (OWN_PAGES * PAGE)) : 0;
+  for (let n = 0; n < passes; n++) {
+    // What pays it now is on its newest page.
+    const [fresh = ""] = house.flood(1, 1);
+    await house.pass();
+    expect(house.missing([fresh])).toEqual([]);
+  }
+  expect(house.missing(hashes)).toEqual([]);
+  expect(house.askedElsewhere()).toBe(0);
+  // Once nothing of it is read again, it is read like all others.
+  for (let n = 0; n < 7; n++) house.flood(0, 1);
+  for (let n = 0; n < 7 && house.isStuck(); n++) await house.pass();
+  expect(house.isStuck()).toBe(false);
+}
+
+/** The first source's pages show nothing and never end; later they do. */
+async function endless(seed: number): Promise<void> {
+  const dice = new Dice(seed);
+  const house = longHouse(dice, 1);
+  await house.watch();
+  house.first.isEndless = true;
+  const hashes = house.flood(dice.oneOf([1, 30, 90]), dice.oneOf([1, 3]));
+  const isShownElsewhere = dice.chance(0.4);
+  if (!isShownElsewhere) house.second.source.faults.set("LONG", "BAD_STATUS");
+  // After twenty reads that show nothing older they count as refused, and another source is asked.
+  const areRefused = () => lab.rows("select address from stuck_addresses where failures > 0").length > 0;
+  for (let n = 0; n < 24 && !areRefused(); n++) await house.pass();
+  for (let n = dice.between(isShownElsewhere ? 2 : 0, 4); n > 0; n--) await house.pass();
+  expect(house.missing(hashes).length).toBe(isShownElsewhere ? 0 : hashes.length);
+  house.first.isEndless = false;
+  const asked = () => house.first.asked.filter(({ address }) => address === "LONG").length;
+  const before = asked();
+  for (let n = 0; n < 40 && asked() === before; n++) await house.pass();
+  // The first read that the source answers begins with its newest page, and covers all of it.
+  expect([house.isStuck(), house.missing(hashes)]).toEqual([false, []]);
+}
+
+/** The first source shows nothing of the address, so the second has to before the invoice ends. */
+async function atSecond(seed: number): Promise<void> {
+  const dice = new Dice(seed);
+  const takesMs = dice.oneOf([1, 100, SLOW_MS, SLOW_MS + 1, 5_000]);
+  const house = longHouse(dice, takesMs);
+  const endsMs = START + 20 * MINUTE;
+  await house.watch(endsMs);
+  house.first.source.faults.set("LONG", "LIES_EMPTY");
+  const pages = dice.oneOf([1, 2, 9, 32, 33, 34, 67]);
+  const hashes = house.flood(pages * PAGE, dice.oneOf([1, 3]));
+  house.watcher.nowMs = endsMs;
+  const holdEndsMs = endsMs + HELD_FOR_MS;
+  for (let left: number = pages; left > 0 && house.watcher.nowMs + POLL_MS < holdEndsMs; ) {
+    const [beganMs, before] = [house.watcher.nowMs + POLL_MS, house.second.source.pages];
+    await house.pass();
+    const read = house.second.source.pages - before;
+    expect(read).toBeGreaterThanOrEqual(Math.min(left, leastPages(takesMs)));
+    expect(house.watcher.nowMs - beganMs).toBeLessThanOrEqual(SECOND_LONGEST_MS + Math.max(takesMs, 8 * SLOW_MS));
+    if (takesMs > SLOW_MS) expect(house.watcher.nowMs - beganMs).toBeLessThanOrEqual(SECOND_LONGEST_MS + takesMs);
+    left -= read;
+    expect(house.missing(hashes).length).toBe(Math.max(0, left) * PAGE);
+  }
+}
+
+/** What a pass reads at least: a source that takes long for a page is asked for one at a time. */
+function leastPages(takesMs: number): number {
+  if (takesMs > SLOW_MS) return Math.min(5, Math.floor(SECOND_LONGEST_MS / takesMs));
+  return 8 * takesMs > SLOW_MS ? 1 + 8 : SECOND_PAGES;
+}
+
+async function each(history: (seed: number) => Promise<void>): Promise<void> {
+  for (const seed of campaignSeeds(count))
+    await inLab(() => history(seed), seed).catch((error: unknown) => {
+      throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    });
+}
+
+describe(`a long history: ${count} of each kind`, () => {
+  it(
+    "is read in as many passes as its pages take, and no other source is asked",
+    () => each(atFirst),
+    CAMPAIGN_LIMIT_MS,
+  );
+  it("whose pages never end is read by another source", () => each(endless), CAMPAIGN_LIMIT_MS);
+  it("is read by a second source in pieces that it answers in time", () => each(atSecond), CAMPAIGN_LIMIT_MS);
+});

@@ -1,0 +1,94 @@
+// The first source hides what pays an address, and the second shows it, in more blocks than one pass compares. What of it a pass cannot store comes
+// again, and what the second source's index shows later comes as well, before the invoice may end. The watcher is recreated before each pass.
+import { expect, it } from "vitest";
+import type { Findings } from "../../../src/detection/matching/apply-transfers.ts";
+import { ok } from "../../../src/lib/result.ts";
+import { Dice } from "../../support/dice.ts";
+import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
+import { openPayment, watchMethod } from "../../support/watched.ts";
+import { TestWatcher } from "../../support/watcher.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { BLOCK_MS, calmLab, MINUTE, POLL_MS, START } from "./calm-lab.ts";
+import { instantSleep } from "./reorg-shop.ts";
+
+const count = schedulesOf(60);
+/** Blocks that one pass asks the first source for. */
+const COMPARED_A_PASS = 60;
+/** How long the invoice waits for what is not settled. */
+const HELD_FOR_MS = 5 * MINUTE;
+
+const { db, lab, inLab } = calmLab();
+const noted = new Set<string>();
+
+async function history(seed: number): Promise<void> {
+  const dice = new Dice(seed);
+  const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
+  const first = new FakeSource(chain, { kind: "esplora", costsBy: "recipients" });
+  const second = new FakeSource(chain, { kind: "blockbook", costsBy: "recipients" });
+  first.faults.set("A", "LIES_EMPTY");
+  const late = new Set<string>();
+  const { client } = second;
+  const showing = {
+    client: {
+      ...client,
+      history: async (request: Parameters<NonNullable<typeof client.history>>[0]) => {
+        const answer = await client.history?.(request);
+        if (answer?.ok !== true) throw new Error("the second source answers");
+        const transfers = answer.value.transfers.filter(({ txHash }) => !late.has(txHash));
+        return ok({ ...answer.value, transfers });
+      },
+    },
+  };
+  const watcher = new TestWatcher(db, "BTC", [first, showing], START, instantSleep);
+  const blocks = dice.oneOf([2, 30, COMPARED_A_PASS - 1, COMPARED_A_PASS, COMPARED_A_PASS + 1, 70]);
+  const endsMs = START + blocks * BLOCK_MS + MINUTE;
+  const of = { network: "BTC", cryptocurrency: "BTC", toAddress: "A" };
+  const invoiceId = await watchMethod(db, { ...of, address: "A", nowMs: START, expiresAtMs: endsMs });
+  await watcher.pass();
+  const hashes = Array.from({ length: blocks }, (_, n) => `t${n}`);
+  for (const txHash of hashes) chain.mine([{ ...of, txHash, amountUnits: 1n }]);
+  for (let n = dice.below(4); n > 0; n--) late.add(dice.oneOf(hashes));
+  const most = dice.oneOf([1, 2, 3, 20, 100]);
+  watcher.deps = { ...watcher.deps, apply };
+  watcher.nowMs = endsMs;
+  const isOpen = async () => (await watcher.cursor()).passedMs <= endsMs;
+  const missing = () => {
+    const stored = new Set(lab.rows("select tx_hash from payments").map((row) => row.tx_hash));
+    return hashes.filter((each) => !stored.has(each) && !late.has(each));
+  };
+  for (let n = 0; await isOpen(); n++) {
+    watcher.nowMs += POLL_MS;
+    chain.mine([], watcher.nowMs);
+    if (n === 1) late.clear();
+    const shown = missing();
+    await watcher.pass();
+    if (watcher.nowMs - endsMs >= HELD_FOR_MS) noted.add("held for too long");
+    else if (!(await isOpen())) expect([n, missing().filter((each) => shown.includes(each))]).toEqual([n, []]);
+  }
+
+  /** Stores the first of what it finds, lowest first, as an invocation with few statements left does. */
+  async function apply({ transfers }: Findings) {
+    const mined = transfers.flatMap(({ block, ...rest }) => (block === null ? [] : [{ ...rest, block }]));
+    const fresh = mined.toSorted((a, b) => a.block.height - b.block.height).filter(({ txHash }) => missing().includes(txHash));
+    for (const { txHash, block } of fresh.slice(0, most))
+      await openPayment(db, {
+        ...{ ...of, txHash, createdAtMs: watcher.nowMs, invoiceId },
+        ...{ blockHeight: block.height, blockHash: block.hash, blockTimeMs: block.timeMs },
+      });
+    const left = fresh[most]?.block.height;
+    noted.add(left === undefined ? "stored whole" : "stored in part");
+    return ok({ invoices: [], unmatched: 0, ...(left === undefined ? {} : { leftFrom: left }) });
+  }
+}
+
+it(
+  `what the second source alone shows is stored before the invoice ends: ${count} floods`,
+  async () => {
+    for (const seed of campaignSeeds(count))
+      await inLab(() => history(seed), seed).catch((error: unknown) => {
+        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+      });
+    expect([...noted].toSorted()).toEqual(["held for too long", "stored in part", "stored whole"]);
+  },
+  CAMPAIGN_LIMIT_MS,
+);

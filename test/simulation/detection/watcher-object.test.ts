@@ -1,0 +1,198 @@
+// The watcher's object, in any history of rings, wakes, activations, ends, pauses, slow sources, evictions and deaths: while something is watched it
+// asks its sources at the network's pace, neither more rarely nor more often, and once nothing is it stops.
+import { afterEach, expect, it } from "vitest";
+import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import { pauseWatch, resumeWatch } from "../../../src/commerce/cursors/store.ts";
+import { NetworkWatcher } from "../../../src/detection/watchers/network-watcher.ts";
+import type { WatchDependencies } from "../../../src/detection/watchers/watch-pass.ts";
+import { ok } from "../../../src/lib/result.ts";
+import { invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { Dice } from "../../support/dice.ts";
+import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
+import { watchMethod } from "../../support/watched.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { calmLab, HOUR, START } from "./calm-lab.ts";
+import { instantSleep } from "./reorg-shop.ts";
+
+/** Of ETH. */
+const POLL_MS = 12_000;
+const SOON_MS = 1_000;
+const STEPS = 40;
+const count = schedulesOf(60);
+
+const { db, lab, inLab } = calmLab();
+const realNow = Date.now;
+afterEach(() => {
+  Date.now = realNow;
+});
+
+class ObjectHouse {
+  nowMs = START;
+  alarmMs: number | null = null;
+  /** When each pass began, which asks for the tip first. */
+  readonly asked: number[] = [];
+  /** A wake since the last ring. */
+  isWoken = false;
+  isPaused = false;
+  readonly #chain = new FakeChain({ startMs: START - 99 * POLL_MS, blockMs: POLL_MS, blocks: 100 });
+  readonly #source = new FakeSource(this.#chain, { kind: "evm-rpc" });
+  #watcher = this.#made();
+  #activations = 0;
+
+  constructor() {
+    Date.now = () => this.nowMs;
+    this.#source.before = async (call) => {
+      if (call === "tip") this.asked.push(this.nowMs);
+    };
+  }
+
+  #made(): NetworkWatcher {
+    const storage = {
+      getAlarm: async () => this.alarmMs,
+      setAlarm: async (atMs: number) => {
+        this.alarmMs = atMs;
+      },
+      deleteAlarm: async () => {
+        this.alarmMs = null;
+      },
+    };
+    const deps: WatchDependencies = {
+      db,
+      sleep: instantSleep,
+      nowMs: () => this.nowMs,
+      report: () => {},
+      pool: new ChainPool({ network: "ETH", clients: [this.#source.client], random: () => 0, report: () => {} }),
+      apply: async () => ok({ invoices: [], unmatched: 0 }),
+    };
+    const state = { id: { name: "ETH" }, storage } as unknown as DurableObjectState;
+    return new NetworkWatcher(state, { LOG_SAMPLE: "0" } as Env, () => deps);
+  }
+
+  /** All that outlives an instance is in storage. */
+  evict(): void {
+    this.#watcher = this.#made();
+  }
+
+  async activate(): Promise<void> {
+    const of = { network: "ETH", cryptocurrency: "USDT", address: `A${this.#activations++}` };
+    await watchMethod(db, { ...of, nowMs: this.nowMs, expiresAtMs: this.nowMs + 100 * HOUR });
+    await this.wake();
+  }
+
+  async wake(): Promise<void> {
+    this.isWoken = true;
+    await this.#watcher.wake();
+  }
+
+  /** The alarm rings when it is due, and is then no longer set. `isSlow`: a scan takes so long that the pass ends before the tip. */
+  async ring({ isSlow, isWokenMeanwhile }: { readonly isSlow: boolean; readonly isWokenMeanwhile: boolean }) {
+    this.nowMs = Math.max(this.nowMs, this.alarmMs ?? this.nowMs);
+    this.alarmMs = null;
+    this.isWoken = false;
+    this.#source.scanBlocks = isSlow ? 70 : Number.POSITIVE_INFINITY;
+    const { before } = this.#source;
+    this.#source.before = async (call) => {
+      await before(call);
+      if (call.startsWith("scan") && isSlow) this.nowMs += 21_000;
+      if (call === "tip" && isWokenMeanwhile) await this.wake();
+    };
+    await this.#watcher.alarm();
+    this.#source.before = before;
+  }
+
+  fail(down: "TIMEOUT" | undefined): void {
+    this.#source.down = down;
+  }
+
+  mine(blocks: number): void {
+    this.#chain.mineMany(blocks);
+  }
+
+  get height(): number {
+    return Number(lab.rows("select height from network_cursors")[0]?.height ?? -1);
+  }
+
+  get tipHeight(): number {
+    return this.#chain.tip.height;
+  }
+}
+
+const noted = new Set<string>();
+
+async function history(seed: number): Promise<void> {
+  const dice = new Dice(seed);
+  const house = new ObjectHouse();
+  await house.activate();
+  let isWatched = true;
+  for (let step = 0; step < STEPS; step++) {
+    const act = dice.oneOf([
+      "ring",
+      "ring",
+      "ring",
+      "ring",
+      "wake",
+      "activate",
+      "end",
+      "evict",
+      "mine",
+      "fail",
+      "pause",
+    ]);
+    const before = house.alarmMs;
+    const passes = house.asked.length;
+    if (act === "wake") await house.wake();
+    if (act === "activate") await house.activate();
+    if (act === "activate") isWatched = true;
+    if (act === "end") await db.update(invoices).set({ status: "EXPIRED", monitorUntilMs: 0 });
+    if (act === "end") isWatched = false;
+    if (act === "evict") house.evict();
+    if (act === "mine") house.mine(dice.oneOf([1, 100, 300]));
+    if (act === "fail") house.fail(dice.oneOf(["TIMEOUT", undefined]));
+    if (act === "pause") await (house.isPaused ? resumeWatch : pauseWatch)(db, "ETH", house.nowMs);
+    if (act === "pause") house.isPaused = !house.isPaused;
+    if (act === "wake" || act === "activate") {
+      noted.add(before === null ? "woken at rest" : "woken while it waits");
+      // A pass that is due within the pace comes as soon as it may.
+      expect(house.alarmMs).toBe(before ?? house.nowMs);
+    }
+    if (act === "ring" && before !== null) await rung(house, dice, { isWatched, passes });
+    // A pause ends with a wake, as the operator's switch does it.
+    if (act === "pause" && !house.isPaused) await house.wake();
+    house.nowMs += dice.oneOf([0, 1, 999, 1_000, 5_000]);
+  }
+}
+
+async function rung(house: ObjectHouse, dice: Dice, { isWatched, passes }: { isWatched: boolean; passes: number }) {
+  const isWokenMeanwhile = dice.chance(0.1);
+  await house.ring({ isSlow: dice.chance(0.3), isWokenMeanwhile });
+  const beganMs = house.asked[passes];
+  if (house.isPaused || (!isWatched && beganMs === undefined)) {
+    noted.add("at rest");
+    if (!house.isWoken) expect([house.alarmMs, house.asked.length]).toEqual([null, passes]);
+    return;
+  }
+  // The source's own pause may be under way: then nothing is asked, and the pace stays.
+  const isBehind = beganMs !== undefined && house.height < house.tipHeight && house.nowMs > beganMs;
+  noted.add(isBehind ? "behind" : "at its pace");
+  const waitMs = (house.alarmMs ?? Number.NaN) - (isBehind ? house.nowMs : (beganMs ?? house.nowMs));
+  expect(waitMs).toBe(isBehind ? SOON_MS : POLL_MS);
+}
+
+it(
+  `the object asks at the network's pace while something is watched, and stops when nothing is: ${count} histories`,
+  async () => {
+    for (const seed of campaignSeeds(count)) {
+      await inLab(() => history(seed), seed).catch((error: unknown) => {
+        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+      });
+    }
+    expect([...noted].toSorted()).toEqual([
+      "at its pace",
+      "at rest",
+      "behind",
+      "woken at rest",
+      "woken while it waits",
+    ]);
+  },
+  CAMPAIGN_LIMIT_MS,
+);
