@@ -7,6 +7,7 @@
 //   --only text         only mutants whose name has the text
 //   --list              prints the mutants and runs none
 //   --reach             measures anew which simulator comes by which place
+//   --by text           only simulators whose name has the text; with --reach what was measured of the others is kept
 //   --control           runs all simulators on the sources as they are, to their end
 // What has been run is kept, so that a run that was ended goes on.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -30,6 +31,7 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     list: { type: "boolean", default: false },
     reach: { type: "boolean", default: false },
+    by: { type: "string", default: "" },
     control: { type: "boolean", default: false },
   },
 });
@@ -81,9 +83,12 @@ async function runMutants(): Promise<void> {
     const text = readFileSync(join(root, mutant.file), "utf8");
     if (lineAt(text, mutant.start) !== mutant.was)
       throw new Error(`${mutant.file} has changed since its mutants were drawn: delete them and their results`);
-    const simulators = nearest(reaches, mutant.file, mutant.start);
+    const simulators = nearest(reaches, mutant.file, mutant.start).filter((each) => each.includes(values.by));
+    if (values.by !== "" && simulators.length === 0) continue;
     const outcome = await runSimulators(settings, simulators, { file: mutant.file, text: mutatedText(text, mutant) });
-    writeFileSync(file, `${JSON.stringify({ ...mutant, ...outcome }, null, 1)}\n`);
+    // That some simulators do not notice it says nothing of the others.
+    if (values.by === "" || outcome.killedBy !== undefined)
+      writeFileSync(file, `${JSON.stringify({ ...mutant, ...outcome }, null, 1)}\n`);
     const by =
       outcome.killedBy ?? `SURVIVED ${simulators.length === 0 ? "(no simulator comes by)" : outcome.tried.length}`;
     say(`${outcome.cpuSeconds.toFixed(1).padStart(5)} s  ${mutant.id}: ${by}`);
@@ -105,9 +110,12 @@ function chosen(): readonly Mutant[] {
 
 async function reachOf(): Promise<readonly Reach[]> {
   const file = join(folder, "reach.json");
-  if (!existsSync(file) || values.reach) {
-    const files = scopedFiles(root).map((each) => each.file);
-    writeFileSync(file, JSON.stringify(await measureReach(root, folder, files, say)));
-  }
-  return JSON.parse(readFileSync(file, "utf8"));
+  const known: readonly Reach[] = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [];
+  if (known.length > 0 && !values.reach) return known;
+  const simulators = simulatorsOf(root).filter((each) => each.includes(values.by));
+  const files = scopedFiles(root).map((each) => each.file);
+  const measured = await measureReach({ root, folder, files, simulators }, say);
+  const reaches = [...known.filter(({ simulator }) => !simulators.includes(simulator)), ...measured];
+  writeFileSync(file, JSON.stringify(reaches));
+  return reaches;
 }

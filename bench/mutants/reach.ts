@@ -83,13 +83,18 @@ function countAt(ranges: readonly Range[], offset: number): number {
 
 /** Runs each simulator on its sources, with the first schedules of its campaigns: which tests are red then says nothing. */
 export async function measureReach(
-  root: string,
-  folder: string,
-  files: readonly string[],
+  of: {
+    readonly root: string;
+    /** A folder for what is made. */
+    readonly folder: string;
+    readonly files: readonly string[];
+    readonly simulators: readonly string[];
+  },
   say: (line: string) => void,
 ): Promise<readonly Reach[]> {
+  const { root, folder, files, simulators } = of;
   const reaches: Reach[] = [];
-  for (const simulator of simulatorsOf(root)) {
+  for (const simulator of simulators) {
     const coverage = mkdtempSync(join(folder, "coverage-"));
     const args = [
       "--max-old-space-size=2000",
