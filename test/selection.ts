@@ -126,6 +126,7 @@ export const SHORTENED = [
 
 /** Simulators that take seconds, whole. */
 export const QUICK_SIMULATORS = [
+  "commerce/amount-places",
   "commerce/search",
   "detection/address-rounds",
   "detection/apply-faults",
