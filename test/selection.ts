@@ -134,6 +134,7 @@ export const QUICK_SIMULATORS = [
   "detection/bounded-passes",
   "detection/desk",
   "detection/lasting-faults",
+  "detection/meant",
   "detection/loose-payments",
   "detection/named",
   "detection/pauses",
