@@ -6,7 +6,7 @@
 //   --part 1/2          every second mutant, for two runs beside each other
 //   --only text         only mutants whose name has the text
 //   --list              prints the mutants and runs none
-//   --reach             measures anew which simulator comes by which place
+//   --reach             measures anew which simulator comes by which place; without it only simulators that are new
 //   --by text           only simulators whose name has the text; with --reach what was measured of the others is kept
 //   --control           runs all simulators on the sources as they are, to their end
 // What has been run is kept, so that a run that was ended goes on.
@@ -108,14 +108,19 @@ function chosen(): readonly Mutant[] {
   return mutants;
 }
 
+/** Of each simulator as it was measured last; those that have never been are measured now. */
 async function reachOf(): Promise<readonly Reach[]> {
   const file = join(folder, "reach.json");
+  const simulators = simulatorsOf(root);
   const known: readonly Reach[] = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [];
-  if (known.length > 0 && !values.reach) return known;
-  const simulators = simulatorsOf(root).filter((each) => each.includes(values.by));
+  let reaches = known.filter(({ simulator }) => simulators.includes(simulator));
   const files = scopedFiles(root).map((each) => each.file);
-  const measured = await measureReach({ root, folder, files, simulators }, say);
-  const reaches = [...known.filter(({ simulator }) => !simulators.includes(simulator)), ...measured];
-  writeFileSync(file, JSON.stringify(reaches));
+  for (const simulator of simulators) {
+    const isKnown = reaches.some((each) => each.simulator === simulator);
+    if (isKnown && !(values.reach && simulator.includes(values.by))) continue;
+    const measured = await measureReach({ root, folder, files, simulator }, say);
+    reaches = [...reaches.filter((each) => each.simulator !== simulator), ...measured];
+    writeFileSync(file, JSON.stringify(reaches));
+  }
   return reaches;
 }
