@@ -141,6 +141,7 @@ export const QUICK_SIMULATORS = [
   "detection/platform-limits",
   "detection/rereads",
   "detection/second-tron",
+  "platform/joined-statements",
 ] as const;
 
 /** Simulators of which a short schedule shows nothing: what they hold is a bound at full size, or an average over many histories. */
