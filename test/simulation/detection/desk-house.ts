@@ -3,6 +3,7 @@
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import type { Payment, StoredPayment } from "../../../src/commerce/payments/payment.ts";
 import { selectPaymentFile } from "../../../src/commerce/payments/store.ts";
+import type { MacKeys } from "../../../src/commerce/wallets/row-mac.ts";
 import type { Claim, ClaimOutcome } from "../../../src/detection/claims/claim.ts";
 import { type ClaimDependencies, claimPayment, readStanding } from "../../../src/detection/claims/claim-payment.ts";
 import { type LookUpDependencies, lookUpPayment } from "../../../src/detection/resolutions/look-up-payment.ts";
@@ -25,6 +26,7 @@ const RIVALS_INVOICE = makeId("inv", "9".repeat(26));
 const AT_DESK = "usr_00000000000000000000000001";
 /** What the method of an invoice asks for; a row may ask for more or less. */
 export const METHODS_CONFIRMATIONS = 2;
+const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
 const HASHES = {
   ETH: ["a", "b", "c", "d", "e"].map((digit) => `0x${digit.repeat(64)}`),
   BTC: ["a", "b", "c", "d"].map((digit) => digit.repeat(64)),
@@ -222,7 +224,7 @@ export class Desk {
     const assets = hasRates ? { USDT: price("1"), USDC: price("1"), BTC: price("50000") } : {};
     const deps: ResolveDependencies = {
       ...{ ...this.#commits(), trail, hasSource: () => true, table: async () => ({ assets, fiat: {} }) },
-      ...{ body: { macKeys: [], publicUrl: "https://pay.example", nowMs: this.nowMs }, macKeys: [] },
+      ...{ body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs: this.nowMs }, macKeys: MAC_KEYS },
       allocateAmounts: async () => [{ kind: "refused", refusal: { code: "AMOUNTS_EXHAUSTED" } }],
     };
     this.#meanwhile = meanwhile;

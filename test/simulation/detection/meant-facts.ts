@@ -47,6 +47,11 @@ export interface Situation {
   readonly isMined: boolean;
   readonly isToItself: boolean;
   readonly nowMs: number;
+  /** From which amount on two sources must agree, of every merchant; null if never. */
+  readonly quorumMicros: bigint | null;
+  readonly hasSecond: boolean;
+  /** Whether so many have a wallet at the address that not all can be told of a transfer. */
+  readonly isCrowded: boolean;
 }
 
 const PRICE = 100_000_000n;
@@ -102,16 +107,12 @@ export function situationOf(seed: number): Situation {
   const owner = dice.chance(0.2) ? ownerOf(dice, paidMs) : undefined;
   const near = invoices.filter(({ amounts: [first] }) => first !== undefined && !FAR.includes(first.units));
   const coin = dice.chance(0.85) ? "USDT" : "USDC";
+  const payee = owner !== undefined && dice.chance(0.6) ? owner : dice.oneOf(near.length > 0 ? near : invoices);
+  const units = unitsFor(dice, coin, payee);
+  const large = dice.oneOf([payee.expectedMicros, units]) + dice.oneOf([-1n, 0n, 1n]);
   return {
-    invoices,
-    owner,
-    coin,
-    units: unitsFor(
-      dice,
-      coin,
-      owner !== undefined && dice.chance(0.6) ? owner : dice.oneOf(near.length > 0 ? near : invoices),
-    ),
-    ...{ paidMs, isMined, nowMs, isToItself: dice.chance(0.03) },
+    ...{ invoices, owner, coin, units, paidMs, isMined, nowMs, isToItself: dice.chance(0.03) },
+    ...{ quorumMicros: dice.chance(0.5) ? large : null, hasSecond: dice.chance(0.5), isCrowded: dice.chance(0.02) },
   };
 }
 

@@ -6,7 +6,7 @@ import { activeMethod } from "../../../src/commerce/invoices/payment-method.ts";
 import { insertInvoice, putMethod } from "../../../src/commerce/invoices/store.ts";
 import { type MacKeys, signRow } from "../../../src/commerce/wallets/row-mac.ts";
 import { type Wallet, walletMacSubject } from "../../../src/commerce/wallets/wallet.ts";
-import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
+import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { type MerchantId, makeId, newUlid } from "../../../src/lib/ids.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
 import { batch, type Statement } from "../../../src/platform/db/batch.ts";
@@ -20,7 +20,7 @@ import { instantSleep, type Row, SHARED_ADDRESS } from "./reorg-shop.ts";
 
 const { lab, db, inLab } = calmLab();
 
-export { inLab, lab };
+export { db as calm, inLab, lab };
 
 const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
 const OLD_MS = PAID_MS - 90 * DAY;
@@ -58,16 +58,28 @@ export interface Outcome {
   readonly alerts: readonly string[];
 }
 
+/** Stores the situation and has the transfer read. */
 export async function outcomeOf(situation: Situation, seed: number): Promise<Outcome> {
-  const { invoices, owner } = situation;
+  const { invoices, owner, quorumMicros } = situation;
+  if (quorumMicros !== null) lab.rows("update merchants set quorum_above_micros = ?", String(quorumMicros));
+  if (situation.isCrowded) addCrowd();
   await batch(db, invoices.flatMap(statementsOf) as [Statement, ...Statement[]]);
   if (owner !== undefined) await batch(db, ownerStatements(owner));
   for (const each of invoices) await damage(each);
   if (owner !== undefined) await damage(owner);
+  return read(situation, seed, { transfers: [transferOf(situation)] });
+}
+
+/** Has something read, and tells how everything is then. */
+export async function read(
+  { nowMs, hasSecond }: Situation,
+  seed: number,
+  found: Partial<Pick<Findings, "transfers" | "seen" | "isHearsay">>,
+): Promise<Outcome> {
   const alerts = await saidWhile("error", async () => {
-    const applied = await applyTransfers(dependencies(situation.nowMs, seed), {
-      ...{ network: NETWORK, heights: { tipHeight: 20, finalizedHeight: null }, seen: [] },
-      transfers: [transferOf(situation)],
+    const applied = await applyTransfers(dependencies(nowMs, seed), {
+      ...{ network: NETWORK, heights: { tipHeight: 21, finalizedHeight: null }, hasSecond, transfers: [], seen: [] },
+      ...found,
     });
     if (!applied.ok) throw new Error(applied.error.code);
   });
@@ -84,7 +96,7 @@ const NETWORK = (() => {
   return network;
 })();
 
-function transferOf({ coin, units, paidMs, isMined, isToItself }: Situation): Transfer {
+export function transferOf({ coin, units, paidMs, isMined, isToItself }: Situation): Transfer {
   return {
     ...{ cryptocurrency: coin, txHash: TX, outputIndex: "0", toAddress: SHARED_ADDRESS, amountUnits: units },
     ...{ fromAddress: isToItself ? SHARED_ADDRESS : "0x0", spends: [], raw: "{}" },
@@ -151,7 +163,44 @@ function ownerStatements(of: InvoiceFact): [Statement, ...Statement[]] {
   return [putMethod(db, method), ...insertInvoice(db, invoiceRow(of))];
 }
 
-async function damage({ id, damage: kind }: InvoiceFact): Promise<void> {
+const CROWD = 110;
+/** The latest to register, who have received there; and some who have received elsewhere. */
+const KNOWN_THERE = 3;
+const KNOWN_ELSEWHERE = 7;
+/** Of all with a wallet at an address the service tells so many. */
+const LISTED = 100;
+const memberOf = (n: number): MerchantId => makeId("mer", String(1_000 + n).padStart(26, "0"));
+
+function addCrowd(): void {
+  const columns = Object.keys(lab.rows("select * from wallets limit 1")[0] ?? {}).map((name) => {
+    if (name === "id") return "'wal_' || printf('%026d', 1000 + item.value)";
+    if (name === "merchant_id") return "'mer_' || printf('%026d', 1000 + item.value)";
+    return name === "created_at_ms" ? `created_at_ms + ${CROWD} - item.value` : `wallets.${name}`;
+  });
+  const all = JSON.stringify(Array.from({ length: CROWD }, (_, n) => n));
+  lab.rows(
+    `insert into wallets select ${columns} from wallets, json_each(?) item where wallets.id = ?`,
+    all,
+    WALLETS[0]?.id ?? "",
+  );
+  const prove = (network: string, target: string, n: number) =>
+    lab.rows("insert into address_proofs values (?, ?, ?, ?)", network, target, memberOf(n), 1_000_000 * (CROWD - n));
+  for (let n = 0; n < KNOWN_THERE; n++) prove("ETH", SHARED_ADDRESS, n);
+  for (let n = KNOWN_THERE; n < KNOWN_ELSEWHERE; n++) {
+    prove("ETH", "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359", n);
+    prove("BTC", SHARED_ADDRESS, n);
+  }
+}
+
+/** Who of the crowd is told: who has received there, then those who were there first. */
+export function toldOfCrowd(): readonly MerchantId[] {
+  const first = LISTED - MERCHANTS - KNOWN_THERE;
+  return Array.from({ length: CROWD }, (_, n) => n)
+    .filter((n) => n < KNOWN_THERE || n >= CROWD - first)
+    .map(memberOf);
+}
+
+export async function damage({ id, damage: kind }: Pick<InvoiceFact, "id" | "damage">): Promise<void> {
   const set = {
     none: undefined,
     row: "amount_units = 'x'",

@@ -15,6 +15,8 @@ export interface Expected {
   readonly needsReview: boolean;
   /** Too little to be a payment. */
   readonly isDust: boolean;
+  /** What it is worth to the invoice; 0 without one. */
+  readonly worthMicros: bigint;
   /** The most likely first. */
   readonly refused: readonly Refused[];
   /** Whether somebody must look at a row that cannot be read. */
@@ -46,13 +48,13 @@ export function expectedOf(situation: Situation): Expected {
   // Nobody can say what it is worth to an invoice whose quotes cannot be read.
   if (invoice?.damage === "quotes") {
     const all = meant.readable().map(because("AMBIGUOUS"));
-    return { ...nobodys(all), isAlarming: true, isDust: situation.units < 100_000n };
+    return { ...nobodys(all), isAlarming: true, isDust: situation.units < 100_000n, worthMicros: 0n };
   }
   const isAlarming = found.isAlarming === true;
-  if (invoice === null) return { ...found, isAlarming, isDust: situation.units < 100_000n };
+  if (invoice === null) return { ...found, isAlarming, isDust: situation.units < 100_000n, worthMicros: 0n };
   const worth = meant.worthTo(invoice);
   const isDust = worth * 100n < invoice.expectedMicros && worth < invoice.toleranceMicros;
-  return { ...found, isAlarming, isDust };
+  return { ...found, isAlarming, isDust, worthMicros: worth };
 }
 
 class Meant {

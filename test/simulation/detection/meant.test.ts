@@ -3,7 +3,8 @@
 import { expect, it } from "vitest";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
 import { MERCHANTS, situationOf } from "./meant-facts.ts";
-import { inLab, merchantOf, outcomeOf, stock } from "./meant-house.ts";
+import { inLab, merchantOf, outcomeOf, stock, toldOfCrowd } from "./meant-house.ts";
+import { LATER, later, needsSecond } from "./meant-later.ts";
 import { expectedOf } from "./meant-oracle.ts";
 
 const count = schedulesOf(800);
@@ -13,7 +14,8 @@ const note = (what: string) => void noted.set(what, (noted.get(what) ?? 0) + 1);
 const KINDS = [
   ...["ADDRESS", "EXACT_AMOUNT", "TOLERANCE", "SOLE_CANDIDATE", "nobody's"].map((rule) => `rule: ${rule}`),
   ...["AMBIGUOUS", "AMOUNT_DIFFERS", "OUTSIDE_WINDOW"].map((reason) => `refused: ${reason}`),
-  ...["too little for its invoice", "too little", "a review", "a review of late money", "an alert"],
+  ...["too little for its invoice", "too little", "a review", "a review of late money", "an alert", "a crowd"],
+  ...LATER.map((what) => `later: ${what}`),
 ];
 
 /** Where a row cannot be read, nobody knows who is the likeliest. */
@@ -40,10 +42,16 @@ async function check(seed: number): Promise<void> {
     ...{ ...loose, merchant_id: merchantOf(merchant), candidates: candidatesOf(merchant) },
   }));
   const { invoice, rule, needsReview } = expected;
+  const isHeldBack = situation.hasSecond && needsSecond(situation, expected);
+  const status = situation.isMined && !isHeldBack ? "CONFIRMED" : "DETECTED";
   const credited = (of: { readonly merchant: number; readonly id: string }) => ({
-    ...{ ...to(of), invoice_id: of.id, matched_by: rule, status: situation.isMined ? "CONFIRMED" : "DETECTED" },
+    ...{ ...to(of), invoice_id: of.id, matched_by: rule, status },
   });
-  const wanted = invoice === null ? all : [expected.isDust ? { ...loose, ...to(invoice) } : credited(invoice)];
+  const crowd = situation.isCrowded ? toldOfCrowd() : [];
+  const others = crowd.map((merchant_id) => ({ ...loose, merchant_id, candidates: [] }));
+  if (invoice === null && situation.isCrowded) note("a crowd");
+  const wanted =
+    invoice === null ? [...all, ...others] : [expected.isDust ? { ...loose, ...to(invoice) } : credited(invoice)];
   const stored = rows.map(({ evidence, ...row }) => ({ ...row, candidates: JSON.parse(String(evidence)).candidates }));
   expect(expected.isAlarming ? stored.map(sorted) : stored).toEqual(expected.isAlarming ? wanted.map(sorted) : wanted);
   const isLate = invoice !== null && (invoice.cancelledMs !== null || situation.paidMs > invoice.expiresMs);
@@ -51,6 +59,7 @@ async function check(seed: number): Promise<void> {
   if (isReviewed) note(isLate ? "a review of late money" : "a review");
   expect(reviewed).toEqual(isReviewed ? [invoice.id] : []);
   expect(alerts.length > 0, alerts.join()).toBe(expected.isAlarming);
+  await later(situation, { seed, expected, rows }, note);
 }
 
 it(
