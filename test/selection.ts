@@ -152,6 +152,7 @@ export const AT_FULL_SIZE = [
   "detection/flood-elsewhere",
   "detection/flood-faults",
   "detection/floods",
+  "detection/full-looks",
   "detection/limited-sources",
   "detection/mempool-laps",
   "detection/second-source",
