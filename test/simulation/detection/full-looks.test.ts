@@ -143,14 +143,15 @@ it(
           block_hash: "'old'",
         },
       });
-      const found = Array.from({ length: transfers }, (_, n) => transferOf(USDT, n, {}));
+      // A source may tell the newest first.
+      const found = Array.from({ length: transfers }, (_, n) => transferOf(USDT, transfers - 1 - n, {}));
       const { leftFrom } = await look(USDT, found);
       expect(counted.read).toBeLessThanOrEqual(20_100);
-      // The last transfer of which rows were read may have more.
-      expect(leftFrom).toBe(100 + 1_999);
+      expect(leftFrom).toBe(100);
       const [{ n } = {}] = lab.rows(
         "select count(*) as n from payments where block_hash <> 'old' and tx_hash <> 't9999'",
       );
+      // The last transfer of which rows were read may have more.
       expect(n).toBe(merchants * 1_999);
     }),
   CAMPAIGN_LIMIT_MS,
