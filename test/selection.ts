@@ -127,6 +127,7 @@ export const SHORTENED = [
 /** Simulators that take seconds, whole. */
 export const QUICK_SIMULATORS = [
   "commerce/amount-places",
+  "commerce/job-runs",
   "commerce/search",
   "detection/address-rounds",
   "detection/apply-faults",
