@@ -142,6 +142,7 @@ export const QUICK_SIMULATORS = [
   "detection/platform-limits",
   "detection/rereads",
   "detection/second-tron",
+  "platform/group-calls",
   "platform/joined-statements",
 ] as const;
 
