@@ -104,6 +104,25 @@ it.each(ROOMS)(
   CAMPAIGN_LIMIT_MS,
 );
 
+it.each([99, 100, 101, 130])(
+  "a merchant is told of a hundred transfers of a kind in a day, and the rest is remembered, so that no look decides it again: %s",
+  (before) =>
+    inTill(async () => {
+      await stockTill(lab);
+      const some = (from: number, to: number) =>
+        Array.from({ length: to - from }, (_, n) => transferOf(USDT, from + n, {}));
+      await look(USDT, some(0, before));
+      await look(USDT, some(before, 150));
+      const [{ n } = {}] = lab.rows("select count(*) as n from payments");
+      expect(n).toBe(100);
+      const [{ left } = {}] = lab.rows("select count(*) as left from left_out_transfers");
+      expect(left).toBe(50);
+      await look(USDT, some(0, 150));
+      expect(counted.mostWritten).toBe(0);
+    }),
+  CAMPAIGN_LIMIT_MS,
+);
+
 it(
   "what many are told of is written in batches of 500 rows, and all of it",
   () =>
