@@ -4,9 +4,10 @@
 //   --seconds 60        CPU seconds that the simulators may use for one
 //   --again             those that survived the last run of this seed once more
 //   --part 1/2          every second mutant, for two runs beside each other
-//   --only text         only mutants whose name has the text; with --reach only simulators
+//   --only text         only mutants whose name has the text
 //   --list              prints the mutants and runs none
-//   --reach             measures anew which simulator comes by which place, and runs no mutant
+//   --reach             measures anew which simulator comes by which place; without it only simulators that are new
+//   --by text           only simulators whose name has the text; with --reach what was measured of the others is kept
 //   --control           runs all simulators on the sources as they are, to their end
 // What has been run is kept, so that a run that was ended goes on.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -30,6 +31,7 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     list: { type: "boolean", default: false },
     reach: { type: "boolean", default: false },
+    by: { type: "string", default: "" },
     control: { type: "boolean", default: false },
   },
 });
@@ -47,7 +49,6 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.e
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 if (values.control) await runControl();
-else if (values.reach) await reachOf();
 else await runMutants();
 
 async function runControl(): Promise<void> {
@@ -82,9 +83,12 @@ async function runMutants(): Promise<void> {
     const text = readFileSync(join(root, mutant.file), "utf8");
     if (lineAt(text, mutant.start) !== mutant.was)
       throw new Error(`${mutant.file} has changed since its mutants were drawn: delete them and their results`);
-    const simulators = nearest(reaches, mutant.file, mutant.start);
+    const simulators = nearest(reaches, mutant.file, mutant.start).filter((each) => each.includes(values.by));
+    if (values.by !== "" && simulators.length === 0) continue;
     const outcome = await runSimulators(settings, simulators, { file: mutant.file, text: mutatedText(text, mutant) });
-    writeFileSync(file, `${JSON.stringify({ ...mutant, ...outcome }, null, 1)}\n`);
+    // That some simulators do not notice it says nothing of the others.
+    if (values.by === "" || outcome.killedBy !== undefined)
+      writeFileSync(file, `${JSON.stringify({ ...mutant, ...outcome }, null, 1)}\n`);
     const by =
       outcome.killedBy ?? `SURVIVED ${simulators.length === 0 ? "(no simulator comes by)" : outcome.tried.length}`;
     say(`${outcome.cpuSeconds.toFixed(1).padStart(5)} s  ${mutant.id}: ${by}`);
@@ -104,18 +108,19 @@ function chosen(): readonly Mutant[] {
   return mutants;
 }
 
-/** What was measured, and now of the simulators that were not yet, or that `--reach` asks for. */
+/** Of each simulator as it was measured last; those that have never been are measured now. */
 async function reachOf(): Promise<readonly Reach[]> {
   const file = join(folder, "reach.json");
-  const names = simulatorsOf(root);
-  const kept: readonly Reach[] = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [];
-  const known = kept.filter(({ simulator }) => names.includes(simulator));
-  const isKnown = (name: string) => known.some(({ simulator }) => simulator === name);
-  const simulators = names.filter((name) => !isKnown(name) || (values.reach && name.includes(values.only)));
-  if (simulators.length === 0) return known;
+  const simulators = simulatorsOf(root);
+  const known: readonly Reach[] = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [];
+  let reaches = known.filter(({ simulator }) => simulators.includes(simulator));
   const files = scopedFiles(root).map((each) => each.file);
-  const measured = await measureReach(root, folder, { simulators, files, say });
-  const all = [...known.filter(({ simulator }) => !simulators.includes(simulator)), ...measured];
-  writeFileSync(file, JSON.stringify(all));
-  return all;
+  for (const simulator of simulators) {
+    const isKnown = reaches.some((each) => each.simulator === simulator);
+    if (isKnown && !(values.reach && simulator.includes(values.by))) continue;
+    const measured = await measureReach({ root, folder, files, simulator }, say);
+    reaches = [...reaches.filter((each) => each.simulator !== simulator), ...measured];
+    writeFileSync(file, JSON.stringify(reaches));
+  }
+  return reaches;
 }

@@ -126,6 +126,8 @@ export const SHORTENED = [
 
 /** Simulators that take seconds, whole. */
 export const QUICK_SIMULATORS = [
+  "commerce/amount-places",
+  "commerce/job-runs",
   "commerce/search",
   "detection/address-rounds",
   "detection/apply-faults",
@@ -135,6 +137,7 @@ export const QUICK_SIMULATORS = [
   "detection/desk",
   "detection/lasting-faults",
   "detection/loose-payments",
+  "detection/meant",
   "detection/named",
   "detection/outages",
   "detection/pauses",
@@ -146,6 +149,8 @@ export const QUICK_SIMULATORS = [
   "detection/watch-begins",
   "detection/watch-costs",
   "detection/watcher-object",
+  "platform/group-calls",
+  "platform/joined-statements",
 ] as const;
 
 /** Simulators of which a short schedule shows nothing: what they hold is a bound at full size, or an average over many histories. */
@@ -157,6 +162,7 @@ export const AT_FULL_SIZE = [
   "detection/flood-faults",
   "detection/floods",
   "detection/forks",
+  "detection/full-looks",
   "detection/limited-sources",
   "detection/long-histories",
   "detection/mempool-laps",

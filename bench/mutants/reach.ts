@@ -81,40 +81,37 @@ function countAt(ranges: readonly Range[], offset: number): number {
   return best?.[2] ?? 0;
 }
 
-/** Runs simulators on their sources, with the first schedules of its campaigns: which tests are red then says nothing. */
+/** Runs a simulator on its sources, with the first schedules of its campaigns: which tests are red then says nothing. */
 export async function measureReach(
-  root: string,
-  folder: string,
   of: {
-    readonly simulators: readonly string[];
+    readonly root: string;
+    /** A folder for what is made. */
+    readonly folder: string;
     readonly files: readonly string[];
-    readonly say: (line: string) => void;
+    readonly simulator: string;
   },
+  say: (line: string) => void,
 ): Promise<readonly Reach[]> {
-  const { files, say } = of;
-  const reaches: Reach[] = [];
-  for (const simulator of of.simulators) {
-    const coverage = mkdtempSync(join(folder, "coverage-"));
-    const args = [
-      "--max-old-space-size=2000",
-      join(import.meta.dirname, "one-simulator.ts"),
-      root,
-      join(folder, "stripped"),
-      simulator,
-    ];
-    const scratch = scratchFolder({ root, scratch: folder });
-    const process = new MeasuredProcess(args, scratch, {
-      NODE_V8_COVERAGE: coverage,
-      LAST_SEED: FEW_SEEDS,
-      MOST_PROBLEMS: "1",
-    });
-    await process.run(MOST_SECONDS);
-    await process.kill();
-    const { cpuSeconds } = process;
-    const ranges = readRanges(root, coverage, files);
-    for (const each of [coverage, scratch]) rmSync(each, { recursive: true });
-    say(`${simulator}: ${cpuSeconds.toFixed(1)} s, ${Object.keys(ranges).length} files`);
-    if (cpuSeconds > 0) reaches.push({ simulator, cpuSeconds, ranges });
-  }
-  return reaches;
+  const { root, folder, files, simulator } = of;
+  const coverage = mkdtempSync(join(folder, "coverage-"));
+  const args = [
+    "--max-old-space-size=2000",
+    join(import.meta.dirname, "one-simulator.ts"),
+    root,
+    join(folder, "stripped"),
+    simulator,
+  ];
+  const scratch = scratchFolder({ root, scratch: folder });
+  const process = new MeasuredProcess(args, scratch, {
+    NODE_V8_COVERAGE: coverage,
+    LAST_SEED: FEW_SEEDS,
+    MOST_PROBLEMS: "1",
+  });
+  await process.run(MOST_SECONDS);
+  await process.kill();
+  const { cpuSeconds } = process;
+  const ranges = readRanges(root, coverage, files);
+  for (const each of [coverage, scratch]) rmSync(each, { recursive: true });
+  say(`${simulator}: ${cpuSeconds.toFixed(1)} s, ${Object.keys(ranges).length} files`);
+  return cpuSeconds > 0 ? [{ simulator, cpuSeconds, ranges }] : [];
 }

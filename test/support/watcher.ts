@@ -95,6 +95,6 @@ export class TestWatcher {
     for (const { payment, observation, mayConfirm = true } of look.seen) {
       await putPayment(this.#db, paymentAfter(payment, observation, { ...look, nowMs: this.nowMs, mayConfirm }));
     }
-    return ok({ invoices: [], unmatched: 0 });
+    return ok({ invoices: [] });
   }
 }

@@ -105,7 +105,7 @@ export function covers(value: TotalValue, boundMicros: bigint): boolean {
 
 /**
  * The amount still due, in base units at a method's quote: ceil(asked x (E - R) / forMicros), at least 0. Null if no amount is asked
- * (E = 0, or the method has no amount). `quoteForMicros`: the fiat value of `amountUnits`, E or the rest when it was quoted.
+ * (with E = 0 no quote has one). `quoteForMicros`: the fiat value of `amountUnits`, E or the rest when it was quoted.
  */
 export function amountDueUnits(facts: {
   readonly amountUnits: bigint | null;
@@ -114,7 +114,7 @@ export function amountDueUnits(facts: {
   readonly receivedMicros: bigint;
 }): bigint | null {
   const { amountUnits, quoteForMicros, expectedMicros, receivedMicros } = facts;
-  if (expectedMicros === 0n || amountUnits === null || quoteForMicros === null) return null;
+  if (amountUnits === null || quoteForMicros === null) return null;
   const missingMicros = expectedMicros - receivedMicros;
   return missingMicros <= 0n ? 0n : ceilDiv(amountUnits * missingMicros, quoteForMicros);
 }

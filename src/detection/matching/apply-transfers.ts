@@ -59,8 +59,6 @@ export interface Findings {
 export interface Applied {
   /** Changed invoices. */
   readonly invoices: readonly InvoiceId[];
-  /** Number of rows written without an invoice. */
-  readonly unmatched: number;
   /**
    * Set if the budget was spent before all was done. What is below this height was done, and so was what the next look, which finds the rest again,
    * need not do. Beyond every height if only unconfirmed transfers were left.
@@ -82,7 +80,6 @@ interface Look {
   readonly progress: Progress;
   readonly quota: Quota;
   readonly invoices: Set<InvoiceId>;
-  unmatched: number;
 }
 
 /**
@@ -110,7 +107,6 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
     progress: new Progress(findings.budget),
     quota: new Quota(),
     invoices: new Set(),
-    unmatched: 0,
   };
   for (const part of [
     { transfers: [], seen: orphans.map(asReplaced) },
@@ -121,7 +117,7 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
     if (!applied.ok) return applied;
   }
   const { leftFrom } = look.progress;
-  const done = { invoices: [...look.invoices], unmatched: look.unmatched };
+  const done = { invoices: [...look.invoices] };
   return ok(leftFrom === null ? done : { ...done, leftFrom });
 }
 
@@ -240,10 +236,7 @@ async function store(deps: ApplyDependencies, look: Look, of: Decided): Promise<
   // block, and its payments would count for ever.
   const kept = await recordObservations(deps, credited.orphans, { ...context, isSilent: true }, progress);
   if (!kept.ok) return kept;
-  if (credited.failure !== undefined) return err(credited.failure);
-  if (!recorded.ok) return recorded;
-  look.unmatched += recorded.value + (observed.ok ? observed.value : 0);
-  return ok(true);
+  return credited.failure === undefined ? recorded : err(credited.failure);
 }
 
 function creditOf(

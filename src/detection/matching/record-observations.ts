@@ -31,20 +31,19 @@ interface ObservationContext {
   readonly isSilent?: boolean;
 }
 
-/** Returns how many rows changed. CONTENTION if another writer was faster with one of them. */
+/** CONTENTION if another writer was faster with one of them. */
 export async function recordObservations(
   deps: CommitDependencies,
   seen: readonly Seen[],
   { network, heights, isSilent = false }: ObservationContext,
   progress: Progress,
-): Promise<Result<number, Failure>> {
+): Promise<Result<true, Failure>> {
   const distinct = new Map(seen.map((each) => [each.payment.id, each]));
   const changes = [...distinct.values()].flatMap((each) => {
     const { payment, observation, mayConfirm = true } = each;
     const after = paymentAfter(payment, observation, { network, heights, nowMs: deps.nowMs, mayConfirm });
     return after === payment ? [] : [{ ...each, after: laterThan(payment, after) }];
   });
-  let written = 0;
   for (const some of chunksOf(changes, ROWS_AT_ONCE)) {
     if (!progress.mayBegin()) {
       progress.leaveSeen(some);
@@ -63,9 +62,8 @@ export async function recordObservations(
       ...joinStatements(lists),
     ]);
     if (!done.ok) return done;
-    written += some.length;
   }
-  return ok(written);
+  return ok(true);
 }
 
 /** Removes a row without an invoice: another payment of the same batch is the same money. */

@@ -78,7 +78,7 @@ export async function isKept(
 }
 
 /**
- * Writes the rows of these transfers and returns their number. CONTENTION if another writer has just written one: the next look finds it. What is
+ * Writes the rows of these transfers. CONTENTION if another writer has just written one: the next look finds it. What is
  * left out takes one statement for a thousand transfers, however many merchants hold the address.
  */
 export async function recordUnmatched(
@@ -86,8 +86,7 @@ export async function recordUnmatched(
   unmatchedPayments: readonly Unmatched[],
   context: UnmatchedContext,
   progress: Progress,
-): Promise<Result<number, Failure>> {
-  let written = 0;
+): Promise<Result<true, Failure>> {
   for (const some of chunksOf(unmatchedPayments, TRANSFERS_AT_ONCE)) {
     if (!progress.mayBegin()) {
       progress.leave(some.map(({ transfer }) => transfer));
@@ -106,10 +105,9 @@ export async function recordUnmatched(
       }
       const done = await recordBatch(deps, lot, context, progress);
       if (!done.ok) return done;
-      written += done.value;
     }
   }
-  return ok(written);
+  return ok(true);
 }
 
 /** A transfer with the merchants that may get a row of it. */
@@ -195,7 +193,7 @@ async function recordBatch(
   unmatchedPayments: readonly Concerned[],
   context: UnmatchedContext,
   progress: Progress,
-): Promise<Result<number, Failure>> {
+): Promise<Result<true, Failure>> {
   const operationId = deps.newOperationId();
   const made = unmatchedPayments
     .flatMap((unmatched) => unmatched.holders.map((holder) => ({ ...unmatched, holder })))
@@ -204,7 +202,7 @@ async function recordBatch(
       return { ...each, row, kind: kindOf({ isDust: each.isDust, usdMicros: row.usdMicros }) };
     });
   const [first] = made;
-  if (first === undefined) return ok(0);
+  if (first === undefined) return ok(true);
   const explained = made.flatMap(({ row, transfer }) => (transfer.isUnexplained === true ? [] : [row]));
   const sinceMs = dayOf(deps.nowMs);
   const records = made.map(({ row: payment, kind }, n) => ({
@@ -229,7 +227,7 @@ async function recordBatch(
   ]);
   if (!written.ok) return written;
   progress.noteRemoved(replaced);
-  return ok(made.length);
+  return ok(true);
 }
 
 type Recorded = Omit<Parameters<typeof insertUnmatched>[1][number], "before">;
@@ -262,17 +260,12 @@ function assertsOf(
   unmatchedPayments: readonly Concerned[],
   { network }: UnmatchedContext,
 ): readonly Statement[] {
-  const isNew = ({ onlyFor }: Concerned) => onlyFor === undefined;
-  const fresh = unmatchedPayments.filter(isNew).map(({ transfer }) => transfer);
-  const missed = unmatchedPayments.filter((unmatched) => !isNew(unmatched));
-  const merchants = Map.groupBy(missed, ({ onlyFor }) => onlyFor);
-  return [
-    assertTransfersNew(deps.db, network.name, fresh),
-    ...[...merchants].flatMap(([merchantId, of]) => {
-      const transfers = of.map(({ transfer }) => transfer);
-      return merchantId === undefined ? [] : [assertTransfersMissed(deps.db, network.name, merchantId, transfers)];
-    }),
-  ];
+  return [...Map.groupBy(unmatchedPayments, ({ onlyFor }) => onlyFor)].map(([merchantId, of]) => {
+    const transfers = of.map(({ transfer }) => transfer);
+    return merchantId === undefined
+      ? assertTransfersNew(deps.db, network.name, transfers)
+      : assertTransfersMissed(deps.db, network.name, merchantId, transfers);
+  });
 }
 
 /**

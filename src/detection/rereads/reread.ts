@@ -33,7 +33,7 @@ export function isUnderWay(reread: Pick<Reread, "endedAtMs"> | undefined): boole
 /** How much of the range has been read by blocks, from 0 to 1; 1 once it has ended. */
 export function progressOf({ fromHeight, toHeight, nextHeight, endedAtMs }: Reread): number {
   if (endedAtMs !== null) return 1;
-  return Math.min(1, Math.max(0, (nextHeight - fromHeight) / (toHeight - fromHeight + 1)));
+  return (nextHeight - fromHeight) / (toHeight - fromHeight + 1);
 }
 
 /** A part of the range that was read, and where to go on. */

@@ -95,19 +95,22 @@ function joinSlot(slot: readonly Statement[]): readonly Statement[] {
   });
 }
 
-function parts(slot: Joint): readonly Joint[] {
-  const [first, ...others] = slot;
-  const found: [Joint, ...Joint[]] = [[first]];
+function parts([first, ...others]: Joint): readonly Joint[] {
+  const full: Joint[] = [];
+  let part: Joint = [first];
   let length = lengthOf(first);
   for (const statement of others) {
     const own = lengthOf(statement);
-    const last = found.at(-1) ?? found[0];
-    const isFull = length + own > LONGEST_PARAMETER;
-    if (isFull) found.push([statement]);
-    else found[found.length - 1] = [...last, statement];
-    length = isFull ? own : length + own;
+    if (length + own > LONGEST_PARAMETER) {
+      full.push(part);
+      part = [statement];
+      length = own;
+    } else {
+      part = [...part, statement];
+      length += own;
+    }
   }
-  return found;
+  return [...full, part];
 }
 
 /** An upper bound in bytes of JSON: six for each character of text, as for one that JSON escapes. */

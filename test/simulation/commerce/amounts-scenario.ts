@@ -79,14 +79,22 @@ export function amountsScenario(
           .then(work);
       for (const hours of ROUNDS_AT_HOURS) at(hours, () => order(shop, hours, outcomes));
       for (const hours of JOBS_AT_HOURS) at(hours, () => job(shop, problems));
-      // At last they are run until each has succeeded, twice: what one run leaves, the alarm of two hours later finds.
-      at(100, () => lastJob(shop, problems, () => at(2, () => lastJob(shop, problems, () => {}))));
+      // At last they are run until each has succeeded, twice: what one run leaves, the alarm of two hours later finds. Weeks later, payments of a time
+      // that is long over no longer need them.
+      let hasEnded = false;
+      const weeksLater = () => forgotten(shop, { at, problems, onEnd: () => (hasEnded = true) });
+      const end = () => {
+        const problem = endProblem(lab, tally);
+        if (problem !== undefined) problems.push(problem);
+        weeksLater();
+      };
+      at(100, () => lastJob(shop, problems, () => at(2, () => lastJob(shop, problems, end))));
       return () => {
         const [problem] = problems;
         if (shop.bugs.length > 0) return `a bug: ${shop.bugs[0]}`;
         if (problem !== undefined) return problem;
         if (outcomes.size !== ROUNDS_AT_HOURS.length * ORDERS.length) return `${outcomes.size} orders came to an end`;
-        return endProblem(lab, tally);
+        return hasEnded ? undefined : "the last job did not come to an end";
       };
     },
   };
@@ -168,6 +176,32 @@ function lastJob(shop: Till, problems: string[], onDone: () => void): void {
     onDone,
     onBug: (error) => shop.bugs.push(error),
     isFault: (error) => faultKind(error) !== "other",
+  });
+}
+
+/** Who had an amount is known for 40 days from its end, for payments that are found late. */
+function forgotten(
+  shop: Till,
+  of: {
+    readonly at: (hours: number, work: () => void) => void;
+    readonly problems: string[];
+    readonly onEnd: () => void;
+  },
+): void {
+  const { at, problems, onEnd } = of;
+  const known = () => shop.lab.rows("select 1 from method_amounts").length;
+  const asked = shop.lab.rows(
+    "select 1 from payment_methods where status = 'ACTIVE' and wallet_type = 'DIRECT_WALLET'",
+  );
+  if (known() !== asked.length) problems.push(`of ${asked.length} amounts ${known()} are known`);
+  const before = known();
+  const lookAfter = (days: number, check: () => void) => at(days * 24, () => lastJob(shop, problems, check));
+  lookAfter(33, () => {
+    if (known() !== before) problems.push(`${before - known()} amounts are forgotten too early`);
+    lookAfter(10, () => {
+      if (known() > 0) problems.push(`${known()} amounts are never forgotten`);
+      onEnd();
+    });
   });
 }
 

@@ -1,11 +1,17 @@
 // The desk of a till: payers name transactions, and the merchant looks them up and sets payments aside, while rows of these transactions come and
 // go, of its own invoices and of a rival's. One thing at a time, at any distance of time; in some histories the database loses answers.
+import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import type { Payment, StoredPayment } from "../../../src/commerce/payments/payment.ts";
 import { selectPaymentFile } from "../../../src/commerce/payments/store.ts";
+import type { MacKeys } from "../../../src/commerce/wallets/row-mac.ts";
 import type { Claim, ClaimOutcome } from "../../../src/detection/claims/claim.ts";
 import { type ClaimDependencies, claimPayment, readStanding } from "../../../src/detection/claims/claim-payment.ts";
 import { type LookUpDependencies, lookUpPayment } from "../../../src/detection/resolutions/look-up-payment.ts";
-import { type ResolveDependencies, setAside } from "../../../src/detection/resolutions/resolve-payment.ts";
+import {
+  assignPayment,
+  type ResolveDependencies,
+  setAside,
+} from "../../../src/detection/resolutions/resolve-payment.ts";
 import { type MerchantId, makeId, newUlid } from "../../../src/lib/ids.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/lib/time.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
@@ -18,6 +24,9 @@ import { instantSleep } from "./reorg-shop.ts";
 const RIVAL: MerchantId = makeId("mer", "1".repeat(26));
 const RIVALS_INVOICE = makeId("inv", "9".repeat(26));
 const AT_DESK = "usr_00000000000000000000000001";
+/** What the method of an invoice asks for; a row may ask for more or less. */
+export const METHODS_CONFIRMATIONS = 2;
+const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
 const HASHES = {
   ETH: ["a", "b", "c", "d", "e"].map((digit) => `0x${digit.repeat(64)}`),
   BTC: ["a", "b", "c", "d"].map((digit) => digit.repeat(64)),
@@ -48,8 +57,10 @@ export class Desk {
   #faultChance = 0;
   #rows = 0;
   #paceMs: readonly number[] = [];
-  readonly #ended = new Set<string>();
-  readonly #db = this.lab.db(async (_, work) => {
+  /** What another writer does just before something is written. */
+  #meanwhile: (() => void) | undefined;
+  readonly #db = this.lab.db(async (point, work) => {
+    if (point === "d1 write") this.#another();
     const value = this.chance(this.#faultChance) ? this.#lose(work) : work();
     return value;
   });
@@ -57,6 +68,7 @@ export class Desk {
   static async open(): Promise<Desk> {
     const desk = new Desk();
     await stockTill(desk.lab);
+    desk.lab.rows(`update payment_methods set required_confirmations = ${METHODS_CONFIRMATIONS}`);
     return desk;
   }
 
@@ -67,19 +79,19 @@ export class Desk {
     this.nowMs = NOW_MS;
     this.lost = 0;
     this.#rows = 0;
-    this.#ended.clear();
   }
 
   /** The invoice expires, if it is due. Until then it is watched, however late that is. */
   end({ id, expiresAtMs }: Order): void {
     if (this.nowMs <= expiresAtMs) return;
     this.lab.rows(`update invoices set status = 'EXPIRED' where id = '${id}' returning id`);
-    this.#ended.add(id);
   }
 
   /** Whether the invoice has ended and nothing is watched for it any more. */
   isOver({ id, expiresAtMs }: Order): boolean {
-    return this.#ended.has(id) && this.nowMs > expiresAtMs + 24 * HOUR_MS;
+    const [{ status } = {}] = this.lab.rows("select status from invoices where id = ?", id);
+    const isActive = status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION";
+    return !isActive && this.nowMs > expiresAtMs + 24 * HOUR_MS;
   }
 
   pick<T>(choices: readonly T[]): T {
@@ -128,9 +140,10 @@ export class Desk {
         usdMicros: null,
         confirmations: 1,
       },
-      ...{ status, requiredConfirmations: 1, blockHeight: 10, blockHash: "b", blockTimeMs: this.nowMs },
+      ...{ status, requiredConfirmations: this.pick([1, 3]), blockHeight: 10, blockHash: "b", blockTimeMs: this.nowMs },
       ...{ isLate: isCredited && this.chance(0.3), matchedBy: null, receivedAtMs: this.nowMs, confirmedAtMs: null },
-      ...{ reorgedAtMs: null, lastKnownAtMs: this.nowMs, finalAtMs: null, wasIgnored: false, evidence: "{}" },
+      ...{ reorgedAtMs: null, lastKnownAtMs: this.nowMs, finalAtMs: null, wasIgnored: false },
+      evidence: this.pick(["{}", "{}", '{"leastConfirmations":1}', '{"leastConfirmations":100}']),
       // Of what a rule ignored there is no decision.
       resolution:
         status === "IGNORED" && this.chance(0.5) ? (JSON.stringify(decided) as StoredPayment["resolution"]) : null,
@@ -199,6 +212,35 @@ export class Desk {
     const trail = { ...SYSTEM_TRAIL, actor: { kind: "USER", id: AT_DESK } } as ResolveDependencies["trail"];
     const deps = { ...this.#commits(), trail } as ResolveDependencies;
     return setAside(deps, read, { action, reason: "seen in person" });
+  }
+
+  /** `meanwhile`: what another writer does before the first attempt is stored. */
+  async assign(id: string, order: Order, hasRates: boolean, meanwhile: (() => void) | undefined) {
+    const [read] = await this.#calmly(() => selectPaymentFile(this.#db, MERCHANT, id));
+    const file = await this.#calmly(() => readFile({ db: this.#db, sleep: instantSleep }, MERCHANT, order.id));
+    if (read === undefined || !file.ok) return undefined;
+    const trail = { ...SYSTEM_TRAIL, actor: { kind: "USER", id: AT_DESK } } as ResolveDependencies["trail"];
+    const price = (usd: string) => ({ usd, atMs: this.nowMs, sources: ["a", "b"] });
+    const assets = hasRates ? { USDT: price("1"), USDC: price("1"), BTC: price("50000") } : {};
+    const deps: ResolveDependencies = {
+      ...{ ...this.#commits(), trail, hasSource: () => true, table: async () => ({ assets, fiat: {} }) },
+      ...{ body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs: this.nowMs }, macKeys: MAC_KEYS },
+      allocateAmounts: async () => [{ kind: "refused", refusal: { code: "AMOUNTS_EXHAUSTED" } }],
+    };
+    this.#meanwhile = meanwhile;
+    const answer = await assignPayment(deps, read, {
+      file: file.value,
+      reason: "seen in person",
+      quorumAboveMicros: null,
+    });
+    this.#meanwhile = undefined;
+    return answer;
+  }
+
+  #another(): void {
+    const act = this.#meanwhile;
+    this.#meanwhile = undefined;
+    act?.();
   }
 
   #commits() {

@@ -6,12 +6,13 @@ import { CLAIM_STANDINGS } from "../../../src/detection/claims/standing.ts";
 import { formatUnits } from "../../../src/lib/money.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
 import { World } from "../engine/world.ts";
+import { ASSIGNED, assigns } from "./desk-assign.ts";
 import { Desk, type Script } from "./desk-house.ts";
 import { expectedStanding, isKnownOf, repeatsOf, waitOf } from "./desk-oracle.ts";
 import { MERCHANT, ORDERS, type Order } from "./payments-till.ts";
 
-const HISTORIES = 100;
-const STEPS = 24;
+const HISTORIES = 120;
+const STEPS = 30;
 const FEWEST = 5;
 const count = schedulesOf(HISTORIES);
 const noted = new Map<string, number>();
@@ -19,8 +20,10 @@ const noted = new Map<string, number>();
 const KINDS = [
   ...["FOUND", "NOT_FOUND", "UNAVAILABLE", "repeated", "with a fault"].map((what) => `claim: ${what}`),
   ...["claim: too many of the invoice", "claim: too many of the caller"],
+  "claim: of a closed shop",
   ...CLAIM_STANDINGS.map((standing) => `standing: ${standing}`),
   ...["listed", "VALIDATION_FAILED", "NETWORK_NOT_WATCHED", "RATE_LIMITED"].map((code) => `look up: ${code}`),
+  ...ASSIGNED.map((what) => `assign: ${what}`),
   ...["set aside: IGNORE", "set aside: REOPEN", "set aside: refused"],
 ];
 const note = (what: string) => void noted.set(what, (noted.get(what) ?? 0) + 1);
@@ -32,15 +35,39 @@ async function history(desk: Desk, seed: number): Promise<void> {
     const order = desk.pick(ORDERS);
     for (let step = 0; step < STEPS; step++) {
       desk.timePasses();
-      const act = desk.pick(["row", "claim", "claim", "claim", "look up", "set aside", "end"] as const);
+      const act = desk.pick([
+        "row",
+        "row",
+        "claim",
+        "claim",
+        "claim",
+        "look up",
+        "set aside",
+        "set aside",
+        "assign",
+        "assign",
+        "end",
+      ] as const);
       if (act === "end") desk.end(order);
       if (act === "row") await desk.store(desk.newRow());
       if (act === "claim") await claims(desk, desk.chance(0.8) ? order : desk.pick(ORDERS));
       if (act === "look up") await looksUp(desk, order);
       if (act === "set aside") await setsAside(desk);
+      if (act === "assign") await assigns(desk, note);
       await standings(desk);
     }
+    if (desk.chance(0.3)) await claimsOfClosedShop(desk, order);
   });
+}
+
+/** Who has closed the shop hears of no payer, and nothing is asked for one. */
+async function claimsOfClosedShop(desk: Desk, order: Order): Promise<void> {
+  note("claim: of a closed shop");
+  desk.lab.rows("update merchants set deleted_at_ms = ?", desk.nowMs);
+  const [made, lostBefore, script] = [(await desk.claims()).length, desk.lost, desk.script()];
+  const answer = await desk.claim(order, desk.hashFor(order), script);
+  if (desk.lost === lostBefore) expect(answer).toMatchObject({ ok: false, error: { code: "INVOICE_NOT_FOUND" } });
+  expect([(await desk.claims()).length, script.looked, script.counted]).toEqual([made, [], []]);
 }
 
 async function claims(desk: Desk, order: Order): Promise<void> {
@@ -146,7 +173,7 @@ async function looksUp(desk: Desk, order: Order): Promise<void> {
 async function setsAside(desk: Desk): Promise<void> {
   const own = (await desk.rows()).filter(({ merchantId }) => merchantId === MERCHANT);
   if (own.length === 0) return;
-  const before = desk.pick(own);
+  const before = desk.pick([...own.filter(({ invoiceId }) => invoiceId === null), ...own]);
   const action = desk.pick(["IGNORE", "REOPEN"] as const);
   const lostBefore = desk.lost;
   const answer = await desk.setAside(before.id, action);

@@ -2,14 +2,18 @@
 // block at once, each shown other transactions and another rest, and the database fails under them. In the end each coin counts once, and a rest
 // is credited only where one invoice asked for exactly that.
 import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../../../src/chains/transfer.ts";
+import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
+import { selectPaymentFile } from "../../../src/commerce/payments/store.ts";
 import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";
+import { assignPayment } from "../../../src/detection/resolutions/resolve-payment.ts";
 import { SECOND_MS } from "../../../src/lib/time.ts";
+import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
 import { faultKind } from "../../../src/platform/db/retry.ts";
 import { insist, type Scenario } from "../engine/campaign.ts";
 import type { Lab, Row } from "../engine/lab.ts";
 import type { Verdict, World } from "../engine/world.ts";
-import { ETHER, EVM_ADDRESS, effectsOf, NOW_MS, type Order, orderOf, shared } from "./payments-till.ts";
+import { ETHER, EVM_ADDRESS, effectsOf, MERCHANT, NOW_MS, type Order, orderOf, shared } from "./payments-till.ts";
 
 const ETH = 10n ** 18n;
 /** E is as many micro-units of a dollar. */
@@ -17,20 +21,9 @@ const asks = (n: number, ether: bigint) =>
   orderOf(n, { pair: ETHER, ...shared, units: ether * ETH, expectedMicros: ether * 1_000_000n });
 export const ETHER_ORDERS: readonly Order[] = [asks(1, 100n), asks(2, 40n), asks(3, 7n)];
 const [LARGE, MIDDLE, SMALL] = [100n * ETH, 40n * ETH, 7n * ETH];
+const ABOUT = [(LARGE * 101n) / 100n, (MIDDLE * 101n) / 100n] as const;
 /** Exactly what an invoice asks for, what its tolerance forgives, sums of two, a part of one, and anything. */
-const AMOUNTS = [
-  LARGE,
-  MIDDLE,
-  SMALL,
-  LARGE,
-  MIDDLE,
-  SMALL,
-  (LARGE * 101n) / 100n,
-  (MIDDLE * 101n) / 100n,
-  LARGE + MIDDLE,
-  MIDDLE / 2n,
-  3n * ETH,
-] as const;
+const AMOUNTS = [LARGE, MIDDLE, SMALL, LARGE, MIDDLE, SMALL, ...ABOUT, LARGE + MIDDLE, MIDDLE / 2n, 3n * ETH] as const;
 
 /** What one block holds for the address. */
 interface Place {
@@ -52,7 +45,12 @@ function placeOf(world: World, height: number): Place {
     const amountUnits = world.pick(AMOUNTS);
     return { ...transferIn(block, amountUnits), txHash, outputIndex: "native", fromAddress: `0x${"f".repeat(40)}` };
   });
-  return { block, paid, byContracts: world.pick([0n, 0n, 0n, ...AMOUNTS]), misread: world.pick([0n, 0n, 0n, 0n, ETH]) };
+  const byContracts = world.pick([0n, 0n, 0n, ...AMOUNTS]);
+  const misread = world.pick([0n, 0n, 0n, 0n, ETH]);
+  // About what an invoice asked for, and all that the block holds: a rest of it is for a user, and the transaction for the rules.
+  const isAlone = paid.length === 1 && byContracts === 0n;
+  const amountUnits = ABOUT[height % 2] ?? LARGE;
+  return { block, paid: isAlone ? paid.map((each) => ({ ...each, amountUnits })) : paid, byContracts, misread };
 }
 
 function transferIn(block: BlockRef, amountUnits: bigint) {
@@ -98,7 +96,9 @@ export function growthScenario(lab: Lab): Scenario {
       const problems: string[] = [];
       let phase = 0;
       const isOneByOne = world.pick([true, false]);
-      const phases = [...(isOneByOne ? readers.map((each) => [each]) : [readers]), [whole], [whole]];
+      const user = () => assignRest(lab, world, bugs);
+      const assigned = places.some(({ paid }) => paid.length === 1) ? [[user]] : [];
+      const phases = [...(isOneByOne ? readers.map((each) => [each]) : [readers]), ...assigned, [whole], [whole]];
       const begin = (): void => {
         const now = phases[phase++];
         if (now === undefined) return;
@@ -106,7 +106,7 @@ export function growthScenario(lab: Lab): Scenario {
         for (const act of now) {
           act()(() => {
             if (--left > 0) return;
-            const problem = placesProblem(lab, world, seen);
+            const problem = placesProblem(lab, world, seen) ?? reviewProblem(lab, world);
             if (world.pick([true, false])) writtenLongAgo(lab);
             if (problem !== undefined) problems.push(`after phase ${phase}: ${problem}`);
             begin();
@@ -129,6 +129,9 @@ export const KINDS = [
   "a rest was replaced",
   "a rest remains in part",
   "sources disagree",
+  "a user assigns a rest",
+  "what a user assigned is explained in full",
+  "what a user assigned is undone",
 ] as const;
 
 /** The first rows of growth did not say that nothing explained them. */
@@ -218,7 +221,8 @@ function placeProblem(world: World, { paid }: Place, { hashes, totals }: Seen, r
 
 /** A rest is nobody's, or of the invoice that asked for exactly that. */
 function creditProblem(world: World, rows: readonly Row[]): Verdict {
-  for (const row of rows.filter((each) => isRest(each) && COUNTED.includes(String(each.status)))) {
+  const isByRules = (row: Row) => isRest(row) && row.matched_by !== "MANUAL" && COUNTED.includes(String(row.status));
+  for (const row of rows.filter(isByRules)) {
     const order = ETHER_ORDERS.find(({ id }) => id === row.invoice_id);
     world.note(order === undefined ? "a rest is unmatched" : "a rest is credited");
     if (order !== undefined && order.units !== unitsIn(row)) return `a rest of ${row.amount_units} is credited`;
@@ -235,3 +239,59 @@ function creditProblem(world: World, rows: readonly Row[]): Verdict {
   }
   return undefined;
 }
+
+/** A user says whose a rest is, if there is one. */
+function assignRest(lab: Lab, world: World, bugs: unknown[]) {
+  return (onDone: () => void): void =>
+    insist({
+      world,
+      attempt: async (client) => {
+        const deps = { ...effectsOf(lab, world, client), trail: SYSTEM_TRAIL };
+        const rests = lab.rows(
+          "select * from payments where tx_hash like 'block:%' and status = 'UNMATCHED' order by id",
+        );
+        // Most are of who asked for about as much.
+        const meant = (row: Row) => ETHER_ORDERS.find(({ units }) => (units * 101n) / 100n === unitsIn(row));
+        const rest = rests.find((row) => meant(row) !== undefined) ?? rests[0];
+        if (rest === undefined) return { kind: "done", value: undefined };
+        const order = meant(rest) ?? ETHER_ORDERS[rests.length % ETHER_ORDERS.length];
+        const [read] = await selectPaymentFile(deps.db, MERCHANT, String(rest.id));
+        if (order === undefined) throw new Error("no orders");
+        const file = await readFile(deps, MERCHANT, order.id);
+        if (read === undefined || !file.ok) return { kind: "again", afterMs: SECOND_MS };
+        const request = { file: file.value, reason: "seen in person", quorumAboveMicros: null };
+        const answer = await assignPayment(deps, read, request);
+        if (answer.ok) world.note("a user assigns a rest");
+        const isMended = !answer.ok && ["STORAGE_UNAVAILABLE", "CONTENTION"].includes(answer.error.code);
+        return isMended ? { kind: "again", afterMs: SECOND_MS } : { kind: "done", value: answer };
+      },
+      onDone,
+      onBug: (error) => bugs.push(error),
+      isFault: (error) => faultKind(error) !== "other",
+    });
+}
+
+/** A user hears of it where what they assigned is explained by transactions that bring its invoice less, and not otherwise. */
+function reviewProblem(lab: Lab, world: World): Verdict {
+  const all = lab.rows("select * from payments where invoice_id is not null");
+  for (const { id, needs_review } of lab.rows("select id, needs_review from invoices")) {
+    const own = all.filter(({ invoice_id }) => invoice_id === id);
+    const gone = own.filter((row) => row.matched_by === "MANUAL" && row.status === "DROPPED");
+    const isInFull = (rest: Row) =>
+      own.some(
+        (row) => !isRest(row) && row.fiat_micros !== null && isSameHeight(row, rest) && unitsIn(row) >= unitsIn(rest),
+      );
+    for (const rest of gone) world.note(`what a user assigned is ${isInFull(rest) ? "explained in full" : "undone"}`);
+    const isUndone = gone.some((rest) => !isInFull(rest));
+    const order = ETHER_ORDERS.find((each) => each.id === id);
+    const isOver = own.some(
+      (row) => row.matched_by === "SOLE_CANDIDATE" && unitsIn(row) > ((order?.units ?? 0n) * 105n) / 100n,
+    );
+    if (isUndone && needs_review !== 1) return `${id} needs a review`;
+    if (!isUndone && !isOver && needs_review === 1) return `${id} needs no review`;
+  }
+  return undefined;
+}
+
+/** A rest names its block's height. */
+const isSameHeight = (row: Row, { tx_hash }: Row) => String(tx_hash) === `block:${row.block_height}`;

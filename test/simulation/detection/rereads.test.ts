@@ -144,6 +144,31 @@ it("an address that no source answers for is left out after three more tries, an
     expect(await reread()).toMatchObject({ skipped: 1, endedAtMs: expect.any(Number) });
   }));
 
+describe.each(["recipients", "blocks"] as const)("a range that is read again, by %s", (costsBy) => {
+  // Miners' clocks differ by up to two hours.
+  const ENDS_MS = [-HOUR / 2, -1, 0, 1, HOUR / 2].map((ms) => ms - 2 * HOUR);
+
+  it("finds what was paid to invoices whose monitoring had not ended two hours before it, and to no others", () =>
+    inLab(async () => {
+      const { chain, source, watcher, mine, request, found, passes } = await watched(costsBy, []);
+      const beginsMs = watcher.nowMs + MINUTE;
+      for (const [n, endMs] of ENDS_MS.entries()) {
+        const at = { network: "BTC", cryptocurrency: "BTC", address: `A${n}`, nowMs: START + n - 24 * HOUR };
+        const over = { status: "EXPIRED", expiresAtMs: START - 20 * HOUR, monitorUntilMs: beginsMs + endMs } as const;
+        await watchMethod(db, { ...at, ...over });
+      }
+      source.isEmpty = true;
+      mine("to A0", "A0");
+      const from = chain.tip.height;
+      for (const n of [1, 2, 3, 4]) mine(`to A${n}`, `A${n}`);
+      await watcher.pass();
+      source.isEmpty = false;
+      await request(from, chain.tip.height);
+      await passes(20);
+      expect(new Set(found())).toEqual(new Set(["to A3", "to A4"]));
+    }));
+});
+
 describe("in any history of blocks, forks, pauses and lost steps", () => {
   const STEPS = ["pass", "pass", "block", "pay", "fork", "pause", "resume", "storage", "source"] as const;
 

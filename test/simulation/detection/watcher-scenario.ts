@@ -60,13 +60,13 @@ export const awaited: Apply = async (deps, look) => {
     const stood = await applyOne(deps, look, { ...what, txHash: of.txHash });
     if (!stood.ok) return stood;
   }
-  return ok({ invoices: [], unmatched: 0 });
+  return ok({ invoices: [] });
 };
 
 /** Broken: it answers at once, and the cursor moves while what it acknowledges is still on its way. */
 export const promised: Apply = async (deps, look) => {
   awaited(deps, look).catch(() => {});
-  return ok({ invoices: [], unmatched: 0 });
+  return ok({ invoices: [] });
 };
 
 async function applyOne(

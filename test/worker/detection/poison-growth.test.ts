@@ -48,7 +48,7 @@ describe.each(POISONS)("growth that is stored with %s", (poison) => {
     expect(await bad.payment(explains)).toMatchObject({ status: "UNMATCHED", invoiceId: null });
     expect(alerts()).not.toEqual([]);
     // Reading the same again adds nothing.
-    expect(await bad.look([explains, asGrowth(paid)])).toEqual({ ok: true, value: { invoices: [], unmatched: 0 } });
+    expect(await bad.look([explains, asGrowth(paid)])).toEqual({ ok: true, value: { invoices: [] } });
   });
 });
 

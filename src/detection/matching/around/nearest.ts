@@ -41,8 +41,7 @@ export function nearestOf(wanted: bigint, sides: readonly Side[], limit: number)
 /** Below 0 if `a` is nearer. Integers only: a double cannot distinguish close amounts with 18 decimals. */
 function compare(wanted: bigint, a: HeldAmount, b: HeldAmount): number {
   const [left, right] = [distance(wanted, a) * b.units, distance(wanted, b) * a.units];
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
+  return Number(left > right) - Number(left < right);
 }
 
 function distance(wanted: bigint, { units }: HeldAmount): bigint {

@@ -5,9 +5,9 @@ import { AmountAllocations } from "../../../../src/commerce/amounts/amount-alloc
 import type { AmountRequest } from "../../../../src/commerce/amounts/amount-request.ts";
 import { PROVEN, type Sharing, UNPROVEN } from "../../../../src/commerce/ranks/rank.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/lib/time.ts";
+import { AmountModel, candidatesOf, type Held, PLACE } from "../../../support/amount-model.ts";
 import { memoryStorage } from "../../../support/object-storage.ts";
 import { RUNS } from "../../../support/property-runs.ts";
-import { AmountModel, candidatesOf, type Held, PLACE } from "./amount-model.ts";
 
 const ALONE: Sharing = { rank: UNPROVEN, hasOthers: false, provenOthers: 0 };
 

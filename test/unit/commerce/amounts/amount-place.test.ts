@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { placeName, placeNamed } from "../../../../src/commerce/amounts/amount-place.ts";
-import { PLACE } from "./amount-model.ts";
+import { PLACE } from "../../../support/amount-model.ts";
 
 describe("the name of a place", () => {
   test.each([PLACE, { network: "ETH_SEPOLIA", cryptocurrency: "USDC", address: "a:b" }])(

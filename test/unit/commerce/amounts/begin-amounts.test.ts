@@ -5,9 +5,9 @@ import { AmountAllocations } from "../../../../src/commerce/amounts/amount-alloc
 import type { AmountRequest, StandingAmount } from "../../../../src/commerce/amounts/amount-request.ts";
 import { UNPROVEN } from "../../../../src/commerce/ranks/rank.ts";
 import { DAY_MS, HOUR_MS } from "../../../../src/lib/time.ts";
+import { PLACE } from "../../../support/amount-model.ts";
 import { memoryStorage } from "../../../support/object-storage.ts";
 import { RUNS } from "../../../support/property-runs.ts";
-import { PLACE } from "./amount-model.ts";
 
 const anyAsk = fc.record({
   invoice: fc.nat({ max: 9 }),

@@ -1,20 +1,24 @@
 // What the allocator of one address must answer: the rules in another way, looking at every amount for every answer.
-import type { AmountRequest } from "../../../../src/commerce/amounts/amount-request.ts";
-import { candidateUnits, saltCapacity } from "../../../../src/commerce/invoices/direct-amount.ts";
-import {
-  heldUntilMs,
-  holdingBounds,
-  holdingRefusal,
-  lifetimeRefusal,
-} from "../../../../src/commerce/invoices/holding.ts";
-import { isShared, UNPROVEN } from "../../../../src/commerce/ranks/rank.ts";
-import type { Rank } from "../../../../src/platform/column-values.ts";
+import type { AmountRequest } from "../../src/commerce/amounts/amount-request.ts";
+import type { AmountGrain } from "../../src/commerce/invoices/direct-amount.ts";
+import { heldUntilMs, holdingBounds, holdingRefusal, lifetimeRefusal } from "../../src/commerce/invoices/holding.ts";
+import { isShared, UNPROVEN } from "../../src/commerce/ranks/rank.ts";
+import type { Rank } from "../../src/platform/column-values.ts";
 
 export const PLACE = { network: "BTC", cryptocurrency: "BTC", address: "1BoatSLRHtKNngkdXEeobR76b53LETtpyT" };
-const SATOSHI = { grainUnits: 1n, coarseGrainUnits: [] };
+const SATOSHI: AmountGrain = { grainUnits: 1n, coarseGrainUnits: [] };
 
-export const candidatesOf = (priceUnits: bigint) =>
-  candidateUnits(priceUnits, SATOSHI, { from: 0, to: saltCapacity(priceUnits, SATOSHI) });
+/**
+ * The amounts for a price, in the order in which they are given: the price, and then what is at most 0.5 % and 10,000 grains less, in the coarsest
+ * steps first (decisions 4, "Amount for a direct wallet").
+ */
+export function candidatesOf(priceUnits: bigint, { grainUnits, coarseGrainUnits } = SATOSHI): readonly bigint[] {
+  const mostUnits = priceUnits / 200n < 10_000n * grainUnits ? priceUnits / 200n : 10_000n * grainUnits;
+  const found = new Set([priceUnits]);
+  for (const grain of [...coarseGrainUnits, grainUnits])
+    for (let less = grain; less <= mostUnits; less += grain) found.add(priceUnits - less);
+  return [...found];
+}
 
 export interface Held {
   readonly units: bigint;
@@ -31,6 +35,11 @@ export interface Held {
 export class AmountModel {
   held: readonly Held[] = [];
   readonly given = new Map<string, bigint>();
+  readonly #asset: AmountGrain;
+
+  constructor(asset = SATOSHI) {
+    this.#asset = asset;
+  }
 
   allocate(request: AmountRequest): bigint | string {
     const { invoiceId, merchantId, priceUnits, sharing, isPublic, nowMs } = request;
@@ -62,7 +71,7 @@ export class AmountModel {
   }
 
   #refusal({ invoiceId, merchantId, sharing, isPublic }: AmountRequest, rank: Rank, units: bigint): string | undefined {
-    const bounds = holdingBounds({ rank, isPublic }, units, SATOSHI);
+    const bounds = holdingBounds({ rank, isPublic }, units, this.#asset);
     const within = this.held.filter(
       (each) => each.isCounted && bounds.fromUnits <= each.units && each.units <= bounds.toUnits,
     );
@@ -80,7 +89,7 @@ export class AmountModel {
 
   #free({ invoiceId, merchantId, priceUnits }: AmountRequest, rank: Rank): bigint | undefined {
     const freeFor = (asker: Rank) =>
-      candidatesOf(priceUnits).find(
+      candidatesOf(priceUnits, this.#asset).find(
         (units) =>
           !this.held.some(
             (each) =>

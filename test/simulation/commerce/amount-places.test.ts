@@ -1,0 +1,247 @@
+// The amounts of one address, given to the invoices of several merchants, kept, released, looked up and taken over by an object that knows nothing,
+// at prices that meet and have few candidates, at and around each end: every answer is the one of a model that looks at all that is held.
+import { expect, it } from "vitest";
+import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
+import type { AmountRequest, StandingAmount } from "../../../src/commerce/amounts/amount-request.ts";
+import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
+import { PROVEN, type Sharing, UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
+import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
+import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/lib/time.ts";
+import { AmountModel, candidatesOf, type Held } from "../../support/amount-model.ts";
+import { Dice } from "../../support/dice.ts";
+import { memoryStorage } from "../../support/object-storage.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+
+const count = schedulesOf(250);
+const STEPS = 60;
+const INVOICES = 18;
+const MERCHANTS = 3;
+const noted = new Map<string, number>();
+const note = (what: string) => void noted.set(what, (noted.get(what) ?? 0) + 1);
+const KINDS = [
+  ...["given", "the same again", "AMOUNTS_EXHAUSTED", "LIMIT_REACHED", "an amount of another price", "one candidate"],
+  ...["runs low", "is low", "was low", "released", "not over", "over this millisecond", "taken over", "evicted"],
+  "looked up",
+];
+
+/** In grains. A price that has one candidate, or two, or a dozen; and one of coarse steps. */
+const PRICES = {
+  "BTC BTC": [1n, 2n, 199n, 200n, 600n, 2_400n, 8_000n],
+  "ETH ETH": [1n, 199n, 200n, 600n, 2_400n],
+  "USDT ETH": [1n, 199n, 200n, 2_400n, 8_000n],
+} as const;
+type Coin = keyof typeof PRICES;
+
+class House {
+  readonly dice: Dice;
+  readonly place;
+  readonly asset;
+  readonly model;
+  readonly isShared: boolean;
+  readonly #grains: bigint;
+  storage: ObjectStorage = memoryStorage();
+  real: AmountAllocations;
+  nowMs = 0;
+
+  constructor(seed: number) {
+    this.dice = new Dice(seed);
+    const coin = this.dice.oneOf(Object.keys(PRICES)) as Coin;
+    const [cryptocurrency = "", network = ""] = coin.split(" ");
+    this.place = { network, cryptocurrency, address: "an address" };
+    this.asset = pairOf(this.place).asset;
+    this.model = new AmountModel(this.asset);
+    this.isShared = this.dice.chance(0.6);
+    this.#grains = this.dice.oneOf(PRICES[coin]);
+    this.real = new AmountAllocations(this.storage, this.place);
+  }
+
+  /** Of each invoice the same request every time, but for its price and its time. */
+  request(): AmountRequest {
+    const { dice } = this;
+    const n = dice.below(INVOICES);
+    const merchant = n % MERCHANTS;
+    const createdAtMs = (n % 4) * 10 * HOUR_MS;
+    const near = this.#grains + BigInt(dice.oneOf([0, 0, 0, 1, -1, 2]));
+    return {
+      invoiceId: `inv_${n}`,
+      merchantId: `mer_${merchant}`,
+      priceUnits: (near < 1n ? 1n : near) * this.asset.grainUnits,
+      sharing: this.#sharing(merchant),
+      isPublic: n % 5 === 0,
+      ...{ createdAtMs, expiresAtMs: createdAtMs + HOUR_MS, monitorUntilMs: createdAtMs + 2 * DAY_MS },
+      nowMs: this.nowMs,
+    };
+  }
+
+  /** Merchant 0 has proof, and another one only where the address is shared among several. */
+  #sharing(merchant: number): Sharing {
+    if (!this.isShared) return { rank: UNPROVEN, hasOthers: false, provenOthers: 0 };
+    const isProven = merchant === 0;
+    return { rank: isProven ? PROVEN : UNPROVEN, hasOthers: true, provenOthers: isProven ? 0 : 1 };
+  }
+}
+
+/** Which invoices were told that the amounts of a price run low: by `price merchant` of all that ask for one. */
+class Lows {
+  readonly #asks = new Map<
+    string,
+    { readonly price: bigint; readonly merchantId: string; readonly rank: number; low: string | null }
+  >();
+
+  /** Who was told is not brought along. */
+  forget(): void {
+    for (const each of this.#asks.values()) each.low = null;
+  }
+
+  drop(model: AmountModel): void {
+    for (const key of this.#asks.keys()) if (!model.given.has(key)) this.#asks.delete(key);
+  }
+
+  /** A fifth of a price's amounts is left: whoever gets the one with which that begins is named to all that come after. */
+  expected(
+    { invoiceId, merchantId, priceUnits: price }: AmountRequest,
+    rank: number,
+    candidates: number,
+  ): string | null {
+    const key = `${invoiceId} ${price}`;
+    const known = this.#asks.get(key);
+    if (known !== undefined) {
+      if (known.low !== null) note("was low");
+      return known.low;
+    }
+    const own = { price, merchantId, rank, low: null as string | null };
+    this.#asks.set(key, own);
+    const asks = [...this.#asks.values()].filter((each) => each.price === price);
+    const taken = asks.filter((each) => each.rank <= rank || each.merchantId === merchantId).length;
+    const ofMerchant = asks.filter((each) => each.merchantId === merchantId);
+    if (candidates === 1 || taken * 5 < candidates * 4) return null;
+    const isFirst = (taken - 1) * 5 < candidates * 4;
+    note(isFirst ? "runs low" : "is low");
+    own.low = isFirst ? invoiceId : (ofMerchant.find(({ low }) => low !== null)?.low ?? null);
+    if (isFirst) for (const each of ofMerchant) if (each !== own) each.low = null;
+    return own.low;
+  }
+}
+
+function allocates(house: House, lows: Lows): void {
+  const { model, asset } = house;
+  const request = house.request();
+  const isAgain = model.given.has(`${request.invoiceId} ${request.priceUnits}`);
+  const expected = model.allocate(request);
+  const [answer] = house.real.allocate([request]);
+  expect(answer?.kind === "given" ? answer.units : answer?.refusal.code).toBe(expected);
+  if (answer?.kind !== "given") {
+    note(String(expected));
+    return;
+  }
+  note(isAgain ? "the same again" : "given");
+  const candidates = candidatesOf(request.priceUnits, asset);
+  expect(candidates).toContain(answer.units);
+  if (candidates.length === 1) note("one candidate");
+  const own = model.held.find(({ units, invoiceId }) => units === answer.units && invoiceId === request.invoiceId);
+  expect(own).toMatchObject({ untilMs: answer.heldUntilMs, rank: answer.rank });
+  const isOfAnother = [...model.given].some(
+    ([key, units]) => units === answer.units && key !== `${request.invoiceId} ${request.priceUnits}`,
+  );
+  if (isOfAnother) note("an amount of another price");
+  expect(answer.lowSince).toBe(lows.expected(request, answer.rank, candidates.length));
+}
+
+/** More than any chain can move is given to nobody: texts of its length would not sort as numbers do. */
+function asksForTooMuch({ real, asset, storage }: House, request: AmountRequest): void {
+  const beyond = 10n ** 78n * asset.grainUnits;
+  expect(() => real.allocate([{ ...request, invoiceId: "inv_absurd", priceUnits: beyond }])).toThrow();
+  expect(storage.sql.exec("select 1 from amounts where invoice_id = 'inv_absurd'").toArray()).toEqual([]);
+}
+
+/** Asks for amounts of one invoice to be freed: what ends in this very millisecond is still held. */
+function releases({ model, real, dice, nowMs }: House): void {
+  const one = model.held[dice.below(Math.max(1, model.held.length))];
+  if (one === undefined) return;
+  const own = model.held.filter(({ invoiceId }) => invoiceId === one.invoiceId);
+  const atMs = dice.oneOf([nowMs, one.untilMs - 1, one.untilMs, one.untilMs + 1]);
+  if (atMs < nowMs) return;
+  if (atMs === one.untilMs) note("over this millisecond");
+  const isOver = ({ untilMs }: Held) => untilMs < atMs;
+  for (const each of own) note(isOver(each) ? "released" : "not over");
+  expect(real.release(own, atMs)).toEqual(own.map(isOver));
+  model.drop((each) => own.includes(each) && isOver(each));
+  expect(real.release([{ invoiceId: "inv_nobody", units: one.units }], atMs)).toEqual([true]);
+}
+
+/** What has no row is counted no more, and free an hour after its end. */
+function looksUp({ model, real, dice, nowMs }: House): void {
+  const overdue = real.overdue(nowMs, dice.oneOf([1, 3, 100]));
+  const isDue = (each: Held) =>
+    overdue.some(({ units, invoiceId }) => units === each.units && invoiceId === each.invoiceId);
+  const stored = new Set(model.held.filter(() => dice.chance(0.5)));
+  if (overdue.length > 0) note("looked up");
+  real.settle(overdue, [...stored], nowMs);
+  model.drop((each) => isDue(each) && !stored.has(each) && each.untilMs + HOUR_MS <= nowMs);
+  model.count((each) => (isDue(each) ? stored.has(each) : undefined));
+}
+
+/** An object at another place of the world, told what is held and what for. */
+function takesOver(house: House, lows: Lows): void {
+  const { model, place } = house;
+  const standing = [...model.given].flatMap(([key, units]): readonly StandingAmount[] => {
+    const [invoiceId = "", price = ""] = key.split(" ");
+    const held = model.held.find((each) => each.units === units && each.invoiceId === invoiceId);
+    return held === undefined ? [] : [{ ...held, units, priceUnits: BigInt(price) }];
+  });
+  if (standing.length === 0) return;
+  note("taken over");
+  house.storage = memoryStorage();
+  house.real = new AmountAllocations(house.storage, place);
+  expect(house.real.isNew()).toBe(true);
+  house.real.begin(standing);
+  house.real.begin(standing);
+  expect(house.real.isNew()).toBe(false);
+  model.count(() => true);
+  lows.forget();
+}
+
+function history(seed: number): void {
+  const house = new House(seed);
+  const { dice, model } = house;
+  const lows = new Lows();
+  for (let step = 0; step < STEPS; step++) {
+    const act = dice.oneOf(ACTS);
+    if (act === "allocate") allocates(house, lows);
+    if (act === "release") releases(house);
+    if (act === "too much") asksForTooMuch(house, house.request());
+    if (act === "look up") looksUp(house);
+    if (act === "wait") house.nowMs += dice.oneOf([1, SECOND_MS, 10 * 60 * SECOND_MS, HOUR_MS, 7 * HOUR_MS]);
+    if (act === "evict") {
+      note("evicted");
+      house.real = new AmountAllocations(house.storage, house.place);
+    }
+    if (act === "take over" && dice.chance(0.2)) takesOver(house, lows);
+    lows.drop(model);
+  }
+}
+
+const ACTS = [
+  ...Array.from({ length: 14 }, () => "allocate" as const),
+  "release",
+  "look up",
+  "wait",
+  "evict",
+  "take over",
+  "too much",
+] as const;
+
+it(
+  `an amount is given, kept and freed as everything that is held says: ${count} histories of an address`,
+  () => {
+    for (const seed of campaignSeeds(count)) {
+      try {
+        history(seed);
+      } catch (error) {
+        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+      }
+    }
+    expect(KINDS.filter((kind) => !noted.has(kind))).toEqual([]);
+  },
+  CAMPAIGN_LIMIT_MS,
+);

@@ -1,0 +1,174 @@
+// What the requests of a merchant ask together: reads and questions that arrive in any turns of the event loop, some of which fail by themselves, to a
+// database and an object that take their time. Each gets its own answer, whoever fails beside it; no more calls are under way than may be; and nobody
+// waits longer for others than two turns after the last one has arrived.
+import { sql } from "drizzle-orm";
+import { expect, it } from "vitest";
+import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
+import type { Cancellation } from "../../../src/lib/sleep.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { Groups } from "../../../src/platform/db/groups.ts";
+import { operations } from "../../../src/platform/db/schema/operations.ts";
+import type { Statement } from "../../../src/platform/db/statement.ts";
+import { insertOperation, selectOperation } from "../../../src/platform/idempotency/store.ts";
+import { Dice } from "../../support/dice.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { Lab } from "../engine/lab.ts";
+
+const count = schedulesOf(60);
+const TURNS = 40;
+const OPERATIONS = 12;
+const MERCHANT: MerchantId = makeId("mer", "0".repeat(26));
+/** A call that takes longer holds up no other one. */
+const STALLED_MS = 1_000;
+/** Two turns in which nobody arrives, after the one in which the last one did. */
+const LONGEST_WAIT_TURNS = 3;
+const ulid = (n: number) => String(n).padStart(26, "0");
+const noted = new Set<string>();
+const lab = new Lab();
+const calm = lab.db(async (_, work) => work());
+
+/** The event loop, a millisecond for each turn. */
+class Loop {
+  nowMs = 0;
+  readonly #due: { readonly atMs: number; readonly wake: () => void }[] = [];
+
+  /** Of no time: until the next turn. */
+  readonly sleep = (ms: number, cancellation?: Cancellation): Promise<void> =>
+    new Promise((resolve) => {
+      this.#due.push({ atMs: this.nowMs + Math.max(1, ms), wake: resolve });
+      cancellation?.onCancel(resolve);
+    });
+
+  async turn(): Promise<void> {
+    this.nowMs++;
+    for (const each of this.#due.filter(({ atMs }) => atMs <= this.nowMs)) each.wake();
+    for (let at = this.#due.length - 1; at >= 0; at--)
+      if ((this.#due[at]?.atMs ?? 0) <= this.nowMs) this.#due.splice(at, 1);
+    for (let step = 0; step < 600; step++) await undefined;
+  }
+}
+
+class House {
+  readonly loop = new Loop();
+  readonly dice: Dice;
+  /** Calls to the database under way, and how the last one was. */
+  underWay = 0;
+  lastBeginMs = 0;
+  lastSize = 0;
+  lastArrivalMs = 0;
+  lastEndMs = 0;
+  readonly problems: string[] = [];
+  readonly poisonShare: number;
+  readonly groups: Groups;
+  readonly #lengthsMs: readonly number[];
+
+  constructor(seed: number) {
+    this.dice = new Dice(seed);
+    this.poisonShare = this.dice.oneOf([0, 0.15]);
+    this.#lengthsMs = this.dice.oneOf([[1], [1, 2, 5], [3, 3, 3, 1_200]]);
+    const db = lab.db(async (_, work, statements) => {
+      this.#began(statements ?? 1);
+      try {
+        await this.loop.sleep(this.dice.oneOf(this.#lengthsMs));
+        return work();
+      } finally {
+        this.underWay--;
+        this.lastEndMs = this.loop.nowMs;
+      }
+    });
+    const { sleep } = this.loop;
+    this.groups = new Groups({ db, sleep, nowMs: () => this.loop.nowMs });
+  }
+
+  #began(statements: number): void {
+    const sinceMs = Math.max(this.lastArrivalMs, this.lastEndMs);
+    if (this.underWay === 0 && this.loop.nowMs - sinceMs > LONGEST_WAIT_TURNS)
+      this.problems.push(`waited ${this.loop.nowMs - sinceMs} turns`);
+    if (this.lastSize > 1 && this.loop.nowMs > sinceMs) noted.add("waited for others");
+    // What fails is read one by one.
+    const isHolding = this.underWay > 0 && this.loop.nowMs - this.lastBeginMs < STALLED_MS;
+    if (this.poisonShare === 0 && (isHolding || this.underWay > 1)) this.problems.push(`${this.underWay} under way`);
+    this.underWay++;
+    this.lastBeginMs = this.loop.nowMs;
+    this.lastSize = statements;
+  }
+}
+
+/** SQL that no database accepts, as an error of its own: no fault of storage. */
+const poison = (): Statement => calm.select({ broken: sql<string>`json('{')`.as("broken") }).from(operations);
+
+function reads(house: House): Promise<unknown> {
+  const { dice, groups } = house;
+  const n = dice.below(OPERATIONS);
+  const isPoisoned = dice.chance(house.poisonShare);
+  const own = selectOperation(calm, { merchantId: MERCHANT, operationId: ulid(n) });
+  const answer = groups.request(dice.chance(0.2)).read(isPoisoned ? [own, poison()] : [own]);
+  return answer.then(
+    ([rows]) => {
+      noted.add("read");
+      expect([isPoisoned, rows]).toEqual([false, [expect.objectContaining({ status: 200 + n })]]);
+    },
+    (error: unknown) => {
+      noted.add("failed by itself");
+      expect([isPoisoned, String(error).includes("malformed JSON")], String(error)).toEqual([true, true]);
+    },
+  );
+}
+
+function asks(house: House): Promise<unknown> {
+  const { dice, groups, loop } = house;
+  const n = dice.chance(0.15) ? -1 : dice.below(100);
+  const double = async (items: readonly number[]) => {
+    if (items.length > 1) noted.add("asked together");
+    await loop.sleep(dice.oneOf([1, 2]));
+    if (items.includes(-1)) throw new Error("no such number");
+    return items.map((item) => 2 * item);
+  };
+  const answer = groups.request(false).ask("double", n, double, dice.oneOf(["AFTER_READ", "BESIDE_READ"] as const));
+  return answer.then(
+    (twice) => expect(twice).toBe(2 * n),
+    (error: unknown) => expect([n, String(error)]).toEqual([-1, "Error: no such number"]),
+  );
+}
+
+async function history(seed: number): Promise<void> {
+  const house = new House(seed);
+  const { dice, loop } = house;
+  const pending: Promise<unknown>[] = [];
+  let left = 0;
+  const start = (act: (house: House) => Promise<unknown>) => {
+    house.lastArrivalMs = loop.nowMs;
+    left++;
+    pending.push(act(house).finally(() => left--));
+  };
+  const isReading = dice.chance(0.5);
+  for (let turn = 0; turn < TURNS || left > 0; turn++) {
+    if (turn > 20_000) throw new Error(`${left} are never answered`);
+    const arriving = turn < TURNS ? dice.oneOf([0, 0, 0, 1, 1, 2, 5]) : 0;
+    for (let n = 0; n < arriving; n++) start(isReading || dice.chance(0.6) ? reads : asks);
+    await loop.turn();
+  }
+  await Promise.all(pending);
+  if (isReading) expect(house.problems).toEqual([]);
+}
+
+it(
+  `requests that are read together are answered as if alone: ${count} histories`,
+  async () => {
+    const stored = Array.from({ length: OPERATIONS }, (_, n) =>
+      insertOperation(calm, {
+        ...{ id: ulid(n), merchantId: MERCHANT, status: 200 + n, body: "{}" },
+        bodyAt: null,
+        createdAtMs: 0,
+      }),
+    );
+    await batch(calm, stored as unknown as readonly [Statement, ...Statement[]]);
+    for (const seed of campaignSeeds(count)) {
+      await history(seed).catch((error: unknown) => {
+        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+      });
+    }
+    expect(noted).toEqual(new Set(["read", "failed by itself", "asked together", "waited for others"]));
+  },
+  CAMPAIGN_LIMIT_MS,
+);
