@@ -6,6 +6,7 @@ import { type CommitDependencies, change } from "../../platform/changes/change.t
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
+import { assertMailSteps } from "../users/store.ts";
 import { identityTarget, type ProvedIdentity } from "./identity.ts";
 import { assertSessionLive, insertIdentity, selectIdentityOwner } from "./store.ts";
 
@@ -20,7 +21,7 @@ export interface IdentityLink {
 
 /**
  * Links an identity to the user of a session. Changes nothing if it is already linked to this user. Refuses IDENTITY_TAKEN if it is linked to
- * another user, also if that happens concurrently.
+ * another user, also if that happens concurrently, and a session that a mailed code stepped up for a user who has a stronger factor by now.
  */
 export function linkIdentity(deps: LinkDependencies, of: IdentityLink): Promise<Result<void, Failure>> {
   const { db, nowMs } = deps;
@@ -34,7 +35,7 @@ export function linkIdentity(deps: LinkDependencies, of: IdentityLink): Promise<
     if (conflict?.kind === "assertion")
       return err({
         code: "SIGN_IN_REFUSED",
-        reason: "the session that began the link has ended; sign in and start again",
+        reason: "the session that began the link has ended, or its mailed code does not count any more; start again",
       });
     if (owner !== undefined && owner.userId !== user.id) return err({ code: "IDENTITY_TAKEN" });
     if (owner !== undefined) return ok({ value: undefined });
@@ -42,6 +43,7 @@ export function linkIdentity(deps: LinkDependencies, of: IdentityLink): Promise<
       value: undefined,
       statements: [
         assertSessionLive(db, session.id),
+        ...(session.factor === "EMAIL_CODE" ? [assertMailSteps(db, user.id)] : []),
         insertIdentity(db, identity, user.id, nowMs),
         insertAudit(db, trail, { id, merchantId: null, action: "identity.linked", target, after }, nowMs),
       ],

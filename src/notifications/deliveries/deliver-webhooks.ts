@@ -16,7 +16,7 @@ import { claimBatch, selectNextDue, selectWaiting } from "./store.ts";
 export interface DeliverDependencies extends PostDependencies, RecordDependencies {
   readonly db: Db;
   readonly sleep: Sleep;
-  /** Throws if one cannot be decrypted. */
+  /** Throws if the newest cannot be decrypted. */
   readonly open: (secrets: readonly WebhookSecret[]) => Promise<readonly string[]>;
   /** Called after each round, for the log. */
   readonly noteRound?: (round: RoundNote) => void;

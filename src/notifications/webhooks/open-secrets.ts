@@ -2,15 +2,15 @@ import type { Keyring } from "../../lib/keyring.ts";
 import { unseal } from "../../lib/seal.ts";
 import { secretContext, type WebhookSecret } from "./webhook.ts";
 
-/** The decrypted secrets, in the same order. Throws if one cannot be decrypted: its key is missing, or the row was altered. */
+/**
+ * The decrypted secrets, newest first as they are given. Throws if the newest cannot be decrypted: its key is missing, or the row was altered. An
+ * older one that cannot is left out: the endpoint has been given a new secret since, and must not wait a day until the old one ends.
+ */
 export async function openSecrets(
   keys: Keyring,
   secrets: readonly Pick<WebhookSecret, "id" | "sealed">[],
 ): Promise<readonly string[]> {
-  const opened = secrets.map(async ({ id, sealed }) => {
-    const secret = await unseal(keys, secretContext(id), sealed);
-    if (secret === undefined) throw new Error(`the webhook secret ${id} cannot be decrypted`);
-    return secret;
-  });
-  return Promise.all(opened);
+  const opened = await Promise.all(secrets.map(({ id, sealed }) => unseal(keys, secretContext(id), sealed)));
+  if (opened[0] === undefined) throw new Error(`the webhook secret ${secrets[0]?.id} cannot be decrypted`);
+  return opened.filter((secret) => secret !== undefined);
 }

@@ -12,8 +12,8 @@ import { ok, type Result } from "../../../src/lib/result.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
-import { identities, sessions } from "../../../src/platform/db/schema/users.ts";
-import { seedSession } from "../../support/people.ts";
+import { identities, passkeys, sessions, users } from "../../../src/platform/db/schema/users.ts";
+import { seedSession, type TestUser } from "../../support/people.ts";
 
 export const db = openDb(env.DB);
 export const fresh = () => crypto.randomUUID();
@@ -83,6 +83,21 @@ export function callbackOf(begun: { url: string; browserToken: string }, changes
     ...changes,
   };
 }
+
+export const hasApp = async ({ userId }: Pick<TestUser, "userId">) => {
+  await db.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, userId));
+};
+
+export const hasPasskey = async ({ userId }: Pick<TestUser, "userId">) => {
+  const of = {
+    id: makeId("pky", freshUlid(Date.now())),
+    userId,
+    credentialId: fresh(),
+    publicKey: "",
+    transports: "[]",
+  };
+  await db.insert(passkeys).values({ ...of, counter: 0, name: "Key", isBackedUp: false, createdAtMs: 1 });
+};
 
 export const refusedWith = (reason: RegExp) => ({
   ok: false,

@@ -7,10 +7,9 @@ import { beginAttempt } from "../../../src/accounts/identities/begin-attempt.ts"
 import { finishAttempt } from "../../../src/accounts/identities/finish-attempt.ts";
 import type { ProviderProblem } from "../../../src/accounts/identities/identity.ts";
 import { sha256Hex } from "../../../src/lib/bytes.ts";
-import { makeId } from "../../../src/lib/ids.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
-import { emailCodes, passkeys, sessions, singleUseTokens, users } from "../../../src/platform/db/schema/users.ts";
+import { emailCodes, sessions, singleUseTokens, users } from "../../../src/platform/db/schema/users.ts";
 import type { Failure } from "../../../src/platform/failures.ts";
 import { expectRefusal, send, sendWith } from "../../support/access.ts";
 import { mailedCode } from "../../support/browser.ts";
@@ -21,7 +20,8 @@ import {
   db,
   dependenciesWith,
   fresh,
-  freshUlid,
+  hasApp,
+  hasPasskey,
   identityOf,
   linkWalk,
   ownersOf,
@@ -32,21 +32,6 @@ import {
 } from "./identities-harness.ts";
 
 const usersNamed = (email: string) => db.select().from(users).where(eq(users.emailKey, email.toLowerCase()));
-
-const hasApp = async ({ userId }: TestUser) => {
-  await db.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, userId));
-};
-
-const hasPasskey = async ({ userId }: TestUser) => {
-  const of = {
-    id: makeId("pky", freshUlid(Date.now())),
-    userId,
-    credentialId: fresh(),
-    publicKey: "",
-    transports: "[]",
-  };
-  await db.insert(passkeys).values({ ...of, counter: 0, name: "Key", isBackedUp: false, createdAtMs: 1 });
-};
 
 /** Enters the code of the newest mail in the browser that holds the nonce. */
 async function proveMailbox(email: string, nonce: string | undefined) {
@@ -150,9 +135,10 @@ describe("a linked identity", () => {
     ["an authenticator app", { totpEnabledAtMs: 1 }],
     ["a code by mail as second factor", { emailOtpEnabledAtMs: 1 }],
   ])("opens a session that waits for the second factor of a user with %s", async (_, changes) => {
-    const user = await seedUser(changes);
+    const user = await seedUser();
     const identity = identityOf();
     await linkWalk(user.userId, identity);
+    await db.update(users).set(changes).where(eq(users.id, user.userId));
     const { finished } = await walk({ verdict: ok(identity) });
     expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", state: "PENDING_2FA" } });
     if (!finished.ok || finished.value.kind !== "SIGNED_IN") throw new Error("not signed in");

@@ -12,6 +12,8 @@ import {
   callbackOf,
   db,
   dependenciesWith,
+  hasApp,
+  hasPasskey,
   identityOf,
   linkWalk,
   ownersOf,
@@ -82,6 +84,26 @@ describe("linking", () => {
     await db.update(sessions).set({ revokedAtMs: Date.now() }).where(eq(sessions.id, sessionId));
     const finished = await finishAttempt(deps, callbackOf(begun.value, { sessionToken: token }));
     expect(finished).toMatchObject(refusedWith(/session/));
+  });
+
+  it.each([
+    ["a passkey", "PASSKEY", hasPasskey],
+    ["an authenticator app", "TOTP", hasApp],
+  ] as const)("needs a factor that still counts when the user has %s by now", async (_, strong, equip) => {
+    for (const factor of ["EMAIL_CODE", strong] as const) {
+      const user = await seedUser();
+      const { token, sessionId } = await sessionOf(user.userId, { factor });
+      const identity = identityOf();
+      const { deps } = dependenciesWith(ok(identity));
+      const linkTo = { userId: user.userId, sessionId };
+      const begun = await beginAttempt(deps, { provider: "google", browserToken: undefined, returnTo: "/", linkTo });
+      if (!begun.ok) throw new Error(begun.error.code);
+      await equip(user);
+      const finished = await finishAttempt(deps, callbackOf(begun.value, { sessionToken: token }));
+      if (factor === strong) expect(finished).toMatchObject({ ok: true, value: { kind: "LINKED" } });
+      else expect(finished).toMatchObject(refusedWith(/session/));
+      expect(await ownersOf(identity)).toHaveLength(factor === strong ? 1 : 0);
+    }
   });
 
   it("does not happen in a sign-in: the session of another user in the browser gets no identity", async () => {

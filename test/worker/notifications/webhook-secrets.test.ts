@@ -194,4 +194,17 @@ describe("a rotation", () => {
     expect(await openSecrets(both, [{ id: row.id, sealed }, row])).toEqual(["whsec_new", secret]);
     await expect(openSecrets(newer.value, [row])).rejects.toThrow(row.id);
   });
+
+  it("lets an endpoint go on whose older secret no key of the deployment opens any more", async () => {
+    const { hooks } = await hookedMerchant();
+    const { id } = await makeHook(hooks);
+    const lost = parseKeyring("SECRETS_AES_KEY", `lost:${base64.encode(new Uint8Array(32).fill(8))}`);
+    const [row] = await secretRows(id);
+    if (!lost.ok || row === undefined) throw new Error("no key, or no row");
+    const sealed = await seal(lost.value, secretContext(row.id), "whsec_lost");
+    await testDb.update(webhookSecrets).set({ sealed }).where(eq(webhookSecrets.id, row.id));
+    await expect(signingAt(id, Date.now())).rejects.toThrow(row.id);
+    const { secret } = await rotate(hooks, id);
+    expect(await signingAt(id, Date.now())).toEqual([secret]);
+  });
 });
