@@ -78,7 +78,7 @@ describe("the recovery export as CSV", () => {
     ["-1", "'-1"],
     ["@SUM(A1)", "'@SUM(A1)"],
     ["\t=1", "'\t'=1"],
-    ["\r=1", '"\'\r\'=1"'],
+    ["\r=1", "\"'\r'=1\""],
     ['=HYPERLINK("x")', '"\'=HYPERLINK(""x"")"'],
     ["", ""],
   ])("writes %j as %j", (field, written) => {
