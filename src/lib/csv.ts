@@ -3,7 +3,10 @@
 const LINE_END = "\r\n";
 
 /** The beginning of a formula, behind what a spreadsheet may skip. Of the text's compatible form: a full-width sign counts in some languages. */
-const FORMULA = /^([\t\r\n]|[\s\p{C}\p{Z}]*[=+\-@\u2212])/u;
+const FORMULA = /^([\t\r\n]|[\s\p{C}\p{Z}"]*[=+\-@\u2212])/u;
+
+/** Where a cell begins for a spreadsheet that separates by a semicolon, as in German, or a tab: then our quotation marks do not count. */
+const CELL_BEGINS = /(?<=[;\t\r\n])(?![\t\r\n])/;
 
 /** One record with its line end. An apostrophe in front keeps a spreadsheet from running a text as a formula (OWASP "CSV Injection"). */
 export function csvRecord(fields: readonly (string | number)[]): string {
@@ -12,6 +15,7 @@ export function csvRecord(fields: readonly (string | number)[]): string {
 
 function csvField(field: string | number): string {
   if (typeof field === "number") return String(field);
-  const harmless = FORMULA.test(field.normalize("NFKC")) ? `'${field}` : field;
+  const cells = field.split(CELL_BEGINS);
+  const harmless = cells.map((cell) => (FORMULA.test(cell.normalize("NFKC")) ? `'${cell}` : cell)).join("");
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

@@ -63,7 +63,7 @@ export function merchantMail(facts: ReceiptFacts, context: Context): Mail {
     paragraphs: [
       `${title} of ${merchantName} is paid${isOver ? ", with more than was asked for. The excess belongs to the customer" : ""}.`,
       `Invoice: ${facts.invoiceId}`,
-      ...(externalId === null ? [] : [`External id: ${externalId}`]),
+      ...(externalId === null ? [] : [`External id: ${linkless(externalId)}`]),
       `Asked: ${total}`,
       `Received: ${received}`,
       `Paid at: ${timeText("en", facts.paidAtMs)}`,

@@ -31,11 +31,13 @@ export const TAGS = {
 
 export type Tag = keyof typeof TAGS;
 
-/** Whether it waits while revoked access may work again after a restore: whatever has a caller, changes something, or shows payers what to pay. */
+/**
+ * Whether it waits while revoked access may work again after a restore: whatever has a caller, changes something, signs somebody in, or shows payers
+ * what to pay.
+ */
 export function waitsForRestore({ callers, method, tag, isForAnyOrigin, isPage }: RouteSpec): boolean {
-  return (
-    callers !== "ANYBODY" || method !== "GET" || Boolean(isPage) || (tag === "Checkout" && Boolean(isForAnyOrigin))
-  );
+  const isReadByAnybody = callers === "ANYBODY" && method === "GET" && !isPage && tag !== "Sign-in";
+  return !isReadByAnybody || (tag === "Checkout" && Boolean(isForAnyOrigin));
 }
 
 export interface RouteAnswer {

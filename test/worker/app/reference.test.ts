@@ -47,8 +47,16 @@ const CHANGING = [
   "ORIGIN_NOT_ALLOWED",
 ];
 
-/** What anybody may read, but for where to pay: it waits with all changes while revoked access may work again after a restore (reliability.md 7). */
+/**
+ * What anybody may read, but for where to pay and the way in by a provider: these wait with all changes while revoked access may work again after a
+ * restore (reliability.md 7).
+ */
 const SHOWING_A_PLACE = ["GET /api/v1/checkout/:invoiceId"];
+const SIGNING_IN = [
+  "GET /api/v1/auth/methods",
+  "GET /api/v1/auth/:provider/start",
+  "GET /api/v1/auth/:provider/callback",
+];
 
 /** What a browser may do with a public key, and is challenged for where the deployment has a Turnstile widget. */
 const CHALLENGED = ["createInvoice"];
@@ -66,7 +74,7 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
   const isGuarded = !OPEN.includes(name);
   const isForKeysAlone = KEY_ONLY.includes(name);
   const isChanging = spec.method !== "GET";
-  const isOpenAndWaits = !isGuarded && (isChanging || SHOWING_A_PLACE.includes(name));
+  const isOpenAndWaits = !isGuarded && (isChanging || [...SHOWING_A_PLACE, ...SIGNING_IN].includes(name));
   return [
     ...ANY,
     ...(isOpenAndWaits ? ["RESTORING"] : []),

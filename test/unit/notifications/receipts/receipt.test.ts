@@ -111,6 +111,17 @@ describe("a team's receipt", () => {
   });
 });
 
+it("no receipt has a link, a header or a tag out of a text of the shop's or its customers'", () => {
+  const evil = "https://eve.example/pay now@eve.example www.eve.example\r\nBcc: <b>\u202E";
+  const texts = { title: evil, externalId: evil, merchantName: evil, shopName: evil };
+  for (const { mail } of [...mailsOf("CUSTOMER", texts), ...mailsOf("MERCHANT", texts)]) {
+    expect(mail.text + mail.html + mail.subject).not.toMatch(/eve\.|@eve|\u202E/);
+    expect(mail.html).not.toContain("<b>");
+    expect(mail.text).not.toMatch(/^Bcc/m);
+    expect(mail.subject).not.toMatch(/[\r\n]/);
+  }
+});
+
 it("no receipt names an address to pay to", () => {
   for (const { mail } of [...mailsOf("CUSTOMER"), ...mailsOf("MERCHANT")])
     expect((mail.text + mail.html).match(/\b(0x[0-9a-f]{40}\b|bc1|T[1-9A-HJ-NP-Za-km-z]{33})/g)).toBeNull();

@@ -1,0 +1,54 @@
+// What answers after a restore before revocations are repeated: every route is knocked at by everybody who may have been revoked.
+import { expect, it } from "vitest";
+import { SPECS } from "../../../src/app/app.ts";
+import { type Ask, deploymentWith, seedShop } from "../../support/access.ts";
+import { nameOf, pathOf } from "../../support/access-knock.ts";
+import { countingEnv } from "../../support/counting-env.ts";
+import { seedUser } from "../../support/people.ts";
+import { storedRows } from "../../support/production.ts";
+import { putPhase, restoredEnv } from "../../support/restores.ts";
+
+/** They have no caller, change nothing, and show payers nothing to pay. Besides these, the pages of the console, which are one static file. */
+const OPEN: readonly string[] = [
+  "GET /healthz",
+  "GET /metrics",
+  "GET /openapi.json",
+  "GET /docs",
+  "GET /dev/mail",
+  "GET /images/:merchantId/:name",
+  "GET /api/v1/explorers",
+  "GET /.well-known/edgetill-keys.json",
+  // A socket on which nothing comes but the word that there is something to read.
+  "GET /pay/:invoiceId/live",
+];
+
+async function callers(): Promise<readonly Ask[]> {
+  const { secretKey, publicKey } = await seedShop();
+  const { headers } = await seedUser({ operatorSinceMs: Date.now() });
+  return [{}, { key: secretKey }, { key: publicKey }, { headers }];
+}
+
+it("before revocations are repeated, every route but those on the list answers 503 to everybody, and nothing is written", {
+  timeout: 120_000,
+}, async () => {
+  const asks = await callers();
+  const restored = restoredEnv(Date.now());
+  await putPhase(restored, "REVOCATIONS");
+  const providers = '{"google":{"clientId":"a","clientSecret":"b","issuer":"http://localhost:9"}}';
+  const { bindings, calls } = countingEnv({ RESTORE_EPOCH: restored.RESTORE_EPOCH, SIGN_IN_PROVIDERS: providers });
+  const send = deploymentWith(bindings);
+  const before = await storedRows();
+  const answered: string[] = [];
+  for (const spec of SPECS) {
+    if (OPEN.includes(nameOf(spec)) || (spec.tag === "Pages" && !spec.isPage)) continue;
+    const body = spec.method === "GET" || spec.isPage ? {} : { body: {} };
+    for (const ask of asks) {
+      const { status, json, text } = await send(pathOf(spec), { method: spec.method, ...body, ...ask });
+      const says = spec.isPage ? text.includes("Try again in a minute.") : json?.code === "RESTORING";
+      if (status !== 503 || !says) answered.push(`${nameOf(spec)}: ${status} ${json?.code}`);
+    }
+  }
+  expect(answered).toEqual([]);
+  expect(await storedRows()).toEqual(before);
+  expect(new Set(calls)).toEqual(new Set(["D1 read"]));
+});
