@@ -14,15 +14,16 @@ export const listQuery = () => ({
     .transform(Number)
     .optional()
     .meta({ description: `The number of rows per page, from 1 to ${MAX_LIMIT}; ${DEFAULT_LIMIT} by default.` }),
-  cursor: z.string().max(200).optional().meta({ description: "The `nextCursor` of the previous page; opaque." }),
+  cursor: z.string().max(200).optional().meta({
+    description: "The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows.",
+  }),
   page: z
     .string()
     .regex(/^([1-9]\d{0,2}|1000)$/, `must be a whole number from 1 to ${MAX_PAGE}`)
     .transform(Number)
     .optional()
     .meta({
-      description:
-        "The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total.",
+      description: "The page number, from 1. With it, or without a cursor, the response has `pagination` with the total.",
     }),
 });
 
@@ -56,11 +57,12 @@ export interface PageRequest {
 /** The page that a list's query requests; refuses an invalid cursor. */
 export function pageRequest(query: ListQuery): Result<PageRequest, "NOT_A_CURSOR"> {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  if (query.cursor !== undefined) {
+  if (query.cursor) {
     const after = decodeCursor(query.cursor);
     return after.ok ? ok({ limit, offset: 0, after: after.value, page: undefined }) : after;
   }
-  const page = query.page ?? (query.limit === undefined ? 1 : undefined);
+  // Older clients of this interface expect page numbers wherever they sent no cursor.
+  const page = query.page ?? (query.cursor === undefined ? 1 : undefined);
   return ok({ limit, offset: ((page ?? 1) - 1) * limit, after: undefined, page });
 }
 

@@ -135,6 +135,7 @@ export const INVOICES: Behaviours = {
     await edgetill.invoices.list({ page: 2, limit: 2 });
     await edgetill.invoices.list({ currency: "EUR", needsReview: false, createdFrom: "2026-01-01", limit: 100 });
     await edgetill.invoices.list({ createdTo: new Date(0), limit: 1 });
+    await edgetill.invoices.list({ cursor: "", limit: 1 });
     for (const query of [
       "cursor=x",
       "limit=0",
