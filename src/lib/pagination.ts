@@ -23,7 +23,8 @@ export const listQuery = () => ({
     .transform(Number)
     .optional()
     .meta({
-      description: "The page number, from 1. With it, or without a cursor, the response has `pagination` with the total.",
+      description:
+        "The page number, from 1. With it, or without a cursor, the response has `pagination` with the total.",
     }),
 });
 

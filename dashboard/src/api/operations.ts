@@ -1512,10 +1512,21 @@ export interface components {
       updatedAt: string;
       customer: {
         id: string;
+        merchantId: string;
         email: string | null;
         name: string | null;
         address: string | null;
         phoneNumber: string | null;
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        createdAt: string;
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        updatedAt: string;
       } | null;
       product: components["schemas"]["Product"] | null;
       payments: components["schemas"]["Payment"][];

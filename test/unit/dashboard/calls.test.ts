@@ -30,11 +30,7 @@ describe("the URL of a call", () => {
       ] as const
     ).map(
       ([query, wanted]) =>
-        [
-          "listInvoices",
-          { merchantId, query },
-          `GET /api/v1/merchants/merchant/mer_1/invoices?${wanted}`,
-        ] as const,
+        ["listInvoices", { merchantId, query }, `GET /api/v1/merchants/merchant/mer_1/invoices?${wanted}`] as const,
     ),
   ] as const)("of %s has its parameters in their places", (operation, input, wanted) => {
     const { method, url } = targetOf(operation, input);
