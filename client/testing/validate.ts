@@ -41,10 +41,21 @@ export interface Bodies {
 }
 
 /** The body, or throws VALIDATION_FAILED with every problem. */
-export function bodyOf<Name extends keyof Bodies>(name: Name, body: unknown): Bodies[Name] {
+export function bodyOf<Name extends keyof Bodies>(name: Name, given: unknown): Bodies[Name] {
   const problems: ErrorDetail[] = [];
+  const body = withoutNulls(SCHEMAS[name] ?? {}, given);
   if (!isBody(name, body, problems)) throw invalid(problems);
   return body;
+}
+
+/** Null is an absent member, unless the member may be null. */
+function withoutNulls({ properties = {} }: Checked, body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const isKept = ([name, value]: readonly [string, unknown]) => {
+    const known = properties[name];
+    return value !== null || known === undefined || problemsOf(known, null, "").length === 0;
+  };
+  return Object.fromEntries(Object.entries(body).filter(isKept));
 }
 
 function isBody<Name extends keyof Bodies>(name: Name, body: unknown, problems: ErrorDetail[]): body is Bodies[Name] {

@@ -20,12 +20,17 @@ const settings = () => ({
   isEnabled: isEnabled().default(true),
 });
 
+/** A member of other wallets, for clients that send all members: null is an absent one, and anything else is refused. */
+const absent = () => z.never("unknown field").optional();
+
 export const registerWalletBody = () =>
   z.discriminatedUnion("walletType", [
     z.strictObject({
       walletType: z.literal("DIRECT_WALLET"),
       ...pairFields(),
       address: text(MAX_TEXT).meta({ examples: ["bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"] }),
+      xpub: absent(),
+      derivationPath: absent(),
       ...settings(),
     }),
     z.strictObject({
@@ -35,6 +40,7 @@ export const registerWalletBody = () =>
         description: "Extended public key of an account: xpub, ypub or zpub; on test networks tpub, upub or vpub.",
       }),
       derivationPath: text(100).meta({ description: "Derivation path of the account.", examples: ["m/84'/0'/0'"] }),
+      address: absent(),
       ...settings(),
     }),
   ]);
@@ -42,7 +48,13 @@ export const registerWalletBody = () =>
 /** Address, xpub and path never change: a wallet is rotated instead (Interface 4.3). */
 export const updateWalletBody = () =>
   z
-    .strictObject({ isEnabled: isEnabled().optional(), requiredConfirmations: requiredConfirmations().optional() })
+    .strictObject({
+      isEnabled: isEnabled().optional(),
+      requiredConfirmations: requiredConfirmations().optional(),
+      address: absent(),
+      xpub: absent(),
+      derivationPath: absent(),
+    })
     .refine(isAnyGiven, "must contain isEnabled or requiredConfirmations");
 
 /** Query parameters arrive as text. */
