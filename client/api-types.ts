@@ -1268,7 +1268,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id. */
       search?: string | undefined;
@@ -1278,7 +1278,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description The id of a user or API key, or one of USER, API_KEY, SYSTEM. */
       actor?: string | undefined;
@@ -1377,7 +1377,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id or email. */
       search?: string | undefined;
@@ -1410,7 +1410,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only invoices in this status.
@@ -1494,7 +1494,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only payments in this status.
@@ -1513,7 +1513,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description Only active products, or only inactive ones. */
       isActive?: boolean | undefined;
@@ -2329,7 +2329,7 @@ export interface components {
       deletedAt: string | null;
       /**
        * Format: uri
-       * @description The public page to buy the product: `PUBLIC_URL/buy/{id}`. Open while the product is active.
+       * @description The public page to buy the product. Open while the product is active.
        */
       checkoutUrl: string;
     };

@@ -1626,7 +1626,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id. */
       search?: string | undefined;
@@ -1636,7 +1636,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description The id of a user or API key, or one of USER, API_KEY, SYSTEM. */
       actor?: string | undefined;
@@ -1735,7 +1735,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id or email. */
       search?: string | undefined;
@@ -1768,7 +1768,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     ListInvoicesQuery: {
@@ -1776,7 +1776,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only invoices in this status.
@@ -1860,7 +1860,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     ListMerchantSummariesQuery: {
@@ -1876,7 +1876,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id. */
       search?: string | undefined;
@@ -1886,7 +1886,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only entries with this action.
@@ -1983,7 +1983,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     ListPasskeysQuery: {
@@ -1991,7 +1991,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     ListPaymentsQuery: {
@@ -1999,7 +1999,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only payments in this status.
@@ -2018,7 +2018,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description Only active products, or only inactive ones. */
       isActive?: boolean | undefined;
@@ -2030,7 +2030,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description With true, only those that nobody has reviewed. */
       isOpen?: boolean | undefined;
@@ -2040,7 +2040,7 @@ export interface components {
       limit?: number | undefined;
       /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     /** ListedMember */
@@ -3548,7 +3548,7 @@ export interface components {
       deletedAt: string | null;
       /**
        * Format: uri
-       * @description The public page to buy the product: `PUBLIC_URL/buy/{id}`. Open while the product is active.
+       * @description The public page to buy the product. Open while the product is active.
        */
       checkoutUrl: string;
     };

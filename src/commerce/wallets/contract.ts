@@ -1,6 +1,6 @@
 // The wire format of wallets: requests and answers (Interface 2.1, decisions 3).
 import * as z from "zod";
-import { isAnyGiven, textField as text, time } from "../../lib/fields.ts";
+import { integerParameter, isAnyGiven, textField as text, time } from "../../lib/fields.ts";
 
 /** Longer than any address or key, so that an invalid one is refused with its real reason instead of its length. */
 const MAX_TEXT = 1_000;
@@ -60,19 +60,10 @@ export const updateWalletBody = () =>
 /** Query parameters arrive as text. */
 export const addressesQuery = () =>
   z.object({
-    from: z
-      .string()
-      .regex(/^\d{1,10}$/, "must be a whole number from 0")
-      .transform(Number)
-      .refine((value) => value < HARDENED, "must be less than 2147483648")
+    from: integerParameter(0, HARDENED - 1)
       .default(0)
       .meta({ description: "Index of the first address." }),
-    count: z
-      .string()
-      .regex(/^([1-9]\d?|100)$/, "must be a whole number from 1 to 100")
-      .transform(Number)
-      .default(20)
-      .meta({ description: "Number of addresses, 1 to 100." }),
+    count: integerParameter(1, 100).default(20).meta({ description: "Number of addresses, 1 to 100." }),
   });
 
 export const recoveryQuery = () =>
