@@ -98,7 +98,7 @@ async function creates(of: Product): Promise<{ readonly merchant: Merchant; read
 
 async function reads(of: Product, merchant: Merchant): Promise<readonly string[]> {
   const get = (path: string) => requestText({ method: "GET", path: merchant.path(path), headers: merchant.headers });
-  if (scenario === "list") return [get("/invoices?limit=20")];
+  if (scenario === "list") return [get("/invoices?limit=20&cursor=")];
   const { results } = await of.database.prepare("SELECT id FROM invoices LIMIT 200").all<{ id: string }>();
   if (scenario === "page") return results.map(({ id }) => requestText({ method: "GET", path: `/pay/${id}` }));
   return results.map((row) => get(`/invoices/${row.id}`));

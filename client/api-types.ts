@@ -1175,10 +1175,21 @@ export interface components {
       updatedAt: string;
       customer: {
         id: string;
+        merchantId: string;
         email: string | null;
         name: string | null;
         address: string | null;
         phoneNumber: string | null;
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        createdAt: string;
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        updatedAt: string;
       } | null;
       product: components["schemas"]["Product"] | null;
       payments: components["schemas"]["Payment"][];
@@ -1255,9 +1266,9 @@ export interface components {
     ListApiKeysQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id. */
       search?: string | undefined;
@@ -1265,9 +1276,9 @@ export interface components {
     ListAuditEventsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description The id of a user or API key, or one of USER, API_KEY, SYSTEM. */
       actor?: string | undefined;
@@ -1364,9 +1375,9 @@ export interface components {
     ListCustomersQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id or email. */
       search?: string | undefined;
@@ -1374,7 +1385,7 @@ export interface components {
     ListDeliveriesQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
       /**
        * @description Only deliveries in this status.
@@ -1385,7 +1396,7 @@ export interface components {
     ListEventsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
       /** @description Only events of this type; `invoice.*` names all types of a domain. */
       type?: string | undefined;
@@ -1397,9 +1408,9 @@ export interface components {
     ListInvoicesQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only invoices in this status.
@@ -1481,9 +1492,9 @@ export interface components {
     ListPaymentsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only payments in this status.
@@ -1500,9 +1511,9 @@ export interface components {
     ListProductsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description Only active products, or only inactive ones. */
       isActive?: boolean | undefined;
@@ -2318,7 +2329,7 @@ export interface components {
       deletedAt: string | null;
       /**
        * Format: uri
-       * @description The public page to buy the product: `PUBLIC_URL/buy/{id}`. Open while the product is active.
+       * @description The public page to buy the product. Open while the product is active.
        */
       checkoutUrl: string;
     };

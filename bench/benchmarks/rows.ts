@@ -43,8 +43,8 @@ export function tables(context: Context): Promise<readonly [Filled, Filled]> {
 
 /** The page that begins after invoice number `n`, counted from the oldest. */
 function pagePath({ merchant, range }: Filled, n?: number): string {
-  const cursor = n === undefined ? "" : `&cursor=${encodeCursor(range.positionOf(n))}`;
-  return merchant.path(`/invoices?limit=${LIMIT}${cursor}`);
+  const cursor = n === undefined ? "" : encodeCursor(range.positionOf(n));
+  return merchant.path(`/invoices?limit=${LIMIT}&cursor=${cursor}`);
 }
 
 function pageTarget(table: Filled, label: string, n?: number): Target {

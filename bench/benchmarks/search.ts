@@ -25,7 +25,7 @@ const TEXTS: readonly { readonly kind: string; readonly text: string; readonly f
 
 const pathOf = ({ merchant }: Filled, text: string) => merchant.path(`/search?q=${encodeURIComponent(text)}`);
 const listPathOf = ({ merchant }: Filled, text: string) =>
-  merchant.path(`/invoices?limit=20&search=${encodeURIComponent(text)}`);
+  merchant.path(`/invoices?limit=20&cursor=&search=${encodeURIComponent(text)}`);
 
 export async function search(context: Context): Promise<Outcome> {
   const [small, large] = await tables(context);

@@ -12,7 +12,6 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly description?: string;
-  readonly pattern?: string;
   readonly [other: string]: unknown;
 }
 
@@ -143,7 +142,7 @@ function operationsSchema(operations: readonly Operation[], named: Schemas, kind
 }
 
 function querySchema(query: readonly Parameter[]): Schema {
-  const properties = Object.fromEntries(query.map(({ name, schema }) => [name, queryValue(schema)]));
+  const properties = Object.fromEntries(query.map(({ name, schema }) => [name, schema]));
   return { type: "object", properties, required: query.filter(({ required }) => required).map(({ name }) => name) };
 }
 
@@ -169,15 +168,6 @@ const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${nam
 const objectOf = (properties: Schemas): Schema => ({ type: "object", properties, required: Object.keys(properties) });
 
 const parametersIn = (place: string, { parameters }: Operation) => parameters.filter((each) => each.in === place);
-
-/** A query is text; these are what the text says. */
-function queryValue(schema: Schema): Schema {
-  const { description = "" } = schema;
-  if (schema.enum?.join() === "true,false") return { description, type: "boolean" };
-  if (schema.format === "date") return schema;
-  if (schema.pattern?.includes("\\d") === true && schema.enum === undefined) return { description, type: "number" };
-  return schema;
-}
 
 /** What a kind of key is answered, each form once. Where one form is for public keys, the others are for secret ones. */
 function answersOf({ responses }: Operation, { isPublic }: KeyKind): readonly Schema[] {

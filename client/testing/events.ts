@@ -62,7 +62,8 @@ export function listEvents(state: FakeState, query: Readonly<Record<string, stri
   );
   if (after === undefined) {
     const rows = wanted.map((event) => ({ id: event.id, at: event.timestamp, shown: event }));
-    return pageOf(rows, { ...query, limit });
+    // Events have no page numbers.
+    return pageOf(rows, { limit, cursor: query.cursor ?? "" });
   }
   if (after !== "0") eventNamed(state, after);
   const later = wanted.filter(({ id }) => after === "0" || id > after);

@@ -261,8 +261,8 @@ function customerOfInvoice(
 
 function shownCustomer(customer: Api.Customer | undefined): Api.Invoice["customer"] {
   if (customer === undefined) return null;
-  const { id, email, name, address, phoneNumber } = customer;
-  return { id, email, name, address, phoneNumber };
+  const { metadata: _, deletedAt: __, ...shown } = customer;
+  return shown;
 }
 
 /** How an invoice is shown: its customer and product as they are now. */

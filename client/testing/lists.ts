@@ -11,12 +11,12 @@ export interface Row {
 
 type Query = Readonly<Record<string, string>>;
 
-/** `rows`: oldest first, those that the query's own filters leave. Without a limit, a cursor or a page the rows are counted. */
+/** `rows`: oldest first, those that the query's own filters leave. Without a cursor, or with a page, the rows are counted. */
 export function pageOf(rows: readonly Row[], query: Query): object {
   const limit = Number(query.limit ?? 20);
   const newest = rows.toReversed();
-  if (query.cursor !== undefined) return pageFrom(afterCursor(newest, query.cursor), limit);
-  const page = query.page ?? (query.limit === undefined ? "1" : undefined);
+  if (query.cursor) return pageFrom(afterCursor(newest, query.cursor), limit);
+  const page = query.page ?? (query.cursor === undefined ? "1" : undefined);
   const found = pageFrom(newest.slice((Number(page ?? 1) - 1) * limit), limit);
   if (page === undefined) return found;
   const lastPage = Math.max(1, Math.ceil(rows.length / limit));

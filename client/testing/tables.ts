@@ -92,9 +92,9 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
   listInvoices: {
     type: "object",
     properties: {
-      limit: { type: "string", pattern: "^([1-9]\\d?|100)$" },
+      limit: { type: "integer", minimum: 1, maximum: 100 },
       cursor: { type: "string", maxLength: 200 },
-      page: { type: "string", pattern: "^([1-9]\\d{0,2}|1000)$" },
+      page: { type: "integer", minimum: 1, maximum: 1000 },
       status: {
         type: "string",
         enum: ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID", "OVERPAID", "UNDERPAID", "EXPIRED", "CANCELLED"],
@@ -179,7 +179,7 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
           },
         ],
       },
-      needsReview: { type: "string", enum: ["true", "false"] },
+      needsReview: { type: "boolean" },
       search: { type: "string", minLength: 1, maxLength: 320 },
     },
   },
@@ -224,9 +224,9 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
   listPayments: {
     type: "object",
     properties: {
-      limit: { type: "string", pattern: "^([1-9]\\d?|100)$" },
+      limit: { type: "integer", minimum: 1, maximum: 100 },
       cursor: { type: "string", maxLength: 200 },
-      page: { type: "string", pattern: "^([1-9]\\d{0,2}|1000)$" },
+      page: { type: "integer", minimum: 1, maximum: 1000 },
       status: { type: "string", enum: ["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"] },
       network: { type: "string" },
       txHash: { type: "string", maxLength: 80 },
@@ -246,7 +246,7 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
   listEvents: {
     type: "object",
     properties: {
-      limit: { type: "string", pattern: "^([1-9]\\d?|100)$" },
+      limit: { type: "integer", minimum: 1, maximum: 100 },
       cursor: { type: "string", maxLength: 200 },
       type: { type: "string" },
       invoiceId: { type: "string", maxLength: 40 },
@@ -315,7 +315,7 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
       },
       description: { anyOf: [{ type: "string", minLength: 0, maxLength: 500 }, { type: "null" }] },
       isActive: { type: "boolean" },
-      retryCount: { type: "integer", minimum: 0, maximum: 9 },
+      retryCount: { type: "integer", minimum: 0, maximum: 10 },
       timeout: { type: "integer", minimum: 1000, maximum: 30000 },
     },
     required: ["url", "events"],
@@ -383,7 +383,7 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
       },
       description: { anyOf: [{ type: "string", minLength: 0, maxLength: 500 }, { type: "null" }] },
       isActive: { type: "boolean" },
-      retryCount: { type: "integer", minimum: 0, maximum: 9 },
+      retryCount: { type: "integer", minimum: 0, maximum: 10 },
       timeout: { type: "integer", minimum: 1000, maximum: 30000 },
     },
     additionalProperties: false,
@@ -454,10 +454,10 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
   listProducts: {
     type: "object",
     properties: {
-      limit: { type: "string", pattern: "^([1-9]\\d?|100)$" },
+      limit: { type: "integer", minimum: 1, maximum: 100 },
       cursor: { type: "string", maxLength: 200 },
-      page: { type: "string", pattern: "^([1-9]\\d{0,2}|1000)$" },
-      isActive: { type: "string", enum: ["true", "false"] },
+      page: { type: "integer", minimum: 1, maximum: 1000 },
+      isActive: { type: "boolean" },
       search: { type: "string", minLength: 1, maxLength: 320 },
     },
   },
@@ -549,9 +549,9 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
   listCustomers: {
     type: "object",
     properties: {
-      limit: { type: "string", pattern: "^([1-9]\\d?|100)$" },
+      limit: { type: "integer", minimum: 1, maximum: 100 },
       cursor: { type: "string", maxLength: 200 },
-      page: { type: "string", pattern: "^([1-9]\\d{0,2}|1000)$" },
+      page: { type: "integer", minimum: 1, maximum: 1000 },
       search: { type: "string", minLength: 1, maxLength: 320 },
     },
   },

@@ -41,10 +41,21 @@ export interface Bodies {
 }
 
 /** The body, or throws VALIDATION_FAILED with every problem. */
-export function bodyOf<Name extends keyof Bodies>(name: Name, body: unknown): Bodies[Name] {
+export function bodyOf<Name extends keyof Bodies>(name: Name, given: unknown): Bodies[Name] {
   const problems: ErrorDetail[] = [];
+  const body = withoutNulls(SCHEMAS[name] ?? {}, given);
   if (!isBody(name, body, problems)) throw invalid(problems);
   return body;
+}
+
+/** Null is an absent member, unless the member may be null. */
+function withoutNulls({ properties = {} }: Checked, body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const isKept = ([name, value]: readonly [string, unknown]) => {
+    const known = properties[name];
+    return value !== null || known === undefined || problemsOf(known, null, "").length === 0;
+  };
+  return Object.fromEntries(Object.entries(body).filter(isKept));
 }
 
 function isBody<Name extends keyof Bodies>(name: Name, body: unknown, problems: ErrorDetail[]): body is Bodies[Name] {
@@ -60,7 +71,8 @@ function isBody<Name extends keyof Bodies>(name: Name, body: unknown, problems: 
 
 /** The query, checked; names that no schema knows are ignored. */
 export function queryOf(name: string, query: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const problems = problemsOf(SCHEMAS[name] ?? {}, query, "");
+  const schema = SCHEMAS[name] ?? {};
+  const problems = problemsOf(schema, readQuery(schema, query), "");
   const { type, cursor, after } = query;
   if (name === "listEvents" && type !== undefined && typesNamed(type).length === 0)
     problems.push({ path: "type", message: "is not an event type" });
@@ -68,6 +80,16 @@ export function queryOf(name: string, query: Readonly<Record<string, string>>): 
     problems.push({ path: "cursor", message: "must not be used together with after" });
   if (problems.length > 0) throw invalid(problems);
   return query;
+}
+
+/** Texts of a query as what they say. */
+function readQuery({ properties = {} }: Checked, query: Readonly<Record<string, string>>): object {
+  const read = ([name, text]: readonly [string, string]) => {
+    const { type } = properties[name] ?? {};
+    if (type === "integer" && /^(0|[1-9]\d*)$/.test(text)) return [name, Number(text)];
+    return [name, type === "boolean" && /^(true|false)$/.test(text) ? text === "true" : text];
+  };
+  return Object.fromEntries(Object.entries(query).map(read));
 }
 
 /** The types that a subscription names: one, `invoice.*`, or `*`. */

@@ -11,6 +11,7 @@ import { VERSION } from "./version.ts";
 /** CommonMark, as OpenAPI specifies. */
 const description =
   () => `Non-custodial crypto payments: invoices, wallets, products and customers, and the teams behind them. Amounts are decimal strings.
+A null for an optional member of a body counts as absent, unless its schema takes null.
 
 A server sends its key as \`x-api-key\`. A user [signs in](/sign-in): the browser then has a session cookie, and every change also needs our own
 \`Origin\` header. Send JSON as \`content-type: application/json\`, and an \`Idempotency-Key\` with every POST that creates.

@@ -56,8 +56,24 @@ function isTextRecord(value: unknown): boolean {
   return Object.values(value).every((member) => typeof member === "string");
 }
 
-/** A query parameter `true` or `false`. */
-export const flagParameter = () => z.enum(["true", "false"]).transform((value) => value === "true");
+/** A query parameter `true` or `false`. The reference names what the text of a parameter is read as. */
+export const flagParameter = () =>
+  z
+    .string()
+    .refine((text) => text === "true" || text === "false", "must be true or false")
+    .transform((text) => text === "true")
+    .meta({ type: "boolean" });
+
+/** A query parameter that is a whole number. */
+export const integerParameter = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .refine(
+      (text) => /^(0|[1-9]\d*)$/.test(text) && Number(text) >= minimum && Number(text) <= maximum,
+      `must be a whole number from ${minimum} to ${maximum}`,
+    )
+    .transform(Number)
+    .meta({ type: "integer", minimum, maximum });
 
 /** A time in a query, parsed to milliseconds; a date means its start in UTC. */
 export const timeParameter = () =>

@@ -1,5 +1,6 @@
 // Lists (decisions 1): newest first, with an opaque cursor over (created_at, id), or for older clients of this interface with page numbers.
 import * as z from "zod";
+import { integerParameter } from "./fields.ts";
 import { err, ok, type Result } from "./result.ts";
 
 export const DEFAULT_LIMIT = 20;
@@ -8,22 +9,15 @@ export const MAX_PAGE = 1_000;
 
 /** The query parameters of every list; numbers arrive as text. */
 export const listQuery = () => ({
-  limit: z
-    .string()
-    .regex(/^([1-9]\d?|100)$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
-    .transform(Number)
+  limit: integerParameter(1, MAX_LIMIT)
     .optional()
     .meta({ description: `The number of rows per page, from 1 to ${MAX_LIMIT}; ${DEFAULT_LIMIT} by default.` }),
-  cursor: z.string().max(200).optional().meta({ description: "The `nextCursor` of the previous page; opaque." }),
-  page: z
-    .string()
-    .regex(/^([1-9]\d{0,2}|1000)$/, `must be a whole number from 1 to ${MAX_PAGE}`)
-    .transform(Number)
-    .optional()
-    .meta({
-      description:
-        "The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total.",
-    }),
+  cursor: z.string().max(200).optional().meta({
+    description: "The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows.",
+  }),
+  page: integerParameter(1, MAX_PAGE).optional().meta({
+    description: "The page number, from 1. With it, or without a cursor, the list has `pagination` with the total.",
+  }),
 });
 
 /** The response of a list. */
@@ -56,11 +50,12 @@ export interface PageRequest {
 /** The page that a list's query requests; refuses an invalid cursor. */
 export function pageRequest(query: ListQuery): Result<PageRequest, "NOT_A_CURSOR"> {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  if (query.cursor !== undefined) {
+  if (query.cursor) {
     const after = decodeCursor(query.cursor);
     return after.ok ? ok({ limit, offset: 0, after: after.value, page: undefined }) : after;
   }
-  const page = query.page ?? (query.limit === undefined ? 1 : undefined);
+  // Older clients of this interface expect page numbers wherever they sent no cursor.
+  const page = query.page ?? (query.cursor === undefined ? 1 : undefined);
   return ok({ limit, offset: ((page ?? 1) - 1) * limit, after: undefined, page });
 }
 

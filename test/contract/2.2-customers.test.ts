@@ -32,10 +32,13 @@ describe("the customer of an invoice", () => {
     const second = await createInvoice(shop, { customerName: "Ann" });
     expect(first.customer).toEqual({
       id: first.customerId,
+      merchantId: first.merchantId,
       email: null,
       name: "Ann",
       address: null,
       phoneNumber: null,
+      createdAt: first.createdAt,
+      updatedAt: first.createdAt,
     });
     expect(second.customerId).not.toBe(first.customerId);
   });
@@ -44,6 +47,24 @@ describe("the customer of an invoice", () => {
     const { customerId, customer } = await createInvoice(shop, { customerEmail: mailbox(), customerName: "Ann" });
     const read = expectOk(await shop.get(`/customers/${customerId}`), 200);
     expect(read).toMatchObject({ ...customer, location: null });
+  });
+
+  test("says in a create and in a change what the customer's own route says, times included", async () => {
+    const customerEmail = mailbox();
+    const answers = [
+      await createInvoice(shop, { customerEmail, customerName: "Ann" }),
+      await createInvoice(shop, { customerEmail, customerName: "Ann" }),
+      await createInvoice(shop, { customerEmail, customerName: "Beth" }),
+    ];
+    const [{ id, customerId }] = answers as [Invoice, Invoice, Invoice];
+    answers.push(expectOk(await shop.patch<Invoice>(`/invoices/${id}`, { customerPhoneNumber: "555" }), 200));
+    const { customer } = expectOk(await shop.get<Invoice>(`/invoices/${id}`), 200);
+    expect(answers.at(-1)?.customer).toEqual(customer);
+    expect(expectOk(await shop.get(`/customers/${customerId}`), 200)).toMatchObject({ ...customer });
+    const [first, same, renamed, changed] = answers.map((answer) => answer.customer);
+    expect(same).toEqual(first);
+    expect([renamed, changed].map((each) => each?.createdAt)).toEqual([first?.createdAt, first?.createdAt]);
+    expect(renamed?.updatedAt).toBe(answers[2]?.createdAt);
   });
 
   test.each(["customerAddress", "customerPhoneNumber"])("is created when only %s is given", async (field) => {

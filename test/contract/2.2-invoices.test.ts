@@ -62,10 +62,13 @@ describe("the invoice object", () => {
     expect(invoice).toMatchObject({ ...same, rawAmount: `${rawAmount}00000` });
     expect(invoice.customer).toEqual({
       id: invoice.customerId,
+      merchantId: invoice.merchantId,
       email: customerEmail,
       name: customerName,
       address: customerAddress,
       phoneNumber: customerPhoneNumber,
+      createdAt: invoice.createdAt,
+      updatedAt: invoice.createdAt,
     });
   });
 

@@ -1,6 +1,6 @@
 // Interface 2.1, 4.1 and decisions 3: prefix, depth, child number, checksum, purpose, coin type and account of an extended key must agree.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { expectRefusal, registerWallet, removeWallets, shop } from "./client.ts";
+import { expectOk, expectRefusal, registerWallet, removeWallets, shop } from "./client.ts";
 import { base58check, extendedKey, type UtxoNetwork, withBytes, xpubWallet } from "./key-material.ts";
 
 beforeEach(() => removeWallets(shop));
@@ -19,6 +19,14 @@ describe("derivationPath", () => {
     expect(wallet.scheme).toBe("BIP84");
   });
 
+  test("may name the receiving chain of the account, as clients of older servers do, and changes no address", async () => {
+    const body = xpubWallet(extendedKey());
+    const wallet = await registerWallet(shop, { ...body, derivationPath: `${body.derivationPath}/0` });
+    expect(wallet.derivationPath).toBe(body.derivationPath);
+    expectOk(await shop.delete(`/wallets/${wallet.id}`), 200);
+    expect((await registerWallet(shop, body)).firstAddress).toBe(wallet.firstAddress);
+  });
+
   test.each([
     ["a BIP44 path", "m/44'/0'/0'"],
     ["a BIP49 path", "m/49'/0'/0'"],
@@ -34,7 +42,8 @@ describe("derivationPath", () => {
     "m/84'/0'/0",
     "84'/0'/0'",
     "m/84'/0'",
-    "m/84'/0'/0'/0",
+    "m/84'/0'/0'/1",
+    "m/84'/0'/0'/0'",
     "m/84'/0'/0'/0/0",
     "m/84'/0'/2147483648'",
     "m/84'/0'/-1'",

@@ -69,8 +69,9 @@ describe("pages by cursor", () => {
     expect(ids([...first.data, ...second.data])).toEqual(newestFirst().slice(0, 6));
   });
 
-  test("have no pagination when the query gives limit or cursor", async () => {
-    const page = await list(`?${mine()}&limit=3`);
+  test("have no pagination, and begin with an empty cursor", async () => {
+    const page = await list(`?${mine()}&limit=3&cursor=`);
+    expect(ids(page.data)).toEqual(newestFirst().slice(0, 3));
     expect(Object.keys(page).sort()).toEqual(["data", "nextCursor"]);
     const next = await list(`?${mine()}&cursor=${encodeURIComponent(page.nextCursor ?? "")}`);
     expect(Object.keys(next).sort()).toEqual(["data", "nextCursor"]);
@@ -87,8 +88,12 @@ describe("pages by cursor", () => {
 });
 
 describe("pages by number", () => {
-  test("have a total when the query gives page, or neither cursor nor limit", async () => {
+  test("have a total when the query gives page, or no cursor", async () => {
     expect((await list(`?${mine()}`)).pagination).toEqual({ page: 1, limit: 20, total: 7, lastPage: 1 });
+    const first = await list(`?${mine()}&limit=3`);
+    expect(first.pagination).toEqual({ page: 1, limit: 3, total: 7, lastPage: 3 });
+    const next = await list(`?${mine()}&limit=3&cursor=${encodeURIComponent(first.nextCursor ?? "")}`);
+    expect(ids(next.data)).toEqual(newestFirst().slice(3, 6));
     const page = await list(`?${mine()}&page=2&limit=3`);
     expect(page.pagination).toEqual({ page: 2, limit: 3, total: 7, lastPage: 3 });
     expect(ids(page.data)).toEqual(newestFirst().slice(3, 6));

@@ -39,6 +39,7 @@ describe("an endpoint", () => {
     expect(expectOk(read, 200)).toEqual(shown);
     const list = await shop.get<Endpoint[]>("/webhooks");
     expect(expectOk(list, 200)).toContainEqual(shown);
+    expect(expectOk(await shop.patch<Endpoint>(path, { retryCount: 10 }), 200).retryCount).toBe(10);
     const changed = await shop.patch<Endpoint>(path, { retryCount: 2, timeout: 5_000, events: ["*"] });
     expect(expectOk(changed, 200)).toMatchObject({ id, retryCount: 2, timeout: 5_000, events: ["*"], isActive: true });
     for (const { text } of [read, list, changed]) expect(text).not.toContain(secret.slice(11, 40));

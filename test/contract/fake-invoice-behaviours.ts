@@ -72,6 +72,16 @@ export const INVOICES: Behaviours = {
     await edgetill.invoices.create({ ...ORDER, customerName: "Bob" });
     await edgetill.customers.get(made.customerId ?? "");
   },
+  "null for an optional field is an absent field": async ({ edgetill, ask }) => {
+    const nulls = { description: null, metadata: null, externalId: null, currency: null, paymentMethods: null };
+    const made = await ask("POST", "/invoices", { body: { ...ORDER, ...nulls } });
+    expect(made.status).toBe(201);
+    expect(codeOf(await ask("POST", "/invoices", { body: { ...ORDER, name: null } }))).toBe("400 VALIDATION_FAILED");
+    expect(codeOf(await ask("POST", "/invoices", { body: { ...ORDER, nmae: null } }))).toBe("400 VALIDATION_FAILED");
+    const { id } = await edgetill.invoices.create({ ...ORDER, description: "Two cups" });
+    const changed = await ask("PATCH", `/invoices/${id}`, { body: { description: null, customerName: null } });
+    expect(changed.body).toMatchObject({ description: null, customer: null });
+  },
   "an invalid invoice is refused with each wrong field": async ({ ask }) => {
     for (const body of INVALID)
       expect(codeOf(await ask("POST", "/invoices", { body })), JSON.stringify(body)).toMatch(/^400 VALI/);
@@ -135,6 +145,7 @@ export const INVOICES: Behaviours = {
     await edgetill.invoices.list({ page: 2, limit: 2 });
     await edgetill.invoices.list({ currency: "EUR", needsReview: false, createdFrom: "2026-01-01", limit: 100 });
     await edgetill.invoices.list({ createdTo: new Date(0), limit: 1 });
+    await edgetill.invoices.list({ cursor: "", limit: 1 });
     for (const query of [
       "cursor=x",
       "limit=0",

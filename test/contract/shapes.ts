@@ -50,10 +50,13 @@ export interface PaymentMethod {
 
 export interface Customer {
   readonly id: string;
+  readonly merchantId: string;
   readonly email: string | null;
   readonly name: string | null;
   readonly address: string | null;
   readonly phoneNumber: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
 }
 
 export interface TimelineItem {
@@ -208,10 +211,13 @@ export function expectInvoiceShape(invoice: Invoice): void {
     updatedAt: text(TIMESTAMP),
     customer: nullOr(invoice.customer, {
       id: invoice.customerId,
+      merchantId: invoice.merchantId,
       email: nullOr(invoice.customer?.email, expect.any(String)),
       name: nullOr(invoice.customer?.name, expect.any(String)),
       address: nullOr(invoice.customer?.address, expect.any(String)),
       phoneNumber: nullOr(invoice.customer?.phoneNumber, expect.any(String)),
+      createdAt: text(TIMESTAMP),
+      updatedAt: text(TIMESTAMP),
     }),
     product: null,
     payments: [],

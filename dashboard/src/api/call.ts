@@ -93,6 +93,9 @@ export function targetOf(operation: OperationId, input: Input): { readonly metho
   for (const [name, value] of Object.entries(input.query ?? {})) {
     if (value !== undefined && value !== null && value !== "") query.set(name, String(value));
   }
+  // The pages of the console go on by cursor: none of them shows how many rows there are, so none is counted.
+  const isFirstPage = query.has("limit") && !["cursor", "page", "after"].some((name) => query.has(name));
+  if (isFirstPage) query.set("cursor", "");
   const ending = query.size === 0 ? "" : `?${query}`;
   return { method, url: `${/^\/(api|dev)\//.test(pattern) ? "" : merchantPath(input)}${path}${ending}` };
 }

@@ -1512,10 +1512,21 @@ export interface components {
       updatedAt: string;
       customer: {
         id: string;
+        merchantId: string;
         email: string | null;
         name: string | null;
         address: string | null;
         phoneNumber: string | null;
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        createdAt: string;
+        /**
+         * Format: date-time
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        updatedAt: string;
       } | null;
       product: components["schemas"]["Product"] | null;
       payments: components["schemas"]["Payment"][];
@@ -1613,9 +1624,9 @@ export interface components {
     ListApiKeysQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id. */
       search?: string | undefined;
@@ -1623,9 +1634,9 @@ export interface components {
     ListAuditEventsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description The id of a user or API key, or one of USER, API_KEY, SYSTEM. */
       actor?: string | undefined;
@@ -1722,9 +1733,9 @@ export interface components {
     ListCustomersQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id or email. */
       search?: string | undefined;
@@ -1732,7 +1743,7 @@ export interface components {
     ListDeliveriesQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
       /**
        * @description Only deliveries in this status.
@@ -1743,7 +1754,7 @@ export interface components {
     ListEventsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
       /** @description Only events of this type; `invoice.*` names all types of a domain. */
       type?: string | undefined;
@@ -1755,17 +1766,17 @@ export interface components {
     ListInvitationsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     ListInvoicesQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only invoices in this status.
@@ -1847,15 +1858,15 @@ export interface components {
     ListMembersQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     ListMerchantSummariesQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
       /** @description A prefix of the name in any case, or an exact id. */
       search?: string | undefined;
@@ -1863,9 +1874,9 @@ export interface components {
     ListMerchantsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id. */
       search?: string | undefined;
@@ -1873,9 +1884,9 @@ export interface components {
     ListMyAuditEventsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only entries with this action.
@@ -1970,25 +1981,25 @@ export interface components {
     ListMyInvitationsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     ListPasskeysQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     ListPaymentsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only payments in this status.
@@ -2005,9 +2016,9 @@ export interface components {
     ListProductsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description Only active products, or only inactive ones. */
       isActive?: boolean | undefined;
@@ -2017,9 +2028,9 @@ export interface components {
     ListRestoreFindingsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description With true, only those that nobody has reviewed. */
       isOpen?: boolean | undefined;
@@ -2027,9 +2038,9 @@ export interface components {
     ListSessionsQuery: {
       /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
+      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     /** ListedMember */
@@ -3537,7 +3548,7 @@ export interface components {
       deletedAt: string | null;
       /**
        * Format: uri
-       * @description The public page to buy the product: `PUBLIC_URL/buy/{id}`. Open while the product is active.
+       * @description The public page to buy the product. Open while the product is active.
        */
       checkoutUrl: string;
     };

@@ -13,8 +13,8 @@ import { EVENT_GROUPS } from "./event-groups.ts";
 
 /** As the contract has them (webhooks/contract.ts). */
 const LONGEST = { url: 2_048, description: 500 } as const;
-const MOST_RETRIES = 9;
-const RETRIES = { digits: 0, most: BigInt(MOST_RETRIES) } as const;
+const USUAL_RETRIES = 9;
+const RETRIES = { digits: 0, most: 10n } as const;
 const TIMEOUT_SECONDS = { digits: 3, least: 1n, most: 30n } as const;
 
 interface Props {
@@ -146,7 +146,7 @@ function valuesOf(endpoint: Webhook | undefined): Values {
     description: endpoint?.description ?? "",
     hears: isAll ? "ALL" : "CHOSEN",
     events: isAll ? [] : [...endpoint.events],
-    retryCount: fieldText(endpoint?.retryCount ?? MOST_RETRIES),
+    retryCount: fieldText(endpoint?.retryCount ?? USUAL_RETRIES),
     timeoutSeconds: fieldText((endpoint?.timeout ?? 15_000) / 1_000),
   };
 }

@@ -11,7 +11,7 @@ import { publicUrl } from "../../platform/http/deployment.ts";
 import type { Reply } from "../../platform/http/reply.ts";
 import { madeFile } from "../reference.ts";
 import { VERSION } from "../version.ts";
-import { type Arguments, requestOf, type Tool, type ToolRequest, unknownArguments } from "./tool.ts";
+import { type Arguments, requestOf, structuredOf, type Tool, type ToolRequest, unknownArguments } from "./tool.ts";
 import { mcpLibrary } from "./use-library.ts";
 
 const PATH = "/mcp";
@@ -72,8 +72,14 @@ async function answerMcp(inner: Inner, call: Call): Promise<Reply> {
         { instructions: INSTRUCTIONS },
       );
       for (const tool of permitted) {
-        const { name, title, description, hints, input } = tool;
-        const said = { title, description, annotations: hints, inputSchema: asGiven(input) };
+        const { name, title, description, hints, input, output } = tool;
+        const said = {
+          title,
+          description,
+          annotations: hints,
+          inputSchema: asGiven(input),
+          outputSchema: asGiven(output),
+        };
         server.registerTool(name, said, (given) => useTool(inner, tool, given, call));
       }
       return server;
@@ -121,7 +127,7 @@ async function useTool(inner: Inner, tool: Tool, given: Arguments, call: Call) {
   const { status, text } = await askApi(inner, request, call);
   const told: unknown = text === "" ? {} : JSON.parse(text);
   if (status >= 400) return failed(told);
-  return { content: [{ type: "text" as const, text: text || "Done" }], structuredContent: Object(told) };
+  return { content: [{ type: "text" as const, text: text || "Done" }], structuredContent: structuredOf(tool, told) };
 }
 
 const failed = (told: unknown) => ({ isError: true, content: [{ type: "text" as const, text: JSON.stringify(told) }] });

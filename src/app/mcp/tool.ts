@@ -20,6 +20,10 @@ export interface Tool {
   readonly isIdempotent: boolean;
   /** JSON Schema 2020-12 of an object: the members of path, query and body together. */
   readonly input: Readonly<Record<string, unknown>>;
+  /** JSON Schema 2020-12 of `structuredOf` its answer. */
+  readonly output: Readonly<Record<string, unknown>>;
+  /** Whether the answer is a plain list. */
+  readonly isList: boolean;
   /** Where each argument belongs. */
   readonly places: Readonly<Record<string, Place>>;
 }
@@ -30,6 +34,13 @@ export type Arguments = Readonly<Record<string, unknown>>;
 
 /** The path's parameter that no argument fills: the merchant is the key's. */
 export const MERCHANT = "merchantId";
+
+/** The member that a plain list becomes, because a tool's result is an object. */
+export const LIST = "data";
+
+/** An answer as a tool's result. */
+export const structuredOf = ({ isList }: Tool, answer: unknown): Arguments =>
+  Object(isList ? { [LIST]: answer } : answer);
 
 /** Names of arguments that the tool does not have. */
 export function unknownArguments({ places }: Tool, given: Arguments): readonly string[] {

@@ -2,7 +2,8 @@
 // the static assets are built, so that the Worker contains neither the schemas' texts nor what writes them.
 import { type JsonSchema, jsonSchema, NAMED_SCHEMAS, type NamedSchemas } from "../../platform/http/json-schema.ts";
 import type { RouteSpec, Tag } from "../../platform/http/route.ts";
-import { MERCHANT, type Place, type Tool } from "./tool.ts";
+import { LIST, MERCHANT, type Place, type Tool } from "./tool.ts";
+import { TOOL_TEXTS } from "./tool-texts.ts";
 
 /** What an assistant of a merchant works with. Keys, endpoints and the team are left to people. */
 const CHAPTERS: readonly Tag[] = ["Invoices", "Payments", "Products", "Customers", "Wallets", "Reports", "Search"];
@@ -52,18 +53,44 @@ function toolOf(spec: RouteSpec): Tool {
     additionalProperties: false,
     ...definitionsOf(properties, named),
   };
+  const description = TOOL_TEXTS[spec.operationId];
+  if (description === undefined)
+    throw new Error(`src/app/mcp/tool-texts.ts does not say what ${spec.operationId} is for`);
   return {
     name: snakeCased(spec.operationId),
     title: spec.summary,
-    description: spec.description ?? spec.summary,
+    description,
     hints: hintsOf(spec),
     method: spec.method,
     path: spec.path,
     permissions: spec.permission?.split(" or ") ?? [],
     isIdempotent: spec.isIdempotent,
     input: JSON.parse(localText(input)),
+    ...outputOf(spec),
     places: Object.fromEntries(places),
   };
+}
+
+/**
+ * What a call is answered, as an object (`structuredOf`). A tool's key is a secret one, so the forms for public keys are left out. Answers of
+ * several statuses, as of a create and of a repeated one, have the same form.
+ */
+function outputOf({ operationId, answers }: RouteSpec): Pick<Tool, "output" | "isList"> {
+  const named: NamedSchemas = {};
+  const forms = answers.flatMap(({ schema }) => (schema === undefined ? [] : [jsonSchema(schema(), "output", named)]));
+  const whole = [...new Set(forms.flatMap(formsOf).map((form) => JSON.stringify(form)))];
+  const [text] = whole;
+  if (text === undefined || whole.length > 1) throw new Error(`${operationId} has ${whole.length} forms of an answer`);
+  const form = targetOf(JSON.parse(text), named);
+  const isList = form.type === "array";
+  const object = isList ? { type: "object", properties: { [LIST]: form }, required: [LIST] } : form;
+  const { title: _, ...output } = object;
+  return { output: JSON.parse(localText({ ...output, ...definitionsOf(output, named) })), isList };
+}
+
+function formsOf(form: JsonSchema): readonly JsonSchema[] {
+  const forms: readonly JsonSchema[] = Array.isArray(form.anyOf) ? form.anyOf : [form];
+  return forms.filter(({ $ref }) => !String($ref).startsWith(`${NAMED_SCHEMAS}Public`));
 }
 
 function hintsOf({ method, isIdempotent, operationId }: RouteSpec): Tool["hints"] {
@@ -82,10 +109,14 @@ interface ObjectSchema {
 
 /** The members of an object's schema, behind a reference or not; none for a route without a body. */
 function objectIn(schema: JsonSchema, named: NamedSchemas): ObjectSchema {
+  const { properties = {}, required = [] }: Partial<ObjectSchema> = Object(targetOf(schema, named));
+  return { properties, required };
+}
+
+function targetOf(schema: JsonSchema, named: NamedSchemas): JsonSchema {
   const target = typeof schema.$ref === "string" ? named[schema.$ref.slice(NAMED_SCHEMAS.length)] : schema;
   if (target === undefined) throw new Error(`${String(schema.$ref)} is not defined`);
-  const { properties = {}, required = [] }: Partial<ObjectSchema> = Object(target);
-  return { properties, required };
+  return target;
 }
 
 /** The named schemas that are referred to, by each other, too. */

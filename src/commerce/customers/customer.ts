@@ -14,6 +14,9 @@ export interface Customer {
   readonly phoneNumber: string | null;
   /** When the customer was deleted. From then on the row has no personal data, and none may be written to it. */
   readonly deletedAtMs: number | null;
+  readonly createdAtMs: number;
+  /** When one of the fields was last changed. */
+  readonly updatedAtMs: number;
   /** The words by which the stored row is found; absent in one that is not stored yet. */
   readonly searchText?: string | null | undefined;
 }
@@ -22,8 +25,6 @@ export interface Customer {
 export interface CustomerRecord extends Customer {
   /** JSON object of strings. */
   readonly metadata: JsonOf<Record<string, string>> | null;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
 }
 
 /** The customer fields of a request; absent fields change nothing. */
@@ -41,9 +42,9 @@ export function namesCustomer(fields: CustomerFields): boolean {
 }
 
 /** The customer with the given fields replaced. */
-export function withFields(customer: Customer, fields: CustomerFields): Customer {
+export function withFields(customer: Customer, fields: CustomerFields, nowMs: number): Customer {
   const email = fields.customerEmail ?? customer.email;
-  return {
+  const after = {
     ...customer,
     email,
     emailKey: email === null ? null : emailKeyOf(email),
@@ -51,11 +52,13 @@ export function withFields(customer: Customer, fields: CustomerFields): Customer
     address: fields.customerAddress ?? customer.address,
     phoneNumber: fields.customerPhoneNumber ?? customer.phoneNumber,
   };
+  return isSameCustomer(customer, after) ? after : { ...after, updatedAtMs: nowMs };
 }
 
 /** A new customer with only the fields of the request. */
-export function newCustomer(id: CustomerId, merchantId: MerchantId, fields: CustomerFields): Customer {
-  return withFields({ ...NOTHING_PERSONAL, id, merchantId, deletedAtMs: null }, fields);
+export function newCustomer(of: Pick<Customer, "id" | "merchantId">, fields: CustomerFields, nowMs: number): Customer {
+  const times = { createdAtMs: nowMs, updatedAtMs: nowMs, deletedAtMs: null };
+  return withFields({ ...NOTHING_PERSONAL, ...of, ...times }, fields, nowMs);
 }
 
 /** Whether two states of one customer are equal. */

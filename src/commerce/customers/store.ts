@@ -126,9 +126,8 @@ export function selectSales(db: Db, merchantId: string, customerId: string) {
 /** The customer and the words by which they are found. */
 export function insertCustomer(db: Db, customer: Customer, nowMs: number): readonly Statement[] {
   const text = customerText(customer);
-  const times = { createdAtMs: nowMs, updatedAtMs: nowMs, indexedAtMs: nowMs };
   return [
-    insertRow(db, { metadata: null, ...customer, ...times, searchText: text }),
+    insertRow(db, { metadata: null, ...customer, indexedAtMs: nowMs, searchText: text }),
     ...rewordCustomer(db, { ...customer, before: "", after: text }),
   ];
 }

@@ -200,10 +200,13 @@ const invoiceFields = () =>
     customer: z
       .object({
         id: z.string(),
+        merchantId: z.string(),
         email: z.string().nullable(),
         name: z.string().nullable(),
         address: z.string().nullable(),
         phoneNumber: z.string().nullable(),
+        createdAt: time(),
+        updatedAt: time(),
       })
       .nullable(),
     product: productBody().nullable(),

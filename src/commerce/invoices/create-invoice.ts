@@ -168,7 +168,7 @@ function planInvoice(deps: CreateDependencies, request: CreateRequest, operation
     nowMs: deps.nowMs,
   });
   if (!chosen.ok) return chosen.error;
-  const customer = customerOf(request, operationId);
+  const customer = customerOf(request, operationId, deps.nowMs);
   const hasWallet = facts.wallets.some((wallet) => isWalletOpen(wallet, deps.nowMs));
   const warnings = hasWallet ? [] : ["NO_ENABLED_WALLET"];
   const given = { id, customerId: customer?.id ?? null, warnings, terms: terms.value };

@@ -63,10 +63,13 @@ export function invoiceBodyOf(file: InvoiceFile, context: BodyContext) {
         ? null
         : {
             id: customer.id,
+            merchantId: customer.merchantId,
             email: customer.email,
             name: customer.name,
             address: customer.address,
             phoneNumber: customer.phoneNumber,
+            createdAt: isoTime(customer.createdAtMs),
+            updatedAt: isoTime(customer.updatedAtMs),
           },
     product: product === undefined ? null : productBodyOf(product, context.publicUrl),
     payments: file.payments.map((payment) => paymentBodyOf(payment, file.cursors)),

@@ -15,12 +15,14 @@ export interface AskedCustomer {
 }
 
 /** The customer to store; undefined if the invoice has no customer. */
-export function customerOf(request: AskedCustomer, operationId: string): Customer | undefined {
+export function customerOf(request: AskedCustomer, operationId: string, nowMs: number): Customer | undefined {
   const { facts, invoice, merchant, origin } = request;
   const isNameless = origin === "PUBLIC_KEY" && invoice.customerEmail === undefined;
   if (!namesCustomer(invoice) || isNameless) return undefined;
-  if (facts.customer === undefined) return newCustomer(derivedId("cus", operationId), merchant.id, invoice);
-  return isPublicOrigin(origin) ? facts.customer : withFields(facts.customer, invoice);
+  const { customer } = facts;
+  if (customer === undefined)
+    return newCustomer({ id: derivedId("cus", operationId), merchantId: merchant.id }, invoice, nowMs);
+  return isPublicOrigin(origin) ? customer : withFields(customer, invoice, nowMs);
 }
 
 /** Metadata keys that a product page writes; they are removed when the customer is deleted. */

@@ -71,8 +71,8 @@ async function customerChange(deps: ChangeDependencies, file: InvoiceFile, updat
   const before = await customerBefore(deps, file, update);
   const after =
     before === undefined
-      ? newCustomer(derivedId("cus", operationId), file.invoice.merchantId, update)
-      : withFields(before, update);
+      ? newCustomer({ id: derivedId("cus", operationId), merchantId: file.invoice.merchantId }, update, deps.nowMs)
+      : withFields(before, update, deps.nowMs);
   const entry = customerEntry(derivedId("aud", operationId, 1), { before, after });
   const audit = insertAudit(deps.db, deps.trail, entry, deps.nowMs);
   if (before === undefined) return { after, statements: [...insertCustomer(deps.db, after, deps.nowMs), audit] };

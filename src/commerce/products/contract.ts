@@ -97,7 +97,7 @@ export const productBody = () =>
       deletedAt: time().nullable(),
       checkoutUrl: z.string().meta({
         format: "uri",
-        description: "The public page to buy the product: `PUBLIC_URL/buy/{id}`. Open while the product is active.",
+        description: "The public page to buy the product. Open while the product is active.",
       }),
     })
     .meta({ title: "Product" });

@@ -1,6 +1,6 @@
 // The wire format of wallets: requests and answers (Interface 2.1, decisions 3).
 import * as z from "zod";
-import { isAnyGiven, textField as text, time } from "../../lib/fields.ts";
+import { integerParameter, isAnyGiven, textField as text, time } from "../../lib/fields.ts";
 
 /** Longer than any address or key, so that an invalid one is refused with its real reason instead of its length. */
 const MAX_TEXT = 1_000;
@@ -20,12 +20,17 @@ const settings = () => ({
   isEnabled: isEnabled().default(true),
 });
 
+/** A member of other wallets, for clients that send all members: null is an absent one, and anything else is refused. */
+const absent = () => z.never("unknown field").optional();
+
 export const registerWalletBody = () =>
   z.discriminatedUnion("walletType", [
     z.strictObject({
       walletType: z.literal("DIRECT_WALLET"),
       ...pairFields(),
       address: text(MAX_TEXT).meta({ examples: ["bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"] }),
+      xpub: absent(),
+      derivationPath: absent(),
       ...settings(),
     }),
     z.strictObject({
@@ -35,6 +40,7 @@ export const registerWalletBody = () =>
         description: "Extended public key of an account: xpub, ypub or zpub; on test networks tpub, upub or vpub.",
       }),
       derivationPath: text(100).meta({ description: "Derivation path of the account.", examples: ["m/84'/0'/0'"] }),
+      address: absent(),
       ...settings(),
     }),
   ]);
@@ -42,25 +48,22 @@ export const registerWalletBody = () =>
 /** Address, xpub and path never change: a wallet is rotated instead (Interface 4.3). */
 export const updateWalletBody = () =>
   z
-    .strictObject({ isEnabled: isEnabled().optional(), requiredConfirmations: requiredConfirmations().optional() })
+    .strictObject({
+      isEnabled: isEnabled().optional(),
+      requiredConfirmations: requiredConfirmations().optional(),
+      address: absent(),
+      xpub: absent(),
+      derivationPath: absent(),
+    })
     .refine(isAnyGiven, "must contain isEnabled or requiredConfirmations");
 
 /** Query parameters arrive as text. */
 export const addressesQuery = () =>
   z.object({
-    from: z
-      .string()
-      .regex(/^\d{1,10}$/, "must be a whole number from 0")
-      .transform(Number)
-      .refine((value) => value < HARDENED, "must be less than 2147483648")
+    from: integerParameter(0, HARDENED - 1)
       .default(0)
       .meta({ description: "Index of the first address." }),
-    count: z
-      .string()
-      .regex(/^([1-9]\d?|100)$/, "must be a whole number from 1 to 100")
-      .transform(Number)
-      .default(20)
-      .meta({ description: "Number of addresses, 1 to 100." }),
+    count: integerParameter(1, 100).default(20).meta({ description: "Number of addresses, 1 to 100." }),
   });
 
 export const recoveryQuery = () =>

@@ -68,8 +68,11 @@ const PURPOSES: Readonly<Record<Scheme, number>> = { BIP44: 44, BIP49: 49, BIP84
 const ACCOUNT_DEPTH = 3;
 /** BIP32's own, of main networks. */
 export const XPUB_VERSION = 0x0488b21e;
-/** Exactly three hardened levels: purpose, coin type, account (BIP44). */
-const PATH = /^m\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h]$/;
+/**
+ * Three hardened levels: purpose, coin type, account (BIP44). Clients of older servers also name the receiving chain, from which addresses are
+ * derived in any case. Any other fourth level would derive other addresses than these.
+ */
+const PATH = /^m\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h](?:\/0)?$/;
 
 /** The key of an account, or its first problem. */
 export function parseExtendedKey(input: {
@@ -178,7 +181,7 @@ function accountProblem(payload: Uint8Array): string | undefined {
 function pathProblem(of: { path: string; version: Version; network: Network; account: number }): string | undefined {
   const [, purpose, coinType, account] = PATH.exec(of.path) ?? [];
   if (purpose === undefined || coinType === undefined || account === undefined) {
-    return "not the path of an account: expected three hardened levels, as in m/84'/0'/0'";
+    return "not the path of an account: expected three hardened levels, as in m/84'/0'/0', and at most /0 behind them";
   }
   const { prefix, scheme } = of.version;
   const wanted = PURPOSES[scheme];

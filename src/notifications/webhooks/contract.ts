@@ -1,6 +1,7 @@
 // Wire format of endpoints.
 import * as z from "zod";
 import { isAnyGiven, textField, time } from "../../lib/fields.ts";
+import { MOST_RETRIES, SCHEDULED_RETRIES } from "./retry-schedule.ts";
 import { nearestSubscription, SUBSCRIPTIONS } from "./subscription.ts";
 
 const fields = () => ({
@@ -30,7 +31,7 @@ const fields = () => ({
     }),
   description: textField(500, 0).nullable(),
   isActive: z.boolean(),
-  retryCount: z.int().min(0).max(9).meta({ description: "Number of retries after the first attempt." }),
+  retryCount: z.int().min(0).max(MOST_RETRIES).meta({ description: "Number of retries after the first attempt." }),
   timeout: z.int().min(1_000).max(30_000).meta({ description: "Milliseconds to wait for your response." }),
 });
 
@@ -40,7 +41,7 @@ export const createWebhookBody = () =>
       ...fields(),
       description: fields().description.default(null),
       isActive: fields().isActive.default(true),
-      retryCount: fields().retryCount.default(9),
+      retryCount: fields().retryCount.default(SCHEDULED_RETRIES),
       timeout: fields().timeout.default(15_000),
     })
     .transform(({ timeout: timeoutMs, ...rest }) => ({ ...rest, timeoutMs }));

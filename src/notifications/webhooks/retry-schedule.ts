@@ -8,6 +8,10 @@ export type Schedule = readonly number[];
 /** At once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: ten attempts in about 76 hours. */
 export const SCHEDULE: Schedule = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
+/** The retries of the schedule. An endpoint may ask for one more, as older servers let it: the last gap is then waited again. */
+export const SCHEDULED_RETRIES = SCHEDULE.length - 1;
+export const MOST_RETRIES = SCHEDULE.length;
+
 /** A gap is randomly up to this much shorter or longer, so that deliveries that failed together are not retried together. */
 const JITTER = 0.2;
 /** The longest wait that a receiver may ask for. */
@@ -43,7 +47,7 @@ export interface FailedAttempt {
   readonly nowMs: number;
   /** Attempts of the current schedule, including this one. */
   readonly step: number;
-  /** Attempts that the endpoint wants after the first, 0..9. */
+  /** Attempts that the endpoint wants after the first, up to `MOST_RETRIES`. */
   readonly retryCount: number;
   /** The Retry-After header of any answer. */
   readonly retryAfter: string | null;

@@ -30,7 +30,22 @@ export function validateBody(
 
 /** Parses a value outside the validator: an absent body, or the body of a GET, from which no `Request` can be built. */
 export function validate(schema: z.ZodType, value: unknown): Verdict {
-  return verdict(schema.safeParse(value));
+  return verdict(parse(schema, value));
+}
+
+/** Serializers write null for a member that is not there. Where the schema refuses that null, it counts as absent; where null means something, it stays. */
+function parse(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
+  const parsed = schema.safeParse(value, { reportInput: true });
+  if (parsed.success) return parsed;
+  // The last part of a path in a list is a number.
+  const nulls = parsed.error.issues.filter(({ input, path }) => input === null && typeof path.at(-1) === "string");
+  if (nulls.length === 0) return parsed;
+  const rest = structuredClone(value);
+  for (const { path } of nulls) {
+    const member = path.slice(0, -1).reduce((node, name) => Object(node)[name], rest);
+    Reflect.deleteProperty(Object(member), path.at(-1) ?? "");
+  }
+  return schema.safeParse(rest);
 }
 
 async function verdictOf(
@@ -47,7 +62,7 @@ async function verdictOf(
       resolve(verdict(result));
       return new Response();
     },
-    { validationFunction: (_, value) => schema.safeParse(given(value)) },
+    { validationFunction: (_, value) => parse(schema, given(value)) },
   );
   // The hook's response and `next` are ignored, because the pipeline responds.
   await check(c, async () => {});

@@ -93,7 +93,8 @@ class Shops {
   async #create(step: Extract<Step, { do: "create" }>, merchant: (typeof MERCHANTS)[number]): Promise<void> {
     const number = String(this.#nowMs).padStart(24, "0");
     const buyerId = makeId("cus", `${merchant.slice(4)}${step.buyer}`);
-    const customer = { ...NOTHING_PERSONAL, id: buyerId, merchantId: merchant, deletedAtMs: null, name: step.name };
+    const times = { createdAtMs: this.#nowMs, updatedAtMs: this.#nowMs, deletedAtMs: null };
+    const customer = { ...NOTHING_PERSONAL, id: buyerId, merchantId: merchant, ...times, name: step.name };
     const isNew = !this.customers.some(({ id }) => id === buyerId);
     if (isNew) this.customers.push(customer);
     const isTaken = this.invoices.some((each) => each.merchantId === merchant && each.externalId === step.externalId);

@@ -20,6 +20,18 @@ describe("the URL of a call", () => {
       { merchantId, query: { search: "a&b", status: undefined } },
       "GET /api/v1/merchants/merchant/mer_1/invoices?search=a%26b",
     ],
+    // The rows of a table are not counted.
+    ...(
+      [
+        [{ limit: 20 }, "limit=20&cursor="],
+        [{ limit: 20, cursor: undefined }, "limit=20&cursor="],
+        [{ limit: 20, cursor: "abc" }, "limit=20&cursor=abc"],
+        [{ limit: 1, page: 1 }, "limit=1&page=1"],
+      ] as const
+    ).map(
+      ([query, wanted]) =>
+        ["listInvoices", { merchantId, query }, `GET /api/v1/merchants/merchant/mer_1/invoices?${wanted}`] as const,
+    ),
   ] as const)("of %s has its parameters in their places", (operation, input, wanted) => {
     const { method, url } = targetOf(operation, input);
     expect(`${method} ${url}`).toBe(wanted);

@@ -41,7 +41,6 @@ describe("a cursor", () => {
   });
 
   it.each([
-    ["empty", ""],
     ["a page number", "2"],
     ["not base64", "%%%"],
     ["letters outside Latin-1", "ключ"],
@@ -74,7 +73,17 @@ describe("a cursor", () => {
 describe("a list", () => {
   const asked: readonly [string, Parameters<typeof pageRequest>[0], object][] = [
     ["nothing: the first page, counted", {}, { limit: 20, offset: 0, page: 1, after: undefined }],
-    ["a limit: no count", { limit: 7 }, { limit: 7, offset: 0, page: undefined, after: undefined }],
+    ["a limit: the first page, counted", { limit: 7 }, { limit: 7, offset: 0, page: 1, after: undefined }],
+    [
+      "an empty cursor: the first page, no count",
+      { cursor: "", limit: 7 },
+      { limit: 7, offset: 0, page: undefined, after: undefined },
+    ],
+    [
+      "an empty cursor beside a page: the page",
+      { cursor: "", page: 2, limit: 7 },
+      { limit: 7, offset: 7, page: 2, after: undefined },
+    ],
     ["a page: counted", { page: 3 }, { limit: 20, offset: 40, page: 3, after: undefined }],
     [
       "page and limit: counted",
@@ -125,13 +134,13 @@ describe("a list", () => {
   });
 
   it("reads one row more than it shows, and none when its query is not valid", () => {
-    expect(pageToRead({ limit: 7 })).toEqual({ limit: 8, offset: 0, after: undefined, page: undefined });
+    expect(pageToRead({ limit: 7 })).toEqual({ limit: 8, offset: 0, after: undefined, page: 1 });
     expect(pageToRead({ page: 3 })).toEqual({ limit: 21, offset: 40, after: undefined, page: 3 });
     const nothing = { limit: 0, offset: 0, after: undefined, page: undefined };
     expect([pageToRead(undefined), pageToRead({ cursor: "2" })]).toEqual([nothing, nothing]);
   });
 
-  it("contains the count when it was asked for by page, and refuses an invalid cursor", () => {
+  it("contains the count unless it was asked for by cursor, and refuses an invalid cursor", () => {
     const rows = [POSITION, { ...POSITION, createdAtMs: 5 }];
     const answer = (query: Parameters<typeof pageBody>[1]) =>
       pageBody({ rows, total: 21 }, query, (row) => ({ at: row.createdAtMs }));
@@ -140,7 +149,10 @@ describe("a list", () => {
       ok: true,
       value: { data: [first, { at: 5 }], nextCursor: null, pagination: { page: 1, limit: 20, total: 21, lastPage: 2 } },
     });
-    expect(answer({ limit: 1 })).toEqual({ ok: true, value: { data: [first], nextCursor: encodeCursor(POSITION) } });
+    const nextCursor = encodeCursor(POSITION);
+    expect(answer({ limit: 1, cursor: "" })).toEqual({ ok: true, value: { data: [first], nextCursor } });
+    const pagination = { page: 1, limit: 1, total: 21, lastPage: 21 };
+    expect(answer({ limit: 1 })).toEqual({ ok: true, value: { data: [first], nextCursor, pagination } });
     expect(answer({ cursor: "2" })).toEqual({
       ok: false,
       error: { code: "VALIDATION_FAILED", details: [{ path: "cursor", message: "is not a cursor of this list" }] },

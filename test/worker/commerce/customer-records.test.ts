@@ -194,7 +194,7 @@ describe("the list of customers", () => {
     for (let n = 0; n < 5; n++) ids.push((await recorded(shop, { name: `Ada ${n}` })).id);
     const seen: string[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
-      const { body } = await shop.get(`/customers?limit=2${cursor === "" ? "" : `&cursor=${cursor}`}`);
+      const { body } = await shop.get(`/customers?limit=2&cursor=${cursor}`);
       seen.push(...body.data.map(({ id }: { id: string }) => id));
       cursor = body.nextCursor;
     }

@@ -107,7 +107,7 @@ describe("an endpoint", () => {
     ["a subscription that is not a string", { events: [1] }, "events.0"],
     ["too long a description", { description: "é".repeat(501) }, "description"],
     ["a negative retryCount", { retryCount: -1 }, "retryCount"],
-    ["a retryCount above nine", { retryCount: 10 }, "retryCount"],
+    ["a retryCount above ten", { retryCount: 11 }, "retryCount"],
     ["a fractional retryCount", { retryCount: 0.5 }, "retryCount"],
     ["too short a timeout", { timeout: 999 }, "timeout"],
     ["too long a timeout", { timeout: 30_001 }, "timeout"],

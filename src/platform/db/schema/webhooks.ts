@@ -14,7 +14,7 @@ export const webhooks = sqliteTable(
     events: jsonText<readonly string[]>("events").notNull(),
     description: text("description"),
     isActive: integer("is_active", { mode: "boolean" }).notNull(),
-    /** The number of retries after the first attempt, 0..9. */
+    /** The number of retries after the first attempt. */
     retryCount: integer("retry_count").notNull(),
     timeoutMs: integer("timeout_ms").notNull(),
     failuresInRow: integer("failures_in_row").notNull(),

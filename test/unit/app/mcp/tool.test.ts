@@ -8,6 +8,8 @@ const TOOL: Tool = {
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   path: "/api/v1/merchants/merchant/:merchantId/invoices/:invoiceId/payments/:paymentId",
   input: {},
+  output: {},
+  isList: false,
   places: { invoiceId: "path", paymentId: "path", note: "query" },
 };
 

@@ -75,8 +75,8 @@ function largest(unit: string, counts: { payments: number; items: number; method
       ...{ name: of(200), description: of(1_000), redirectUrl: `https://shop.example/${"\u{20ac}".repeat(2_027)}` },
       ...{ metadata: { [key]: value }, externalId: of(200), customerId: makeId("cus", ULID) },
       customer: {
-        ...{ id: makeId("cus", ULID), email: `${"e".repeat(316)}@b.c`, name: of(200) },
-        ...{ address: of(500), phoneNumber: of(50) },
+        ...{ id: makeId("cus", ULID), merchantId: makeId("mer", ULID), email: `${"e".repeat(316)}@b.c`, name: of(200) },
+        ...{ address: of(500), phoneNumber: of(50), createdAt: AT, updatedAt: AT },
       },
       productId: makeId("prd", ULID),
       product: {

@@ -5,10 +5,12 @@ import { makeId } from "../../../../src/lib/ids.ts";
 
 const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const merchant = { id: makeId("mer", ULID) };
-const KNOWN = newCustomer(makeId("cus", ULID), merchant.id, {
-  customerEmail: "jane@example.com",
-  customerName: "Jane",
-});
+const NOW_MS = 2_000;
+const KNOWN = newCustomer(
+  { id: makeId("cus", ULID), merchantId: merchant.id },
+  { customerEmail: "jane@example.com", customerName: "Jane" },
+  1_000,
+);
 const noCustomer = { customer: undefined };
 
 const SECRET = { origin: "API" } as const;
@@ -24,7 +26,7 @@ describe("the customer of an invoice", () => {
     ["a public key", PUBLIC],
     ["a product's page", PAGE],
   ])("is none when %s names none", (_, from) => {
-    expect(customerOf(asked(from, {}), ULID)).toBeUndefined();
+    expect(customerOf(asked(from, {}), ULID, NOW_MS)).toBeUndefined();
   });
 
   it.each([
@@ -32,7 +34,7 @@ describe("the customer of an invoice", () => {
     ["a public key", PUBLIC, false],
     ["a product's page", PAGE, true],
   ])("without an email is created from %s: %j", (_, from, isMade) => {
-    const customer = customerOf(asked(from, { customerName: "Jane" }), ULID);
+    const customer = customerOf(asked(from, { customerName: "Jane" }), ULID, NOW_MS);
     expect(customer !== undefined).toBe(isMade);
     if (isMade) expect(customer).toMatchObject({ email: null, name: "Jane" });
   });
@@ -43,15 +45,22 @@ describe("the customer of an invoice", () => {
     ["a product's page", PAGE],
   ])("with a new email is created from %s with every given field", (_, from) => {
     const invoice = { customerEmail: "new@example.com", customerName: "Jane", customerPhoneNumber: "1" };
-    const customer = customerOf(asked(from, invoice), ULID);
+    const customer = customerOf(asked(from, invoice), ULID, NOW_MS);
     expect(customer).toMatchObject({ email: "new@example.com", name: "Jane", phoneNumber: "1", address: null });
   });
 
   it("with a known email is changed by a secret key only", () => {
     const invoice = { customerEmail: "jane@example.com", customerName: "Janet" };
     const facts = { customer: KNOWN };
-    expect(customerOf(asked(SECRET, invoice, facts), ULID)).toEqual({ ...KNOWN, name: "Janet" });
-    for (const from of [PUBLIC, PAGE]) expect(customerOf(asked(from, invoice, facts), ULID)).toBe(KNOWN);
+    expect(customerOf(asked(SECRET, invoice, facts), ULID, NOW_MS)).toEqual({
+      ...KNOWN,
+      name: "Janet",
+      updatedAtMs: NOW_MS,
+    });
+    expect(
+      customerOf(asked(SECRET, { customerName: "Jane", customerEmail: "jane@example.com" }, facts), ULID, NOW_MS),
+    ).toEqual(KNOWN);
+    for (const from of [PUBLIC, PAGE]) expect(customerOf(asked(from, invoice, facts), ULID, NOW_MS)).toBe(KNOWN);
   });
 });
 

@@ -65,7 +65,7 @@ describe("the schedule", () => {
 
 describe("a delivery that failed", () => {
   it("is retried exactly retryCount times after the first attempt", () => {
-    for (let retryCount = 0; retryCount <= 9; retryCount++) {
+    for (let retryCount = 0; retryCount <= 10; retryCount++) {
       let nowMs: number | null = NOW;
       let step = 0;
       while (nowMs !== null) nowMs = nextAttemptMs(failed({ nowMs, step: ++step, retryCount }));
@@ -106,6 +106,11 @@ describe("a delivery that failed", () => {
       }),
       { numRuns: RUNS },
     );
+  });
+
+  it("is retried once more than the schedule says, after the last gap again, where the endpoint wants ten retries", () => {
+    expect(nextAttemptMs(failed({ step: 10, retryCount: 10 }))).toBe(NOW + 24 * HOUR_MS);
+    expect(nextAttemptMs(failed({ step: 11, retryCount: 10 }))).toBeNull();
   });
 
   it("gets no additional attempt from Retry-After", () => {

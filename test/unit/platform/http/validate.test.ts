@@ -34,11 +34,58 @@ describe("a missing or unknown part of a request is named in terms of JSON", () 
     ["a list", [], ""],
     ["null", null, ""],
     ["a number instead of a string", { name: 5 }, "name"],
-    ["null instead of a number", { name: "ab", amount: null }, "amount"],
   ])("%s is not called missing", (_, value, path) => {
     const refused = validate(schema, value);
     expect(refused).toMatchObject({ error: { details: [{ path }] } });
     expect(JSON.stringify(refused)).not.toContain("required");
+  });
+});
+
+describe("null", () => {
+  const nested = z.strictObject({
+    name: z.string(),
+    note: z.string().nullable().optional(),
+    count: z.int().default(3),
+    tags: z.array(z.string()).optional(),
+    labels: z.custom<object>((value) => typeof value === "object" && value !== null && !("a" in value)).optional(),
+    inner: z.strictObject({ size: z.int().optional(), unit: z.string() }).optional(),
+  });
+  const own = { name: "ab" };
+
+  it.each([
+    [
+      { ...own, tags: null, labels: null, inner: null, count: null },
+      { ...own, count: 3 },
+    ],
+    [
+      { ...own, inner: { unit: "cm", size: null } },
+      { ...own, count: 3, inner: { unit: "cm" } },
+    ],
+    [
+      { ...own, note: null },
+      { ...own, note: null, count: 3 },
+    ],
+    [
+      { ...own, note: null, tags: null },
+      { ...own, note: null, count: 3 },
+    ],
+  ])("of an optional field that refuses it is an absent field: %j", (value, wanted) => {
+    const before = structuredClone(value);
+    expect(validate(nested, value)).toEqual({ ok: true, value: wanted });
+    expect(value).toEqual(before);
+  });
+
+  it.each([
+    [{ name: null }, ["name"]],
+    [{ ...own, tags: [null] }, ["tags.0"]],
+    [{ ...own, nmae: null }, ["nmae"]],
+    [{ ...own, labels: { a: null } }, ["labels"]],
+    [{ ...own, inner: { unit: null, size: null } }, ["inner.unit"]],
+    [{ ...own, tags: null, count: "3" }, ["count"]],
+    [null, [""]],
+  ])("elsewhere is refused: %j", (value, paths) => {
+    const refused = validate(nested, value);
+    expect(refused.ok ? [] : Object(refused.error).details.map(({ path }: { path: string }) => path)).toEqual(paths);
   });
 });
 

@@ -1,0 +1,53 @@
+// What each tool is for, said to an assistant: when to use it, and what to do with what comes back. Read when the static assets are built.
+
+/** By operation. */
+export const TOOL_TEXTS: Readonly<Record<string, string>> = {
+  listWallets:
+    "Lists the merchant's wallets, oldest first: the addresses and extended public keys that receive all payments. Use it to find out which coins and networks customers can pay with. Wallets can only be read here.",
+  getWallet: "Reads one wallet: its coin and network, whether new invoices use it, and warnings about it.",
+  previewAddresses:
+    "Shows addresses that an extended key leads to, to compare them with wallet software. It uses none of them up.",
+  createInvoice:
+    "Creates an invoice that a customer pays in cryptocurrency. Give `name` and `rawAmount`, or a `productId`. The result has `checkoutUrl`, the page to send to the customer. Name `paymentMethods` to have an address and an exact amount at once; if none is named, the only one available is activated.",
+  listInvoices:
+    "Lists invoices, newest first. Filter by `status`, customer or time, by `externalId` for an order number, or by `needsReview` for those that wait for a decision. To read on, give `nextCursor` as `cursor`.",
+  getInvoice:
+    "Reads one invoice as it is now: status, what was received, payments, and the history of its status. Use it before you say whether an order is paid.",
+  updateInvoice:
+    "Changes an invoice's texts, metadata or customer. Only while it awaits payment; its amount never changes.",
+  cancelInvoice: "Cancels an invoice that has received no payment. It cannot be undone.",
+  resolveInvoice:
+    "Decides about an invoice by hand, with a reason. ACCEPT makes it PAID, whatever was received. DISMISS removes it from what waits for review. RETURNED does so too, and records that the money was sent back. Ask a person first.",
+  listPaymentMethods:
+    "Lists how an invoice can be paid: methods that are active, with address and amount; available; or unavailable, with the reason.",
+  activatePaymentMethod:
+    "Activates a coin and network for an invoice: locks the rate and assigns the address or the exact amount that the customer has to send.",
+  listPayments:
+    "Lists transfers to the merchant's addresses, newest first. UNMATCHED ones fit no invoice and wait for a decision; IGNORED ones are too small or were set aside.",
+  getPayment:
+    "Reads one payment with its evidence: the block, the rule that credited it, invoices that were considered and why not, and what payers claimed. Read it before you decide about a payment.",
+  lookUpPayment:
+    "Reads a transaction from its chain at once, by its hash. What it pays to the merchant is credited by the usual rules, or stored as UNMATCHED. The list is empty if it pays nothing to the merchant. Safe to repeat, 60 times an hour.",
+  resolvePayment:
+    "Decides about a payment that no rule credited, with a reason. ASSIGN credits it to an invoice, which is settled at once. IGNORE says that it belongs to none, and REOPEN takes that back. Ask a person first.",
+  listInvoicePayments: "Lists the payments that were credited to an invoice.",
+  createProduct:
+    "Creates a product with a fixed price. The result has `checkoutUrl`, a page where any number of customers can buy it.",
+  listProducts: "Lists products, newest first.",
+  getProduct: "Reads one product.",
+  updateProduct:
+    "Changes a product: what is left out stays as it is, and null clears. Invoices show the new texts; the amounts that they ask for never change.",
+  deleteProduct: "Deletes a product, so that nobody can buy it any more. Invoices that were made with it keep it.",
+  upsertCustomer:
+    "Creates a customer, or changes the one with this email: what is left out stays as it is, and null clears. Without an email the customer is always new.",
+  listCustomers: "Lists customers, newest first.",
+  getCustomer: "Reads one customer, and from which country and city they last opened a payment page.",
+  getCustomerResume: "Adds up what a customer was invoiced and has paid.",
+  updateCustomer: "Changes a customer: what is left out stays as it is, and null clears.",
+  deleteCustomer:
+    "Erases a customer's personal data and keeps their invoices. It cannot be undone: ask a person first. A later invoice with the same email makes a new customer.",
+  getTotals:
+    "Counts invoices and adds up payments by day, week or month. Payments count at the time they were received, also late ones; an invoice counts by its present status, in the period in which it got it. So a later change may take something out of an earlier period.",
+  search:
+    "Finds invoices, customers and payments by what is known of them: words, an order number, an email, an amount, a transaction or an address. Start here if no id is known. Each kind is shown only if the key may view it.",
+};
