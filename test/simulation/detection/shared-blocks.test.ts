@@ -82,7 +82,9 @@ async function history({ blocks, most, late: lateAt }: Flood): Promise<void> {
   /** Stores the first of what it finds, lowest first, as an invocation with few statements left does. */
   async function apply({ transfers }: Findings) {
     const mined = transfers.flatMap(({ block, ...rest }) => (block === null ? [] : [{ ...rest, block }]));
-    const fresh = mined.toSorted((a, b) => a.block.height - b.block.height).filter(({ txHash }) => missing().includes(txHash));
+    const fresh = mined
+      .toSorted((a, b) => a.block.height - b.block.height)
+      .filter(({ txHash }) => missing().includes(txHash));
     for (const { txHash, block } of fresh.slice(0, most))
       await openPayment(db, {
         ...{ ...of, txHash, createdAtMs: watcher.nowMs, invoiceId },
@@ -93,6 +95,40 @@ async function history({ blocks, most, late: lateAt }: Flood): Promise<void> {
     return ok({ invoices: [], unmatched: 0, ...(left === undefined ? {} : { leftFrom: left }) });
   }
 }
+
+it("what is shown late is stored, too, if it is as many as were stored meanwhile", () =>
+  inLab(() => history({ blocks: 90, most: 20, late: Array.from({ length: 20 }, (_, n) => 30 + n) })));
+
+it("pages of a slow source that come after those compared are compared, too", () =>
+  inLab(async () => {
+    const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
+    const [first, second] = (["esplora", "blockbook"] as const).map(
+      (kind) => new FakeSource(chain, { kind, costsBy: "recipients" }),
+    );
+    if (first === undefined || second === undefined) throw new Error("two sources");
+    first.faults.set("A", "LIES_EMPTY");
+    // So slow that a pass reads five pages, of 25 payments each.
+    second.before = async (call) => {
+      if (call === "history A") watcher.nowMs += 3_000;
+    };
+    const watcher: TestWatcher = new TestWatcher(db, "BTC", [first, second], START, instantSleep);
+    const of = { network: "BTC", cryptocurrency: "BTC" };
+    const hashes = Array.from({ length: 190 }, (_, n) => `t${n}`);
+    const endsMs = START + (hashes.length / 2) * BLOCK_MS + MINUTE;
+    await watchMethod(db, { ...of, address: "A", nowMs: START, expiresAtMs: endsMs });
+    await watcher.pass();
+    for (let n = 0; n < hashes.length; n += 2)
+      chain.mine(hashes.slice(n, n + 2).map((txHash) => ({ ...of, txHash, toAddress: "A", amountUnits: 1n })));
+    watcher.nowMs = endsMs;
+    while ((await watcher.cursor()).passedMs <= endsMs) {
+      watcher.nowMs += POLL_MS;
+      chain.mine([], watcher.nowMs);
+      await watcher.pass();
+    }
+    const found = new Set(watcher.found().map((text) => text.split("@")[0]));
+    expect(watcher.nowMs - endsMs).toBeLessThan(HELD_FOR_MS);
+    expect(hashes.filter((each) => !found.has(each))).toEqual([]);
+  }));
 
 it(
   `what the second source alone shows is stored before the invoice ends: ${count} floods`,
@@ -105,6 +141,3 @@ it(
   },
   CAMPAIGN_LIMIT_MS,
 );
-
-it("what is shown late is stored, too, if it is as many as were stored meanwhile", () =>
-  inLab(() => history({ blocks: 90, most: 20, late: Array.from({ length: 20 }, (_, n) => 30 + n) })));
