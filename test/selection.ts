@@ -146,6 +146,7 @@ export const QUICK_SIMULATORS = [
   "detection/rereads",
   "detection/second-opinions",
   "detection/second-tron",
+  "detection/shared-blocks",
   "detection/watch-begins",
   "detection/watch-costs",
   "detection/watcher-object",

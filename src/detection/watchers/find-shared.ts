@@ -39,6 +39,7 @@ export async function onOwnChain(
   if (!known.ok) return known;
   const { fresh, contested: open } = known.value;
   const shared: Transfer[] = [];
+  const shown = Map.groupBy(transfers.filter(isMined), ({ toAddress }) => toAddress);
   const budget: Budget = { hashes: new Map(), left: BLOCKS_A_PASS, untilMs: deps.nowMs() + LONGEST_MS };
   for (const [address, all] of Map.groupBy(fresh, ({ toAddress }) => toAddress)) {
     // Blocks above the tip are checked once the current source has reached them.
@@ -48,9 +49,10 @@ export async function onOwnChain(
       .toSorted((a, b) => a.block.height - b.block.height);
     const isAsked = new Set<Transfer>(mined);
     shared.push(...all.filter((transfer) => !isAsked.has(transfer)));
-    const place = await placeOf(pass, client, { place: pass.progress.shared[purpose], address, mined });
+    const of = { address, mined, shown: shown.get(address) ?? [] };
+    const place = await placeOf(pass, client, { ...of, place: pass.progress.shared[purpose] });
     if (!place.ok) return place;
-    const proved = await prove(deps, pass, client, { address, mined, place: place.value, budget });
+    const proved = await prove(deps, pass, client, { ...of, place: place.value, budget });
     if (!proved.ok) return proved;
     shared.push(...proved.value.transfers);
     // What is contested has to be applied again.
@@ -107,16 +109,22 @@ interface Budget {
   readonly untilMs: number;
 }
 
-/** How far an earlier pass has proved these, lowest first; undefined if the first source no longer has that block. */
-async function placeOf(
-  pass: Pass,
-  client: ChainClient,
-  of: { readonly place: Shared | undefined; readonly address: string; readonly mined: readonly Mined[] },
-): Promise<Step<Shared | undefined>> {
-  const { place, address, mined } = of;
+/** What is shown of an address. */
+interface OfAddress {
+  readonly address: string;
+  /** Not stored yet, lowest first. */
+  readonly mined: readonly Mined[];
+  /** Stored or not. */
+  readonly shown: readonly Mined[];
+  readonly place: Shared | undefined;
+}
+
+/** How far an earlier pass has proved these; undefined if the first source no longer has that block. */
+async function placeOf(pass: Pass, client: ChainClient, of: OfAddress): Promise<Step<Shared | undefined>> {
+  const { place, address, mined, shown } = of;
   if (place?.address !== address || place.height > pass.tip.height) return ok(undefined);
-  const covered = mined.filter(({ block }) => isCovered(place, block)).length;
-  if (covered === 0 || covered > place.count) return ok(undefined);
+  const covered = (all: readonly Mined[]) => all.filter(({ block }) => isCovered(place, block)).length;
+  if (covered(mined) === 0 || covered(shown) > place.count) return ok(undefined);
   const own = await blockAt(pass, client, place.height);
   if (!own.ok) return own;
   return ok(own.value.hash === place.hash ? place : undefined);
@@ -131,18 +139,13 @@ async function prove(
   deps: WatchDependencies,
   pass: Pass,
   client: ChainClient,
-  of: {
-    readonly address: string;
-    readonly mined: readonly Mined[];
-    readonly place: Shared | undefined;
-    readonly budget: Budget;
-  },
+  of: OfAddress & { readonly budget: Budget },
 ): Promise<Step<Proved>> {
-  const { address, budget, mined } = of;
+  const { address, budget, mined, shown } = of;
   const from = mined[0]?.block.height ?? 0;
   const covered = mined.filter(({ block }) => isCovered(of.place, block));
-  // Some were stored meanwhile, so one of the rest may have appeared in the index since. All have one ancestry, so they are applied again.
-  const transfers: Transfer[] = covered.length === of.place?.count ? [] : [...covered];
+  // Some were stored meanwhile, and not all of the rest could be. All have one ancestry, so they are applied again.
+  const transfers: Transfer[] = covered.length === of.place?.left ? [] : [...covered];
   let { place } = of;
   let isOpen = false;
   for (const [n, { block, ...rest }] of mined.entries()) {
@@ -150,14 +153,19 @@ async function prove(
     const { height, hash } = block;
     const known = budget.hashes.get(height);
     if (known === undefined && (budget.left === 0 || deps.nowMs() > budget.untilMs))
-      return ok({ transfers, place, isOpen: true, isCut: true });
+      return ok({ transfers, place: counted(), isOpen: true, isCut: true });
     if (known === undefined) budget.left--;
     const own = known === undefined ? await blockAt(pass, client, height) : ok({ hash: known });
     if (!own.ok) return own;
     budget.hashes.set(height, own.value.hash);
     if (own.value.hash === hash) transfers.push({ ...rest, block });
     else isOpen = true;
-    if (!isOpen) place = { address, from, height, hash, count: n + 1 };
+    if (!isOpen) place = { address, from, height, hash, count: 0, left: n + 1 };
   }
-  return ok({ transfers, place, isOpen, isCut: false });
+  return ok({ transfers, place: counted(), isOpen, isCut: false });
+
+  function counted(): Shared | undefined {
+    if (place === undefined || place === of.place) return place;
+    return { ...place, count: shown.filter(({ block }) => isCovered(place, block)).length };
+  }
 }

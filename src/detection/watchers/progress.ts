@@ -77,8 +77,10 @@ export interface Shared {
   /** The highest of them; the blocks count while the first source still has this one. */
   readonly height: number;
   readonly hash: string;
-  /** How many transfers in them were not stored then; if there are more now, all blocks are asked for again. */
+  /** How many transfers they showed then; if there are more now, all blocks are asked for again. */
   readonly count: number;
+  /** How many of these were not stored then; if it is fewer now, the rest is applied again. Absent in what an earlier release stored. */
+  readonly left?: number;
 }
 
 /** The wait for a second source that refuses the addresses of invoices that end before a given time. */

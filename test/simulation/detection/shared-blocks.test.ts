@@ -20,8 +20,23 @@ const HELD_FOR_MS = 5 * MINUTE;
 const { db, lab, inLab } = calmLab();
 const noted = new Set<string>();
 
-async function history(seed: number): Promise<void> {
+interface Flood {
+  readonly blocks: number;
+  /** Transfers that one pass stores. */
+  readonly most: number;
+  /** Which of them the second source's index shows only from the second pass on. */
+  readonly late: readonly number[];
+}
+
+function drawn(seed: number): Flood {
   const dice = new Dice(seed);
+  const blocks = dice.oneOf([2, 30, COMPARED_A_PASS - 1, COMPARED_A_PASS, COMPARED_A_PASS + 1, 90]);
+  const most = dice.oneOf([1, 2, 3, 20, 20, 100]);
+  const places = dice.shuffled(Array.from({ length: blocks }, (_, n) => n));
+  return { blocks, most, late: places.slice(0, dice.oneOf([0, 1, 3, most])) };
+}
+
+async function history({ blocks, most, late: lateAt }: Flood): Promise<void> {
   const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
   const first = new FakeSource(chain, { kind: "esplora", costsBy: "recipients" });
   const second = new FakeSource(chain, { kind: "blockbook", costsBy: "recipients" });
@@ -40,15 +55,13 @@ async function history(seed: number): Promise<void> {
     },
   };
   const watcher = new TestWatcher(db, "BTC", [first, showing], START, instantSleep);
-  const blocks = dice.oneOf([2, 30, COMPARED_A_PASS - 1, COMPARED_A_PASS, COMPARED_A_PASS + 1, 70]);
   const endsMs = START + blocks * BLOCK_MS + MINUTE;
   const of = { network: "BTC", cryptocurrency: "BTC", toAddress: "A" };
   const invoiceId = await watchMethod(db, { ...of, address: "A", nowMs: START, expiresAtMs: endsMs });
   await watcher.pass();
   const hashes = Array.from({ length: blocks }, (_, n) => `t${n}`);
   for (const txHash of hashes) chain.mine([{ ...of, txHash, amountUnits: 1n }]);
-  for (let n = dice.below(4); n > 0; n--) late.add(dice.oneOf(hashes));
-  const most = dice.oneOf([1, 2, 3, 20, 100]);
+  for (const n of lateAt) late.add(`t${n}`);
   watcher.deps = { ...watcher.deps, apply };
   watcher.nowMs = endsMs;
   const isOpen = async () => (await watcher.cursor()).passedMs <= endsMs;
@@ -69,7 +82,9 @@ async function history(seed: number): Promise<void> {
   /** Stores the first of what it finds, lowest first, as an invocation with few statements left does. */
   async function apply({ transfers }: Findings) {
     const mined = transfers.flatMap(({ block, ...rest }) => (block === null ? [] : [{ ...rest, block }]));
-    const fresh = mined.toSorted((a, b) => a.block.height - b.block.height).filter(({ txHash }) => missing().includes(txHash));
+    const fresh = mined
+      .toSorted((a, b) => a.block.height - b.block.height)
+      .filter(({ txHash }) => missing().includes(txHash));
     for (const { txHash, block } of fresh.slice(0, most))
       await openPayment(db, {
         ...{ ...of, txHash, createdAtMs: watcher.nowMs, invoiceId },
@@ -81,11 +96,45 @@ async function history(seed: number): Promise<void> {
   }
 }
 
+it("what is shown late is stored, too, if it is as many as were stored meanwhile", () =>
+  inLab(() => history({ blocks: 90, most: 20, late: Array.from({ length: 20 }, (_, n) => 30 + n) })));
+
+it("pages of a slow source that come after those compared are compared, too", () =>
+  inLab(async () => {
+    const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
+    const [first, second] = (["esplora", "blockbook"] as const).map(
+      (kind) => new FakeSource(chain, { kind, costsBy: "recipients" }),
+    );
+    if (first === undefined || second === undefined) throw new Error("two sources");
+    first.faults.set("A", "LIES_EMPTY");
+    // So slow that a pass reads five pages, of 25 payments each.
+    second.before = async (call) => {
+      if (call === "history A") watcher.nowMs += 3_000;
+    };
+    const watcher: TestWatcher = new TestWatcher(db, "BTC", [first, second], START, instantSleep);
+    const of = { network: "BTC", cryptocurrency: "BTC" };
+    const hashes = Array.from({ length: 190 }, (_, n) => `t${n}`);
+    const endsMs = START + (hashes.length / 2) * BLOCK_MS + MINUTE;
+    await watchMethod(db, { ...of, address: "A", nowMs: START, expiresAtMs: endsMs });
+    await watcher.pass();
+    for (let n = 0; n < hashes.length; n += 2)
+      chain.mine(hashes.slice(n, n + 2).map((txHash) => ({ ...of, txHash, toAddress: "A", amountUnits: 1n })));
+    watcher.nowMs = endsMs;
+    while ((await watcher.cursor()).passedMs <= endsMs) {
+      watcher.nowMs += POLL_MS;
+      chain.mine([], watcher.nowMs);
+      await watcher.pass();
+    }
+    const found = new Set(watcher.found().map((text) => text.split("@")[0]));
+    expect(watcher.nowMs - endsMs).toBeLessThan(HELD_FOR_MS);
+    expect(hashes.filter((each) => !found.has(each))).toEqual([]);
+  }));
+
 it(
   `what the second source alone shows is stored before the invoice ends: ${count} floods`,
   async () => {
     for (const seed of campaignSeeds(count))
-      await inLab(() => history(seed), seed).catch((error: unknown) => {
+      await inLab(() => history(drawn(seed)), seed).catch((error: unknown) => {
         throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
       });
     expect([...noted].toSorted()).toEqual(["held for too long", "stored in part", "stored whole"]);
