@@ -9,6 +9,7 @@ import { fillMonth } from "../test/browser/console-month.ts";
 import { CONSOLE_PAGES, openConsolePage, type Seen } from "../test/browser/console-pages.ts";
 import { emailOf, makeOperator, openStreet, type Street, takeShop } from "../test/browser/street.ts";
 import { launchChromium } from "../test/support/page-browser.ts";
+import { watchRequests } from "../test/support/page-idle.ts";
 import { shopApi } from "./demo-story/shop.ts";
 import { palettePng } from "./palette-png.ts";
 
@@ -56,6 +57,7 @@ function isWanted(name: string): boolean {
 
 async function openBrowser(from: Browser, { baseUrl }: Street): Promise<Page> {
   const context = await from.newContext({ baseURL: baseUrl, locale: "en-US", reducedMotion: "reduce" });
+  watchRequests(context);
   return context.newPage();
 }
 

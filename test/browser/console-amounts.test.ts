@@ -3,6 +3,7 @@
 import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
+import { follow, goTo } from "./console-links.ts";
 import { type ConsoleMerchant, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
@@ -45,7 +46,7 @@ const COUNTRIES = [
 ] as const;
 
 async function openNewInvoice(page: Page, merchant: ConsoleMerchant, name: string): Promise<Locator> {
-  await page.goto(`/console/${merchant.id}/invoices`);
+  await goTo(page, `/console/${merchant.id}/invoices`);
   await page.getByRole("button", { name: "New invoice" }).click();
   const dialog = page.getByRole("dialog", { name: "New invoice" });
   await dialog.getByLabel("Name", { exact: false }).first().fill(name);
@@ -106,7 +107,7 @@ describeInBrowser("amounts that are typed", () => {
     await edited.getByRole("button", { name: "Save" }).click();
     await edited.waitFor({ state: "detached" });
     expect(await readPrice()).toBe("1234.500000");
-    await page.goto(`/console/${merchant.id}/settings`);
+    await follow(page, `/console/${merchant.id}/settings`);
     await untilPage(page, "Settings");
     const quorum = page.getByLabel("Two sources must agree from this amount on");
     await quorum.fill("");

@@ -3,9 +3,9 @@ import type { Page } from "playwright-core";
 import { inject } from "vitest";
 import { until } from "../../scripts/demo-story/until.ts";
 import { findingsEverywhere } from "../support/page-axe.ts";
+import { untilIdle } from "../support/page-idle.ts";
 import { codeMailedTo } from "./console-entry.ts";
 
-const READ_WITHIN_MS = 30_000;
 const SETTLED_WITHIN_MS = 5_000;
 
 /** What a browser says in its console of answers that these stories are about: nobody is signed in yet, or the service is away. */
@@ -49,19 +49,6 @@ export async function findings(page: Page): Promise<readonly string[]> {
 export async function untilPage(page: Page, heading: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
   await untilIdle(page);
-  await page.waitForLoadState("networkidle");
-  // What came last may show more that is still to be read.
-  await page.evaluate("new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))");
-  await untilIdle(page);
-}
-
-async function untilIdle(page: Page): Promise<void> {
-  const busy = page.locator('[aria-busy="true"]');
-  await until(
-    () => busy.count(),
-    (count) => count === 0,
-    READ_WITHIN_MS,
-  );
 }
 
 /** A device of the user that makes and gives passkeys at once. */

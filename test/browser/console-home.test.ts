@@ -1,7 +1,7 @@
 // Home in a browser: what was received, what needs a person, and the first steps.
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, freshAddress, untilPage } from "./console-harness.ts";
-import { addInvoice, addWallet, type Member, ownerAtHome, payInFull } from "./console-member.ts";
+import { addInvoice, addWallet, type Member, newcomerAtHome, ownerAtHome, payInFull } from "./console-member.ts";
 import { describeInBrowser, mine, send, until, useBrowser } from "./harness.ts";
 
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
@@ -10,13 +10,13 @@ const NOTICED_WITHIN_MS = 60_000;
 describeInBrowser("Home", () => {
   const browsing = useBrowser();
 
-  async function atHome(): Promise<Member> {
+  async function atHome(arrive = ownerAtHome): Promise<Member> {
     const { page } = await browsing.visit(QUIET);
-    return ownerAtHome(page, freshAddress());
+    return arrive(page, freshAddress());
   }
 
   it("shows what was received, by day, as a table too, and counts the invoices", async () => {
-    const member = await atHome();
+    const member = await atHome(newcomerAtHome);
     const { page } = member;
     await page.getByText("Nothing was received in this time").waitFor();
     await addWallet(member);

@@ -6,6 +6,7 @@ import { ROLES } from "../../src/accounts/teams/roles.ts";
 import { enter } from "./console-entry.ts";
 import { EXPECTED_IN_CONSOLE, untilPage } from "./console-harness.ts";
 import { expectFit, HOSTILE_AGENT, long, TEXTS } from "./console-hostile-texts.ts";
+import { goTo } from "./console-links.ts";
 import { signedIn } from "./console-office.ts";
 import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
 import { changeDatabase, emailOf } from "./street.ts";
@@ -28,7 +29,7 @@ describeInBrowser("hostile texts of a team", () => {
     });
     await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, "OWNER"));
     const open = async (path: string, heading: string) => {
-      await page.goto(`/console/${shop.merchantId}/${path}`);
+      await goTo(page, `/console/${shop.merchantId}/${path}`);
       await untilPage(page, heading);
     };
 

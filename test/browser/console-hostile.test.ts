@@ -6,6 +6,7 @@ import { describe, expect, inject, it } from "vitest";
 import { enter } from "./console-entry.ts";
 import { EXPECTED_IN_CONSOLE, freshAddress, untilPage } from "./console-harness.ts";
 import { expectFit, HOSTILE_AGENT, long, PHONE, TEXTS } from "./console-hostile-texts.ts";
+import { follow } from "./console-links.ts";
 import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
 import { changeDatabase, emailOf } from "./street.ts";
 
@@ -43,20 +44,20 @@ describeInBrowser("hostile texts", () => {
       await untilPage(page, "Home");
       await expect.poll(() => page.getByRole("article").getByRole("link").first().textContent()).toContain(text);
       await expectFit(page, "Home");
-      await page.goto(`/console/${shop.merchantId}/payments`);
+      await follow(page, `/console/${shop.merchantId}/payments`);
       const waiting = page.getByRole("region", { name: "Invoices that wait for a decision" });
       await expect.poll(() => waiting.getByRole("link").first().textContent()).toBe(text);
       await expectFit(page, "the payments to review");
-      await page.goto(`/console/${shop.merchantId}/invoices/${id}`);
+      await follow(page, `/console/${shop.merchantId}/invoices/${id}`);
       await page.getByText("Money returned").waitFor();
       await expect.poll(() => page.getByRole("heading", { level: 1 }).textContent()).toBe(text);
       expect(await page.title()).toContain("Edgetill");
       await expectFit(page, "an invoice");
       for (const part of ["Order number", "Product", "Customer"])
         await expect.poll(() => page.getByText(part, { exact: true }).count(), { message: part }).toBeGreaterThan(0);
-      await page.goto(`/console/${shop.merchantId}/products`);
+      await follow(page, `/console/${shop.merchantId}/products`);
       await expectRow(page, "Products", text);
-      await page.goto(`/console/${shop.merchantId}/products/${productId}`);
+      await follow(page, `/console/${shop.merchantId}/products/${productId}`);
       await page.getByRole("button", { name: "Edit" }).click();
       expect(await page.getByRole("dialog").getByRole("textbox", { name: "Name", exact: true }).inputValue()).toBe(
         text,
@@ -67,7 +68,7 @@ describeInBrowser("hostile texts", () => {
       const site = await page.context().newPage();
       await site.setContent((await page.locator("pre").textContent()) ?? "");
       expect((await site.locator("body").textContent())?.trim(), "the button").toBe(`Buy ${text}`.trim());
-      await page.goto(`/console/${shop.merchantId}/customers`);
+      await follow(page, `/console/${shop.merchantId}/customers`);
       await expectRow(page, "Customers", text);
       await page.getByRole("main").getByRole("link").first().click();
       await page
@@ -77,7 +78,7 @@ describeInBrowser("hostile texts", () => {
       await expectHeading(page, "a customer", text);
       await page.getByRole("button", { name: "Erase" }).click();
       await expectFit(page, "the erasure of a customer");
-      await page.goto(`/console/${shop.merchantId}/wallets`);
+      await follow(page, `/console/${shop.merchantId}/wallets`);
       await expectRow(page, "Wallets", "USDT on ETHOne address");
       await page.getByRole("main").getByRole("link").first().click();
       await page
@@ -108,7 +109,7 @@ describeInBrowser("hostile texts", () => {
       await dialog.getByRole("button", { name: "Create the invoice" }).click();
       await page.getByRole("heading", { level: 1, name: "Invoices", exact: true }).waitFor({ state: "detached" });
       expect((await page.getByRole("heading", { level: 1 }).textContent())?.trim()).toBe(text.trim());
-      await page.goto("/console/account");
+      await follow(page, "/console/account");
       await untilPage(page, "Account");
       await page.getByLabel("Name", { exact: true }).fill(text);
       await page.getByRole("button", { name: "Save" }).click();

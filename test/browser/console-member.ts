@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { inject } from "vitest";
 import { randomHex } from "../support/wallet-bodies.ts";
+import { enter } from "./console-entry.ts";
 import { signIn, untilPage } from "./console-harness.ts";
 import { type Invoice, mine, ON_ETH, REQUIRED, send, until } from "./harness.ts";
 
@@ -14,8 +15,21 @@ export interface Member {
   call<T>(method: string, rest: string, body?: object): Promise<T>;
 }
 
-/** A new user with a merchant of their own, on its Home. */
+/** A new user with a new merchant of their own, on its Home. */
 export async function ownerAtHome(page: Page, email: string): Promise<Member> {
+  const { baseUrl } = inject("street");
+  await enter(page.context(), baseUrl, email);
+  const asked = { data: { name: "Corner shop" }, headers: { origin: baseUrl } };
+  const answer = await page.request.post(`${baseUrl}/api/v1/merchants`, asked);
+  if (!answer.ok()) throw new Error(`POST /merchants: ${answer.status()} ${await answer.text()}`);
+  const { id } = (await answer.json()) as { readonly id: string };
+  await page.goto(`/console/${id}`);
+  await untilPage(page, "Home");
+  return memberAt(page);
+}
+
+/** The same, all the way from the sign-in page over Welcome. */
+export async function newcomerAtHome(page: Page, email: string): Promise<Member> {
   await page.goto("/");
   await signIn(page, email);
   await untilPage(page, "Welcome");

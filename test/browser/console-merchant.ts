@@ -3,7 +3,8 @@ import type { Page } from "playwright-core";
 import { inject } from "vitest";
 import { until } from "../../scripts/demo-story/until.ts";
 import { randomHex } from "../support/wallet-bodies.ts";
-import { freshAddress, signIn } from "./console-harness.ts";
+import { enter } from "./console-entry.ts";
+import { freshAddress } from "./console-harness.ts";
 import { mine, REQUIRED, send } from "./harness.ts";
 
 const SEEN_WITHIN_MS = 60_000;
@@ -18,11 +19,10 @@ export interface ConsoleMerchant {
   receive(coins: string): Promise<string>;
 }
 
-/** Signs a new user in, who owns a new merchant. It has a wallet for ETH unless `isBare`. */
+/** Signs a new user in by the API, who owns a new merchant; no page is open yet. It has a wallet for ETH unless `isBare`. */
 export async function openMerchant(page: Page, { isBare = false } = {}): Promise<ConsoleMerchant> {
-  await page.goto("/");
-  await signIn(page, freshAddress());
   const { baseUrl } = inject("street");
+  await enter(page.context(), baseUrl, freshAddress());
   const sent = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const data = body === undefined ? {} : { data: body };
     const answer = await page.request.fetch(path, { method, headers: { origin: baseUrl }, ...data });

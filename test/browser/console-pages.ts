@@ -1,7 +1,8 @@
 // Every page of the console, in one list: scripts/console-pictures.ts takes pictures of each, and console-look.test.ts reads each with axe, in both
 // schemes. A new page joins by a line.
 import type { Page } from "playwright-core";
-import { until } from "../../scripts/demo-story/until.ts";
+import { untilIdle } from "../support/page-idle.ts";
+import { follow } from "./console-links.ts";
 import type { Course, Month } from "./console-month.ts";
 import { emailOf } from "./street.ts";
 
@@ -22,7 +23,6 @@ export interface ConsolePage {
   readonly act?: (page: Page) => Promise<void>;
 }
 
-const READ_WITHIN_MS = 30_000;
 const BOTH = ["MONTH", "NEWCOMER"] as const;
 const ALONE = ["MONTH"] as const;
 
@@ -113,7 +113,6 @@ function row(name: RegExp, back: string) {
   return async (page: Page) => {
     await page.getByRole("link", { name }).first().click();
     await page.getByRole("link", { name: back }).waitFor();
-    await page.waitForLoadState("networkidle");
   };
 }
 
@@ -199,19 +198,24 @@ async function askForCode(page: Page): Promise<void> {
   await page.getByLabel("Digit 1 of the code").waitFor();
 }
 
-/** Opens a page, and waits until nothing of it is still being read. */
-export async function openConsolePage(page: Page, { path, heading, act }: ConsolePage, of: Seen): Promise<void> {
-  await page.goto(path(of), { waitUntil: "networkidle" });
-  if (heading !== undefined) await page.getByRole("heading", { level: 1, name: heading }).waitFor();
-  await untilRead(page);
-  await act?.(page);
-  await untilRead(page);
+/** Opens a page by its address, and waits until nothing of it is still being read. */
+export async function openConsolePage(page: Page, each: ConsolePage, of: Seen): Promise<void> {
+  await page.goto(each.path(of));
+  await untilShown(page, each);
 }
 
-async function untilRead(page: Page): Promise<void> {
-  await until(
-    () => page.locator('[aria-busy="true"], [role="status"][aria-label="Loading"]').count(),
-    (count) => count === 0,
-    READ_WITHIN_MS,
-  );
+/** Opens a page as a link of the open console does, with nothing that the page before had opened. */
+export async function followToConsolePage(page: Page, each: ConsolePage, of: Seen): Promise<void> {
+  // Dialogs and opened rows stay when one page leads to itself, and this one is none in the list that is followed to.
+  await follow(page, "/console/welcome");
+  await follow(page, each.path(of));
+  await untilShown(page, each);
+}
+
+async function untilShown(page: Page, { heading, act }: ConsolePage): Promise<void> {
+  await page.getByRole("heading", { level: 1, ...(heading === undefined ? {} : { name: heading }) }).waitFor();
+  await untilIdle(page);
+  if (act === undefined) return;
+  await act(page);
+  await untilIdle(page);
 }

@@ -4,7 +4,9 @@ import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { Role } from "../../src/accounts/teams/roles.ts";
+import { untilIdle } from "../support/page-idle.ts";
 import { untilPage } from "./console-harness.ts";
+import { follow } from "./console-links.ts";
 
 /** What is there for everybody who sees the page. */
 export const ALL = null;
@@ -62,14 +64,15 @@ export function allowed(table: Readonly<Record<string, Needs>>, role: Role): rea
   return Object.entries(table).flatMap(([name, needs]) => (isMet(needs) ? [name] : []));
 }
 
-/** Opens each place and compares what is there with the table. */
+/** Follows links from an open page of the console to each place, and compares what is there with the table. */
 export async function expectPlaces<S>(
   page: Page,
   { places, shop, role }: { readonly places: readonly Place<S>[]; readonly shop: S; readonly role: Role },
 ): Promise<void> {
   for (const place of places) {
-    await page.goto(place.path(shop));
+    await follow(page, place.path(shop));
     if (place.needs !== undefined && !permissionsOf(role).has(place.needs)) {
+      await untilIdle(page);
       await page.getByText("This could not be shown").waitFor();
       continue;
     }
@@ -98,9 +101,15 @@ const EVERYWHERE = /^(?:Copy (?!its link|the id).*|invoice\..*)$/;
 
 /** What a screen reader calls each of them. Copies of the same name count once, and so do the menus of rows. */
 async function namesOf(buttons: Locator): Promise<readonly string[]> {
-  const names = await Promise.all(
-    (await buttons.all()).map(async (each) => (await each.getAttribute("aria-label")) ?? (await each.textContent())),
+  const names = await buttons.evaluateAll<readonly string[], Named>((all) =>
+    all.map((each) => each.getAttribute("aria-label") ?? each.textContent),
   );
-  const known = names.map((name) => (name ?? "").replace(/^(Actions for) .*/, "$1"));
+  const known = names.map((name) => name.replace(/^(Actions for) .*/, "$1"));
   return [...new Set(known.filter((name) => !EVERYWHERE.test(name)))].toSorted();
+}
+
+/** What a function in the browser needs of an element. */
+interface Named {
+  readonly textContent: string;
+  getAttribute(name: string): string | null;
 }

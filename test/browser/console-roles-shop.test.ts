@@ -1,7 +1,8 @@
 // What each role sees of wallets, products and customers (console-roles-harness.ts).
 import { beforeAll, inject, it } from "vitest";
 import { ROLES } from "../../src/accounts/teams/roles.ts";
-import { EXPECTED_IN_CONSOLE, signIn, untilPage } from "./console-harness.ts";
+import { enter } from "./console-entry.ts";
+import { EXPECTED_IN_CONSOLE, untilPage } from "./console-harness.ts";
 import { ALL, expectPlaces, PLACE_WITHIN_MS, type Place } from "./console-roles-harness.ts";
 import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harness.ts";
 import { changeDatabase, emailOf } from "./street.ts";
@@ -136,8 +137,8 @@ describeInBrowser("a member of the team", () => {
   const patience = { timeout: PLACES.length * PLACE_WITHIN_MS };
   it.each(ROLES)("with the role %s sees of what the shop sells what it allows, and no more", patience, async (role) => {
     const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
+    await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, role));
     await page.goto(`/console/${shop.merchantId}`);
-    await signIn(page, emailOf(shop.merchantId, role));
     await untilPage(page, "Home");
     await expectPlaces(page, { places: PLACES, shop, role });
   });

@@ -1,7 +1,8 @@
 // What each role sees of Developers, Team, Settings and Audit (console-roles-harness.ts).
 import { beforeAll, it } from "vitest";
 import { ROLES, type Role } from "../../src/accounts/teams/roles.ts";
-import { EXPECTED_IN_CONSOLE, signIn, untilPage } from "./console-harness.ts";
+import { enter } from "./console-entry.ts";
+import { EXPECTED_IN_CONSOLE, untilPage } from "./console-harness.ts";
 import { signedIn } from "./console-office.ts";
 import { ALL, expectPlaces, type Needs, PLACE_WITHIN_MS, type Place, permissionsOf } from "./console-roles-harness.ts";
 import { describeInBrowser, openShop, type PageShop, until, useBrowser } from "./harness.ts";
@@ -192,8 +193,8 @@ describeInBrowser("a member of the team", () => {
     patience,
     async (role) => {
       const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
+      await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, role));
       await page.goto(`/console/${shop.merchantId}`);
-      await signIn(page, emailOf(shop.merchantId, role));
       await untilPage(page, "Home");
       await expectPlaces(page, { places: placesOf(shop), shop, role });
     },

@@ -1,7 +1,7 @@
 // The first steps of a merchant on Home, in a browser.
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, freshAddress, untilPage } from "./console-harness.ts";
-import { addWallet, type Member, ownerAtHome } from "./console-member.ts";
+import { addWallet, type Member, newcomerAtHome, ownerAtHome } from "./console-member.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
@@ -9,13 +9,13 @@ const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as cons
 describeInBrowser("the first steps", () => {
   const browsing = useBrowser();
 
-  async function atHome(): Promise<Member> {
+  async function atHome(arrive = ownerAtHome): Promise<Member> {
     const { page } = await browsing.visit(QUIET);
-    return ownerAtHome(page, freshAddress());
+    return arrive(page, freshAddress());
   }
 
   it("are ticked off as they are taken, and gone for good once the rest is skipped", async () => {
-    const member = await atHome();
+    const member = await atHome(newcomerAtHome);
     const { page } = member;
     const steps = page.getByRole("region", { name: "First steps" });
     await steps.getByRole("button", { name: "Add a wallet" }).click();

@@ -1,6 +1,7 @@
 // One user on one page, and the rules for every page: no request to another origin, no error, no violation of its content
 // policy. Faults are collected, and a test fails at its end if there are any.
 import type { Browser, BrowserContextOptions, CDPSession, Page } from "playwright-core";
+import { watchRequests } from "./page-idle.ts";
 
 export interface VisitOptions extends BrowserContextOptions {
   /** Origins beside the server's own that may be asked: the shop that a payer goes back to. */
@@ -51,6 +52,7 @@ export async function startVisit(browser: Browser, baseUrl: string, options: Vis
   context.setDefaultTimeout(60_000);
   if (given.javaScriptEnabled !== false) await context.addInitScript(WATCH_SHIFTS);
   for (const content of initScripts) await context.addInitScript({ content });
+  watchRequests(context);
   const page = await context.newPage();
   const faults: string[] = [];
   const sockets: string[] = [];
