@@ -2860,7 +2860,7 @@ export interface components {
         body: components["schemas"]["InviteMemberBody"];
         answer: components["schemas"]["Invitation"];
       };
-      /** @description Resend an invitation, with a new link and new 7 days. The old link stops working. If a daily limit is reached, the mail waits: `mailedAt` is null until it is sent. Needs the session of a member with the permission team:invite; not for API keys. */
+      /** @description Resend an invitation, with a new link and new 7 days. The old link stops working. For an invitation to ADMIN you must have given a factor in the last 5 minutes. If a daily limit is reached, the mail waits: `mailedAt` is null until it is sent. Needs the session of a member with the permission team:invite; not for API keys. */
       resendInvitation: {
         params: {
           invitationId: string;

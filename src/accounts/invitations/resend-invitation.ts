@@ -6,7 +6,7 @@ import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { changeTeam, readActors, type TeamDependencies } from "../teams/change-team.ts";
 import type { Seat } from "../teams/member.ts";
-import { mayInvite } from "../teams/rank.ts";
+import { isProtectedRole, mayInvite } from "../teams/rank.ts";
 import { assertSeat } from "../teams/store.ts";
 import { INVITATION_LIFETIME_MS, type Invitation, isOpen } from "./invitation.ts";
 import { mailTimes } from "./mail-room.ts";
@@ -14,18 +14,20 @@ import { assertOpen, countMail, selectInvitation, selectMailRoom, updateInvitati
 
 /**
  * Gives an open invitation, expired or not, a new token and new 7 days; the old link stops working. The user who resends it becomes its inviter,
- * whose role must be able to assign its role. `sendInvitation` mails it, or the cron if a daily limit is reached.
+ * whose role must be able to assign its role. `stepUp`: why they may not give a protected role, which a link that had ended would give again.
+ * `sendInvitation` mails it, or the cron if a daily limit is reached.
  */
 export async function resendInvitation(
   deps: TeamDependencies,
   seat: Seat,
-  of: { readonly invitationId: string; readonly token: string },
+  of: { readonly invitationId: string; readonly token: string; readonly stepUp: Failure | undefined },
 ): Promise<Result<Invitation, Failure>> {
   const read = () => readInvitation(deps, seat, of.invitationId);
   return changeTeam(deps, read, ({ actor, invitation, mailRoom }, operationId) => {
     if (invitation === undefined || !isOpen(invitation)) return err({ code: "INVITATION_NOT_FOUND" });
     if (!mayInvite(actor.role, invitation.role)) return err({ code: "INSUFFICIENT_RANK" });
     const { id, merchantId, email, emailKey, role } = invitation;
+    if (isProtectedRole(role) && of.stepUp !== undefined) return err(of.stepUp);
     const changes = {
       tokenHash: sha256Hex(of.token),
       invitedBy: actor.userId,

@@ -75,14 +75,16 @@ const ofTeam = routesOf({ tag: "Invitations", callers: "MEMBER", dependencies: t
     operationId: "resendInvitation",
     summary: "Resend an invitation, with a new link and new 7 days",
     description:
-      "The old link stops working. If a daily limit is reached, the mail waits: `mailedAt` is null until it is sent.",
+      "The old link stops working. For an invitation to ADMIN you must have given a factor in the last 5 minutes. If a daily limit is reached, the mail waits: `mailedAt` is null until it is sent.",
     permission: "team:invite",
     answers: [{ status: 200, description: "The invitation", schema: invitationBody }],
-    refusals: ["INVITATION_NOT_FOUND", "INSUFFICIENT_RANK"],
+    refusals: ["INVITATION_NOT_FOUND", "INSUFFICIENT_RANK", "STEP_UP_REQUIRED"],
     answer: async (call) => {
       const { deps, seat } = callerOf(call);
       const token = newToken();
-      const sent = await resendInvitation(deps, seat, { invitationId: call.params.invitationId ?? "", token });
+      const stepUp = stepUpRefusal(seat, call.nowMs);
+      const of = { invitationId: call.params.invitationId ?? "", token, stepUp };
+      const sent = await resendInvitation(deps, seat, of);
       if (!sent.ok) return sent;
       await sendInvitation(deps, token);
       return ok(jsonReply(200, invitationBodyOf(sent.value, call.nowMs)));

@@ -36,7 +36,9 @@ export function selectDeliveryPage(
   page: { readonly status?: DeliveryStatus | undefined; readonly before: string | undefined; readonly limit: number },
 ) {
   const isOlder =
-    page.before === undefined ? sql`` : sql` and rowid < (select rowid from deliveries where id = ${page.before})`;
+    page.before === undefined
+      ? sql``
+      : sql` and rowid < (select rowid from deliveries where id = ${page.before} and +webhook_id = ${of.webhookId})`;
   const ofStatus = (status: DeliveryStatus) => sql`webhook_id = ${of.webhookId} and status = ${status}${isOlder}`;
   // The index goes by status: of all statuses a page of each is read, and the newest of these are the page.
   const pages = DELIVERY_STATUSES.map(

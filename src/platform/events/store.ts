@@ -154,7 +154,7 @@ export function selectEventPage(db: Db, merchantId: string, page: EventPage) {
   const isOnwards =
     from === undefined || from === "0"
       ? sql``
-      : sql` and rowid ${beyond} (select rowid from events where id = ${from})`;
+      : sql` and rowid ${beyond} (select rowid from events where id = ${from} and +merchant_id = ${merchantId})`;
   const wanted = types === undefined ? undefined : sql`json_each(${JSON.stringify(types)})`;
   const query = db.select(columns).from(events).limit(limit).$dynamic();
   if (invoiceId !== undefined) {

@@ -225,6 +225,22 @@ describe("resending an invitation", () => {
   });
 });
 
+describe("resending an invitation to ADMIN", () => {
+  it("requires a factor given in the last 5 minutes, as making one does; another role requires none", async () => {
+    const { team, owner } = await freshTeam();
+    const high = await invited(team, owner, freshEmail(), "ADMIN");
+    const low = await invited(team, owner, freshEmail(), "MEMBER");
+    const path = (id: string) => `${team.path}/invitations/${id}/resend`;
+    const stale = callerWith(await seedSession(owner.userId, { factorAtMs: Date.now() - 300_001 }));
+    const before = await team.invitations();
+    const refused = await stale.post(path(high.id));
+    expect(refused).toMatchObject({ status: 403, body: { code: "STEP_UP_REQUIRED", factors: ["email_code"] } });
+    expect(await team.invitations()).toEqual(before);
+    expect((await stale.post(path(low.id))).status).toBe(200);
+    expect((await owner.as.post(path(high.id))).status).toBe(200);
+  });
+});
+
 it("a revoked invitation is in the audit log and cannot be accepted", async () => {
   const { team, owner } = await freshTeam();
   const guest = await freshUser();

@@ -4,15 +4,18 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { SECRET_KEY_PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
 import { SPECS } from "../../../src/app/app.ts";
+import { encodeCursor } from "../../../src/lib/pagination.ts";
 import type { RouteSpec } from "../../../src/platform/http/route.ts";
 import { type Answer, type Ask, deploymentWith, expectRefusal } from "../../support/access.ts";
-import { nameOf, pathOf } from "../../support/access-knock.ts";
+import { nameOf, pathOf, UNKNOWN_ULID } from "../../support/access-knock.ts";
 import { OPEN, PAGES } from "../../support/access-table.ts";
 import { type FullShop, fullShop } from "../../support/full-shop.ts";
 import { storedRows } from "../../support/production.ts";
+import { membersOf } from "../../support/protections.ts";
 import { freshTeam } from "../../support/teams.ts";
 import { USDT } from "../../support/wallet-bodies.ts";
 import { MUTED } from "../../support/webhooks.ts";
+import { document, operationOf, useDocument } from "./reference-harness.ts";
 
 /** Their ids are of the deployment, or are themselves what opens a page. */
 const UNOWNED: readonly string[] = [
@@ -124,6 +127,104 @@ async function ownedOf({ operationId }: RouteSpec, shop: FullShop): Promise<Read
   expect(status).toBe(201);
   return { invitationId: body.id };
 }
+
+/** Queries without which a route answers nothing. */
+const ASKED: Readonly<Record<string, string>> = { month: "2026-11", from: "2026-11-01", to: "2026-11-02" };
+/** Parameters that hold no id, or the position of a list. */
+const NO_ID = /^(timezone|currency|search|q|externalId|network|txHash|type|count|limit|page|cursor)$/;
+
+/** The answer without its request's id, and without the id that was asked about. */
+const without = (id: string, { status, text }: Answer) => [
+  status,
+  text.replaceAll(id, "...").replace(/"requestId":"[^"]*"/, ""),
+];
+
+describe("a list", () => {
+  useDocument();
+  const lists = SPECS.filter(
+    ({ method, callers, path }) => method === "GET" && /^MEMBER/.test(callers) && !path.endsWith("/live"),
+  );
+  const queryOf = (spec: RouteSpec) => operationOf(spec).parameters.filter((each) => each.in === "query");
+  /** Answers the route for one's own merchant with this query. */
+  const asking = (spec: RouteSpec, query: Readonly<Record<string, string>>) => {
+    const required = queryOf(spec).flatMap(({ name, required }) => (required ? [[name, ASKED[name] ?? ""]] : []));
+    const search = new URLSearchParams({ ...Object.fromEntries(required), ...query });
+    return send(`${pathOf(spec, { ...mine.ids, merchantId: mine.merchantId })}?${search}`, { headers: mine.headers });
+  };
+
+  it("has the same page behind another's row as behind a row that nobody has", async () => {
+    const paged = lists.filter((spec) => queryOf(spec).some(({ name }) => name === "cursor"));
+    expect(paged.length).toBeGreaterThan(8);
+    for (const spec of paged) {
+      for (const id of Object.values(theirs.ids).filter((each) => /^[a-z]{3}_/.test(each))) {
+        const createdAtMs = Date.now();
+        const [foreign, unknown] = await Promise.all(
+          [id, `${id.slice(0, 4)}${UNKNOWN_ULID}`].map(async (each) =>
+            without(each, await asking(spec, { limit: "2", cursor: encodeCursor({ createdAtMs, id: each }) })),
+          ),
+        );
+        expect([nameOf(spec), id, foreign]).toEqual([nameOf(spec), id, unknown]);
+      }
+    }
+  });
+
+  it("filtered by an id of another tells what it tells of an id that nobody has", async () => {
+    const named = lists.flatMap((spec) =>
+      queryOf(spec)
+        .filter(({ schema }) => schema.type === "string" && !("enum" in schema) && !("format" in schema))
+        .filter(({ name }) => !(name in ASKED) && !NO_ID.test(name))
+        .map(({ name }) => [spec, name] as const),
+    );
+    expect([...new Set(named.map(([, name]) => name))].sort()).toEqual(["actor", "after", "customerId", "invoiceId"]);
+    for (const [spec, name] of named) {
+      const ids = Object.values(theirs.ids).filter((id) => /^[a-z]{3}_/.test(id));
+      for (const id of name in theirs.ids ? [theirs.ids[name] ?? ""] : ids) {
+        const unknown = `${id.slice(0, 4)}${UNKNOWN_ULID}`;
+        const [foreign, none] = [await asking(spec, { [name]: id }), await asking(spec, { [name]: unknown })];
+        expect([nameOf(spec), name, without(id, foreign)]).toEqual([nameOf(spec), name, without(unknown, none)]);
+      }
+    }
+  });
+});
+
+describe("a body", () => {
+  useDocument();
+  const BASE = "/api/v1/merchants/merchant/";
+
+  it("names by id nothing but a product and an invoice", () => {
+    const named = SPECS.flatMap((spec) => {
+      const content = Object.values(operationOf(spec).requestBody?.content ?? {});
+      const members = content.flatMap(({ schema }) => membersOf(document, schema));
+      return members.filter((name) => /(?<!external)Id$/i.test(name)).map((name) => `${spec.operationId} ${name}`);
+    });
+    expect(named.filter((each) => !/credential/.test(each)).sort()).toEqual([
+      "createInvoice productId",
+      "resolvePayment invoiceId",
+    ]);
+  });
+
+  it("that names another's product or invoice is refused as one that names nobody's, and changes nothing", async () => {
+    const before = await storedRows();
+    const asks = [
+      ["/invoices", (id: string) => ({ productId: id }), "productId", "PRODUCT_NOT_FOUND"],
+      [
+        `/payments/${mine.ids.paymentId}/resolve`,
+        (invoiceId: string) => ({ action: "ASSIGN", invoiceId, reason: "A test" }),
+        ...(["invoiceId", "INVOICE_NOT_FOUND"] as const),
+      ],
+    ] as const;
+    for (const by of [{ headers: mine.headers }, { key: mine.key }]) {
+      for (const [rest, bodyOf, name, code] of asks) {
+        const post = (id: string) =>
+          send(`${BASE}${mine.merchantId}${rest}`, { method: "POST", ...by, body: bodyOf(id) });
+        const unknown = await post(`${theirs.ids[name]?.slice(0, 4)}${UNKNOWN_ULID}`);
+        expectRefusal(unknown, 404, code);
+        expect(said(await post(theirs.ids[name] ?? ""))).toEqual(said(unknown));
+      }
+    }
+    expect(await storedRows()).toEqual(before);
+  });
+});
 
 it("every operation with an id is here, or its ids are of nobody", () => {
   const tested = owned.map(nameOf);
