@@ -219,6 +219,13 @@ export const LIMIT_TEXTS: { readonly [N in LimitName]: LimitText } = {
     refusal: TOO_OFTEN,
     setting: "none",
   },
+  exportsPerMerchantAndMinute: {
+    counts:
+      "exports of payments, invoices and statements that a merchant begins in a minute, by all its keys and members; a long one counts again for each 25,000 rows",
+    protects: "everybody: the database, which answers one query after the other",
+    refusal: `${TOO_OFTEN}; an export that has begun waits instead, and is slower`,
+    setting: "none",
+  },
   webhookEndpointsPerMerchant: {
     counts: "endpoints of a merchant",
     protects: "other merchants' deliveries: an event is written once for each endpoint",

@@ -1050,10 +1050,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      /** @description Goes on behind the line with this id, without the names of columns, to be appended. */
       after?: string | undefined;
     };
     ExportInvoicesQuery: {
@@ -1077,10 +1077,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      /** @description Goes on behind the line with this id, without the names of columns, to be appended. */
       after?: string | undefined;
     };
     ExportPaymentsCsvQuery: {
@@ -1104,10 +1104,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      /** @description Goes on behind the line with this id, without the names of columns, to be appended. */
       after?: string | undefined;
     };
     ExportPaymentsQuery: {
@@ -1131,10 +1131,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      /** @description Goes on behind the line with this id, without the names of columns, to be appended. */
       after?: string | undefined;
     };
     ExportRecoveryQuery: {
@@ -1158,10 +1158,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      /** @description Goes on behind the line with this id, without the names of columns, to be appended. */
       after?: string | undefined;
     };
     ExportStatementQuery: {
@@ -1178,10 +1178,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.
+       * @description Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Goes on behind the line with this id, without the names of columns, so that it can be appended. */
+      /** @description Goes on behind the line with this id, without the names of columns, to be appended. */
       after?: string | undefined;
     };
     /** ExportedInvoice */
@@ -2693,32 +2693,32 @@ export interface components {
         query: components["schemas"]["GetTotalsQuery"];
         answer: components["schemas"]["ReportTotals"];
       };
-      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
+      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
       exportPayments: {
         query: components["schemas"]["ExportPaymentsQuery"];
         answer: components["schemas"]["ExportedPayment"];
       };
-      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs INVOICE_VIEW. */
+      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs INVOICE_VIEW. */
       exportInvoices: {
         query: components["schemas"]["ExportInvoicesQuery"];
         answer: components["schemas"]["ExportedInvoice"];
       };
-      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
+      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
       exportStatement: {
         query: components["schemas"]["ExportStatementQuery"];
         answer: components["schemas"]["StatementLine"];
       };
-      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
+      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
       exportPaymentsCsv: {
         query: components["schemas"]["ExportPaymentsCsvQuery"];
         answer: undefined;
       };
-      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs INVOICE_VIEW. */
+      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs INVOICE_VIEW. */
       exportInvoicesCsv: {
         query: components["schemas"]["ExportInvoicesCsvQuery"];
         answer: undefined;
       };
-      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
+      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, and behind them their sums by coin and by currency. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`. As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same. Needs PAYMENT_VIEW. */
       exportStatementCsv: {
         query: components["schemas"]["ExportStatementCsvQuery"];
         answer: undefined;

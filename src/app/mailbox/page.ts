@@ -11,10 +11,10 @@ const STYLE = `
 :root { color-scheme: light dark; --ground: light-dark(#f6f7fb, #10141b); --card: light-dark(#fff, #161b24);
   --text: light-dark(#1a1f2b, #e6e9f0); --dim: light-dark(#596172, #a3abbc); --line: light-dark(#dfe3ec, #394152);
   --link: light-dark(#4338ca, #a5b4fc); --code: light-dark(#eef2ff, #2b3240); }
-body { margin: 0; padding: 2rem 1rem; background: var(--ground); color: var(--text); font: 16px/1.55 Inter, system-ui, "Segoe UI", Roboto, sans-serif; }
+body { margin: 0; padding: 2rem 1rem; background: var(--ground); color: var(--text); font: 16px/1.55 system-ui, sans-serif; }
 main { max-width: 42rem; margin: 0 auto; display: grid; gap: 1rem; }
-h1 { font-size: 1.6rem; line-height: 1.3; margin: 0; } h2 { font-size: 1.15rem; line-height: 1.4; margin: 0; overflow-wrap: anywhere; }
-p { margin: 0; color: var(--dim); } a { color: var(--link); } p, pre { overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; } h1, h2, p { margin: 0; line-height: 1.4; }
+p { color: var(--dim); } a { color: var(--link); } h2, p, pre { overflow-wrap: anywhere; }
 article { background: var(--card); border: 1px solid var(--line); border-radius: 1rem; padding: 1.25rem; display: grid; gap: .5rem; min-width: 0; }
 pre { margin: .5rem 0 0; font: inherit; white-space: pre-wrap; }
 b { font-size: 1.5rem; letter-spacing: .12em; padding: .15rem .6rem; border-radius: .5rem; background: var(--code); user-select: all; }

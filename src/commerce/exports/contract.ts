@@ -4,54 +4,43 @@ import { time, timeParameter } from "../../lib/fields.ts";
 import { INVOICE_STATUSES } from "../../platform/column-values.ts";
 import { MATCH_RULES, PAYMENT_STATUSES, WEIGHED_BY } from "../payments/payment.ts";
 import { clockOf, dayOf, periodsOf } from "../reports/calendar.ts";
+import { day, NO_ZONE, timezoneField } from "../reports/contract.ts";
 import { STATEMENT_LINES } from "./statement.ts";
 
-const day = (description: string, example: string) =>
-  z.iso
-    .date("must be a date such as 2026-11-01")
-    .refine((text) => text >= "2000", "must not be before 2000")
-    .optional()
-    .meta({ description, examples: [example] });
-
 const fields = () => ({
-  timezone: z
-    .string()
-    .max(64)
-    .default("UTC")
-    .meta({ description: "The IANA time zone in which days begin.", examples: ["Europe/Berlin"] }),
+  /** Becomes the zone's clock. */
+  timezone: timezoneField().transform((zone, context) => {
+    const clock = clockOf(zone);
+    if (clock !== undefined) return clock;
+    context.addIssue({ code: "custom", message: NO_ZONE });
+    return z.NEVER;
+  }),
   asOf: timeParameter().optional().meta({
     description:
-      "Leaves out what was created later. The moment of the request by default, as the response says in `Export-As-Of`; send that to go on with the same export.",
+      "Leaves out what was created later; by default later than the request, as `Export-As-Of` says. Send that to go on with an export.",
   }),
   after: z.string().max(40).optional().meta({
-    description: "Goes on behind the line with this id, without the names of columns, so that it can be appended.",
+    description: "Goes on behind the line with this id, without the names of columns, to be appended.",
   }),
 });
 
-const NO_ZONE = "must be the name of an IANA time zone, such as Europe/Berlin";
-
 /** With the range of times that is asked for. */
-const rangeQuery = (from: string, to: string) =>
-  z.object({ from: day(from, "2026-11-01"), to: day(to, "2026-11-30"), ...fields() }).transform((query, context) => {
-    const refuse = (path: keyof typeof query, message: string) =>
-      context.addIssue({ code: "custom", path: [path], message });
-    const clock = clockOf(query.timezone);
-    if (clock === undefined) {
-      refuse("timezone", NO_ZONE);
-      return z.NEVER;
-    }
-    if (query.from !== undefined && query.to !== undefined && query.to < query.from) {
-      refuse("to", "must not be before from");
-      return z.NEVER;
-    }
-    const periodOf = (date: string | undefined) => {
-      if (date === undefined) return undefined;
-      const [period] = periodsOf(clock, { from: dayOf(date), to: dayOf(date), by: "day" });
-      return period;
-    };
-    const fromMs = periodOf(query.from)?.startsAtMs ?? 0;
-    return { ...query, fromMs, beforeMs: periodOf(query.to)?.endsAtMs ?? Number.MAX_SAFE_INTEGER };
-  });
+const rangeQuery = (first: string, last: string) =>
+  z
+    .object({ from: day(first, "2026-11-01").optional(), to: day(last, "2026-11-30").optional(), ...fields() })
+    .transform(({ from, to, timezone, ...query }, context) => {
+      if (from !== undefined && to !== undefined && to < from) {
+        context.addIssue({ code: "custom", path: ["to"], message: "must not be before from" });
+        return z.NEVER;
+      }
+      const periodOf = (date: string | undefined) => {
+        if (date === undefined) return undefined;
+        const [period] = periodsOf(timezone, { from: dayOf(date), to: dayOf(date), by: "day" });
+        return period;
+      };
+      const fromMs = periodOf(from)?.startsAtMs ?? 0;
+      return { ...query, fromMs, beforeMs: periodOf(to)?.endsAtMs ?? Number.MAX_SAFE_INTEGER };
+    });
 
 export const exportPaymentsQuery = () =>
   rangeQuery("The first day of receipt, in `timezone`.", "The last day of receipt, in `timezone`.");
@@ -69,16 +58,11 @@ export const statementQuery = () =>
         .meta({ description: "The month, in `timezone`.", examples: ["2026-11"] }),
       ...fields(),
     })
-    .transform((query, context) => {
-      const clock = clockOf(query.timezone);
-      if (clock === undefined) {
-        context.addIssue({ code: "custom", path: ["timezone"], message: NO_ZONE });
-        return z.NEVER;
-      }
+    .transform((query) => {
       const [year = 0, month = 1] = query.month.split("-").map(Number);
       const first = dayOf(`${query.month}-01`);
       const last = dayOf(new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10));
-      const days = periodsOf(clock, { from: first, to: last, by: "day" });
+      const days = periodsOf(query.timezone, { from: first, to: last, by: "day" });
       return { ...query, days, fromMs: days[0]?.startsAtMs ?? 0, beforeMs: days.at(-1)?.endsAtMs ?? 0 };
     });
 

@@ -4,7 +4,7 @@
 import type { Position } from "../../lib/pagination.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
-import { MINUTE_MS } from "../../lib/time.ts";
+import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -19,16 +19,24 @@ import {
 } from "./store.ts";
 
 const PAGE_SIZE = 2_500;
-/** Of the 1,000 queries that an invocation may make: repeats of failed reads need some too. */
-const MOST_PAGES = 900;
+/** Of the 1,000 calls that an invocation may make: repeats of failed reads need some too, and so do turns. */
+const MOST_PAGES = 800;
+/** How many pages are read in a turn. */
+const PAGES_A_TURN = 10;
 const LONGEST_INVOCATION_MS = 15 * MINUTE_MS;
 
 export interface ExportDependencies {
   readonly db: Db;
   readonly sleep: Sleep;
+  readonly clock: () => number;
+  /** Takes a turn of the merchant's exports. Returns the seconds to wait if there were too many in a minute, otherwise 0. */
+  readonly waitOf: (merchantId: string) => Promise<number>;
 }
 
-/** Throws where storage fails midway, or where the pages end before the rows do: a truncated export must not look complete. */
+/**
+ * Throws where storage fails midway, or where the pages or the time end before the rows do: a truncated export must not look complete. The time ends,
+ * because a reader may be slow, and may lose the right to read meanwhile.
+ */
 type Pages<Row> = AsyncGenerator<readonly Row[]>;
 
 export interface ExportRange {
@@ -41,23 +49,23 @@ export interface ExportRange {
 
 /** The payments received in the range. Refuses STORAGE_UNAVAILABLE. */
 export async function exportPayments(
-  { db, sleep }: ExportDependencies,
+  deps: ExportDependencies,
   merchantId: string,
   { fromMs, beforeMs, asOfMs, after, isCounted }: ExportRange & Pick<PaymentSpan, "isCounted">,
 ): Promise<Result<Pages<ExportedPayment>, Failure>> {
   const asked = { receivedFromMs: fromMs, receivedBeforeMs: beforeMs, isCounted };
-  const first = await firstRowMs({ db, sleep }, merchantId, { fromMs, beforeMs });
+  const first = await firstRowMs(deps, merchantId, { fromMs, beforeMs });
   if (!first.ok) return first;
   const start = after ?? { createdAtMs: first.value, id: "" };
-  const pages = await pagesFrom(sleep, start, async (place) =>
-    selectPaymentSpan(db, merchantId, { ...asked, after: place, asOfMs, limit: PAGE_SIZE }),
+  const pages = await pagesFrom(deps, merchantId, start, async (place) =>
+    selectPaymentSpan(deps.db, merchantId, { ...asked, after: place, asOfMs, limit: PAGE_SIZE }),
   );
   return pages.ok ? ok(askedOf(pages.value)) : pages;
 }
 
 /** When the first row was created of payments received in the range: a row is older than its time where the payment was dropped and came back. */
 async function firstRowMs(
-  { db, sleep }: ExportDependencies,
+  { db, sleep }: Pick<ExportDependencies, "db" | "sleep">,
   merchantId: string,
   { fromMs, beforeMs }: Pick<ExportRange, "fromMs" | "beforeMs">,
 ): Promise<Result<number, Failure>> {
@@ -86,38 +94,46 @@ export async function haveChanged(
 
 /** The invoices created in the range. Refuses STORAGE_UNAVAILABLE. */
 export async function exportInvoices(
-  { db, sleep }: ExportDependencies,
+  deps: ExportDependencies,
   merchantId: string,
   { fromMs, beforeMs, asOfMs, after }: ExportRange,
 ): Promise<Result<Pages<ExportedInvoice>, Failure>> {
   const start = after ?? { createdAtMs: fromMs, id: "" };
   const untilMs = Math.min(asOfMs, beforeMs - 1);
-  return pagesFrom(sleep, start, async (place) =>
-    selectInvoiceSpan(db, merchantId, { after: place, asOfMs: untilMs, limit: PAGE_SIZE }),
+  return pagesFrom(deps, merchantId, start, async (place) =>
+    selectInvoiceSpan(deps.db, merchantId, { after: place, asOfMs: untilMs, limit: PAGE_SIZE }),
   );
 }
 
 /** Reads the first page at once, so that the request can still be refused. */
 async function pagesFrom<Row extends Position>(
-  sleep: Sleep,
+  deps: ExportDependencies,
+  merchantId: string,
   start: Position,
   read: (after: Position) => Promise<readonly Row[]>,
 ): Promise<Result<Pages<Row>, Failure>> {
-  const first = await readWithRetry(sleep, () => read(start));
-  return first.ok ? ok(followed(sleep, first.value, read)) : first;
+  const first = await readWithRetry(deps.sleep, () => read(start));
+  return first.ok ? ok(followed(deps, merchantId, first.value, read)) : first;
 }
 
 async function* followed<Row extends Position>(
-  sleep: Sleep,
+  { sleep, clock, waitOf }: ExportDependencies,
+  merchantId: string,
   first: readonly Row[],
   read: (after: Position) => Promise<readonly Row[]>,
 ): Pages<Row> {
+  const untilMs = clock() + LONGEST_INVOCATION_MS;
   let page = first;
   for (let pages = 1; ; pages++) {
     const last = page.at(-1);
     if (last === undefined) return;
     yield page;
-    if (pages === MOST_PAGES) throw new Error(`an export goes on after ${last.id}`);
+    let waitSeconds = 0;
+    do {
+      await sleep(waitSeconds * SECOND_MS);
+      waitSeconds = pages % PAGES_A_TURN === 0 ? await waitOf(merchantId) : 0;
+    } while (waitSeconds > 0);
+    if (pages === MOST_PAGES || clock() > untilMs) throw new Error(`an export goes on after ${last.id}`);
     const next = await readWithRetry(sleep, () => read(last));
     if (!next.ok) throw new Error(`an export failed after ${last.id}`);
     page = next.value;

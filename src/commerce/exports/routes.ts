@@ -16,7 +16,8 @@ import {
   statementLineBody,
   statementQuery,
 } from "./contract.ts";
-import { exportInvoices, exportPayments, haveChanged } from "./export-rows.ts";
+import { exportDependencies } from "./dependencies.ts";
+import { type ExportDependencies, exportInvoices, exportPayments, haveChanged } from "./export-rows.ts";
 import { INVOICE_COLUMNS, invoiceLineOf } from "./invoice-line.ts";
 import { EXPORT_FORMATS, type ExportFormat, headOf, type Line, textOf } from "./line-format.ts";
 import { type ExportedPayment, PAYMENT_COLUMNS, paymentLineOf } from "./payment-line.ts";
@@ -26,9 +27,9 @@ import { STATEMENT_COLUMNS, type Sums, statementLineOf, sumsWith, totalLines } f
 const BASE = "/api/v1/merchants/merchant/:merchantId/reports";
 const AS_CSV = "As CSV for spreadsheets, the names of the columns first; as JSON lines it is the same.";
 const WHOLE =
-  "Streamed, in the order in which they were recorded, however many there are. A response that breaks off is incomplete: go on with `after`, the id of the last whole line, and `asOf`.";
+  "Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: go on with `after`, the id of the last whole line, and `asOf`.";
 
-const group = { tag: "Reports", callers: "MEMBER_OR_KEY" } as const;
+const group = { tag: "Reports", callers: "MEMBER_OR_KEY", dependencies: exportDependencies } as const;
 
 export const exportRoutes: readonly MountedRoute[] = EXPORT_FORMATS.flatMap((format) => [
   ...paymentRoutes(format),
@@ -59,9 +60,9 @@ function paymentRoutes(format: ExportFormat) {
     answers: answersOf(format, "The payments", exportedPaymentBody),
     reads: ({ db, merchantId, request }) => placeReads(db, merchantId, "payments", request?.query.after),
     answer: async (call) => {
-      const range = rangeOf(call.query, call.read[0], call.nowMs);
+      const range = await rangeOf(call);
       if (!range.ok) return range;
-      const pages = await exportPayments(call, call.merchant.id, { ...range.value, isCounted: false });
+      const pages = await exportPayments(call.deps, call.merchant.id, { ...range.value, isCounted: false });
       if (!pages.ok) return pages;
       const lines = linesOf(pages.value, paymentLineOf);
       return ok(exportReply({ format, name: "payments", columns: PAYMENT_COLUMNS, lines, range: range.value }));
@@ -79,9 +80,9 @@ function invoiceRoutes(format: ExportFormat) {
     answers: answersOf(format, "The invoices", exportedInvoiceBody),
     reads: ({ db, merchantId, request }) => placeReads(db, merchantId, "invoices", request?.query.after),
     answer: async (call) => {
-      const range = rangeOf(call.query, call.read[0], call.nowMs);
+      const range = await rangeOf(call);
       if (!range.ok) return range;
-      const pages = await exportInvoices(call, call.merchant.id, range.value);
+      const pages = await exportInvoices(call.deps, call.merchant.id, range.value);
       if (!pages.ok) return pages;
       const lines = linesOf(pages.value, invoiceLineOf);
       return ok(exportReply({ format, name: "invoices", columns: INVOICE_COLUMNS, lines, range: range.value }));
@@ -100,17 +101,17 @@ function statementRoutes(format: ExportFormat) {
     reads: ({ db, merchantId, request }) => placeReads(db, merchantId, "payments", request?.query.after),
     answer: async (call) => {
       if (call.query.after !== undefined && call.query.asOf === undefined) return refused("asOf", NO_MOMENT);
-      const range = rangeOf(call.query, call.read[0], call.nowMs);
+      const range = await rangeOf(call);
       if (!range.ok) return range;
       // The sums are of all payments, so all are read; those before the place are not shown again.
       const isSame = async () => {
-        const changed = await haveChanged(call, call.merchant.id, range.value);
+        const changed = await haveChanged(call.deps, call.merchant.id, range.value);
         return changed.ok && changed.value ? refused("after", CHANGED) : changed;
       };
       const same = await isSame();
       if (!same.ok) return same;
       const all = { ...range.value, after: undefined, isCounted: true };
-      const pages = await exportPayments(call, call.merchant.id, all);
+      const pages = await exportPayments(call.deps, call.merchant.id, all);
       if (!pages.ok) return pages;
       const { days, month } = call.query;
       const lines = statementLines(pages.value, { days, after: range.value.after, isSame });
@@ -120,8 +121,7 @@ function statementRoutes(format: ExportFormat) {
   });
 }
 
-const CHANGED =
-  "is behind payments that changed since `asOf`: begin at the beginning, or the sums would not be those of the lines";
+const CHANGED = "is behind payments that changed since `asOf`, so its sums differ: begin at the beginning";
 
 const NO_MOMENT = "must be the `Export-As-Of` of the first part, to go on with a statement";
 
@@ -143,11 +143,21 @@ interface Range {
   readonly after: Position | undefined;
 }
 
-function rangeOf(query: RangeQuery, [place]: readonly Position[], nowMs: number): Result<Range, Failure> {
+interface RangeCall {
+  readonly query: RangeQuery;
+  readonly read: readonly (readonly Position[])[];
+  readonly nowMs: number;
+  readonly deps: Pick<ExportDependencies, "waitOf">;
+  readonly merchant: { readonly id: string };
+}
+
+/** Refuses RATE_LIMITED, before rows are read. */
+async function rangeOf({ query, read, nowMs, deps, merchant }: RangeCall): Promise<Result<Range, Failure>> {
   const { fromMs, beforeMs, asOf = nowMs, after } = query;
-  if (after !== undefined && place === undefined) {
-    return refused("after", "is not the id of a line of this export");
-  }
+  const place = read[0]?.[0];
+  if (after !== undefined && place === undefined) return refused("after", "is not the id of a line of this export");
+  const retryAfterSeconds = await deps.waitOf(merchant.id);
+  if (retryAfterSeconds > 0) return err({ code: "RATE_LIMITED", retryAfterSeconds });
   return ok({ fromMs, beforeMs, asOfMs: Math.min(asOf, nowMs), after: place });
 }
 

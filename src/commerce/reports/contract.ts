@@ -5,11 +5,19 @@ import { LIMITS } from "../../lib/limits.ts";
 import { currencyField } from "../../rates/contract.ts";
 import { clockOf, dayOf, PERIOD_KINDS, type Period, periodsOf } from "./calendar.ts";
 
-const day = (description: string, example: string) =>
+export const day = (description: string, example: string) =>
   z.iso
     .date("must be a date such as 2026-11-01")
     .refine((text) => text >= "2000", "must not be before 2000")
     .meta({ description, examples: [example] });
+
+export const timezoneField = () =>
+  z
+    .string()
+    .max(64)
+    .default("UTC")
+    .meta({ description: "The IANA time zone in which days begin.", examples: ["Europe/Berlin"] });
+export const NO_ZONE = "must be the name of an IANA time zone, such as Europe/Berlin";
 
 const fields = () =>
   z.object({
@@ -19,11 +27,7 @@ const fields = () =>
       description: "The length of each period. Weeks begin on Mondays; the first and the last period may be shorter.",
     }),
     currency: currencyField().optional().meta({ description: "Only invoices in this currency; without it, all." }),
-    timezone: z
-      .string()
-      .max(64)
-      .default("UTC")
-      .meta({ description: "The IANA time zone in which days begin.", examples: ["Europe/Berlin"] }),
+    timezone: timezoneField(),
   });
 
 /** With the periods that are asked for. */
@@ -33,7 +37,7 @@ export const totalsQuery = () =>
     const refuse = (path: keyof typeof query, message: string) =>
       context.addIssue({ code: "custom", path: [path], message });
     const clock = clockOf(query.timezone);
-    if (clock === undefined) refuse("timezone", "must be the name of an IANA time zone, such as Europe/Berlin");
+    if (clock === undefined) refuse("timezone", NO_ZONE);
     if (to < from) refuse("to", "must not be before from");
     if (to - from >= LIMITS.reportDays) refuse("to", `must be at most ${LIMITS.reportDays} days with from`);
     if (clock === undefined || context.issues.length > 0) return z.NEVER;

@@ -25,10 +25,6 @@ export function lookUpDependencies(env: Env, { db, nowMs, sleep }: GivenDependen
         return "UNAVAILABLE";
       }
     },
-    waitOf: (merchantId) =>
-      waitOfMerchant(env, merchantId, {
-        act: "lookups",
-        take: (limiter) => limiter.takeInHour(LIMITS.lookupsPerMerchantAndHour, nowMs),
-      }),
+    waitOf: waitOfMerchant(env, "lookups", (limiter) => limiter.takeInHour(LIMITS.lookupsPerMerchantAndHour, nowMs)),
   };
 }

@@ -9,10 +9,8 @@ import type { ReplayDependencies } from "./replay-events.ts";
 export function replayDependencies(env: Env, given: GivenDependencies): ReplayDependencies {
   return {
     ...webhookDependencies(env, given),
-    waitOf: (merchantId) =>
-      waitOfMerchant(env, merchantId, {
-        act: "replays",
-        take: (limiter) => limiter.takeInHour(LIMITS.replaysPerMerchantAndHour, given.nowMs),
-      }),
+    waitOf: waitOfMerchant(env, "replays", (limiter) =>
+      limiter.takeInHour(LIMITS.replaysPerMerchantAndHour, given.nowMs),
+    ),
   };
 }

@@ -101,13 +101,13 @@ export async function waitOfIp(
   return 0;
 }
 
-/** The same per merchant, whoever the caller is. */
-export async function waitOfMerchant(
+/** The same per merchant, whoever the caller is: counts one act of the merchant. */
+export function waitOfMerchant(
   env: Pick<Env, "RATE_LIMITER" | "LOCATION_HINT">,
-  merchantId: string,
-  of: { readonly act: string; readonly take: (limiter: RateLimiterRpc) => Promise<RateVerdict> },
-): Promise<number> {
-  return waitBy(env, `${of.act}:${merchantId}`, of.take);
+  act: string,
+  take: (limiter: RateLimiterRpc) => Promise<RateVerdict>,
+): (merchantId: string) => Promise<number> {
+  return (merchantId) => waitBy(env, `${act}:${merchantId}`, take);
 }
 
 /** Seconds to wait; 0 if the limiter fails. */

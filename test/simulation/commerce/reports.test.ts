@@ -86,7 +86,11 @@ async function statementsProblem(seed: number, fromMs: number, toMs: number): Pr
       toMs: toMs + 40 * DAY_MS,
     })) {
       const range = { fromMs: startsAtMs, beforeMs: endsAtMs, asOfMs: toMs, isCounted: true };
-      const pages = await exportPayments({ db, sleep: instantSleep }, MERCHANT, range);
+      const pages = await exportPayments(
+        { db, sleep: instantSleep, clock: () => 0, waitOf: async () => 0 },
+        MERCHANT,
+        range,
+      );
       if (!pages.ok) return pages.error.code;
       for await (const page of pages.value) {
         for (const { id, currency, network, cryptocurrency, fiatMicros } of page) {
