@@ -157,7 +157,8 @@ async function freshMerchant(home: string): Promise<void> {
     expect(status).toBe(201);
     return body.secret;
   };
-  const demo = { merchantId: merchant.id, secretKey: await secretOf("SECRET"), publicKey: await secretOf("PUBLIC") };
+  const [secretKey, publicKey] = [await secretOf("SECRET"), await secretOf("PUBLIC")];
+  const demo = { baseUrl: service.baseUrl, merchantId: merchant.id, secretKey, publicKey };
   writeFileSync(join(home, "demo.json"), JSON.stringify(demo));
 }
 

@@ -1,5 +1,9 @@
-import { readFileSync } from "node:fs";
-import { expect, it } from "vitest";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { examples } from "../../scripts/examples.ts";
 
 const readme = readFileSync("README.md", "utf8");
 
@@ -12,4 +16,33 @@ it("the README has at most 200 lines, and the two commands in its first 20", () 
 it("the integration that the README links to is as short as it says", () => {
   expect(readme).toContain("[A whole integration](docs/examples/integration.ts) is 30 lines");
   expect(readFileSync("docs/examples/integration.ts", "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(30);
+});
+
+/** What a server at another port than the usual one leaves for scripts. */
+const DEMO = {
+  baseUrl: "http://localhost:9000",
+  merchantId: "mer_1",
+  ownerEmail: "owner@example.com",
+  secretKey: "sk_1",
+  publicKey: "pk_1",
+};
+
+it.each(["README.md", "docs/guides/README.md"])(
+  "the commands of %s find the server at whatever PORT it was started",
+  (file) => {
+    const [, first = ""] = /^```sh\n(.*?)^```$/ms.exec(readFileSync(file, "utf8")) ?? [];
+    const folder = mkdtempSync(join(tmpdir(), "edgetill-readme-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    mkdirSync(join(folder, ".edgetill"));
+    writeFileSync(join(folder, ".edgetill/demo.json"), JSON.stringify(DEMO));
+    const printed = execFileSync("sh", ["-c", `${first}\necho "$BASE $KEY"`], { cwd: folder, encoding: "utf8" });
+    expect(printed.trim()).toBe("http://localhost:9000/api/v1/merchants/merchant/mer_1 sk_1");
+    const commands = [...readFileSync(file, "utf8").matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text).join();
+    expect(commands).not.toContain("8787");
+  },
+);
+
+it("the commands that npm start prints go to the server that it started", () => {
+  const origins = new Set(examples(DEMO).match(/http:\/\/localhost:\d+/g));
+  expect([...origins]).toEqual([DEMO.baseUrl]);
 });

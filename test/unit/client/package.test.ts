@@ -29,18 +29,22 @@ function printed(command: string): string {
   return stdout + stderr;
 }
 
-/** The files that an export may lead to, by condition. */
-function targetsOf(entry: string | Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
-  return typeof entry === "string" ? [["default", entry]] : Object.entries(entry);
+type Entry = string | { readonly [condition: string]: Entry };
+
+/** The files that an export may lead to, by its conditions, in their order. */
+function targetsOf(entry: Entry, under = ""): readonly (readonly [string, string])[] {
+  if (typeof entry === "string") return [[under, entry]];
+  return Object.entries(entry).flatMap(([name, each]) => targetsOf(each, `${under} ${name}`.trim()));
 }
 
 describe("the packed client", () => {
   it("is the built files and what npm shows of a package", () => {
     const others = packed.files.filter((file) => !/^dist\/[\w/-]+\.(js|d\.ts)$/.test(file));
-    expect(others).toEqual(["LICENSE", "README.md", "package.json"]);
-    const sources = packed.files.flatMap((file) => /^dist\/(.+)\.js$/.exec(file)?.[1] ?? []);
+    expect(others).toEqual(["LICENSE", "README.md", "dist/cjs/package.json", "package.json"]);
+    const sources = packed.files.flatMap((file) => /^dist\/(?!cjs\/)(.+)\.js$/.exec(file)?.[1] ?? []);
     for (const name of sources) {
-      expect(packed.files).toContain(`dist/${name}.d.ts`);
+      const built = [`dist/${name}.d.ts`, `dist/cjs/${name}.js`, `dist/cjs/${name}.d.ts`];
+      expect(packed.files).toEqual(expect.arrayContaining(built));
       expect(readFileSync(`client/${name}.ts`, "utf8")).not.toBe("");
     }
   });
@@ -50,11 +54,17 @@ describe("the packed client", () => {
   });
 
   it("has a file for every condition of every export, types before code", () => {
-    const wanted = Object.values<string | Record<string, string>>(manifest.exports).flatMap((entry) => {
+    const wanted = Object.values<Entry>(manifest.exports).flatMap((entry) => {
       const targets = targetsOf(entry);
       // The sources, for this repository alone: no runtime and no compiler sets this condition by itself.
       const published = targets.filter(([condition]) => condition !== "edgetill-source");
-      if (typeof entry !== "string") expect(published.map(([condition]) => condition)).toEqual(["types", "default"]);
+      if (typeof entry !== "string")
+        expect(published.map(([condition]) => condition)).toEqual([
+          "require types",
+          "require default",
+          "types",
+          "default",
+        ]);
       return published.map(([, target]) => target.replace(/^\.\//, ""));
     });
     expect(wanted.length).toBeGreaterThan(2);
@@ -71,7 +81,7 @@ describe("the packed client", () => {
   });
 
   it("imports only its own files", () => {
-    const built = packed.files.filter((file) => file.endsWith(".js"));
+    const built = packed.files.filter((file) => file.endsWith(".js") && !file.startsWith("dist/cjs/"));
     const sources = built.flatMap((file) =>
       [...readFileSync(join(installed, file), "utf8").matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"/gm)].map(
         ([, name]) => name,
@@ -94,9 +104,13 @@ describe("the packed client", () => {
     expect(run(process.execPath, "use.mjs").trim()).toBe("FakeEdgetill");
   });
 
-  it("can be required by an older program", () => {
-    writeFileSync(join(packed.shop, "use.cjs"), 'console.log(typeof require("edgetill").Edgetill)');
-    expect(run(process.execPath, "use.cjs").trim()).toBe("function");
+  it("can be required by an older program, also by a Node that cannot require modules", () => {
+    const program = `const { Edgetill, EdgetillError } = require("edgetill");
+      const { FakeEdgetill } = require("edgetill/testing");
+      const fake = new Edgetill(new FakeEdgetill().options);
+      fake.invoices.get("inv_1").catch((error) => console.log(error instanceof EdgetillError, error.code));`;
+    writeFileSync(join(packed.shop, "use.cjs"), program);
+    expect(run(process.execPath, "--no-experimental-require-module", "use.cjs").trim()).toBe("true INVOICE_NOT_FOUND");
   });
 });
 
@@ -130,6 +144,14 @@ const PROGRAM = `import { FakeEdgetill } from "edgetill/testing";
   // @ts-expect-error Nor this.
   void shop.invoices.cancel("inv_1");`;
 
+/** A program of CommonJS: its file says so, and \`node16\` then wants types of CommonJS. */
+const OLDER_PROGRAM = `import edgetill = require("edgetill");
+  import { FakeEdgetill } from "edgetill/testing";
+  const client = new edgetill.Edgetill(new FakeEdgetill().options);
+  export const made: Promise<edgetill.Invoice> = client.invoices.create({ name: "Order", rawAmount: 10 });
+  // @ts-expect-error A name without an amount.
+  void client.invoices.create({ name: "Order" });`;
+
 describe("the types of the packed client", () => {
   const compilers = [["node_modules/.bin/tsc"], ["client/node_modules/.bin/tsc"]] as const;
   const resolutions = [
@@ -146,6 +168,20 @@ describe("the types of the packed client", () => {
       runtimes.map(([runtime, types]) => ({ compiler, module, resolution, runtime, types })),
     ),
   );
+
+  it.each(compilers)("hold for a program of CommonJS with resolution node16, by %s", (compiler) => {
+    writeFileSync(join(packed.shop, "use.cts"), OLDER_PROGRAM);
+    const strict = { noEmit: true, strict: true, exactOptionalPropertyTypes: true, target: "es2022" };
+    const compilerOptions = {
+      ...strict,
+      module: "node16",
+      moduleResolution: "node16",
+      lib: ["es2023"],
+      types: ["node"],
+    };
+    writeFileSync(join(packed.shop, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.cts"] }));
+    expect(printed(resolve(compiler))).toBe("");
+  });
 
   it.each(cases)("hold for $runtime with module $module and resolution $resolution, by $compiler", (of) => {
     writeFileSync(join(packed.shop, "use.ts"), PROGRAM);
