@@ -20,6 +20,32 @@ it.each([
   ["sends a batch", /\.batch\(/, ["platform/db/batch.ts"]],
   ["names a private member of drizzle", /\b_prepare\b|\bBatchItem\b/, []],
   ["opens a Durable Object", /\.(getByName|idFromName|idFromString|newUniqueId)\(/, ["lib/object-of.ts"]],
+  // Every answer is `no-store` but of these: the API reference, public images, public keys, and a product's form in the browser that asked for it.
+  [
+    "says for how long an answer may be kept",
+    /cache-control/i,
+    [
+      "platform/http/security-headers.ts",
+      "app/reference.ts",
+      "accounts/images/routes.ts",
+      "checkout/signed-redirect/routes.ts",
+      "checkout/storefront/routes.ts",
+    ],
+  ],
+  // Its keys name no merchant and no caller.
+  ["uses the edge's cache", /\bcaches\.(?:default|open)|cacheEverything|cacheTtl/, []],
+  // None follows a redirect, which would lead to where nobody has looked.
+  [
+    "sends a request to another host",
+    /redirect: "manual"/,
+    [
+      "platform/mail/resend-client.ts",
+      "notifications/webhooks/receiver-client.ts",
+      "lib/fetch-text.ts",
+      "accounts/identities/provider-client.ts",
+    ],
+  ],
+  ["follows a redirect", /redirect: "(?:follow|error)"/, []],
   ["reads a body chunk by chunk", /\.getReader\(|for await \(const \w+ of [\w.]*body\b/, ["lib/read-bytes.ts"]],
   // A timer that is left behind keeps an object awake. The page of the mailbox sets its own in the browser.
   [
