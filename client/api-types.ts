@@ -1731,7 +1731,7 @@ export interface components {
         };
         answer: components["schemas"]["PaymentDetails"];
       };
-      /** @description Look up a transaction by its hash. Reads the transaction from the chain at once. What it pays to your addresses is credited by the usual rules, or stored UNMATCHED even if the daily limit of unmatched payments was reached. Returns your payments from this transaction, at most 100; the list is empty if it pays nothing to you. Safe to repeat; 60 an hour. Needs PAYMENT_RESOLVE. */
+      /** @description Look up a transaction by its hash. Reads the transaction from the chain at once. What it pays to your addresses is credited by the usual rules, or stored UNMATCHED even if the daily limit of unmatched payments was reached. Returns your payments from this transaction, at most 100; the list is empty if it pays nothing to you. 60 an hour. Needs PAYMENT_RESOLVE. */
       lookUpPayment: {
         body: components["schemas"]["LookUpPaymentBody"];
         answer: components["schemas"]["PaymentList"];

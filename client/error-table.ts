@@ -150,6 +150,6 @@ export interface ErrorTable {
   RESTORING: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
   /** Others changed the same thing at the same moment, several times. Wait as long as `Retry-After` says, then repeat the request. */
   CONTENTION: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
-  /** The service made a mistake. Repeat a `GET`, or a `POST` that has an `Idempotency-Key`; give `requestId` to the operator if it persists. */
+  /** The service made a mistake. Repeat a `GET`, or a change that has an `Idempotency-Key`; give `requestId` to the operator if it persists. */
   INTERNAL_ERROR: { readonly status: 500; readonly facts: Readonly<Record<string, never>> };
 }

@@ -1,8 +1,7 @@
 // One call as the API sees it: sent, judged, and sent again while that is safe and may help.
 //
-// Every method is repeated. GET changes nothing. A POST carries an Idempotency-Key, the same on each attempt, so that what creates is done
-// once; a POST that creates nothing (cancel, resolve, redeliver ...) leads to the same state when done twice. A PATCH names absolute
-// values: twice is once. After a DELETE its id is gone for ever: a second one finds nothing, which the error's `attempts` explains.
+// Every method is repeated. GET changes nothing. Any other carries an Idempotency-Key, the same on each attempt: where an answer was lost, the
+// next attempt gets what the first one did, and not the refusal of a second.
 import { EdgetillConnectionError, EdgetillError, EdgetillTimeoutError, type FailedCall } from "./errors.ts";
 import { type Backoff, isRetryable, parseRetryAfter, retryDelayMs } from "./retry.ts";
 
@@ -16,7 +15,7 @@ export interface Transport {
 
 /** Of one call. */
 export interface CallOptions {
-  /** Of a POST; 1 to 255 characters, sent as UTF-8. A random one unless given: give your own to be safe over a restart of your server, too. */
+  /** Of any call but a GET; 1 to 255 characters, sent as UTF-8. A random one unless given: give your own to be safe over a restart of your server, too. */
   readonly idempotencyKey?: string | undefined;
   /** Gives the call up, wherever it stands; it then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -57,7 +56,7 @@ export async function open(transport: Transport, request: Request, options: Call
 
 async function sendAndTake<T>(transport: Transport, request: Request, options: CallOptions, take: Take<T>): Promise<T> {
   const { signal, maxRetries = transport.maxRetries } = options;
-  const idempotencyKey = request.method === "POST" ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
+  const idempotencyKey = request.method === "GET" ? undefined : (options.idempotencyKey ?? crypto.randomUUID());
   if (idempotencyKey === "") throw new TypeError("an empty idempotencyKey would protect nothing");
   const init = requestInit(transport, request, idempotencyKey);
   for (let retry = 0; ; retry += 1) {

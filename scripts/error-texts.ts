@@ -447,7 +447,7 @@ const OUTAGES = {
   INTERNAL_ERROR: {
     means: "The service made a mistake",
     remedy:
-      "Repeat a `GET`, or a `POST` that has an `Idempotency-Key`; give `requestId` to the operator if it persists",
+      "Repeat a `GET`, or a change that has an `Idempotency-Key`; give `requestId` to the operator if it persists",
   },
 } as const satisfies Texts;
 

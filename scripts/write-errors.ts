@@ -64,12 +64,12 @@ curl -sS $BASE/invoices -H "x-api-key: $KEY" -H 'content-type: application/json'
 
 | answer | repeat it? |
 |---|---|
-| no answer, or the connection broke | yes, a \`GET\` always, a \`POST\` only with an \`Idempotency-Key\` |
+| no answer, or the connection broke | yes, a \`GET\` always, a change only with an \`Idempotency-Key\` |
 | 429, 503 | yes, after as many seconds as \`Retry-After\` says |
 | 500 | likewise; without \`Retry-After\` wait a second, then twice as long each time, and add some chance |
 | any other 4xx | no: the same request gets the same answer until you change something |
 
-An \`Idempotency-Key\` makes a \`POST\` safe to repeat. For 24 hours the same key with the same body gives the first answer again,
+An \`Idempotency-Key\` makes every \`POST\`, \`PATCH\` and \`DELETE\` safe to repeat, so that work that was done is not answered as refused. For 24 hours the same key with the same body gives the first answer again,
 with the header \`idempotent-replayed: true\`. The same key with another body is a mistake:
 
 \`\`\`sh

@@ -14,10 +14,10 @@ const description =
 A null for an optional member of a body counts as absent, unless its schema takes null.
 
 A server sends its key as \`x-api-key\`. A user [signs in](/sign-in): the browser then has a session cookie, and every change also needs our own
-\`Origin\` header. Send JSON as \`content-type: application/json\`, and an \`Idempotency-Key\` with every POST that creates.
+\`Origin\` header. Send JSON as \`content-type: application/json\`, and an \`Idempotency-Key\` with every change.
 
-Every failure is \`{ statusCode, message, error, code, requestId, details? }\`. Compare \`code\`, show \`message\`. Retry a POST only with an
-\`Idempotency-Key\`, on network errors, 429 and 5xx, with exponential backoff and jitter, and honour \`Retry-After\`. The codes by their status:
+Every failure is \`{ statusCode, message, error, code, requestId, details? }\`. Compare \`code\`, show \`message\`. Retry on network errors, 429 and 5xx with exponential
+backoff and jitter, a change only with its \`Idempotency-Key\`, and honour \`Retry-After\`. The codes by their status:
 
 ${errorCatalogue()}
 

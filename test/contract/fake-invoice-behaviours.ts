@@ -128,6 +128,21 @@ export const INVOICES: Behaviours = {
     expect((await send("order-3", ORDER)).status).toBe(201);
     expect((await ask("GET", "/invoices?limit=100")).body).toMatchObject({ data: [{}, {}] });
   },
+  "a decision that is repeated with its key gives its first answer": async ({ edgetill, ask }) => {
+    const [cancelled, accepted] = [await edgetill.invoices.create(ORDER), await edgetill.invoices.create(ORDER)];
+    const twice = async (method: string, path: string, body?: unknown) => {
+      const send = () => ask(method, path, { body, headers: { "idempotency-key": `${method} ${path}` } });
+      const first = await send();
+      expect(first.status, path).toBe(200);
+      expect(await send(), path).toEqual(first);
+    };
+    await twice("PATCH", `/invoices/${cancelled.id}`, { name: "Order 1002" });
+    await twice("POST", `/invoices/${cancelled.id}/cancel`);
+    await twice("POST", `/invoices/${accepted.id}/resolve`, { action: "ACCEPT", reason: "Cash" });
+    const product = await edgetill.products.create({ name: "Tea", price: 4.5, currency: "EUR" });
+    await twice("DELETE", `/products/${product.id}`);
+    expect(codeOf(await ask("DELETE", `/products/${product.id}`))).toBe("404 PRODUCT_NOT_FOUND");
+  },
   "an externalId is an invoice's alone": async ({ edgetill, ask }) => {
     const { id } = await edgetill.invoices.create({ ...ORDER, externalId: "1" });
     const again = await ask("POST", "/invoices", { body: { ...ORDER, externalId: "1" } });

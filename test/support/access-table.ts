@@ -268,24 +268,46 @@ export const ROLE_HOLDS = {
   VIEWER: (permission: string) => VIEWS.includes(permission),
 } as const;
 
-/** Operations that an Idempotency-Key protects: every POST that creates something (decisions 6). */
-export const CREATING: readonly string[] = [
-  "acceptInvitation",
-  "acceptInvitationById",
-  "activatePaymentMethod",
-  "createApiKey",
-  "createInvoice",
-  "createMerchant",
-  "createProduct",
-  "createWebhook",
-  "inviteMember",
-  "pickPaymentMethod",
-  "pingWebhook",
-  "redeliver",
-  "registerWallet",
-  "replayEvents",
-  "rotateApiKey",
-  "rotateWebhookSecret",
-  "uploadImage",
-  "upsertCustomer",
+/**
+ * What changes something and takes no Idempotency-Key, by hand from decisions 6: callers who have proved nothing, MCP, all of sign-in, and what
+ * answers with a cookie. Everything else that is not a GET takes one.
+ */
+export const WITHOUT_KEY: readonly string[] = [
+  // Links in mails, set-up, payers.
+  "disableWalletByLink",
+  "beginSetUp",
+  "redeemSetUpLink",
+  "claimPayment",
+  "claimOnCheckout",
+  "pickOnCheckout",
+  "buyProduct",
+  // Its tools carry one each.
+  "mcp",
+  // Sign-in: codes that work once, and cookies.
+  "startEmailSignIn",
+  "verifyEmailSignIn",
+  "beginPasskeySignIn",
+  "verifyPasskeySignIn",
+  "startSecondFactor",
+  "verifySecondFactor",
+  "startStepUp",
+  "verifyStepUp",
+  "signOut",
+  "confirmTotp",
+  "startIdentityLink",
 ];
+
+/** Of these, what a second request cannot do again. A lost answer is known to be lost: sign in again, ask for another link. */
+export const ONCE_ONLY: readonly string[] = [
+  "disableWalletByLink",
+  "redeemSetUpLink",
+  "verifyEmailSignIn",
+  "verifyPasskeySignIn",
+  "verifySecondFactor",
+  "verifyStepUp",
+  "signOut",
+  "confirmTotp",
+];
+
+export const takesKey = ({ method, operationId }: { readonly method: string; readonly operationId: string }) =>
+  method !== "GET" && !WITHOUT_KEY.includes(operationId);

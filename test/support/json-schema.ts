@@ -16,6 +16,7 @@ export interface Schema {
   readonly format?: string;
   readonly pattern?: string;
   readonly minimum?: number;
+  readonly maximum?: number;
 }
 
 const TELLS_NOTHING = new Set(["title", "description", "examples", "type"]);
@@ -75,6 +76,8 @@ export function misfits(document: unknown, schema: Schema, value: unknown, path 
         return value === rule ? [] : [`${path} is not ${rule}`];
       case "minimum":
         return typeof value !== "number" || value >= Number(rule) ? [] : [`${path} is less than ${rule}`];
+      case "maximum":
+        return typeof value !== "number" || value <= Number(rule) ? [] : [`${path} is more than ${rule}`];
       case "pattern":
         return typeof value !== "string" || new RegExp(String(rule)).test(value) ? [] : [`${path} is not as ${rule}`];
       case "format":

@@ -2414,7 +2414,7 @@ export interface components {
         };
         answer: components["schemas"]["PaymentDetails"];
       };
-      /** @description Look up a transaction by its hash. Reads the transaction from the chain at once. What it pays to your addresses is credited by the usual rules, or stored UNMATCHED even if the daily limit of unmatched payments was reached. Returns your payments from this transaction, at most 100; the list is empty if it pays nothing to you. Safe to repeat; 60 an hour. Needs PAYMENT_RESOLVE. */
+      /** @description Look up a transaction by its hash. Reads the transaction from the chain at once. What it pays to your addresses is credited by the usual rules, or stored UNMATCHED even if the daily limit of unmatched payments was reached. Returns your payments from this transaction, at most 100; the list is empty if it pays nothing to you. 60 an hour. Needs PAYMENT_RESOLVE. */
       lookUpPayment: {
         body: components["schemas"]["LookUpPaymentBody"];
         answer: components["schemas"]["PaymentList"];
@@ -3027,7 +3027,7 @@ export interface components {
       disableEmailOtp: {
         answer: undefined;
       };
-      /** @description Start the enrolment of an authenticator app. The app is not a factor until you confirm a code of it. Calling this again creates another secret. Needs a session. A user must have given a factor in the last 5 minutes. */
+      /** @description Start the enrolment of an authenticator app. The app is not a factor until you confirm a code of it. Needs a session. A user must have given a factor in the last 5 minutes. */
       enrolTotp: {
         answer: components["schemas"]["TotpSecret"];
       };
@@ -3040,7 +3040,7 @@ export interface components {
         body: components["schemas"]["ConfirmTotpBody"];
         answer: components["schemas"]["BackupCodes"];
       };
-      /** @description Replace the backup codes. Returns ten new codes, only once; the old ones stop working. Needs a session. A user must have given a factor in the last 5 minutes. */
+      /** @description Replace the backup codes. Returns ten new codes; the old ones stop working. Needs a session. A user must have given a factor in the last 5 minutes. */
       replaceBackupCodes: {
         answer: components["schemas"]["BackupCodes"];
       };

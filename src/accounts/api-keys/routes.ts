@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { emptyReplyTo, jsonReply, replyTo } from "../../platform/http/reply.ts";
 import type { MemberPrincipal } from "../auth/principal.ts";
 import { answerOnce } from "../pipeline/answer-once.ts";
 import type { MerchantCall } from "../pipeline/call.ts";
@@ -39,8 +39,7 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
     reads: ({ db, merchantId, request }) => pageReads(db, merchantId, request?.query),
     answer: async (call) => {
       const [rows, counts] = call.read;
-      const page = listApiKeys({ rows, total: counts[0]?.total ?? 0 }, call.query, call.nowMs);
-      return page.ok ? ok(jsonReply(200, page.value)) : page;
+      return replyTo(listApiKeys({ rows, total: counts[0]?.total ?? 0 }, call.query, call.nowMs));
     },
   })
   .post(BASE, {
@@ -91,8 +90,7 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
         refusal: weakeningRefusal(call.principal, call.nowMs),
       };
       const of = { ...actor.value, apiKeyId: call.params.apiKeyId ?? "", read, watch };
-      const changed = await updateApiKeyFields(call.deps, of, call.body);
-      return changed.ok ? ok(jsonReply(200, apiKeyBodyOf(changed.value, call.nowMs))) : changed;
+      return replyTo(await updateApiKeyFields(call.deps, of, call.body), (value) => apiKeyBodyOf(value, call.nowMs));
     },
   })
   .post(`${ONE}/rotate`, {
@@ -125,8 +123,7 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
     answer: async (call) => {
       const actor = actorFor(call, "api_key:delete");
       if (!actor.ok) return actor;
-      const deleted = await deleteApiKey(call.deps, { ...actor.value, ...named(call) });
-      return deleted.ok ? ok(emptyReply()) : deleted;
+      return emptyReplyTo(await deleteApiKey(call.deps, { ...actor.value, ...named(call) }));
     },
   });
 

@@ -1,5 +1,5 @@
 import { ok } from "../../lib/result.ts";
-import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { emptyReplyTo, replyTo } from "../../platform/http/reply.ts";
 import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
 import { sessionReply } from "../pipeline/session-reply.ts";
 import { signedInBody } from "../sign-in/contract.ts";
@@ -34,8 +34,7 @@ function startAndVerify(of: {
       answers: [{ status: 202, description: "The factors that can be used", schema: askedBody }],
       answer: async (call) => {
         const { principal, trail } = call;
-        const asked = await askFactor(call.deps, { principal, purpose, ip: trail.ip });
-        return asked.ok ? ok(jsonReply(202, asked.value)) : asked;
+        return replyTo(await askFactor(call.deps, { principal, purpose, ip: trail.ip }), (value) => value, 202);
       },
     })
     .post(`${path}/verify`, {
@@ -99,8 +98,7 @@ const emailOtp = routesOf({ tag: "My account", callers: "USER", dependencies: fa
       "Every sign-in then needs a mailed code, for users without an authenticator app. It counts for teams that require a second factor.",
     answers: [{ status: 204, description: "Mailed codes are on" }],
     answer: async ({ deps, principal: { user }, trail }) => {
-      const changed = await changeEmailOtp(deps, { user, isOn: true, trail });
-      return changed.ok ? ok(emptyReply()) : changed;
+      return emptyReplyTo(await changeEmailOtp(deps, { user, isOn: true, trail }));
     },
   })
   .delete(EMAIL_OTP, {
@@ -108,8 +106,7 @@ const emailOtp = routesOf({ tag: "My account", callers: "USER", dependencies: fa
     summary: "Switch off mailed codes as a second factor",
     answers: [{ status: 204, description: "Mailed codes are off" }],
     answer: async ({ deps, principal: { user }, trail }) => {
-      const changed = await changeEmailOtp(deps, { user, isOn: false, trail });
-      return changed.ok ? ok(emptyReply()) : changed;
+      return emptyReplyTo(await changeEmailOtp(deps, { user, isOn: false, trail }));
     },
   });
 

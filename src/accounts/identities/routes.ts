@@ -2,7 +2,7 @@ import { err, ok } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { clearCookie, setCookie } from "../../platform/http/cookies.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
-import { emptyReply, jsonReply, type Reply } from "../../platform/http/reply.ts";
+import { emptyReply, emptyReplyTo, jsonReply, type Reply } from "../../platform/http/reply.ts";
 import type { OpenCall } from "../pipeline/call.ts";
 import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
 import { signedInReply } from "../pipeline/session-reply.ts";
@@ -136,12 +136,13 @@ const unlink = routesOf({ tag: "My account", callers: "USER", dependencies: link
     answer: async (call) => {
       const provider = parseProvider(call.params.provider);
       if (provider === undefined) return err({ code: "IDENTITY_NOT_FOUND" });
-      const unlinked = await unlinkIdentity(call.deps, {
-        identity: { provider, subject: call.params.subject ?? "" },
-        userId: call.principal.user.id,
-        trail: call.trail,
-      });
-      return unlinked.ok ? ok(emptyReply()) : unlinked;
+      return emptyReplyTo(
+        await unlinkIdentity(call.deps, {
+          identity: { provider, subject: call.params.subject ?? "" },
+          userId: call.principal.user.id,
+          trail: call.trail,
+        }),
+      );
     },
   },
 );

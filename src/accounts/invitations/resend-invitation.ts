@@ -10,15 +10,16 @@ import { isProtectedRole, mayInvite } from "../teams/rank.ts";
 import { assertSeat } from "../teams/store.ts";
 import { INVITATION_LIFETIME_MS, type Invitation, isOpen } from "./invitation.ts";
 import { mailTimes } from "./mail-room.ts";
+import { type MailDependencies, sendInvitation } from "./send-invitation.ts";
 import { assertOpen, countMail, selectInvitation, selectMailRoom, updateInvitation } from "./store.ts";
 
 /**
  * Gives an open invitation, expired or not, a new token and new 7 days; the old link stops working. The user who resends it becomes its inviter,
  * whose role must be able to assign its role. `stepUp`: why they may not give a protected role, which a link that had ended would give again.
- * `sendInvitation` mails it, or the cron if a daily limit is reached.
+ * It is mailed, or by the cron if a daily limit is reached.
  */
 export async function resendInvitation(
-  deps: TeamDependencies,
+  deps: TeamDependencies & MailDependencies,
   seat: Seat,
   of: { readonly invitationId: string; readonly token: string; readonly stepUp: Failure | undefined },
 ): Promise<Result<Invitation, Failure>> {
@@ -52,6 +53,7 @@ export async function resendInvitation(
         updateInvitation(deps.db, invitation, changes, deps.nowMs),
         insertAudit(deps.db, deps.trail, entry, deps.nowMs),
       ],
+      afterwards: () => sendInvitation(deps, of.token),
     });
   });
 }

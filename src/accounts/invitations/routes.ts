@@ -1,7 +1,7 @@
 import { sha256Hex } from "../../lib/bytes.ts";
 import { pageBody } from "../../lib/pagination.ts";
-import { err, ok } from "../../lib/result.ts";
-import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { err } from "../../lib/result.ts";
+import { emptyReplyTo, replyTo } from "../../platform/http/reply.ts";
 import { stepUpRefusal } from "../auth/principal.ts";
 import { answerOnce } from "../pipeline/answer-once.ts";
 import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
@@ -46,8 +46,7 @@ const ofTeam = routesOf({ tag: "Invitations", callers: "MEMBER", dependencies: t
     answers: [{ status: 200, description: "One page", schema: invitationListBody }],
     reads: ({ db, merchantId, request }) => invitationPageReads(db, merchantId, request?.query),
     answer: async ({ read: [rows, counts], query, nowMs }) => {
-      const page = pageBody({ rows, total: counts[0]?.total ?? 0 }, query, (row) => invitationBodyOf(row, nowMs));
-      return page.ok ? ok(jsonReply(200, page.value)) : page;
+      return replyTo(pageBody({ rows, total: counts[0]?.total ?? 0 }, query, (row) => invitationBodyOf(row, nowMs)));
     },
   })
   .post(BASE, {
@@ -81,13 +80,9 @@ const ofTeam = routesOf({ tag: "Invitations", callers: "MEMBER", dependencies: t
     refusals: ["INVITATION_NOT_FOUND", "INSUFFICIENT_RANK", "STEP_UP_REQUIRED"],
     answer: async (call) => {
       const { deps, seat } = callerOf(call);
-      const token = newToken();
       const stepUp = stepUpRefusal(seat, call.nowMs);
-      const of = { invitationId: call.params.invitationId ?? "", token, stepUp };
-      const sent = await resendInvitation(deps, seat, of);
-      if (!sent.ok) return sent;
-      await sendInvitation(deps, token);
-      return ok(jsonReply(200, invitationBodyOf(sent.value, call.nowMs)));
+      const of = { invitationId: call.params.invitationId ?? "", token: newToken(), stepUp };
+      return replyTo(await resendInvitation(deps, seat, of), (value) => invitationBodyOf(value, call.nowMs));
     },
   })
   .delete(`${BASE}/:invitationId`, {
@@ -98,8 +93,7 @@ const ofTeam = routesOf({ tag: "Invitations", callers: "MEMBER", dependencies: t
     refusals: ["INVITATION_NOT_FOUND"],
     answer: async (call) => {
       const { deps, seat } = callerOf(call);
-      const revoked = await revokeInvitation(deps, seat, call.params.invitationId ?? "");
-      return revoked.ok ? ok(emptyReply()) : revoked;
+      return emptyReplyTo(await revokeInvitation(deps, seat, call.params.invitationId ?? ""));
     },
   });
 
@@ -110,8 +104,7 @@ const ofUser = routesOf({ tag: "Invitations", callers: "USER", dependencies: tea
     query: invitationsQuery,
     answers: [{ status: 200, description: "One page", schema: waitingListBody }],
     answer: async ({ deps, principal, query }) => {
-      const page = await listWaiting(deps, principal.user, query);
-      return page.ok ? ok(jsonReply(200, page.value)) : page;
+      return replyTo(await listWaiting(deps, principal.user, query));
     },
   })
   .post(`${MINE}/accept`, {

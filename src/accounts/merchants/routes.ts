@@ -1,6 +1,6 @@
 import { err, ok } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { emptyReplyTo, jsonReply, replyTo } from "../../platform/http/reply.ts";
 import type { MerchantPrincipal } from "../auth/principal.ts";
 import { stepUpRefusal } from "../auth/principal.ts";
 import { answerOnce } from "../pipeline/answer-once.ts";
@@ -56,8 +56,7 @@ const ofUser = routesOf({ tag: "Merchants", callers: "USER", dependencies: merch
       const [rows, counts] = call.read;
       const { user } = call.principal;
       const { configured } = call.deps;
-      const page = listMerchants({ rows, total: counts[0]?.total ?? 0 }, call.query, { user, configured });
-      return page.ok ? ok(jsonReply(200, page.value)) : page;
+      return replyTo(listMerchants({ rows, total: counts[0]?.total ?? 0 }, call.query, { user, configured }));
     },
   });
 
@@ -78,12 +77,14 @@ const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", depend
     answer: async (call) => {
       const { merchant: read, trail, principal } = call;
       const of = { read, trail, seat: seatOf(principal), permission: "merchant:update" } as const;
-      const changed = await updateMerchantName(call.deps, of, call.body.name);
-      return changed.ok ? ok(jsonReply(200, merchantBodyOf(changed.value, viewerOf(principal)))) : changed;
+      return replyTo(await updateMerchantName(call.deps, of, call.body.name), (value) =>
+        merchantBodyOf(value, viewerOf(principal)),
+      );
     },
   })
   .delete(ONE, {
     operationId: "deleteMerchant",
+    endsAccess: true,
     summary: "Delete a merchant",
     description: "Its keys stop working and its members lose access. Send its name as a confirmation.",
     permission: "merchant:delete",
@@ -97,8 +98,7 @@ const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", depend
       // A key cannot hold the permission (decisions 7).
       if (principal.kind === "API_KEY") return err({ code: "OWNER_REQUIRED" });
       const of = { read, trail, seat: principal, permission: "merchant:delete" } as const;
-      const deleted = await deleteMerchant(call.deps, of, call.body.name);
-      return deleted.ok ? ok(emptyReply()) : deleted;
+      return emptyReplyTo(await deleteMerchant(call.deps, of, call.body.name));
     },
   })
   .get(SETTINGS, {
@@ -136,8 +136,7 @@ const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", depend
           refusal: weakeningRefusal(principal, call.nowMs),
         },
       } as const;
-      const changed = await updateSettings(call.deps, of, body);
-      return changed.ok ? ok(jsonReply(200, settingsBodyOf(changed.value, call.deps))) : changed;
+      return replyTo(await updateSettings(call.deps, of, body), (value) => settingsBodyOf(value, call.deps));
     },
   });
 

@@ -1,5 +1,5 @@
 import { ok } from "../../lib/result.ts";
-import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { emptyReplyTo, jsonReply, replyTo } from "../../platform/http/reply.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
 import { teamDependencies } from "../teams/dependencies.ts";
 import { addOperator } from "./add-operator.ts";
@@ -33,12 +33,15 @@ export const operatorRoutes = routesOf({
     refusals: ["USER_NOT_FOUND"],
     answer: async (call) => {
       const { user: actor } = call.principal;
-      const added = await addOperator(call.deps, { email: call.body.email, actor, trail: call.trail });
-      return added.ok ? ok(jsonReply(200, operatorBodyOf(added.value))) : added;
+      return replyTo(
+        await addOperator(call.deps, { email: call.body.email, actor, trail: call.trail }),
+        operatorBodyOf,
+      );
     },
   })
   .delete(`${OPERATORS}/:userId`, {
     operationId: "removeOperator",
+    endsAccess: true,
     summary: "Make an operator a plain user",
     description: "Their account and their seats in teams stay. The last operator cannot be removed.",
     needsStepUp: true,
@@ -46,7 +49,8 @@ export const operatorRoutes = routesOf({
     refusals: ["OPERATOR_NOT_FOUND", "LAST_OPERATOR"],
     answer: async (call) => {
       const { user: actor } = call.principal;
-      const removed = await removeOperator(call.deps, { userId: call.params.userId ?? "", actor, trail: call.trail });
-      return removed.ok ? ok(emptyReply()) : removed;
+      return emptyReplyTo(
+        await removeOperator(call.deps, { userId: call.params.userId ?? "", actor, trail: call.trail }),
+      );
     },
   });

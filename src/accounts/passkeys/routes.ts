@@ -1,7 +1,7 @@
 import { err, ok } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { setCookie } from "../../platform/http/cookies.ts";
-import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { emptyReplyTo, jsonReply, replyTo } from "../../platform/http/reply.ts";
 import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
 import { signedInReply } from "../pipeline/session-reply.ts";
 import { newToken } from "../sessions/open-session.ts";
@@ -39,12 +39,12 @@ const mine = routesOf({ tag: "My account", callers: "USER", dependencies: passke
     answers: [{ status: 200, description: "Options, valid for 5 minutes", schema: creationOptionsBody }],
     refusals: ["STORAGE_UNAVAILABLE"],
     answer: async (call) => {
-      const options = await beginRegistration(call.deps, call.principal);
-      return options.ok ? ok(jsonReply(200, options.value)) : options;
+      return replyTo(await beginRegistration(call.deps, call.principal));
     },
   })
   .post(PASSKEYS, {
     operationId: "addPasskey",
+    endsAccess: true,
     summary: "Register a passkey",
     description: "Send the result of `navigator.credentials.create`. Attestation statements are not accepted.",
     needsStepUp: true,
@@ -53,8 +53,7 @@ const mine = routesOf({ tag: "My account", callers: "USER", dependencies: passke
     refusals: ["PASSKEY_REFUSED", "PASSKEY_EXISTS", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE"],
     answer: async (call) => {
       const { session } = call.principal;
-      const added = await addPasskey(call.deps, { session, ...call.body, trail: call.trail });
-      return added.ok ? ok(jsonReply(201, passkeyBodyOf(added.value))) : added;
+      return replyTo(await addPasskey(call.deps, { session, ...call.body, trail: call.trail }), passkeyBodyOf, 201);
     },
   })
   .get(PASSKEYS, {
@@ -65,8 +64,7 @@ const mine = routesOf({ tag: "My account", callers: "USER", dependencies: passke
     reads: ({ db, tokenHash, request }) => passkeyPageReads(db, tokenHash, request?.query),
     answer: async (call) => {
       const [rows, [count]] = call.read;
-      const listed = listPasskeys({ rows, total: count?.total ?? 0 }, call.query);
-      return listed.ok ? ok(jsonReply(200, listed.value)) : listed;
+      return replyTo(listPasskeys({ rows, total: count?.total ?? 0 }, call.query));
     },
   })
   .patch(ONE, {
@@ -79,12 +77,15 @@ const mine = routesOf({ tag: "My account", callers: "USER", dependencies: passke
     answer: async (call) => {
       const [[passkey]] = call.read;
       if (passkey === undefined) return err({ code: "PASSKEY_NOT_FOUND" });
-      const updated = await updatePasskey(call.deps, { passkey, name: call.body.name, trail: call.trail });
-      return updated.ok ? ok(jsonReply(200, passkeyBodyOf(updated.value))) : updated;
+      return replyTo(
+        await updatePasskey(call.deps, { passkey, name: call.body.name, trail: call.trail }),
+        passkeyBodyOf,
+      );
     },
   })
   .delete(ONE, {
     operationId: "removePasskey",
+    endsAccess: true,
     summary: "Remove a passkey",
     needsStepUp: true,
     answers: [{ status: 204, description: "The passkey was removed and can no longer be used" }],
@@ -93,8 +94,7 @@ const mine = routesOf({ tag: "My account", callers: "USER", dependencies: passke
     answer: async (call) => {
       const [[passkey]] = call.read;
       if (passkey === undefined) return err({ code: "PASSKEY_NOT_FOUND" });
-      const removed = await removePasskey(call.deps, { passkey, trail: call.trail });
-      return removed.ok ? ok(emptyReply()) : removed;
+      return emptyReplyTo(await removePasskey(call.deps, { passkey, trail: call.trail }));
     },
   });
 

@@ -4,6 +4,7 @@ import { newOperationId } from "../../lib/ids.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { seal, unseal } from "../../lib/seal.ts";
+import type { Kept } from "../../platform/changes/change.ts";
 import { callAdded, readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Reply } from "../../platform/http/reply.ts";
@@ -17,17 +18,20 @@ import {
   type Work,
 } from "../../platform/idempotency/run-once.ts";
 import { type KeySettings, keyringOf } from "../../platform/keys/keyrings.ts";
+import type { Statements } from "../auth/authenticate.ts";
 import type { MerchantPrincipal, UserPrincipal } from "../auth/principal.ts";
-import type { OpenCall } from "./call.ts";
+import type { CallerKind, CallOf, OpenCall } from "./call.ts";
 
 /** A call whose caller is authenticated. */
-interface ProvedCall extends OpenCall<unknown, unknown> {
+export interface ProvedCall extends OpenCall<unknown, unknown> {
   readonly principal: MerchantPrincipal | UserPrincipal;
 }
 
 export interface OnceOptions {
+  /** Whether the key belongs to the user, although the route names a merchant: the caller may be no member of it any more. */
+  readonly isOfUser?: true | undefined;
   /** Whether the response holds a secret; then it is stored encrypted. */
-  readonly isSecret?: true;
+  readonly isSecret?: true | undefined;
   /**
    * Asked before the key is reserved, with what names the operation (undefined without a key); a refusal leaves no trace. Not asked if the key is
    * known: the request that reserved it has passed, and a key pays for one operation.
@@ -43,7 +47,7 @@ export async function answerOnce(
 ): Promise<Result<Reply, Failure>> {
   const parsed = parseIdempotencyKey(call.idempotencyKey);
   if (!parsed.ok) return parsed;
-  const { scopeId, keySpace } = scopeOf(call.principal);
+  const { scopeId, keySpace } = scopeOf(call.principal, options);
   const key =
     parsed.value === undefined
       ? undefined
@@ -65,7 +69,41 @@ export async function answerOnce(
   const answer = await runOnce(deps, { merchantId: scopeId, key }, work);
   if (answer.kind === "refused") return err(answer.failure);
   const { status, body, isReplay } = answer;
-  return ok({ status, body, headers: isReplay ? { "idempotent-replayed": "true" } : {} });
+  return ok({ status, body: body || null, headers: isReplay ? { "idempotent-replayed": "true" } : {} });
+}
+
+type Answer<Call> = (call: Call) => Promise<Result<Reply, Failure>>;
+type AnswerOf<C extends CallerKind, Deps> = Answer<CallOf<C, unknown, unknown, Statements, Deps>>;
+
+/**
+ * The route's answer, given once for each Idempotency-Key. Its change goes on a stage (`change`), and commits with the stored response. A request
+ * without a key is answered as ever.
+ */
+export function answeringOnce<C extends CallerKind, Deps>(
+  answer: AnswerOf<C, Deps>,
+  options: OnceOptions,
+): AnswerOf<C, Deps>;
+export function answeringOnce(answer: Answer<ProvedCall>, options: OnceOptions): Answer<ProvedCall> {
+  return async (call) => {
+    if (!call.idempotencyKey) return answer(call);
+    let cookies: Reply["cookies"] = [];
+    const once = await answerOnce(
+      call,
+      async (operationId, conflict, tries) => {
+        const kept: Kept[] = [];
+        const stage = { operationId, conflict, tries, keep: (change: Kept) => void kept.push(change) };
+        const answered = await answer({ ...call, deps: { ...Object(call.deps), stage } });
+        if (!answered.ok) return { kind: "refused", failure: answered.error };
+        const { status, body } = answered.value;
+        if (kept.length > 1 || body instanceof ReadableStream) throw new Error(call.path);
+        cookies = answered.value.cookies ?? [];
+        return { kind: "ready", status, body: body ?? "", statements: [], ...kept[0] };
+      },
+      options,
+    );
+    // Only the first answer has cookies: they are not stored.
+    return once.ok ? ok({ ...once.value, cookies }) : once;
+  };
 }
 
 async function admission(
@@ -81,8 +119,9 @@ async function admission(
 }
 
 /** The owner of the key: the merchant, or the user if the route has no merchant. Public keys have their own key space (decisions 6). */
-function scopeOf(principal: MerchantPrincipal | UserPrincipal) {
-  const scopeId: ScopeId = "merchantId" in principal ? principal.merchantId : principal.user.id;
+function scopeOf(principal: MerchantPrincipal | UserPrincipal, { isOfUser }: OnceOptions) {
+  const user = principal.kind === "USER" && isOfUser ? { user: principal.user } : principal;
+  const scopeId: ScopeId = "merchantId" in user ? user.merchantId : user.user.id;
   const isPublic = principal.kind === "API_KEY" && principal.keyKind === "PUBLIC";
   return { scopeId, keySpace: isPublic ? "public" : "secret" } as const;
 }

@@ -22,6 +22,7 @@ import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec, waitsForRestore } from 
 import { FOR_ANY_ORIGIN } from "../../platform/http/security-headers.ts";
 import { validate, validateBody, validateQuery } from "../../platform/http/validate.ts";
 import type { Statements } from "../auth/authenticate.ts";
+import type { ProvedCall } from "./answer-once.ts";
 import type { CallerKind, CallOf, OpenCall, ReadInput, ReadKeys } from "./call.ts";
 import { type Access, type Entry, STRATEGIES } from "./strategies.ts";
 
@@ -40,6 +41,8 @@ export interface PipelineRoute<C extends CallerKind, Deps, Answer> extends Acces
     | ((input: ReadInput<unknown, unknown, Deps> & ReadKeys[C]) => Statements | Promise<Statements>)
     | undefined;
   readonly answer: (call: CallOf<C, unknown, unknown, Statements, Deps>) => Promise<Result<Answer, Failure>>;
+  /** Answers a refused caller whose access this very operation may have ended (`routes-of.ts`). */
+  readonly answerAgain?: ((call: ProvedCall, refusal: Failure) => Promise<Result<Answer, Failure>>) | undefined;
 }
 
 /** Handles a request of the API at the edge. */
@@ -137,17 +140,20 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
   const count = countBeside(incoming, spec.operationId, hash);
   // The object reads for itself.
   const reads = enterObject === undefined ? await readsOf(incoming, route, { given, deps, keys, request }) : [];
-  const proved = await prove(given, reads);
-  if (!proved.ok) {
+  const refused = async (refusal: Failure) => {
     count.forget();
-    return proved;
-  }
+    if (route.answerAgain === undefined || !incoming.header("idempotency-key")) return err(refusal);
+    const user = await userOf(incoming, route, given);
+    if (user === undefined) return err(refusal);
+    const limited = await count.as(STRATEGIES.USER.countedAs(user), headers);
+    const call = { ...callOf(incoming, spec, given), json, body: {}, query: {}, deps: {} };
+    return limited === undefined ? route.answerAgain({ ...call, ...user }, refusal) : err(limited);
+  };
+  const proved = await prove(given, reads);
+  if (!proved.ok) return refused(proved.error);
   const { caller, noteUse } = proved.value;
   const forbidden = strategy.permit(route, caller, given.nowMs);
-  if (forbidden !== undefined) {
-    count.forget();
-    return err(forbidden);
-  }
+  if (forbidden !== undefined) return refused(forbidden);
   if (enterObject !== undefined && secretIn() === undefined) {
     const entry = strategy.admit(caller);
     if (entry === undefined) throw new Error(`the callers of ${spec.operationId} have no merchant`);
@@ -166,6 +172,13 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
     ...{ json, ...valid.value, deps: deps() },
   };
   return route.answer({ ...call, ...caller });
+}
+
+/** The user of the request's session, whatever the route asks of them besides. */
+async function userOf(incoming: Incoming, route: Access, given: GivenDependencies) {
+  const presented = STRATEGIES.USER.present(incoming, route);
+  const proved = presented.ok ? await presented.value.prove(given, []) : presented;
+  return proved.ok ? proved.value.caller : undefined;
 }
 
 /** Counts a request. Starts now, in the object of the merchant, if the caller is known from before. */

@@ -11,7 +11,9 @@ import type { Reply } from "../../platform/http/reply.ts";
 import { type noBody, type noQuery, type RouteSpec, specOf } from "../../platform/http/route.ts";
 import type { Statements } from "../auth/authenticate.ts";
 import { alternativesOf, type Needed, neededText } from "../teams/permissions.ts";
+import { answeringOnce, answerOnce, type OnceOptions, type ProvedCall } from "./answer-once.ts";
 import type { CallerKind, CallOf, ReadInput, ReadKeys } from "./call.ts";
+import { honoursKey } from "./keyed-routes.ts";
 import { type PipelineRoute, respond, respondInObject } from "./pipeline.ts";
 
 /** A route with its handler, as the app mounts it. */
@@ -43,6 +45,13 @@ export type Common = Partial<
   readonly secrets?: SecretForms;
   /** Runs the route's requests in the object of their merchant, where those that come at once share their storage calls. */
   readonly runsInMerchantObject?: true;
+  /** Whether the answer holds a secret, which is then stored encrypted. Of a route without `answerOnce` of its own. */
+  readonly isSecret?: true;
+  /**
+   * Whether the caller may lose by it what the route asks of them. The first answer is then the user's own: a repeat with its key gets it by their
+   * session alone.
+   */
+  readonly endsAccess?: true;
 };
 
 export interface Group<C extends CallerKind> extends Common {
@@ -151,15 +160,23 @@ function mount<C extends CallerKind, Deps>(
   route: Untyped<C, Deps> & Pick<RouteSpec, "method" | "path">,
 ): MountedRoute {
   const { secrets = FREE_TEXT, mayOweFactor = false, runsInMerchantObject = false, ...rest } = { ...group, ...route };
-  const { dependencies, reads, answer, permission, ...said } = rest;
+  const { dependencies, reads, permission, isSecret, endsAccess, ...said } = rest;
   const { callers } = group;
-  const spec = specOf({
+  const declared = specOf({
     ...said,
     permission: permission === undefined ? null : neededText(alternativesOf(permission)),
   });
+  // A route that declares it answers once by itself.
+  const isStaged = !declared.isIdempotent && honoursKey(declared);
+  const spec = { ...declared, isIdempotent: declared.isIdempotent || isStaged };
+  const options: OnceOptions = { isSecret, isOfUser: endsAccess };
+  const answer = isStaged ? answeringOnce<C, Deps>(route.answer, options) : route.answer;
   const run = {
     ...{ spec, callers, permission, mayOweFactor, runsInMerchantObject },
     ...{ secrets, dependencies, reads, answer },
+    answerAgain:
+      endsAccess &&
+      ((call: ProvedCall, failure: Failure) => answerOnce(call, async () => ({ kind: "refused", failure }), options)),
   };
   const mounted: MountedRoute = { spec, handle: (c) => respond(c, run) };
   if (!runsInMerchantObject) return mounted;

@@ -1,6 +1,6 @@
 import { err, ok } from "../../lib/result.ts";
 import { clearCookie } from "../../platform/http/cookies.ts";
-import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { emptyReply, emptyReplyTo, replyTo } from "../../platform/http/reply.ts";
 import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
 import { listSessionsQuery, sessionListBody } from "./contract.ts";
 import { accountDependencies } from "./dependencies.ts";
@@ -33,8 +33,7 @@ const mine = routesOf({ tag: "My account", callers: "USER", dependencies: accoun
     reads: ({ db, deps, tokenHash, request }) => sessionPageReads(db, { tokenHash, nowMs: deps.nowMs }, request?.query),
     answer: async (call) => {
       const [rows, [count]] = call.read;
-      const listed = listSessions({ rows, total: count?.total ?? 0 }, call.query, call.principal.session);
-      return listed.ok ? ok(jsonReply(200, listed.value)) : listed;
+      return replyTo(listSessions({ rows, total: count?.total ?? 0 }, call.query, call.principal.session));
     },
   })
   .delete(`${SESSIONS}/:sessionId`, {
@@ -59,8 +58,7 @@ const mine = routesOf({ tag: "My account", callers: "USER", dependencies: accoun
     answers: [{ status: 204, description: "All sessions but this one have ended" }],
     answer: async (call) => {
       const { session, user: caller } = call.principal;
-      const ended = await revokeOthers(call.deps, { userId: caller.id, kept: session.id, trail: call.trail });
-      return ended.ok ? ok(emptyReply()) : ended;
+      return emptyReplyTo(await revokeOthers(call.deps, { userId: caller.id, kept: session.id, trail: call.trail }));
     },
   });
 

@@ -1,6 +1,6 @@
 import { err, ok } from "../../lib/result.ts";
 import { forgetDeployment } from "../../platform/deployment/read-deployment.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { replyTo } from "../../platform/http/reply.ts";
 import { creationOptionsBody } from "../passkeys/contract.ts";
 import { passkeyDependencies } from "../passkeys/dependencies.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
@@ -22,8 +22,7 @@ export const setUpRoutes = routesOf({ tag: "Deployment", callers: "ANYBODY", dep
     refusals: ["SETUP_LINK_INVALID", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE"],
     answer: async (call) => {
       if (call.deps.publicUrl === "") return err({ code: "ORIGIN_NOT_ALLOWED" });
-      const options = await beginSetUp(call.deps, call.body);
-      return options.ok ? ok(jsonReply(200, options.value)) : options;
+      return replyTo(await beginSetUp(call.deps, call.body));
     },
   })
   .post("/api/v1/setup", {

@@ -1,6 +1,6 @@
 import { pageBody } from "../../lib/pagination.ts";
 import { ok } from "../../lib/result.ts";
-import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { emptyReplyTo, jsonReply, replyTo } from "../../platform/http/reply.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
 import { callerOf } from "./caller.ts";
 import { changeRole } from "./change-role.ts";
@@ -35,8 +35,7 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
     answer: async ({ read: [rows, counts, [team]], query, merchant, deps }) => {
       if (team === undefined) throw new Error(`the merchant ${merchant.id} has no team`);
       const bodyOf = (row: (typeof rows)[number]) => listedMemberOf(row, team, deps.configured);
-      const page = pageBody({ rows, total: counts[0]?.total ?? 0 }, query, bodyOf);
-      return page.ok ? ok(jsonReply(200, page.value)) : page;
+      return replyTo(pageBody({ rows, total: counts[0]?.total ?? 0 }, query, bodyOf));
     },
   })
   .patch(MEMBER, {
@@ -52,8 +51,7 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
     answer: async (call) => {
       const of = { targetId: call.params.memberId ?? "", role: call.body.role };
       const { deps, seat } = callerOf(call);
-      const changed = await changeRole(deps, seat, of);
-      return changed.ok ? ok(jsonReply(200, memberBodyOf(changed.value))) : changed;
+      return replyTo(await changeRole(deps, seat, of), memberBodyOf);
     },
   })
   .delete(MEMBER, {
@@ -65,12 +63,12 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
     refusals: ["MEMBER_NOT_FOUND", "INSUFFICIENT_RANK"],
     answer: async (call) => {
       const { deps, seat } = callerOf(call);
-      const removed = await removeMember(deps, seat, call.params.memberId ?? "");
-      return removed.ok ? ok(emptyReply()) : removed;
+      return emptyReplyTo(await removeMember(deps, seat, call.params.memberId ?? ""));
     },
   })
   .post(`${TEAM}/leave`, {
     operationId: "leaveTeam",
+    endsAccess: true,
     summary: "Leave the team",
     description: "The owner cannot leave and must transfer the ownership first.",
     permission: "team:view",
@@ -78,12 +76,12 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
     refusals: ["OWNER_CANNOT_LEAVE"],
     answer: async (call) => {
       const { deps, seat } = callerOf(call);
-      const left = await leaveTeam(deps, seat);
-      return left.ok ? ok(emptyReply()) : left;
+      return emptyReplyTo(await leaveTeam(deps, seat));
     },
   })
   .post(`${MEMBER}/transfer-ownership`, {
     operationId: "transferOwnership",
+    endsAccess: true,
     summary: "Make another member the owner",
     description: "The member becomes OWNER and you become ADMIN, in one transaction.",
     permission: "team:view",
@@ -94,9 +92,10 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
     answer: async (call) => {
       const { deps, seat } = callerOf(call);
       const moved = await transferOwnership(deps, seat, call.params.memberId ?? "");
-      if (!moved.ok) return moved;
-      const { owner, previousOwner } = moved.value;
-      return ok(jsonReply(200, { owner: memberBodyOf(owner), previousOwner: memberBodyOf(previousOwner) }));
+      return replyTo(moved, ({ owner, previousOwner }) => ({
+        owner: memberBodyOf(owner),
+        previousOwner: memberBodyOf(previousOwner),
+      }));
     },
   })
   .get(`${TEAM}/security`, {
@@ -127,7 +126,6 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
       const { user } = seat;
       const readers = call.read[0].map(({ email }) => email);
       const watch = { place: call.merchant.name, author: user.email, readers, refusal: undefined };
-      const changed = await updateSecurity(deps, { seat, user, watch }, call.body);
-      return changed.ok ? ok(jsonReply(200, changed.value)) : changed;
+      return replyTo(await updateSecurity(deps, { seat, user, watch }, call.body));
     },
   });

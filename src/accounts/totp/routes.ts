@@ -1,5 +1,5 @@
 import { ok } from "../../lib/result.ts";
-import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { emptyReplyTo, jsonReply, replyTo } from "../../platform/http/reply.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
 import { sessionReply } from "../pipeline/session-reply.ts";
 import { confirmTotp } from "./confirm-totp.ts";
@@ -19,13 +19,13 @@ export const totpRoutes = routesOf({
 })
   .post(TOTP, {
     operationId: "enrolTotp",
+    isSecret: true,
     summary: "Start the enrolment of an authenticator app",
-    description: "The app is not a factor until you confirm a code of it. Calling this again creates another secret.",
+    description: "The app is not a factor until you confirm a code of it.",
     answers: [{ status: 200, description: "The secret, shown only in this response", schema: totpSecretBody }],
     refusals: ["TOTP_ALREADY_ENABLED"],
     answer: async (call) => {
-      const enrolled = await enrolTotp(call.deps, call.principal);
-      return enrolled.ok ? ok(jsonReply(200, enrolled.value)) : enrolled;
+      return replyTo(await enrolTotp(call.deps, call.principal));
     },
   })
   .post(`${TOTP}/confirm`, {
@@ -47,22 +47,22 @@ export const totpRoutes = routesOf({
   })
   .delete(TOTP, {
     operationId: "disableTotp",
+    endsAccess: true,
     summary: "Remove the authenticator app and its backup codes",
     answers: [{ status: 204, description: "The app was removed" }],
     refusals: ["TOTP_NOT_ENABLED"],
     answer: async (call) => {
-      const disabled = await disableTotp(call.deps, { ...call.principal, trail: call.trail });
-      return disabled.ok ? ok(emptyReply()) : disabled;
+      return emptyReplyTo(await disableTotp(call.deps, { ...call.principal, trail: call.trail }));
     },
   })
   .post(`${TOTP}/backup-codes`, {
     operationId: "replaceBackupCodes",
+    isSecret: true,
     summary: "Replace the backup codes",
-    description: "Returns ten new codes, only once; the old ones stop working.",
+    description: "Returns ten new codes; the old ones stop working.",
     answers: [{ status: 200, description: "The new codes", schema: backupCodesBody }],
     refusals: ["TOTP_NOT_ENABLED"],
     answer: async (call) => {
-      const replaced = await replaceBackupCodes(call.deps, { ...call.principal, trail: call.trail });
-      return replaced.ok ? ok(jsonReply(200, replaced.value)) : replaced;
+      return replyTo(await replaceBackupCodes(call.deps, { ...call.principal, trail: call.trail }));
     },
   });

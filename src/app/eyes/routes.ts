@@ -3,7 +3,6 @@ import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { accountDependencies } from "../../accounts/sessions/dependencies.ts";
 import { equalDigests, sha256Hex } from "../../lib/bytes.ts";
 import { newOperationId } from "../../lib/ids.ts";
-import { ok } from "../../lib/result.ts";
 import { requestSleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { statusBody } from "../../notifications/deployment-status/contract.ts";
@@ -21,7 +20,7 @@ import { type AppContext, refuse } from "../../platform/http/context.ts";
 import { isDevelopment } from "../../platform/http/deployment.ts";
 import { incomingOf } from "../../platform/http/incoming.ts";
 import { limitByIp } from "../../platform/http/rate-check.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { replyTo } from "../../platform/http/reply.ts";
 import { answerHeaders } from "../../platform/http/security-headers.ts";
 import { runJob } from "../../platform/jobs/run-job.ts";
 import { beforeSetUp, configurationFaults } from "../configuration.ts";
@@ -38,8 +37,9 @@ export const statusRoutes = routesOf({
   description: "`/healthz` says the same of the reasons, to anybody, and `/metrics` the same as numbers.",
   answers: [{ status: 200, description: "The status, also where it is FAILING", schema: statusBody }],
   answer: async ({ env, nowMs, deps }) => {
-    const facts = await readWithRetry(deps.sleep, () => readStatus(statusDatabase(env), nowMs));
-    return facts.ok ? ok(jsonReply(200, statusBodyOf(facts.value, statusSettingsOf(env), nowMs))) : facts;
+    return replyTo(await readWithRetry(deps.sleep, () => readStatus(statusDatabase(env), nowMs)), (value) =>
+      statusBodyOf(value, statusSettingsOf(env), nowMs),
+    );
   },
 });
 

@@ -3,10 +3,9 @@ import * as z from "zod";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { accountDependencies } from "../../accounts/sessions/dependencies.ts";
 import { time } from "../../lib/fields.ts";
-import { ok } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { replyTo } from "../../platform/http/reply.ts";
 import { KEYED_KINDS } from "../../platform/keys/keyed-rows.ts";
 import { KEYRING_NAMES } from "../../platform/keys/keyrings.ts";
 import { type KeyUse, readKeys } from "../../platform/keys/read-keys.ts";
@@ -46,7 +45,8 @@ export const keyRoutes = routesOf({
     "Keys are named by their ids; no part of a key is answered. Counts every stored row that depends on one.",
   answers: [{ status: 200, description: "Each setting's keys, newest first", schema: keyUseListBody }],
   answer: async ({ env, deps }) => {
-    const uses = await readWithRetry(deps.sleep, () => readKeys(useDependencies(env, deps)));
-    return uses.ok ? ok(jsonReply(200, { data: uses.value.map(bodyOf) })) : uses;
+    return replyTo(await readWithRetry(deps.sleep, () => readKeys(useDependencies(env, deps))), (value) => ({
+      data: value.map(bodyOf),
+    }));
   },
 });

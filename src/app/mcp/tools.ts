@@ -13,7 +13,7 @@ const IDEMPOTENCY_KEY = {
   minLength: 1,
   maxLength: 255,
   description:
-    "Choose one for each thing that you create, and send it again with the same arguments to repeat a call safely.",
+    "Choose one for each change that you make, and send it again with the same arguments to repeat a call safely.",
 } as const;
 
 /** Without routes that ask a person for a factor, and without exports, which are too long for an answer. */

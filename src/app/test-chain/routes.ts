@@ -2,8 +2,9 @@
 // serves: it does what a Worker cannot.
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { routesWhere } from "../../accounts/pipeline/routes-where.ts";
-import { ok } from "../../lib/result.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { jsonReply, type Reply } from "../../platform/http/reply.ts";
 import { customerPaymentBody, startChainBody, TEST_NETWORK, testChainBody } from "./contract.ts";
 import { controlPort, hasControlPort } from "./dependencies.ts";
 
@@ -25,19 +26,18 @@ const testChain = routesOf({
   .patch("/dev/chain", {
     ...{ operationId: "startTestChain", summary: "Start a test chain on this machine", description, answers },
     body: startChainBody,
-    answer: async (call) => {
-      const state = await call.deps.ask("/chain", "{}");
-      return state.ok ? ok({ status: 200, body: state.value }) : state;
-    },
+    answer: async (call) => stateReply(await call.deps.ask("/chain", "{}")),
   })
   .post("/dev/payments", {
     ...{ operationId: "payAsCustomer", summary: "Pay what a payment method of the test chain asks for", answers },
     description: `${description} Sends the amount and mines blocks until it is confirmed.`,
     body: customerPaymentBody,
-    answer: async (call) => {
-      const state = await call.deps.ask("/payments", JSON.stringify(call.body));
-      return state.ok ? ok({ status: 200, body: state.value }) : state;
-    },
+    answer: async (call) => stateReply(await call.deps.ask("/payments", JSON.stringify(call.body))),
   });
 
 export const testChainRoutes = routesWhere(hasControlPort, testChain);
+
+/** What the control port says, as it says it. */
+function stateReply(state: Result<string, Failure>): Result<Reply, Failure> {
+  return state.ok ? ok({ status: 200, body: state.value }) : state;
+}

@@ -7,7 +7,7 @@ import { parseJson } from "../../lib/typed-json.ts";
 import { passChallenge } from "../../platform/challenge/pass-challenge.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { countedCallers } from "../../platform/http/rate-check.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { replyTo } from "../../platform/http/reply.ts";
 import { fingerprint } from "../../platform/idempotency/idempotency-key.ts";
 import { DEFAULT_LANGUAGE, LANGUAGES } from "../../platform/texts/languages.ts";
 import { type Chrome, linkTo } from "../pay/chrome.ts";
@@ -92,11 +92,12 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
     // Decides again on what it reads itself: the product may have changed since.
     answerInObject: async (call) => {
       const { env, ip, params, body: form, merchantContext } = call;
-      const bought = await buyProduct(buyDependencies(call), {
-        ...{ merchantId: merchantContext.merchantId, productId: params.productId ?? "", form },
-        callers: countedCallers(env, ip),
-      });
-      return bought.ok ? ok(jsonReply(200, bought.value)) : bought;
+      return replyTo(
+        await buyProduct(buyDependencies(call), {
+          ...{ merchantId: merchantContext.merchantId, productId: params.productId ?? "", form },
+          callers: countedCallers(env, ip),
+        }),
+      );
     },
   });
 

@@ -4,7 +4,7 @@ import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { seatOf } from "../../accounts/teams/check-seat.ts";
 import { err, ok } from "../../lib/result.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { jsonReply, replyTo } from "../../platform/http/reply.ts";
 import {
   customerBody,
   customerListBody,
@@ -60,8 +60,7 @@ export const customerRoutes = routesOf({
     reads: ({ db, merchantId, request }) => customerPageReads(db, merchantId, request?.query),
     answer: async (call) => {
       const [rows, counts] = call.read;
-      const page = listCustomers({ rows, total: counts[0]?.total ?? 0 }, call.query);
-      return page.ok ? ok(jsonReply(200, page.value)) : page;
+      return replyTo(listCustomers({ rows, total: counts[0]?.total ?? 0 }, call.query));
     },
   })
   .get(ONE, {
@@ -105,8 +104,7 @@ export const customerRoutes = routesOf({
       const [[customer], [holder]] = call.read;
       if (customer === undefined) return err({ code: "CUSTOMER_NOT_FOUND" });
       const of = { read: { customer, holder }, ...actingIn(call) };
-      const changed = await updateCustomerDetails(call.deps, of, call.body);
-      return changed.ok ? ok(jsonReply(200, customerBodyOf(changed.value))) : changed;
+      return replyTo(await updateCustomerDetails(call.deps, of, call.body), customerBodyOf);
     },
   })
   .delete(ONE, {
@@ -122,8 +120,10 @@ export const customerRoutes = routesOf({
       const [customer] = call.read[0];
       if (customer === undefined) return err({ code: "CUSTOMER_NOT_FOUND" });
       const acting = { trail: call.trail, seat: seatOf(call.principal), permission: "customer:delete" } as const;
-      const deleted = await deleteCustomer(call.deps, { read: { customer, holder: undefined }, ...acting });
-      return deleted.ok ? ok(jsonReply(200, customerBodyOf(deleted.value))) : deleted;
+      return replyTo(
+        await deleteCustomer(call.deps, { read: { customer, holder: undefined }, ...acting }),
+        customerBodyOf,
+      );
     },
   });
 

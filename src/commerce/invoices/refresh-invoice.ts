@@ -50,7 +50,7 @@ export async function refreshInvoice(
 ): Promise<Result<InvoiceFile, Failure>> {
   if (!isStale(file, deps.nowMs) || (await deps.isRestoring?.())) return ok(file);
   const { merchantId, id } = file.invoice;
-  const clock = { ...deps, trail: SYSTEM_TRAIL };
+  const clock = clockOf(deps);
   const settled = await changeInvoice(clock, { merchantId, id, read: file }, async (read) =>
     ok(settlementChange(read, deps.nowMs)),
   );
@@ -65,11 +65,16 @@ export async function refreshInvoice(
   return rested.ok ? ok(withMethods(rested.value, plan?.exhausted ?? [])) : rested;
 }
 
+/** A settlement is no part of the request that reads the invoice: it commits on its own. */
+function clockOf(deps: RefreshDependencies): ChangeDependencies {
+  return { ...deps, trail: SYSTEM_TRAIL, stage: undefined };
+}
+
 /** Reserves amounts for rests that had no free amount when the partial payment came. */
 async function reserveRests(deps: RefreshDependencies, file: InvoiceFile): Promise<Result<InvoiceFile, Failure>> {
   const { merchantId, id } = file.invoice;
   if (!file.methods.some((method) => lacksRest(file.invoice, method))) return ok(file);
-  const clock = { ...deps, trail: SYSTEM_TRAIL };
+  const clock = clockOf(deps);
   return changeInvoice(clock, { merchantId, id, read: file }, async (read) => {
     const rests = await reserveRemainders(deps, read, read.invoice);
     const [first, ...more] = rests.methods.map((method) => ({ type: "payment.updated" as const, method }));

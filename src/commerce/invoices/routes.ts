@@ -9,7 +9,7 @@ import { passChallenge } from "../../platform/challenge/pass-challenge.ts";
 import { hostnameOf } from "../../platform/challenge/turnstile.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { countedCallers } from "../../platform/http/rate-check.ts";
-import type { Reply } from "../../platform/http/reply.ts";
+import { jsonReply, type Reply, replyTo } from "../../platform/http/reply.ts";
 import { addPaymentMethod, type PickDependencies } from "./add-payment-method.ts";
 import { cancelInvoice } from "./cancel-invoice.ts";
 import {
@@ -90,7 +90,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     answer: async (call) => {
       const [rows, counts, cursors] = call.read;
       const page = listInvoices({ rows, total: counts[0]?.total ?? 0, cursors }, call.query, call.deps.body);
-      return page.ok ? json(200, page.value) : page;
+      return replyTo(page);
     },
   })
   .get(ONE, {
@@ -103,7 +103,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
     answer: async (call) => {
       const file = await currentFile(call, call.read[0]);
-      return file.ok ? invoiceReply(call, 200, file.value) : file;
+      return invoiceReply(call, file);
     },
   })
   .patch(ONE, {
@@ -114,12 +114,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
     refusals: ["INVOICE_NOT_FOUND", "INVOICE_NOT_EDITABLE", "PRIVATE_KEY_REFUSED"],
     reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
-    answer: async (call) => {
-      const file = await currentFile(call, call.read[0]);
-      if (!file.ok) return file;
-      const changed = await updateInvoiceText(acting(call), file.value, call.body);
-      return changed.ok ? invoiceReply(call, 200, changed.value) : changed;
-    },
+    answer: (call) => changed(call, (deps, file) => updateInvoiceText(deps, file, call.body)),
   })
   .post(`${ONE}/cancel`, {
     operationId: "cancelInvoice",
@@ -128,12 +123,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
     refusals: ["INVOICE_NOT_FOUND", "INVOICE_HAS_PAYMENTS", "INVOICE_NOT_CANCELLABLE"],
     reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
-    answer: async (call) => {
-      const file = await currentFile(call, call.read[0]);
-      if (!file.ok) return file;
-      const cancelled = await cancelInvoice(acting(call), file.value);
-      return cancelled.ok ? invoiceReply(call, 200, cancelled.value) : cancelled;
-    },
+    answer: (call) => changed(call, cancelInvoice),
   })
   .post(`${ONE}/resolve`, {
     operationId: "resolveInvoice",
@@ -145,12 +135,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
     refusals: ["INVOICE_NOT_FOUND", "INVOICE_NOT_RESOLVABLE", "NOTHING_TO_REVIEW"],
     reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
-    answer: async (call) => {
-      const file = await currentFile(call, call.read[0]);
-      if (!file.ok) return file;
-      const resolved = await resolveInvoice(acting(call), file.value, call.body);
-      return resolved.ok ? invoiceReply(call, 200, resolved.value) : resolved;
-    },
+    answer: (call) => changed(call, (deps, file) => resolveInvoice(deps, file, call.body)),
   })
   .get(`${ONE}/payment-methods`, {
     operationId: "listPaymentMethods",
@@ -165,7 +150,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
       if (!file.ok) return file;
       const [, wallets, cursors] = call.read;
       const { body, isWatched } = call.deps;
-      return json(200, { data: listMethods(file.value, wallets, { ...body, isWatched, cursors }) });
+      return ok(jsonReply(200, { data: listMethods(file.value, wallets, { ...body, isWatched, cursors }) }));
     },
   })
   .post(`${ONE}/payment-methods`, {
@@ -216,17 +201,23 @@ async function currentFile(
   return refreshInvoice(call.deps, fileOf(row));
 }
 
-function invoiceReply(
-  call: MerchantCall<RefreshDependencies>,
-  status: number,
-  file: InvoiceFile,
-): Result<Reply, Failure> {
-  const body = invoiceBodyOf(file, call.deps.body);
-  return json(status, isPublicKey(call.principal) ? publicInvoiceBody(body) : body);
+/** The current invoice after its change. */
+async function changed(
+  call: MerchantCall<RefreshDependencies, ReturnType<typeof invoiceReads>>,
+  change: (deps: PickDependencies, file: InvoiceFile) => Promise<Result<InvoiceFile, Failure>>,
+): Promise<Result<Reply, Failure>> {
+  const file = await currentFile(call, call.read[0]);
+  return invoiceReply(call, file.ok ? await change(acting(call), file.value) : file);
 }
 
-function json(status: number, body: object): Result<Reply, Failure> {
-  return ok({ status, body: JSON.stringify(body) });
+function invoiceReply(
+  call: MerchantCall<RefreshDependencies>,
+  file: Result<InvoiceFile, Failure>,
+): Result<Reply, Failure> {
+  return replyTo(file, (shown) => {
+    const body = invoiceBodyOf(shown, call.deps.body);
+    return isPublicKey(call.principal) ? publicInvoiceBody(body) : body;
+  });
 }
 
 /** Whether a browser's create has fields that only a server may send (decisions 7). */

@@ -4,7 +4,7 @@ import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { seatOf } from "../../accounts/teams/check-seat.ts";
 import { PRODUCT_TEXT } from "../../chains/secret-material.ts";
 import { err, ok } from "../../lib/result.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { jsonReply, replyTo } from "../../platform/http/reply.ts";
 import { createProductBody, listProductsQuery, productBody, productListBody, updateProductBody } from "./contract.ts";
 import { createProduct } from "./create-product.ts";
 import { deleteProduct } from "./delete-product.ts";
@@ -57,8 +57,7 @@ export const productRoutes = routesOf({
       const isPublic = isPublicKey(call.principal);
       if (!rows.every((product) => isShownTo(product, isPublic)))
         throw new Error("an inactive product was read for a public key");
-      const page = listProducts({ rows, total: counts[0]?.total ?? 0 }, call.query, call.deps.publicUrl);
-      return page.ok ? ok(jsonReply(200, page.value)) : page;
+      return replyTo(listProducts({ rows, total: counts[0]?.total ?? 0 }, call.query, call.deps.publicUrl));
     },
   })
   .get(ONE, {
@@ -95,8 +94,9 @@ export const productRoutes = routesOf({
       if (read === undefined) return err({ code: "PRODUCT_NOT_FOUND" });
       const acting = { seat: seatOf(call.principal), permission: "product:update" } as const;
       const of = { read, trail: call.trail, isImageThere: images.length > 0, ...acting };
-      const changed = await updateProduct(call.deps, of, call.body);
-      return changed.ok ? ok(jsonReply(200, productBodyOf(changed.value, call.deps.publicUrl))) : changed;
+      return replyTo(await updateProduct(call.deps, of, call.body), (value) =>
+        productBodyOf(value, call.deps.publicUrl),
+      );
     },
   })
   .delete(ONE, {
@@ -111,7 +111,8 @@ export const productRoutes = routesOf({
       const [read] = call.read[0];
       if (read === undefined) return err({ code: "PRODUCT_NOT_FOUND" });
       const acting = { seat: seatOf(call.principal), permission: "product:delete" } as const;
-      const deleted = await deleteProduct(call.deps, { read, trail: call.trail, ...acting });
-      return deleted.ok ? ok(jsonReply(200, productBodyOf(deleted.value, call.deps.publicUrl))) : deleted;
+      return replyTo(await deleteProduct(call.deps, { read, trail: call.trail, ...acting }), (value) =>
+        productBodyOf(value, call.deps.publicUrl),
+      );
     },
   });

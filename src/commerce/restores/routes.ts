@@ -1,7 +1,6 @@
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { accountDependencies } from "../../accounts/sessions/dependencies.ts";
-import { ok } from "../../lib/result.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { replyTo } from "../../platform/http/reply.ts";
 import { parseRestoreEpoch } from "../../platform/restores/restore-epoch.ts";
 import { listFindingsQuery, restoreBody, restoreFindingBody, restoreFindingListBody } from "./contract.ts";
 import { findingReads, listFindings, readRestore } from "./read-restore.ts";
@@ -23,8 +22,7 @@ export const restoreRoutes = routesOf({
     answers: [{ status: 200, description: "The import", schema: restoreBody }],
     answer: async ({ env, deps }) => {
       const epoch = parseRestoreEpoch(env.RESTORE_EPOCH);
-      const read = await readRestore(deps, epoch.ok ? epoch.value : undefined);
-      return read.ok ? ok(jsonReply(200, read.value)) : read;
+      return replyTo(await readRestore(deps, epoch.ok ? epoch.value : undefined));
     },
   })
   .get(FINDINGS, {
@@ -37,8 +35,7 @@ export const restoreRoutes = routesOf({
     reads: ({ db, request }) => findingReads(db, request?.query),
     answer: async (call) => {
       const [rows, counts] = call.read;
-      const page = listFindings({ rows, total: counts[0]?.total ?? 0 }, call.query);
-      return page.ok ? ok(jsonReply(200, page.value)) : page;
+      return replyTo(listFindings({ rows, total: counts[0]?.total ?? 0 }, call.query));
     },
   })
   .post(`${FINDINGS}/:findingId/review`, {
@@ -49,7 +46,9 @@ export const restoreRoutes = routesOf({
     answers: [{ status: 200, description: "The finding", schema: restoreFindingBody }],
     refusals: ["RESTORE_FINDING_NOT_FOUND"],
     answer: async ({ deps, params, principal, trail }) => {
-      const marked = await resolveFinding(deps, { findingId: params.findingId ?? "", actor: principal.user, trail });
-      return marked.ok ? ok(jsonReply(200, findingBodyOf(marked.value))) : marked;
+      return replyTo(
+        await resolveFinding(deps, { findingId: params.findingId ?? "", actor: principal.user, trail }),
+        findingBodyOf,
+      );
     },
   });

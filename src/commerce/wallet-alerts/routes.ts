@@ -1,6 +1,5 @@
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
-import { ok } from "../../lib/result.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { replyTo } from "../../platform/http/reply.ts";
 import { walletDependencies } from "../wallets/dependencies.ts";
 import { disabledWalletBody, disableWalletBody } from "./contract.ts";
 import { disableWallet } from "./disable-wallet.ts";
@@ -19,7 +18,9 @@ export const walletAlertRoutes = routesOf({
   refusals: ["LINK_INVALID", "CONTENTION"],
   answer: async (call) => {
     const { ip, requestId } = call;
-    const disabled = await disableWallet(call.deps, { token: call.body.token, ip, requestId });
-    return disabled.ok ? ok(jsonReply(200, { walletId: disabled.value.id, isEnabled: false })) : disabled;
+    return replyTo(await disableWallet(call.deps, { token: call.body.token, ip, requestId }), (value) => ({
+      walletId: value.id,
+      isEnabled: false,
+    }));
   },
 });

@@ -2,11 +2,12 @@ import { delayHoursAt } from "../../accounts/merchants/wallet-change-delay.ts";
 import { answerOnce } from "../../accounts/pipeline/answer-once.ts";
 import type { MerchantCall } from "../../accounts/pipeline/call.ts";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { seatOf } from "../../accounts/teams/check-seat.ts";
 import { WALLET_FIELDS } from "../../chains/secret-material.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { textStream } from "../../lib/text-stream.ts";
 import type { Failure } from "../../platform/failures.ts";
-import type { Reply } from "../../platform/http/reply.ts";
+import { jsonReply, type Reply, replyTo } from "../../platform/http/reply.ts";
 import type { Steward } from "../wallet-alerts/alert.ts";
 import { readersOf } from "../wallet-alerts/record-wallet-change.ts";
 import {
@@ -81,7 +82,12 @@ export const walletRoutes = routesOf({
       const [wallets] = call.read;
       const { deps } = call;
       watchOver(call, wallets);
-      return json(wallets.map((wallet) => walletBodyOf(wallet, deps.body)));
+      return ok(
+        jsonReply(
+          200,
+          wallets.map((wallet) => walletBodyOf(wallet, deps.body)),
+        ),
+      );
     },
   })
   .get(ONE, {
@@ -92,8 +98,7 @@ export const walletRoutes = routesOf({
     refusals: ["WALLET_NOT_FOUND"],
     reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
     answer: async (call) => {
-      const found = walletRead(call, call.read[0]);
-      return found.ok ? json(walletBodyOf(found.value, call.deps.body)) : found;
+      return walletReply(call, walletRead(call, call.read[0]));
     },
   })
   .patch(ONE, {
@@ -114,8 +119,7 @@ export const walletRoutes = routesOf({
       const { id: walletId, merchantId } = found.value;
       const changeDelayHours = delayHoursAt(call.merchant, call.nowMs);
       const of = { merchantId, walletId, read: found.value, changeDelayHours };
-      const changed = await updateWallet(changing(call, stewards), of, call.body);
-      return changed.ok ? json(walletBodyOf(changed.value, call.deps.body)) : changed;
+      return walletReply(call, await updateWallet(changing(call, stewards), of, call.body));
     },
   })
   .delete(ONE, {
@@ -131,8 +135,8 @@ export const walletRoutes = routesOf({
       const found = walletRead(call, rows);
       if (!found.ok) return found;
       const { id: walletId, merchantId } = found.value;
-      const deleted = await deleteWallet(changing(call, stewards), { merchantId, walletId, read: found.value });
-      return deleted.ok ? json(walletBodyOf(deleted.value, call.deps.body)) : deleted;
+      const of = { merchantId, walletId, read: found.value };
+      return walletReply(call, await deleteWallet(changing(call, stewards), of));
     },
   })
   .get(`${ONE}/addresses`, {
@@ -146,8 +150,7 @@ export const walletRoutes = routesOf({
     answer: async (call) => {
       const found = walletRead(call, call.read[0]);
       if (!found.ok) return found;
-      const data = previewAddresses(found.value, call.deps.body.macKeys, call.query);
-      return data.ok ? json({ data: data.value }) : data;
+      return replyTo(previewAddresses(found.value, call.deps.body.macKeys, call.query), (data) => ({ data }));
     },
   })
   .get(`${ONE}/recovery`, {
@@ -199,7 +202,7 @@ function changing(call: MerchantCall<WalletDependencies>, stewards: readonly Ste
   const user = principal.kind === "USER" ? principal.user : undefined;
   const author = user === undefined ? `the API key ${trail.actor.id}` : user.email;
   const audience = { merchantName: merchant.name, author, readers: readersOf(stewards, user) };
-  return { ...deps, trail, audience, seat: principal.kind === "USER" ? principal : undefined };
+  return { ...deps, trail, audience, seat: seatOf(principal) };
 }
 
 /** The wallet that was read. If its row fails the integrity check, it is frozen after the response. */
@@ -216,6 +219,6 @@ function watchOver(call: MerchantCall<WalletDependencies>, wallets: readonly Wal
   if (altered.length > 0) call.background(freezeAltered({ ...call.deps, macKeys }, altered));
 }
 
-function json(body: object): Result<Reply, Failure> {
-  return ok({ status: 200, body: JSON.stringify(body) });
+function walletReply(call: MerchantCall<WalletDependencies>, done: Result<Wallet, Failure>): Result<Reply, Failure> {
+  return replyTo(done, (wallet) => walletBodyOf(wallet, call.deps.body));
 }

@@ -1,6 +1,5 @@
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
-import { ok } from "../../lib/result.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { replyTo } from "../../platform/http/reply.ts";
 import { claimBodyOf, claimPayment, readStanding } from "./claim-payment.ts";
 import { claimBody, claimPaymentBody } from "./contract.ts";
 import { claimDependencies } from "./dependencies.ts";
@@ -20,8 +19,7 @@ export const claimRoutes = routesOf({ tag: "Checkout", callers: "ANYBODY", depen
       const invoiceId = call.params.invoiceId ?? "";
       const claimed = await claimPayment(call.deps, { ...call.body, invoiceId, ip: call.ip });
       if (!claimed.ok) return claimed;
-      const standing = await readStanding(call.deps, claimed.value);
-      return standing.ok ? ok(jsonReply(202, claimBodyOf(claimed.value, standing.value))) : standing;
+      return replyTo(await readStanding(call.deps, claimed.value), (value) => claimBodyOf(claimed.value, value), 202);
     },
   },
 );

@@ -1,7 +1,7 @@
 // An operator's switches of a network: pause and resume, and reading a range again. Each is written down with its author.
 import { assertOperator, selectOperator } from "../../accounts/operators/store.ts";
 import type { User } from "../../accounts/users/user.ts";
-import { type Network, networkNamed } from "../../chains/networks.ts";
+import { networkNamed } from "../../chains/networks.ts";
 import { pauseWatch, resumeWatch } from "../../commerce/cursors/store.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { AuditAction, AuditFacts, Trail } from "../../platform/audit/entry.ts";
@@ -10,7 +10,7 @@ import { type CommitDependencies, change, type Decision } from "../../platform/c
 import type { Statement } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { isUnderWay } from "../rereads/reread.ts";
+import { isUnderWay, newReread } from "../rereads/reread.ts";
 import { endReread, requestReread } from "../rereads/store.ts";
 import type { NetworkState } from "./network-state.ts";
 import { type NetworkDependencies, readNetwork } from "./read-networks.ts";
@@ -21,6 +21,9 @@ export interface SwitchDependencies extends NetworkDependencies, CommitDependenc
   wakeWatcher(network: string): void;
 }
 
+/** A network that was never watched. */
+const NEVER_READ = { isResting: true, height: null, tipHeight: null } as const;
+
 export interface Act {
   /** As it stands in the path, in any spelling. */
   readonly network: string;
@@ -29,26 +32,24 @@ export interface Act {
 }
 
 /**
- * Keeps the network from being read: its cursor stays, so nothing that waits for it expires, and it is not offered to payers. A pass that has begun
- * may still end. Writes nothing if it is paused already.
+ * Keeps the network from being read, or lets it be read on from its cursor, which stays: so nothing that waits for a paused network expires, and it
+ * is not offered to payers. A pass that has begun may still end. Writes nothing if it is so already.
  */
-export function pauseNetwork(deps: SwitchDependencies, act: Act): Promise<Result<NetworkState, Failure>> {
+export function setPause(
+  deps: SwitchDependencies,
+  act: Act,
+  isPaused: boolean,
+): Promise<Result<NetworkState, Failure>> {
   return change(deps, subjectOf(deps, act), (state, { auditId }) => {
     const { cursor, network } = state;
-    if (cursor !== undefined && cursor.pausedAtMs !== null) return ok({ value: state });
-    const statements = [assertPause(deps.db, network, null), pauseWatch(deps.db, network, deps.nowMs)];
-    return ok(written(deps, act, state, { auditId, action: "network.paused", statements }));
-  }).then(stateNow(deps, act));
-}
-
-/** Lets the network be read on from its cursor. Writes nothing if it is not paused. */
-export function resumeNetwork(deps: SwitchDependencies, act: Act): Promise<Result<NetworkState, Failure>> {
-  return change(deps, subjectOf(deps, act), (state, { auditId }) => {
-    const { cursor, network } = state;
-    if (cursor === undefined || cursor.pausedAtMs === null) return ok({ value: state });
-    const statements = [assertPause(deps.db, network, cursor.pausedAtMs), resumeWatch(deps.db, network, deps.nowMs)];
-    return ok(written(deps, act, state, { auditId, action: "network.resumed", statements }));
-  }).then(stateNow(deps, act));
+    const pausedAtMs = cursor?.pausedAtMs ?? null;
+    if ((pausedAtMs !== null) === isPaused) return ok({ value: state });
+    const write = isPaused ? pauseWatch : resumeWatch;
+    const statements = [assertPause(deps.db, network, pausedAtMs), write(deps.db, network, deps.nowMs)];
+    const after = { ...state, cursor: { ...NEVER_READ, ...cursor, pausedAtMs: isPaused ? deps.nowMs : null } };
+    const action = isPaused ? "network.paused" : "network.resumed";
+    return ok(written(deps, act, after, { auditId, action, statements }));
+  });
 }
 
 /**
@@ -71,13 +72,18 @@ export function requestRange(
     }
     const readHeight = cursor?.height ?? null;
     if (readHeight === null || toHeight > readHeight) return err(aboveCursor(readHeight));
-    const statements = [
-      assertReread(deps.db, network, null),
-      requestReread(deps.db, { network, fromHeight, toHeight }, deps),
-    ];
+    const begun = newReread({ network, fromHeight, toHeight }, deps.nowMs);
+    const statements = [assertReread(deps.db, network, null), requestReread(deps.db, begun)];
     const facts = { after: { fromHeight, toHeight } };
-    return ok(written(deps, act, state, { auditId, action: "network.reread_requested", statements, facts }));
-  }).then(stateNow(deps, act));
+    return ok(
+      written(
+        deps,
+        act,
+        { ...state, reread: begun },
+        { auditId, action: "network.reread_requested", statements, facts },
+      ),
+    );
+  });
 }
 
 /** Ends the read of a range before its end. What was found stays. REREAD_NOT_FOUND if none is going on. */
@@ -88,8 +94,9 @@ export function endRange(deps: SwitchDependencies, act: Act): Promise<Result<Net
     const statements = [assertReread(deps.db, network, reread.requestedAtMs), endReread(deps.db, reread)];
     const { fromHeight, toHeight, nextHeight } = reread;
     const facts = { before: { fromHeight, toHeight, nextHeight } };
-    return ok(written(deps, act, state, { auditId, action: "network.reread_ended", statements, facts }));
-  }).then(stateNow(deps, act));
+    const after = { ...state, reread: undefined };
+    return ok(written(deps, act, after, { auditId, action: "network.reread_ended", statements, facts }));
+  });
 }
 
 function aboveCursor(height: number | null): Failure {
@@ -110,10 +117,11 @@ function subjectOf(deps: SwitchDependencies, { network: named, actor }: Act) {
   return { name: "a switch of a network", read };
 }
 
+/** `after`: the network with the change. */
 function written(
   deps: SwitchDependencies,
   act: Act,
-  state: NetworkState,
+  after: NetworkState,
   of: {
     readonly auditId: Parameters<typeof insertAudit>[2]["id"];
     readonly action: AuditAction;
@@ -122,22 +130,14 @@ function written(
   },
 ): Decision<NetworkState> {
   const { auditId: id, action, facts } = of;
-  const entry = { id, merchantId: null, action, target: state.network, ...facts };
+  const entry = { id, merchantId: null, action, target: after.network, ...facts };
   return {
-    value: state,
+    value: after,
     statements: [
       assertOperator(deps.db, act.actor.id),
       ...of.statements,
       insertAudit(deps.db, act.trail, entry, deps.nowMs),
     ],
-    afterwards: async () => deps.wakeWatcher(state.network),
-  };
-}
-
-/** What is stored now: the change, and whatever the watcher did since. */
-function stateNow(deps: SwitchDependencies, { network: named }: Act) {
-  return async (done: Result<NetworkState, Failure>): Promise<Result<NetworkState, Failure>> => {
-    const network: Network | undefined = networkNamed(named);
-    return done.ok && network !== undefined ? readNetwork(deps, network) : done;
+    afterwards: async () => deps.wakeWatcher(after.network),
   };
 }

@@ -8,7 +8,7 @@ export interface NetworkState {
   readonly network: string;
   /** Whether a source of it is configured. */
   readonly hasSource: boolean;
-  readonly cursor: NetworkCursor | undefined;
+  readonly cursor: Pick<NetworkCursor, "isResting" | "height" | "tipHeight" | "pausedAtMs"> | undefined;
   readonly reread: Reread | undefined;
 }
 

@@ -1,11 +1,10 @@
+import type { KnownUser } from "../../accounts/pipeline/call.ts";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
-import { ok, type Result } from "../../lib/result.ts";
-import type { Failure } from "../../platform/failures.ts";
-import { jsonReply, type Reply } from "../../platform/http/reply.ts";
-import { endRange, pauseNetwork, requestRange, resumeNetwork } from "./change-network.ts";
+import { replyTo } from "../../platform/http/reply.ts";
+import { type Act, endRange, requestRange, setPause } from "./change-network.ts";
 import { networkStateBody, networkStateListBody, rereadRequestBody } from "./contract.ts";
 import { switchDependencies } from "./dependencies.ts";
-import { type NetworkState, networkBodyOf } from "./network-state.ts";
+import { networkBodyOf } from "./network-state.ts";
 import { readNetworks } from "./read-networks.ts";
 
 const NETWORKS = "/api/v1/operator/networks";
@@ -24,8 +23,7 @@ export const networkRoutes = routesOf({
       { status: 200, description: "Networks with a source, and those that had one", schema: networkStateListBody },
     ],
     answer: async ({ deps }) => {
-      const states = await readNetworks(deps);
-      return states.ok ? ok(jsonReply(200, { data: states.value.map(networkBodyOf) })) : states;
+      return replyTo(await readNetworks(deps), (value) => ({ data: value.map(networkBodyOf) }));
     },
   })
   .post(PAUSE, {
@@ -36,8 +34,7 @@ export const networkRoutes = routesOf({
     needsStepUp: true,
     answers,
     refusals: ["NETWORK_NOT_FOUND"],
-    answer: async ({ deps, params, principal, trail }) =>
-      reply(await pauseNetwork(deps, { network: params.network ?? "", actor: principal.user, trail })),
+    answer: async (call) => replyTo(await setPause(call.deps, actOf(call), true), networkBodyOf),
   })
   .delete(PAUSE, {
     operationId: "resumeNetwork",
@@ -46,8 +43,7 @@ export const networkRoutes = routesOf({
     needsStepUp: true,
     answers,
     refusals: ["NETWORK_NOT_FOUND"],
-    answer: async ({ deps, params, principal, trail }) =>
-      reply(await resumeNetwork(deps, { network: params.network ?? "", actor: principal.user, trail })),
+    answer: async (call) => replyTo(await setPause(call.deps, actOf(call), false), networkBodyOf),
   })
   .post(REREAD, {
     operationId: "rereadNetwork",
@@ -58,8 +54,7 @@ export const networkRoutes = routesOf({
     body: rereadRequestBody,
     answers,
     refusals: ["NETWORK_NOT_FOUND", "NETWORK_NOT_WATCHED", "REREAD_IN_PROGRESS"],
-    answer: async ({ deps, params, principal, trail, body }) =>
-      reply(await requestRange(deps, { network: params.network ?? "", actor: principal.user, trail }, body)),
+    answer: async (call) => replyTo(await requestRange(call.deps, actOf(call), call.body), networkBodyOf),
   })
   .delete(REREAD, {
     operationId: "endReread",
@@ -68,10 +63,13 @@ export const networkRoutes = routesOf({
     needsStepUp: true,
     answers,
     refusals: ["NETWORK_NOT_FOUND", "REREAD_NOT_FOUND"],
-    answer: async ({ deps, params, principal, trail }) =>
-      reply(await endRange(deps, { network: params.network ?? "", actor: principal.user, trail })),
+    answer: async (call) => replyTo(await endRange(call.deps, actOf(call)), networkBodyOf),
   });
 
-function reply(done: Result<NetworkState, Failure>): Result<Reply, Failure> {
-  return done.ok ? ok(jsonReply(200, networkBodyOf(done.value))) : done;
+function actOf({
+  params,
+  principal,
+  trail,
+}: Pick<KnownUser<[]>, "principal" | "trail"> & { readonly params: Readonly<Record<string, string>> }): Act {
+  return { network: params.network ?? "", actor: principal.user, trail };
 }

@@ -25,6 +25,11 @@ export interface Reread {
   readonly endedAtMs: number | null;
 }
 
+export function newReread(of: Pick<Reread, "network" | "fromHeight" | "toHeight">, nowMs: number): Reread {
+  const progress = { nextHeight: of.fromHeight, afterMs: 0, afterPosition: 0, transfers: 0, skipped: 0, failures: 0 };
+  return { ...of, ...progress, lastOutage: null, requestedAtMs: nowMs, endedAtMs: null };
+}
+
 /** Of several networks one may be asked about at once, and each of them about one range at once. */
 export function isUnderWay(reread: Pick<Reread, "endedAtMs"> | undefined): boolean {
   return reread !== undefined && reread.endedAtMs === null;

@@ -26,14 +26,7 @@ export function selectRereads(db: Db) {
 }
 
 /** Replaces the range that was asked for before, unless that one is under way; returns a row if it did. */
-export function requestReread(
-  db: Db,
-  of: Pick<Reread, "network" | "fromHeight" | "toHeight">,
-  { nowMs }: { readonly nowMs: number },
-) {
-  const { network, ...range } = of;
-  const fresh = { ...range, nextHeight: of.fromHeight, afterMs: 0, afterPosition: 0, transfers: 0, skipped: 0 };
-  const row = { ...fresh, failures: 0, lastOutage: null, requestedAtMs: nowMs, endedAtMs: null };
+export function requestReread(db: Db, { network, ...row }: Reread) {
   return db
     .insert(networkRereads)
     .values({ network, ...row })

@@ -15,7 +15,7 @@ import { listPayments, paymentPageReads } from "../../commerce/payments/list-pay
 import { paymentDetailsOf } from "../../commerce/payments/payment-body.ts";
 import { paymentReads } from "../../commerce/payments/read-payment.ts";
 import { err, ok } from "../../lib/result.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { jsonReply, replyTo } from "../../platform/http/reply.ts";
 import { lookUpDependencies } from "./dependencies.ts";
 import { lookUpPayment } from "./look-up-payment.ts";
 import { assignPayment, setAside } from "./resolve-payment.ts";
@@ -36,8 +36,7 @@ const list = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY" })
     reads: ({ db, merchantId, request }) => paymentPageReads(db, merchantId, request?.query),
     answer: async (call) => {
       const [rows, counts] = call.read;
-      const page = listPayments({ rows, total: counts[0]?.total ?? 0 }, call.query);
-      return page.ok ? ok(jsonReply(200, page.value)) : page;
+      return replyTo(listPayments({ rows, total: counts[0]?.total ?? 0 }, call.query));
     },
   })
   .get(ONE, {
@@ -61,14 +60,13 @@ const lookUp = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependencie
     operationId: "lookUpPayment",
     summary: "Look up a transaction by its hash",
     description:
-      "Reads the transaction from the chain at once. What it pays to your addresses is credited by the usual rules, or stored UNMATCHED even if the daily limit of unmatched payments was reached. Returns your payments from this transaction, at most 100; the list is empty if it pays nothing to you. Safe to repeat; 60 an hour.",
+      "Reads the transaction from the chain at once. What it pays to your addresses is credited by the usual rules, or stored UNMATCHED even if the daily limit of unmatched payments was reached. Returns your payments from this transaction, at most 100; the list is empty if it pays nothing to you. 60 an hour.",
     permission: "payment:resolve",
     body: lookUpPaymentBody,
     answers: [{ status: 200, description: "Your payments of this transaction", schema: paymentListBody }],
     refusals: ["TRANSACTION_NOT_FOUND", "CHAIN_UNAVAILABLE", "NETWORK_NOT_WATCHED"],
     answer: async (call) => {
-      const listed = await lookUpPayment(call.deps, { ...call.body, merchantId: call.merchant.id });
-      return listed.ok ? ok(jsonReply(200, listed.value)) : listed;
+      return replyTo(await lookUpPayment(call.deps, { ...call.body, merchantId: call.merchant.id }));
     },
   },
 );
@@ -105,7 +103,7 @@ const resolve = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependenci
         action === "ASSIGN"
           ? await assignPayment(deps, payment, { file, reason, quorumAboveMicros })
           : await setAside(deps, payment, { action, reason });
-      return resolved.ok ? ok(jsonReply(200, paymentDetailsOf(resolved.value))) : resolved;
+      return replyTo(resolved, paymentDetailsOf);
     },
   },
 );

@@ -1,9 +1,8 @@
 // Routes only read the audit log: the batch of each change writes its entry, and no route changes or deletes one (decisions 10).
 import { type MountedRoute, routesOf } from "../../accounts/pipeline/routes-of.ts";
-import { ok } from "../../lib/result.ts";
 import { auditListBody, auditQuery, myAuditQuery } from "../../platform/audit/contract.ts";
 import { auditPageReads, listAuditEvents } from "../../platform/audit/list-audit-events.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { replyTo } from "../../platform/http/reply.ts";
 
 const ofMerchant = routesOf({ tag: "Audit", callers: "MEMBER_OR_KEY" }).get(
   "/api/v1/merchants/merchant/:merchantId/audit-events",
@@ -17,8 +16,7 @@ const ofMerchant = routesOf({ tag: "Audit", callers: "MEMBER_OR_KEY" }).get(
     reads: ({ db, merchantId, request }) => auditPageReads(db, { kind: "MERCHANT", merchantId }, request?.query),
     answer: async (call) => {
       const [rows, counts] = call.read;
-      const page = listAuditEvents({ rows, total: counts[0]?.total ?? 0 }, call.query);
-      return page.ok ? ok(jsonReply(200, page.value)) : page;
+      return replyTo(listAuditEvents({ rows, total: counts[0]?.total ?? 0 }, call.query));
     },
   },
 );
@@ -31,8 +29,7 @@ const ofUser = routesOf({ tag: "Audit", callers: "USER" }).get("/api/v1/me/audit
   reads: ({ db, tokenHash, request }) => auditPageReads(db, { kind: "USER", tokenHash }, request?.query),
   answer: async (call) => {
     const [rows, counts] = call.read;
-    const page = listAuditEvents({ rows, total: counts[0]?.total ?? 0 }, call.query);
-    return page.ok ? ok(jsonReply(200, page.value)) : page;
+    return replyTo(listAuditEvents({ rows, total: counts[0]?.total ?? 0 }, call.query));
   },
 });
 

@@ -1,8 +1,9 @@
 import { answerOnce } from "../../accounts/pipeline/answer-once.ts";
 import type { MerchantCall } from "../../accounts/pipeline/call.ts";
 import { type MountedRoute, routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { seatOf } from "../../accounts/teams/check-seat.ts";
 import { err, ok } from "../../lib/result.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { jsonReply, replyTo } from "../../platform/http/reply.ts";
 import { webhookDependencies } from "../webhooks/dependencies.ts";
 import { webhookReads } from "../webhooks/read-webhook.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
@@ -37,8 +38,7 @@ const deliveries = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", depende
       deliveryPageReads(db, { merchantId, webhookId: params.webhookId ?? "" }, request?.query),
     answer: async ({ read: [[webhook], rows], query }) => {
       if (webhook === undefined) return err({ code: "WEBHOOK_NOT_FOUND" });
-      const page = listDeliveries(rows, query);
-      return page.ok ? ok(jsonReply(200, page.value)) : page;
+      return replyTo(listDeliveries(rows, query));
     },
   })
   .get(ONE, {
@@ -120,6 +120,6 @@ function callerOf(
   read: Webhook | undefined,
 ) {
   const { merchantId } = principal;
-  const seat = principal.kind === "USER" ? principal : undefined;
+  const seat = seatOf(principal);
   return { merchantId, trail, permission: "webhook:update", seat, webhookId: params.webhookId ?? "", read } as const;
 }

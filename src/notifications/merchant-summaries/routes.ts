@@ -1,10 +1,12 @@
+import type { Statements } from "../../accounts/auth/authenticate.ts";
+import type { CallOf } from "../../accounts/pipeline/call.ts";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { accountDependencies } from "../../accounts/sessions/dependencies.ts";
-import { type Suspension, setSuspension } from "../../accounts/suspension/change-suspension.ts";
-import { ok, type Result } from "../../lib/result.ts";
+import { setSuspension } from "../../accounts/suspension/change-suspension.ts";
+import type { Result } from "../../lib/result.ts";
 import { isoTimeOrNull } from "../../lib/time.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { jsonReply, type Reply } from "../../platform/http/reply.ts";
+import { type Reply, replyTo } from "../../platform/http/reply.ts";
 import { merchantSummaryListBody, merchantSummaryQuery, suspensionBody } from "./contract.ts";
 import { listMerchantSummaries } from "./list-merchant-summaries.ts";
 
@@ -23,8 +25,7 @@ export const merchantSummaryRoutes = routesOf({
     query: merchantSummaryQuery,
     answers: [{ status: 200, description: "One page", schema: merchantSummaryListBody }],
     answer: async ({ deps, query }) => {
-      const page = await listMerchantSummaries(deps, query);
-      return page.ok ? ok(jsonReply(200, page.value)) : page;
+      return replyTo(await listMerchantSummaries(deps, query));
     },
   })
   .post(SUSPENSION, {
@@ -35,10 +36,7 @@ export const merchantSummaryRoutes = routesOf({
     needsStepUp: true,
     answers: [{ status: 200, description: "Since when it is suspended", schema: suspensionBody }],
     refusals: ["MERCHANT_NOT_FOUND"],
-    answer: async ({ deps, params, principal, trail }) => {
-      const { merchantId = "" } = params;
-      return reply(await setSuspension(deps, { merchantId, isSuspended: true, actor: principal.user, trail }));
-    },
+    answer: (call) => suspended(call, true),
   })
   .delete(SUSPENSION, {
     operationId: "resumeMerchant",
@@ -47,14 +45,14 @@ export const merchantSummaryRoutes = routesOf({
     needsStepUp: true,
     answers: [{ status: 200, description: "It takes payments", schema: suspensionBody }],
     refusals: ["MERCHANT_NOT_FOUND"],
-    answer: async ({ deps, params, principal, trail }) => {
-      const { merchantId = "" } = params;
-      return reply(await setSuspension(deps, { merchantId, isSuspended: false, actor: principal.user, trail }));
-    },
+    answer: (call) => suspended(call, false),
   });
 
-function reply(done: Result<Suspension, Failure>): Result<Reply, Failure> {
-  return done.ok
-    ? ok(jsonReply(200, { id: done.value.id, suspendedAt: isoTimeOrNull(done.value.suspendedAtMs) }))
-    : done;
+async function suspended(
+  { deps, params, principal, trail }: CallOf<"USER", unknown, unknown, Statements, Parameters<typeof setSuspension>[0]>,
+  isSuspended: boolean,
+): Promise<Result<Reply, Failure>> {
+  const { merchantId = "" } = params;
+  const done = await setSuspension(deps, { merchantId, isSuspended, actor: principal.user, trail });
+  return replyTo(done, ({ id, suspendedAtMs }) => ({ id, suspendedAt: isoTimeOrNull(suspendedAtMs) }));
 }

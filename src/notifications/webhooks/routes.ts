@@ -1,9 +1,10 @@
 import { answerOnce } from "../../accounts/pipeline/answer-once.ts";
 import type { MerchantCall } from "../../accounts/pipeline/call.ts";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { seatOf } from "../../accounts/teams/check-seat.ts";
 import type { Permission } from "../../accounts/teams/permissions.ts";
 import { err, ok } from "../../lib/result.ts";
-import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { emptyReplyTo, jsonReply, replyTo } from "../../platform/http/reply.ts";
 import type { WebhookActor, WebhookDependencies } from "./change-webhook.ts";
 import {
   createWebhookBody,
@@ -78,8 +79,9 @@ export const webhookRoutes = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY
     refusals: ["WEBHOOK_NOT_FOUND", "WEBHOOK_URL_REFUSED"],
     reads: ({ db, merchantId, params }) => webhookReads(db, merchantId, params.webhookId),
     answer: async (call) => {
-      const changed = await updateWebhook(call.deps, changeOf(call, "webhook:update"), call.body);
-      return changed.ok ? ok(jsonReply(200, webhookBodyOf(changed.value, call.nowMs))) : changed;
+      return replyTo(await updateWebhook(call.deps, changeOf(call, "webhook:update"), call.body), (value) =>
+        webhookBodyOf(value, call.nowMs),
+      );
     },
   })
   .delete(ONE, {
@@ -92,8 +94,7 @@ export const webhookRoutes = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY
     refusals: ["WEBHOOK_NOT_FOUND"],
     reads: ({ db, merchantId, params }) => webhookReads(db, merchantId, params.webhookId),
     answer: async (call) => {
-      const deleted = await deleteWebhook(call.deps, changeOf(call, "webhook:delete"));
-      return deleted.ok ? ok(emptyReply()) : deleted;
+      return emptyReplyTo(await deleteWebhook(call.deps, changeOf(call, "webhook:delete")));
     },
   })
   .post(`${ONE}/ping`, {
@@ -125,7 +126,7 @@ export const webhookRoutes = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY
 
 function actorOf({ principal, trail }: MerchantCall<WebhookDependencies>, permission: Permission): WebhookActor {
   const { merchantId } = principal;
-  return { merchantId, trail, permission, seat: principal.kind === "USER" ? principal : undefined };
+  return { merchantId, trail, permission, seat: seatOf(principal) };
 }
 
 /** The caller, and the endpoint of the path. */

@@ -22,7 +22,22 @@ export interface CommitDependencies {
   readonly sleep: Sleep;
   /** A fresh ULID. */
   newOperationId(): string;
+  /** Present while a request with an Idempotency-Key is answered: its change is then not sent, but kept for the batch of the stored answer. */
+  readonly stage?: Stage | undefined;
 }
+
+/** One attempt at the operation of an Idempotency-Key (`runOnce`). */
+export interface Stage {
+  readonly operationId: string;
+  /** Why the batch of the previous attempt failed, and how many have failed. */
+  readonly conflict: BatchConflict | undefined;
+  readonly tries: number;
+  /** Takes the change of the request; a second one is a bug. */
+  keep(kept: Kept): void;
+}
+
+/** What a change would have sent, and does after it. */
+export type Kept = Pick<Decision<unknown>, "afterwards"> & { readonly statements: readonly Statement[] };
 
 export interface Subject<Facts> {
   /** Names the change in the error of a bug, such as "a change of a wallet". */
@@ -56,23 +71,29 @@ type Decided<T> = Result<Decision<T>, Failure>;
 /**
  * Calls `decide` again with fresh facts after each batch that failed because of another writer. Throws if the batch violated a key that no other
  * writer can legitimately hold: that is a bug. Refuses what `read` and `decide` refuse; CONTENTION after five attempts; STORAGE_UNAVAILABLE if
- * it is unknown whether the batch committed.
+ * it is unknown whether the batch committed. On a stage it decides once and keeps the batch; `runOnce` has the loop then.
  */
 export async function change<Facts, T>(
   deps: CommitDependencies,
   subject: Subject<Facts>,
   decide: (facts: Facts, attempt: Attempt) => Decided<T> | Promise<Decided<T>>,
 ): Promise<Result<T, Failure>> {
-  let conflict: BatchConflict | undefined;
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  const { stage } = deps;
+  let conflict = stage?.conflict;
+  throwUnlessContention(subject.name, conflict);
+  for (let tries = stage?.tries ?? 0; tries < MAX_TRIES; tries++) {
     const facts = await subject.read(tries);
     if (!facts.ok) return facts;
-    const operationId = deps.newOperationId();
+    const operationId = stage?.operationId ?? deps.newOperationId();
     const auditId = derivedId("aud", operationId);
     const decided = await decide(facts.value, { operationId, auditId, conflict });
     if (!decided.ok) return decided;
     const { value, statements = [], afterwards, marker = () => selectAuditId(deps.db, auditId) } = decided.value;
     if (statements.length === 0) return ok(value);
+    if (stage !== undefined) {
+      stage.keep({ statements, afterwards });
+      return ok(value);
+    }
     const committed = await commitBatch(deps, marker, statements);
     switch (committed.kind) {
       case "committed":

@@ -1,3 +1,5 @@
+import { ok, type Result } from "../../lib/result.ts";
+import type { Failure } from "../failures.ts";
 import type { AppContext } from "./context.ts";
 import { answerHeaders } from "./security-headers.ts";
 
@@ -18,6 +20,20 @@ export function jsonReply(status: number, body: object): Reply {
 /** A response without a body. */
 export function emptyReply(status = 204): Reply {
   return { status, body: null };
+}
+
+/** What was done or read, as JSON; or why not. */
+export function replyTo<T>(
+  done: Result<T, Failure>,
+  bodyOf: (value: T) => unknown = (value) => value,
+  status = 200,
+): Result<Reply, Failure> {
+  return done.ok ? ok({ status, body: JSON.stringify(bodyOf(done.value)) }) : done;
+}
+
+/** No body once it is done; or why not. */
+export function emptyReplyTo(done: Result<unknown, Failure>): Result<Reply, Failure> {
+  return done.ok ? ok(emptyReply()) : done;
 }
 
 /** The response with the headers of all responses. `extra`: headers of the route's kind; headers of the reply replace them. */

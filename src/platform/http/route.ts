@@ -78,7 +78,7 @@ export interface RouteSpec {
   readonly isForAnyOrigin?: true;
   /** Whether it is an HTML page: its body is a form, and its refusals are pages in the reader's language, with the refusal's status. */
   readonly isPage?: true;
-  /** Whether it creates something, so that Idempotency-Key applies (decisions 6). */
+  /** Whether it honours an Idempotency-Key (decisions 6). */
   readonly isIdempotent: boolean;
   /** Whether a public key has to send a Turnstile token where the operator asks for one. */
   readonly isChallenged?: true;

@@ -57,8 +57,8 @@ export type Prepared =
       readonly statements: readonly Statement[];
       /** See `GroupedChange`. */
       readonly subjects?: readonly string[];
-      /** Runs after this call's commit and before the response, never on a replay. A crash loses it. Must not throw. */
-      readonly afterwards?: () => Promise<void>;
+      /** Runs after this call's commit and before the response, never on a replay. A crash loses it. Must not throw. `results`: see `Decision`. */
+      readonly afterwards?: ((results: readonly unknown[] | undefined) => Promise<void>) | undefined;
     };
 
 /**
@@ -72,7 +72,13 @@ export type OnceAnswer =
   | { readonly kind: "refused"; readonly failure: Failure };
 
 type Stored = { readonly status: number; readonly body: string };
-type Run = { readonly merchantId: ScopeId; readonly operationId: string; readonly endLease: () => void };
+type Run = {
+  readonly merchantId: ScopeId;
+  readonly operationId: string;
+  /** Whether an earlier request has begun the operation, and may have committed it. */
+  readonly isTakenOver?: boolean;
+  readonly endLease: () => void;
+};
 
 /**
  * Runs `work` at most once per key; every request with that key gets the same bytes for 24 h. Only a committed response is remembered: after a
@@ -154,6 +160,11 @@ async function run(deps: OnceDependencies, of: Run, work: Work): Promise<OnceAns
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const prepared = await prepare(of, work, { conflict, tries });
     if (prepared.kind === "refused") {
+      if (mayCommit || of.isTakenOver) {
+        // What refuses it may be that it has been done.
+        const stored = await readStored(deps, of);
+        if (stored.ok && stored.value !== undefined) return { kind: "answer", ...stored.value, isReplay: true };
+      }
       // An earlier batch of ours may still commit, so the refusal is not final.
       if (mayCommit) return refused({ code: "STORAGE_UNAVAILABLE" });
       of.endLease();
@@ -165,14 +176,14 @@ async function run(deps: OnceDependencies, of: Run, work: Work): Promise<OnceAns
     if ("mayCommit" in outcome) mayCommit ||= outcome.mayCommit;
     switch (outcome.kind) {
       case "committed":
-        await prepared.afterwards?.();
+        await prepared.afterwards?.(outcome.results);
         return { kind: "answer", status, body: prepared.body, isReplay: false };
       case "committed before":
       case "unknown": {
         const stored = await readStored(deps, of);
         if (stored.ok && stored.value !== undefined) {
           const isOurs = mayCommit && stored.value.body === prepared.body;
-          if (isOurs) await prepared.afterwards?.();
+          if (isOurs) await prepared.afterwards?.(undefined);
           return { kind: "answer", ...stored.value, isReplay: !isOurs };
         }
         if (stored.ok && outcome.kind === "committed before")
@@ -208,7 +219,7 @@ async function prepare(
 }
 
 type Outcome =
-  | { readonly kind: "committed" }
+  | { readonly kind: "committed"; readonly results: readonly unknown[] }
   | { readonly kind: "committed before"; readonly mayCommit: boolean }
   | { readonly kind: "unknown"; readonly mayCommit: true }
   | { readonly kind: "rejected"; readonly mayCommit: boolean }
@@ -231,7 +242,7 @@ async function commit(
     createdAtMs: deps.nowMs(),
   });
   const sent = await sendChange(deps, { statements: [operation, ...statements], subjects });
-  if (sent.kind === "answered") return { kind: "committed" };
+  if (sent.kind === "answered") return { kind: "committed", results: sent.results };
   const { mayCommit } = sent;
   if (sent.kind === "unanswered") return mayCommit ? { kind: "unknown", mayCommit } : { kind: "rejected", mayCommit };
   if (isConflictOn(sent.conflict, "operations", ["id"])) return { kind: "committed before", mayCommit };
@@ -261,6 +272,7 @@ function leased(deps: OnceDependencies, of: Leased): Run {
   return {
     merchantId: of.merchantId,
     operationId: of.operationId,
+    isTakenOver: of.attempt > 1,
     endLease: () => deps.background(endLease()),
   };
 }

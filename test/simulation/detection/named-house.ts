@@ -1,7 +1,7 @@
 // A chain with blocks that come and go, one or two sources of any quality, an operator who pauses and resumes the network and has ranges read
 // again, and transactions that payers and merchants name.
 import type { BlockRef } from "../../../src/chains/transfer.ts";
-import { endRange, pauseNetwork, requestRange, resumeNetwork } from "../../../src/detection/networks/change-network.ts";
+import { endRange, requestRange, setPause } from "../../../src/detection/networks/change-network.ts";
 import { lookTransaction } from "../../../src/detection/watchers/look-transaction.ts";
 import { lookUpTransaction } from "../../../src/detection/watchers/look-up-transaction.ts";
 import { wakeWatchers } from "../../../src/detection/watchers/wake-watchers.ts";
@@ -168,8 +168,8 @@ export class NamedHouse {
     };
     const act = { network: this.name.toLowerCase(), actor: { id: trail.actor.id }, trail };
     return {
-      pause: () => pauseNetwork(deps, act),
-      resume: () => resumeNetwork(deps, act),
+      pause: () => setPause(deps, act, true),
+      resume: () => setPause(deps, act, false),
       reread: (fromHeight: number, toHeight: number) => requestRange(deps, act, { fromHeight, toHeight }),
       endReread: () => endRange(deps, act),
     };

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { pauseWatch, resumeWatch } from "../../../src/commerce/cursors/store.ts";
+import { newReread } from "../../../src/detection/rereads/reread.ts";
 import { endReread, requestReread, selectRereadOf } from "../../../src/detection/rereads/store.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
@@ -31,7 +32,7 @@ async function watched(costsBy: CostsBy, addresses: readonly string[] = ["A"]) {
   };
   const reread = async () => (await selectRereadOf(db, "BTC"))[0];
   const request = (fromHeight: number, toHeight: number) =>
-    requestReread(db, { network: "BTC", fromHeight, toHeight }, watcher);
+    requestReread(db, newReread({ network: "BTC", fromHeight, toHeight }, watcher.nowMs));
   /** What was applied, without what a source says of transactions again. */
   const found = () => watcher.found().map((text) => text.split("@")[0]);
   const passes = async (most: number) => {

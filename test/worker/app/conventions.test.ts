@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { SPECS } from "../../../src/app/app.ts";
 import { expectHeaders, expectRefusal, seedShop, send, sendWith } from "../../support/access.ts";
-import { CREATING } from "../../support/access-table.ts";
+import { ONCE_ONLY, takesKey, WITHOUT_KEY } from "../../support/access-table.ts";
 
 const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const BASE = `/api/v1/merchants/merchant/mer_${ULID}`;
@@ -290,8 +290,11 @@ describe("the catalogue of routes", () => {
     expect(new Set(SPECS.map(({ operationId }) => operationId)).size).toBe(SPECS.length);
   });
 
-  it("applies Idempotency-Key to every POST that creates something, and to no other route", () => {
-    const idempotent = SPECS.filter(({ isIdempotent }) => isIdempotent).map(({ operationId }) => operationId);
-    expect(idempotent.sort()).toEqual(CREATING);
+  it("applies Idempotency-Key to everything that changes something, but for a list of what cannot have one", () => {
+    const keyed = SPECS.filter(({ isIdempotent }) => isIdempotent).map(({ operationId }) => operationId);
+    expect(keyed).toEqual(SPECS.filter(takesKey).map(({ operationId }) => operationId));
+    const changing = SPECS.filter(({ method }) => method !== "GET").map(({ operationId }) => operationId);
+    expect(WITHOUT_KEY.filter((each) => !changing.includes(each))).toEqual([]);
+    expect(ONCE_ONLY.filter((each) => !WITHOUT_KEY.includes(each))).toEqual([]);
   });
 });

@@ -7,13 +7,13 @@ import { type RouteSpec, TAGS } from "../../../src/platform/http/route.ts";
 import { send, sendWith } from "../../support/access.ts";
 import { nameOf } from "../../support/access-knock.ts";
 import {
-  CREATING,
   FROM_ANY_PAGE,
   KEY_ONLY,
   KEY_OR_MEMBER,
   MEMBER_ONLY,
   OPEN,
   PAGES,
+  takesKey,
   USER,
 } from "../../support/access-table.ts";
 import { resolve, type Schema } from "../../support/json-schema.ts";
@@ -88,7 +88,7 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
     ...(demands.includes("step-up") ? ["STEP_UP_REQUIRED"] : []),
     ...(demands.includes("owner") ? ["OWNER_REQUIRED"] : []),
     ...(demands.includes("operator") ? ["OPERATOR_REQUIRED"] : []),
-    ...(CREATING.includes(spec.operationId) ? PROTECTED : []),
+    ...(takesKey(spec) ? PROTECTED : []),
     ...(CHALLENGED.includes(spec.operationId) ? CHALLENGE : []),
   ];
 }
@@ -221,12 +221,12 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     }
   });
 
-  it("has an Idempotency-Key header exactly when it creates something, and the challenge's where browsers are asked", () => {
+  it("has an Idempotency-Key header exactly when it changes something for a caller who has keys, and the challenge's where browsers are asked", () => {
     const names = operationOf(spec)
       .parameters.filter((each) => each.in === "header")
       .map(({ name }) => name);
     expect(names).toEqual([
-      ...(spec.isIdempotent ? ["Idempotency-Key"] : []),
+      ...(takesKey(spec) ? ["Idempotency-Key"] : []),
       ...(CHALLENGED.includes(spec.operationId) ? ["cf-turnstile-response"] : []),
     ]);
   });
@@ -277,7 +277,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     for (const [status, { headers }] of Object.entries(operationOf(spec).responses)) {
       const isAnswer = spec.answers.some((each) => String(each.status) === status);
       const more = [
-        ...(isAnswer && spec.isIdempotent ? ["Idempotent-Replayed"] : []),
+        ...(isAnswer && takesKey(spec) ? ["Idempotent-Replayed"] : []),
         ...(!isAnswer && ["429", "503"].includes(status) ? ["Retry-After"] : []),
       ];
       expect(Object.keys(headers)).toEqual([...always, ...more]);
