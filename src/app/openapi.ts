@@ -4,7 +4,14 @@ import * as z from "zod";
 import { eventBody } from "../platform/events/contract.ts";
 import { jsonSchema, type NamedSchemas } from "../platform/http/json-schema.ts";
 import { refusalStatus, refusalsOf, SAMPLES } from "../platform/http/refusals.ts";
-import { accessText, CHALLENGE_TOKEN, inOrderOfTags, type RouteSpec, TAGS } from "../platform/http/route.ts";
+import {
+  accessText,
+  CHALLENGE_TOKEN,
+  inOrderOfTags,
+  isCrossOrigin,
+  type RouteSpec,
+  TAGS,
+} from "../platform/http/route.ts";
 import { serversOf } from "./openapi-servers.ts";
 import { VERSION } from "./version.ts";
 
@@ -41,6 +48,11 @@ const HEADERS = {
   RateLimit: { description: "`r` requests are left for `t` seconds.", schema: { type: "string" } },
   "RateLimit-Policy": { description: "`q` requests in `w` seconds.", schema: { type: "string" } },
   "Retry-After": { required: true, schema: { type: "integer", minimum: 1 } },
+  "x-warning": {
+    description:
+      "A web page sent a secret key, which its visitors can read: rotate it, and give the page a public one.",
+    schema: { type: "string", const: "SECRET_KEY_IN_BROWSER" },
+  },
   "Idempotent-Replayed": {
     description: "This is the stored response to an earlier request with the same key.",
     schema: { type: "string", const: "true" },
@@ -241,6 +253,7 @@ type HeaderName = keyof typeof HEADERS;
 /** The headers that every response of this kind of route has, and `own`. */
 function headersOf(spec: RouteSpec, own: readonly HeaderName[]): Record<string, unknown> {
   const counted: readonly HeaderName[] = spec.callers === "ANYBODY" ? [] : ["RateLimit", "RateLimit-Policy"];
-  const names: readonly HeaderName[] = ["x-request-id", ...counted, ...own];
+  const warned: readonly HeaderName[] = isCrossOrigin(spec) && spec.permission !== null ? ["x-warning"] : [];
+  const names: readonly HeaderName[] = ["x-request-id", ...counted, ...warned, ...own];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -265,6 +265,8 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     const always = [
       "x-request-id",
       ...([...OPEN, ...PAGES].includes(nameOf(spec)) ? [] : ["RateLimit", "RateLimit-Policy"]),
+      // Pages may send a secret key only where they can send a public one.
+      ...(spec.isForPublicKeys && spec.permission !== null ? ["x-warning"] : []),
     ];
     for (const [status, { headers }] of Object.entries(operationOf(spec).responses)) {
       const isAnswer = spec.answers.some((each) => String(each.status) === status);
