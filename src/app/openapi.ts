@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { eventBody } from "../platform/events/contract.ts";
 import { jsonSchema, type NamedSchemas } from "../platform/http/json-schema.ts";
-import { refusalStatus, refusalsOf, SAMPLES } from "../platform/http/refusals.ts";
+import { pageRefusalsOf, refusalStatus, refusalsOf, SAMPLES } from "../platform/http/refusals.ts";
 import {
   accessText,
   CHALLENGE_TOKEN,
@@ -166,7 +166,7 @@ function operation(spec: RouteSpec, error: object, schemas: NamedSchemas): Recor
     ...(hasBody || hasUnion
       ? { requestBody: { required: true, content: { [bodyType(spec)]: { schema: body } } } }
       : {}),
-    responses: { ...answersOf(spec, schemas), ...refusalAnswersOf(spec, error) },
+    responses: { ...refusalAnswersOf(spec, error), ...answersOf(spec, schemas) },
   };
 }
 
@@ -233,16 +233,19 @@ function answersOf(spec: RouteSpec, schemas: NamedSchemas): Record<string, unkno
   return answers;
 }
 
-/** Refusals grouped by status; each description lists the codes. */
+/** Refusals grouped by status; each description lists the codes. Those of a page are pages. */
 function refusalAnswersOf(spec: RouteSpec, error: object): Record<string, unknown> {
-  const codes = Map.groupBy(refusalsOf(spec), refusalStatus);
+  const codes = Map.groupBy(spec.isPage ? pageRefusalsOf(spec) : refusalsOf(spec), refusalStatus);
+  const content = spec.isPage
+    ? { "text/html": { schema: { type: "string" } } }
+    : { "application/json": { schema: error } };
   return Object.fromEntries(
     [...codes].map(([status, names]) => [
       status,
       {
-        description: names.join(", "),
+        description: spec.isPage ? "A page that says why" : names.join(", "),
         headers: headersOf(spec, status === 429 || status === 503 ? ["Retry-After"] : []),
-        content: { "application/json": { schema: error } },
+        content,
       },
     ]),
   );
