@@ -1264,21 +1264,21 @@ export interface components {
       };
     };
     ListApiKeysQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id. */
       search?: string | undefined;
     };
     ListAuditEventsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description The id of a user or API key, or one of USER, API_KEY, SYSTEM. */
       actor?: string | undefined;
@@ -1373,19 +1373,19 @@ export interface components {
       to?: (string | Date) | undefined;
     };
     ListCustomersQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id or email. */
       search?: string | undefined;
     };
     ListDeliveriesQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
       /**
        * @description Only deliveries in this status.
@@ -1394,9 +1394,9 @@ export interface components {
       status?: ("PENDING" | "SUCCEEDED" | "FAILED") | undefined;
     };
     ListEventsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
       /** @description Only events of this type; `invoice.*` names all types of a domain. */
       type?: string | undefined;
@@ -1406,11 +1406,11 @@ export interface components {
       after?: string | undefined;
     };
     ListInvoicesQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only invoices in this status.
@@ -1490,11 +1490,11 @@ export interface components {
       search?: string | undefined;
     };
     ListPaymentsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only payments in this status.
@@ -1509,11 +1509,11 @@ export interface components {
       invoiceId?: string | undefined;
     };
     ListProductsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description Only active products, or only inactive ones. */
       isActive?: boolean | undefined;
@@ -2287,7 +2287,7 @@ export interface components {
     PreviewAddressesQuery: {
       /** @description Index of the first address. */
       from?: number | undefined;
-      /** @description Number of addresses, 1 to 100. */
+      /** @description Number of addresses. */
       count?: number | undefined;
     };
     /** Product */

@@ -112,6 +112,10 @@ function asHeader(text: string): string {
   }
 }
 
+/** The service knows a web page by its Origin. */
+const SHOWN =
+  "Edgetill: this web page sends a secret key (sk_), so everybody who opens it can read and use the key. Rotate it now, and use EdgetillPublic with a public key (pk_) here.";
+
 interface Attempt<T> {
   readonly url: string;
   readonly init: RequestInit;
@@ -136,6 +140,7 @@ async function attempt<T>(
   signal?.addEventListener("abort", end);
   try {
     const response = await transport.fetch(url, { ...init, signal: controller.signal });
+    if (response.headers.get("x-warning") === "SECRET_KEY_IN_BROWSER") console.warn(SHOWN);
     if (response.ok) return { answer: await take(response) };
     const text = await response.text();
     const { status, headers } = response;

@@ -3,8 +3,15 @@
 import * as z from "zod";
 import { eventBody } from "../platform/events/contract.ts";
 import { jsonSchema, type NamedSchemas } from "../platform/http/json-schema.ts";
-import { refusalStatus, refusalsOf, SAMPLES } from "../platform/http/refusals.ts";
-import { accessText, CHALLENGE_TOKEN, inOrderOfTags, type RouteSpec, TAGS } from "../platform/http/route.ts";
+import { pageRefusalsOf, refusalStatus, refusalsOf, SAMPLES } from "../platform/http/refusals.ts";
+import {
+  accessText,
+  CHALLENGE_TOKEN,
+  inOrderOfTags,
+  isCrossOrigin,
+  type RouteSpec,
+  TAGS,
+} from "../platform/http/route.ts";
 import { serversOf } from "./openapi-servers.ts";
 import { VERSION } from "./version.ts";
 
@@ -41,6 +48,11 @@ const HEADERS = {
   RateLimit: { description: "`r` requests are left for `t` seconds.", schema: { type: "string" } },
   "RateLimit-Policy": { description: "`q` requests in `w` seconds.", schema: { type: "string" } },
   "Retry-After": { required: true, schema: { type: "integer", minimum: 1 } },
+  "x-warning": {
+    description:
+      "A web page sent a secret key, which its visitors can read: rotate it, and give the page a public one.",
+    schema: { type: "string", const: "SECRET_KEY_IN_BROWSER" },
+  },
   "Idempotent-Replayed": {
     description: "This is the stored response to an earlier request with the same key.",
     schema: { type: "string", const: "true" },
@@ -154,7 +166,7 @@ function operation(spec: RouteSpec, error: object, schemas: NamedSchemas): Recor
     ...(hasBody || hasUnion
       ? { requestBody: { required: true, content: { [bodyType(spec)]: { schema: body } } } }
       : {}),
-    responses: { ...answersOf(spec, schemas), ...refusalAnswersOf(spec, error) },
+    responses: { ...refusalAnswersOf(spec, error), ...answersOf(spec, schemas) },
   };
 }
 
@@ -221,16 +233,19 @@ function answersOf(spec: RouteSpec, schemas: NamedSchemas): Record<string, unkno
   return answers;
 }
 
-/** Refusals grouped by status; each description lists the codes. */
+/** Refusals grouped by status; each description lists the codes. Those of a page are pages. */
 function refusalAnswersOf(spec: RouteSpec, error: object): Record<string, unknown> {
-  const codes = Map.groupBy(refusalsOf(spec), refusalStatus);
+  const codes = Map.groupBy(spec.isPage ? pageRefusalsOf(spec) : refusalsOf(spec), refusalStatus);
+  const content = spec.isPage
+    ? { "text/html": { schema: { type: "string" } } }
+    : { "application/json": { schema: error } };
   return Object.fromEntries(
     [...codes].map(([status, names]) => [
       status,
       {
-        description: names.join(", "),
+        description: spec.isPage ? "A page that says why" : names.join(", "),
         headers: headersOf(spec, status === 429 || status === 503 ? ["Retry-After"] : []),
-        content: { "application/json": { schema: error } },
+        content,
       },
     ]),
   );
@@ -241,6 +256,7 @@ type HeaderName = keyof typeof HEADERS;
 /** The headers that every response of this kind of route has, and `own`. */
 function headersOf(spec: RouteSpec, own: readonly HeaderName[]): Record<string, unknown> {
   const counted: readonly HeaderName[] = spec.callers === "ANYBODY" ? [] : ["RateLimit", "RateLimit-Policy"];
-  const names: readonly HeaderName[] = ["x-request-id", ...counted, ...own];
+  const warned: readonly HeaderName[] = isCrossOrigin(spec) && spec.permission !== null ? ["x-warning"] : [];
+  const names: readonly HeaderName[] = ["x-request-id", ...counted, ...warned, ...own];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

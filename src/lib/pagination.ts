@@ -11,12 +11,12 @@ export const MAX_PAGE = 1_000;
 export const listQuery = () => ({
   limit: integerParameter(1, MAX_LIMIT)
     .optional()
-    .meta({ description: `The number of rows per page, from 1 to ${MAX_LIMIT}; ${DEFAULT_LIMIT} by default.` }),
+    .meta({ description: `Rows per page; ${DEFAULT_LIMIT} by default.` }),
   cursor: z.string().max(200).optional().meta({
-    description: "The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows.",
+    description: "The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted.",
   }),
   page: integerParameter(1, MAX_PAGE).optional().meta({
-    description: "The page number, from 1. With it, or without a cursor, the list has `pagination` with the total.",
+    description: "The page number. With it, or without a cursor, the list has `pagination` with the total.",
   }),
 });
 

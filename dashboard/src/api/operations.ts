@@ -1622,21 +1622,21 @@ export interface components {
       data: components["schemas"]["KeyUse"][];
     };
     ListApiKeysQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id. */
       search?: string | undefined;
     };
     ListAuditEventsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description The id of a user or API key, or one of USER, API_KEY, SYSTEM. */
       actor?: string | undefined;
@@ -1731,19 +1731,19 @@ export interface components {
       to?: (string | Date) | undefined;
     };
     ListCustomersQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id or email. */
       search?: string | undefined;
     };
     ListDeliveriesQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
       /**
        * @description Only deliveries in this status.
@@ -1752,9 +1752,9 @@ export interface components {
       status?: ("PENDING" | "SUCCEEDED" | "FAILED") | undefined;
     };
     ListEventsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
       /** @description Only events of this type; `invoice.*` names all types of a domain. */
       type?: string | undefined;
@@ -1764,19 +1764,19 @@ export interface components {
       after?: string | undefined;
     };
     ListInvitationsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     ListInvoicesQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only invoices in this status.
@@ -1856,37 +1856,37 @@ export interface components {
       search?: string | undefined;
     };
     ListMembersQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     ListMerchantSummariesQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
       /** @description A prefix of the name in any case, or an exact id. */
       search?: string | undefined;
     };
     ListMerchantsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id. */
       search?: string | undefined;
     };
     ListMyAuditEventsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only entries with this action.
@@ -1979,27 +1979,27 @@ export interface components {
       to?: (string | Date) | undefined;
     };
     ListMyInvitationsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     ListPasskeysQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     ListPaymentsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only payments in this status.
@@ -2014,11 +2014,11 @@ export interface components {
       invoiceId?: string | undefined;
     };
     ListProductsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description Only active products, or only inactive ones. */
       isActive?: boolean | undefined;
@@ -2026,21 +2026,21 @@ export interface components {
       search?: string | undefined;
     };
     ListRestoreFindingsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
       /** @description With true, only those that nobody has reviewed. */
       isOpen?: boolean | undefined;
     };
     ListSessionsQuery: {
-      /** @description The number of rows per page, from 1 to 100; 20 by default. */
+      /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, without counting the rows. */
+      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
       cursor?: string | undefined;
-      /** @description The page number, from 1. With it, or without a cursor, the list has `pagination` with the total. */
+      /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
     };
     /** ListedMember */
@@ -3506,7 +3506,7 @@ export interface components {
     PreviewAddressesQuery: {
       /** @description Index of the first address. */
       from?: number | undefined;
-      /** @description Number of addresses, 1 to 100. */
+      /** @description Number of addresses. */
       count?: number | undefined;
     };
     /** Product */

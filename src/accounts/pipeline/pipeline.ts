@@ -19,7 +19,7 @@ import { givenDependencies, type Incoming, incomingOf } from "../../platform/htt
 import { failedCredential, limitByIp, limitCaller } from "../../platform/http/rate-check.ts";
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
 import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec, waitsForRestore } from "../../platform/http/route.ts";
-import { FOR_ANY_ORIGIN } from "../../platform/http/security-headers.ts";
+import { forAnyOrigin } from "../../platform/http/security-headers.ts";
 import { validate, validateBody, validateQuery } from "../../platform/http/validate.ts";
 import type { Statements } from "../auth/authenticate.ts";
 import type { ProvedCall } from "./answer-once.ts";
@@ -50,7 +50,9 @@ export async function respond<C extends CallerKind, Deps>(
   c: AppContext,
   route: PipelineRoute<C, Deps, Reply>,
 ): Promise<Response> {
-  const headers: Record<string, string> = { ...(isCrossOrigin(route.spec) ? FOR_ANY_ORIGIN : {}) };
+  const headers: Record<string, string> = isCrossOrigin(route.spec)
+    ? { ...forAnyOrigin((name) => c.req.header(name)) }
+    : {};
   const outcome = await runPipeline(c, route, headers, enterMerchantObject);
   if (!outcome.ok) return refuse(c, outcome.error, headers);
   return replyResponse(c, outcome.value, headers);

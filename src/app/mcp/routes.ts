@@ -44,10 +44,11 @@ export function mcpRoutes(inner: Inner) {
     answers: [
       {
         status: 200,
-        description: "The answer, as JSON or as a stream of server-sent events",
+        description: "JSON or server-sent events",
         alsoAs: "text/event-stream",
       },
       { status: 202, description: "A notification was taken" },
+      { status: 406, description: "Accept must name both" },
     ],
     answer: async (call) => ok(await answerMcp(inner, call)),
   });

@@ -63,7 +63,7 @@ export const addressesQuery = () =>
     from: integerParameter(0, HARDENED - 1)
       .default(0)
       .meta({ description: "Index of the first address." }),
-    count: integerParameter(1, 100).default(20).meta({ description: "Number of addresses, 1 to 100." }),
+    count: integerParameter(1, 100).default(20).meta({ description: "Number of addresses." }),
   });
 
 export const recoveryQuery = () =>

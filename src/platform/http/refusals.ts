@@ -66,6 +66,12 @@ export function refusalsOf(spec: RouteSpec): readonly FailureCode[] {
   ];
 }
 
+/** Why a page may refuse: it shows texts and no codes, so that only their statuses are documented. */
+export function pageRefusalsOf({ method }: RouteSpec): readonly FailureCode[] {
+  const unread: readonly FailureCode[] = ["VALIDATION_FAILED", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
+  return ["ROUTE_NOT_FOUND", "RATE_LIMITED", "INTERNAL_ERROR", "RESTORING", ...(method === "GET" ? [] : unread)];
+}
+
 /** The HTTP status of a code; it does not depend on the failure's facts. */
 export function refusalStatus(code: FailureCode): number {
   return failureResponse(SAMPLES[code], "").status;

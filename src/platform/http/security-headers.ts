@@ -15,8 +15,15 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 /** For responses that pages of any origin may read (decisions 1). Exposes headers that scripts need and cannot read by default. */
 export const FOR_ANY_ORIGIN: Readonly<Record<string, string>> = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "retry-after, ratelimit, ratelimit-policy, idempotent-replayed, x-request-id",
+  "access-control-expose-headers":
+    "retry-after, ratelimit, ratelimit-policy, idempotent-replayed, x-request-id, x-warning",
 };
+
+/** The same for a caller: a page that sends a secret key has shown it to all of its visitors. */
+export function forAnyOrigin(header: (name: string) => string | undefined): Readonly<Record<string, string>> {
+  const isShown = header("origin") !== undefined && header("x-api-key")?.startsWith("sk_");
+  return isShown ? { ...FOR_ANY_ORIGIN, "x-warning": "SECRET_KEY_IN_BROWSER" } : FOR_ANY_ORIGIN;
+}
 
 /** Headers of one response; `own` replaces the headers of all responses. */
 export function answerHeaders(requestId: string, own: Readonly<Record<string, string>>): Record<string, string> {

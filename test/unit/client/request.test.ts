@@ -1,6 +1,6 @@
 // The client against a real server on loopback that fails in every way a network can.
 import { inspect } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Edgetill, EdgetillConnectionError, EdgetillError, EdgetillTimeoutError } from "../../../client/edgetill.ts";
 import {
   API_KEY,
@@ -27,6 +27,19 @@ const PASSING: readonly (readonly [string, Step])[] = [
   ["an answer that is not JSON", (response) => response.writeHead(200).end("<html>")],
   ["a 503 from a proxy", (response) => response.writeHead(503).end("upstream")],
 ];
+
+describe("a warning that the page sends a secret key", () => {
+  it("is written to the console, and the call goes on", async () => {
+    await using api = await scriptedApi((response) =>
+      response.writeHead(201, { "x-warning": "SECRET_KEY_IN_BROWSER", "content-type": "application/json" }).end("{}"),
+    );
+    const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
+    expect(await api.client().invoices.create(ORDER)).toEqual({});
+    expect(warned.mock.calls).toEqual([[expect.stringMatching(/secret key \(sk_\).*Rotate it.*EdgetillPublic/)]]);
+    expect(JSON.stringify(warned.mock.calls)).not.toContain(API_KEY);
+    warned.mockRestore();
+  });
+});
 
 describe("a transient failure", () => {
   it.each(PASSING)("is retried until it succeeds: %s", async (_, step) => {
