@@ -113,15 +113,19 @@ it("pages of a slow source that come after those compared are compared, too", ()
     };
     const watcher: TestWatcher = new TestWatcher(db, "BTC", [first, second], START, instantSleep);
     const of = { network: "BTC", cryptocurrency: "BTC" };
-    const hashes = Array.from({ length: 190 }, (_, n) => `t${n}`);
-    const endsMs = START + (hashes.length / 2) * BLOCK_MS + MINUTE;
+    const hashes = Array.from({ length: 250 }, (_, n) => `t${n}`);
+    // The newer half is in more blocks than a pass compares, and the older half in fewer.
+    const sizes = [...Array.from({ length: 25 }, () => 5), ...Array.from({ length: 63 }, () => 2)];
+    const endsMs = START + sizes.length * BLOCK_MS + MINUTE;
     await watchMethod(db, { ...of, address: "A", nowMs: START, expiresAtMs: endsMs });
     await watcher.pass();
-    for (let n = 0; n < hashes.length; n += 2)
-      chain.mine(hashes.slice(n, n + 2).map((txHash) => ({ ...of, txHash, toAddress: "A", amountUnits: 1n })));
+    const waiting = [...hashes];
+    for (const size of sizes)
+      chain.mine(waiting.splice(0, size).map((txHash) => ({ ...of, txHash, toAddress: "A", amountUnits: 1n })));
     watcher.nowMs = endsMs;
     while ((await watcher.cursor()).passedMs <= endsMs) {
-      watcher.nowMs += POLL_MS;
+      // Often enough that all of it is compared while the invoice is held open.
+      watcher.nowMs += 10_000;
       chain.mine([], watcher.nowMs);
       await watcher.pass();
     }
