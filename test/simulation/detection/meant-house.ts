@@ -56,6 +56,9 @@ export interface Outcome {
   readonly rows: readonly Row[];
   readonly reviewed: readonly string[];
   readonly alerts: readonly string[];
+  /** The invoices that have just been paid: how many seconds after the block of their last payment. */
+  readonly paidAfterSeconds: readonly number[];
+  readonly paid: number;
 }
 
 /** Stores the situation and has the transfer read. */
@@ -76,8 +79,10 @@ export async function read(
   seed: number,
   found: Partial<Pick<Findings, "transfers" | "seen" | "isHearsay">>,
 ): Promise<Outcome> {
+  const paidAfterSeconds: number[] = [];
+  const notePaid = ({ seconds }: { readonly seconds: number }) => void paidAfterSeconds.push(seconds);
   const alerts = await saidWhile("error", async () => {
-    const applied = await applyTransfers(dependencies(nowMs, seed), {
+    const applied = await applyTransfers({ ...dependencies(nowMs, seed), notePaid }, {
       ...{ network: NETWORK, heights: { tipHeight: 21, finalizedHeight: null }, hasSecond, transfers: [], seen: [] },
       ...found,
     });
@@ -86,7 +91,8 @@ export async function read(
   return {
     rows: lab.rows("select merchant_id, invoice_id, status, matched_by, evidence from payments order by merchant_id"),
     reviewed: lab.rows("select id from invoices where needs_review = 1").map(({ id }) => String(id)),
-    alerts,
+    ...{ alerts, paidAfterSeconds },
+    paid: lab.rows("select 1 from invoices where status = 'PAID'").length,
   };
 }
 

@@ -14,7 +14,7 @@ const note = (what: string) => void noted.set(what, (noted.get(what) ?? 0) + 1);
 const KINDS = [
   ...["ADDRESS", "EXACT_AMOUNT", "TOLERANCE", "SOLE_CANDIDATE", "nobody's"].map((rule) => `rule: ${rule}`),
   ...["AMBIGUOUS", "AMOUNT_DIFFERS", "OUTSIDE_WINDOW"].map((reason) => `refused: ${reason}`),
-  ...["too little for its invoice", "too little", "a review", "a review of late money", "an alert", "a crowd"],
+  ...["too little for its invoice", "too little", "a review", "a review of late money", "an alert", "a crowd", "paid"],
   ...LATER.map((what) => `later: ${what}`),
 ];
 
@@ -26,7 +26,10 @@ function sorted<T extends { readonly candidates: readonly { readonly invoiceId: 
 async function check(seed: number): Promise<void> {
   const situation = situationOf(seed);
   const expected = expectedOf(situation);
-  const { rows, reviewed, alerts } = await outcomeOf(situation, seed);
+  const { rows, reviewed, alerts, paid, paidAfterSeconds } = await outcomeOf(situation, seed);
+  const seconds = (situation.nowMs - situation.paidMs) / 1_000;
+  expect(paidAfterSeconds).toEqual(Array.from({ length: paid }, () => seconds));
+  if (paid > 0) note("paid");
   note(`rule: ${expected.rule}`);
   for (const { reason } of expected.refused) note(`refused: ${reason}`);
   if (expected.isDust) note(expected.invoice === null ? "too little" : "too little for its invoice");
