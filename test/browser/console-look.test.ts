@@ -2,7 +2,7 @@
 // list of pages is console-pages.ts.
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { shopApi } from "../../scripts/demo-story/shop.ts";
-import { axeFindings } from "../support/page-axe.ts";
+import { axeFindings, findingsInSchemes } from "../support/page-axe.ts";
 import { enter } from "./console-entry.ts";
 import { REFUSED_IN_CONSOLE } from "./console-harness.ts";
 import { fillMonth, type Month } from "./console-month.ts";
@@ -12,12 +12,6 @@ import { emailOf, makeOperator, takeShop } from "./street.ts";
 
 const PHONE = 360;
 const DESK = 1280;
-/** Both schemes where the most is shown, and one where it is narrow. */
-const LOOKS = [
-  [DESK, "light"],
-  [DESK, "dark"],
-  [PHONE, "dark"],
-] as const;
 /** An end to what hangs, on a busy machine. */
 const PAGE_WITHIN_MS = 60_000;
 const EXCESS = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
@@ -54,22 +48,27 @@ describeInBrowser("every page of the console", () => {
       const found: string[] = [];
       const loaded = new Set<string>();
       for (const each of pages) {
-        const isOfConsole = each.path(seen).startsWith("/console/");
-        if (isOfConsole && loaded.has(routeOf(each, seen))) await followToConsolePage(page, each, seen);
+        const isInConsole = [each.path(seen), new URL(page.url()).pathname].every((path) => path.startsWith("/console/"));
+        if (isInConsole && loaded.has(routeOf(each, seen))) await followToConsolePage(page, each, seen);
         else {
           // Pages that differ in the fragment alone would not be loaded anew.
           await page.goto("about:blank");
           await openConsolePage(page, each, seen);
           loaded.add(routeOf(each, seen));
         }
-        for (const [width, colorScheme] of LOOKS) {
-          await page.setViewportSize({ width, height: 800 });
-          await page.emulateMedia({ colorScheme });
-          const what = `${each.name}, ${width} px, ${colorScheme}`;
+        const isFitting = (what: string) =>
           // A window that was just made narrow needs a moment to settle.
-          await expect.poll(() => page.evaluate<number>(EXCESS), { message: `${what}: wider than its window` }).toBe(0);
-          found.push(...(await axeFindings(page)).map((finding) => `${what}: ${finding}`));
-        }
+          expect
+            .poll(() => page.evaluate<number>(EXCESS), { message: `${each.name}, ${what}: wider than its window` })
+            .toBe(0);
+        // Both schemes where the most is shown, and one where it is narrow.
+        await page.emulateMedia({ colorScheme: "light" });
+        await isFitting(`${DESK} px, light`);
+        found.push(...(await findingsInSchemes(page)).map((finding) => `${each.name}, ${DESK} px, ${finding}`));
+        await isFitting(`${DESK} px, dark`);
+        await page.setViewportSize({ width: PHONE, height: 800 });
+        await isFitting(`${PHONE} px, dark`);
+        found.push(...(await axeFindings(page)).map((finding) => `${each.name}, ${PHONE} px, dark: ${finding}`));
         await page.setViewportSize({ width: DESK, height: 800 });
       }
       expect(found).toEqual([]);

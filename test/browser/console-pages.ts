@@ -206,8 +206,10 @@ export async function openConsolePage(page: Page, each: ConsolePage, of: Seen): 
 
 /** Opens a page as a link of the open console does, with nothing that the page before had opened. */
 export async function followToConsolePage(page: Page, each: ConsolePage, of: Seen): Promise<void> {
-  // Dialogs and opened rows stay when one page leads to itself, and this one is none in the list that is followed to.
+  // The search is above all pages. Dialogs and opened rows stay where a page leads to itself, and this one is none that is followed to.
+  await page.keyboard.press("Escape");
   await follow(page, "/console/welcome");
+  await page.getByRole("dialog").first().waitFor({ state: "detached" });
   await follow(page, each.path(of));
   await untilShown(page, each);
 }

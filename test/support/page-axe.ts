@@ -26,13 +26,50 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[];
 }
 
+/**
+ * All that a rule of axe reads of a page, but for colours: its elements with their attributes, texts, places, and whether they can be seen. The page's
+ * own mark of its scheme is left out.
+ */
+const SHAPE = `JSON.stringify([...document.querySelectorAll("*")].map((each) => {
+  const { display, visibility, opacity, position, overflow, clipPath, textDecorationLine } = getComputedStyle(each);
+  const { x, y, width, height } = each.getBoundingClientRect();
+  const marks = [...each.attributes].filter(({ name }) => name !== "data-mantine-color-scheme");
+  const texts = [...each.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data);
+  const given = [each.value, each.checked, each.disabled, each === document.activeElement];
+  return [each.tagName, marks.map(({ name, value }) => [name, value]), texts, given, x, y, width, height,
+    display, visibility, opacity, position, overflow, clipPath, textDecorationLine];
+}))`;
+const RULES_OF_COLOURS = `axe.getRules(${JSON.stringify(RULES)})
+  .filter(({ tags }) => tags.includes("cat.color"))
+  .map(({ ruleId }) => ruleId)`;
+
 /** What WCAG 2.2 AA and good practice find wrong, one line for each element; empty if there is nothing wrong. */
-export async function axeFindings(page: Page): Promise<readonly string[]> {
+export function axeFindings(page: Page): Promise<readonly string[]> {
+  return findingsOf(page, JSON.stringify(RULES));
+}
+
+/**
+ * The same in the light and then in the dark scheme, each line with its scheme. Where the second differs in its colours alone, only the rules about
+ * colours are asked again. The page stays dark.
+ */
+export async function findingsInSchemes(page: Page): Promise<readonly string[]> {
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await axeFindings(page);
+  const shape = await page.evaluate<string>(SHAPE);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await untilStill(page);
+  const isSame = (await page.evaluate<string>(SHAPE)) === shape;
+  const dark = await (isSame ? findingsOf(page, RULES_OF_COLOURS) : axeFindings(page));
+  return [...light.map((finding) => `light: ${finding}`), ...dark.map((finding) => `dark: ${finding}`)];
+}
+
+/** `runOnly`: the rules, as an expression in the page. */
+async function findingsOf(page: Page, runOnly: string): Promise<readonly string[]> {
   await untilStill(page);
   const isThere = await page.evaluate<boolean>("typeof axe === 'object'");
   if (!isThere) await page.evaluate(readFileSync(SOURCE, "utf8"));
   const violations = await page.evaluate<readonly Violation[]>(
-    `axe.run(document, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ["violations"] }).then((found) => found.violations)`,
+    `axe.run(document, { runOnly: ${runOnly}, resultTypes: ["violations"] }).then((found) => found.violations)`,
   );
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${help} at ${target.join(" ")}\n${failureSummary ?? ""}`),
@@ -52,7 +89,6 @@ async function untilStill(page: Page): Promise<void> {
 }
 
 const WIDTHS = [320, 1280];
-const SCHEMES = ["light", "dark"] as const;
 
 /** The same at both widths and in both schemes, and whether anything has to be scrolled sideways. */
 export async function findingsEverywhere(page: Page): Promise<readonly string[]> {
@@ -63,10 +99,7 @@ export async function findingsEverywhere(page: Page): Promise<readonly string[]>
       "document.documentElement.scrollWidth - document.documentElement.clientWidth",
     );
     if (excess > 0) findings.push(`${width} px: ${excess} px wider than the window`);
-    for (const colorScheme of SCHEMES) {
-      await page.emulateMedia({ colorScheme });
-      findings.push(...(await axeFindings(page)).map((finding) => `${width} px, ${colorScheme}: ${finding}`));
-    }
+    findings.push(...(await findingsInSchemes(page)).map((finding) => `${width} px, ${finding}`));
   }
   await page.emulateMedia({ colorScheme: null });
   return findings;
