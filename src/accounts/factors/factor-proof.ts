@@ -1,7 +1,7 @@
 // The factors with which a user confirms their identity again, and for which purpose each kind counts.
 import type { Failure } from "../../platform/failures.ts";
 import type { Assertion } from "../passkeys/credential.ts";
-import type { FactorGiven, FactorName, ProvedSession } from "../sessions/session.ts";
+import type { FactorName, ProvedSession } from "../sessions/session.ts";
 import { secondFactorsOf, stepUpFactorsOf } from "../sessions/session.ts";
 import type { User } from "../users/user.ts";
 
@@ -25,18 +25,6 @@ export function factorsFor(
 export function codeKindOf(code: string): Exclude<FactorName, "passkey"> {
   if (/^\d{6}$/.test(code)) return "totp";
   return /^\d{8}$/.test(code) ? "email_code" : "backup_code";
-}
-
-const GIVEN: Readonly<Record<FactorName, FactorGiven>> = {
-  passkey: "PASSKEY",
-  totp: "TOTP",
-  backup_code: "BACKUP_CODE",
-  email_code: "EMAIL_CODE",
-};
-
-/** The factor as stored in a session. */
-export function factorGiven(name: FactorName): FactorGiven {
-  return GIVEN[name];
 }
 
 /** The refusal of a factor that is wrong, expired or used. */

@@ -11,7 +11,7 @@ import { readRetiredPeppers } from "../../platform/keys/read-retired-peppers.ts"
 import type { UserPrincipal } from "../auth/principal.ts";
 import type { PasskeyDependencies } from "../passkeys/begin-passkey.ts";
 import { verifyPasskey } from "../passkeys/verify-passkey.ts";
-import type { FactorGiven, ProvedSession } from "../sessions/session.ts";
+import { type FactorGiven, factorGiven, type ProvedSession } from "../sessions/session.ts";
 import type { SendDependencies } from "../sign-in/send-code.ts";
 import { useCode } from "../sign-in/use-code.ts";
 import { backupCodeMacText, canonicalBackupCode } from "../totp/backup-code.ts";
@@ -19,7 +19,7 @@ import { openTotpSecret, type TotpDependencies } from "../totp/enrol-totp.ts";
 import { acceptStep, selectBackupCode, spendBackupCode } from "../totp/store.ts";
 import { acceptedStep } from "../totp/totp.ts";
 import type { UserRow } from "../users/store.ts";
-import { type FactorProof, type FactorPurpose, factorGiven, factorsFor } from "./factor-proof.ts";
+import { type FactorProof, type FactorPurpose, factorsFor } from "./factor-proof.ts";
 import { type GuessScope, guessScopes, retryAfterSeconds } from "./guess-limit.ts";
 import { giveAttemptBack, reserveAttempt, selectExhausted } from "./store.ts";
 

@@ -6,9 +6,10 @@ import { type CommitDependencies, change } from "../../platform/changes/change.t
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
+import { assertSessionHeld } from "../factors/store.ts";
 import { assertMailSteps } from "../users/store.ts";
 import { identityTarget, type ProvedIdentity } from "./identity.ts";
-import { assertSessionLive, insertIdentity, selectIdentityOwner } from "./store.ts";
+import { insertIdentity, selectIdentityOwner } from "./store.ts";
 
 export type LinkDependencies = CommitDependencies;
 
@@ -35,14 +36,14 @@ export function linkIdentity(deps: LinkDependencies, of: IdentityLink): Promise<
     if (conflict?.kind === "assertion")
       return err({
         code: "SIGN_IN_REFUSED",
-        reason: "the session that began the link has ended, or its mailed code does not count any more; start again",
+        reason: "the session that began the link has ended, or needs another factor; start again",
       });
     if (owner !== undefined && owner.userId !== user.id) return err({ code: "IDENTITY_TAKEN" });
     if (owner !== undefined) return ok({ value: undefined });
     return ok({
       value: undefined,
       statements: [
-        assertSessionLive(db, session.id),
+        assertSessionHeld(db, session),
         ...(session.factor === "EMAIL_CODE" ? [assertMailSteps(db, user.id)] : []),
         insertIdentity(db, identity, user.id, nowMs),
         insertAudit(db, trail, { id, merchantId: null, action: "identity.linked", target, after }, nowMs),

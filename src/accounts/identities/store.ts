@@ -1,5 +1,5 @@
 import { and, asc, eq, sql } from "drizzle-orm";
-import type { SessionId, UserId } from "../../lib/ids.ts";
+import type { UserId } from "../../lib/ids.ts";
 import { type Db, withRevocations } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
@@ -54,14 +54,6 @@ export function assertIdentityOf(db: Db, of: IdentityKey, userId: UserId) {
   return db.insert(assertions).select(
     sql`select 'identity is linked', 0 where not exists (select 1 from identities
       where provider = ${of.provider} and subject = ${of.subject} and user_id = ${userId})`,
-  );
-}
-
-/** Aborts the batch if the session was revoked. */
-export function assertSessionLive(db: Db, id: SessionId) {
-  return db.insert(assertions).select(
-    sql`select 'session is live', 0 where not exists (
-      select 1 from sessions where id = ${id} and revoked_at_ms is null)`,
   );
 }
 

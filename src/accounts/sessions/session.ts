@@ -65,18 +65,23 @@ export function stepUpFactorsOf(user: User): readonly FactorName[] {
   return secondFactorsOf({ ...user, hasEmailOtp: false });
 }
 
-const NAME_OF: Readonly<Record<FactorGiven, FactorName>> = {
-  EMAIL_CODE: "email_code",
-  TOTP: "totp",
-  BACKUP_CODE: "backup_code",
-  PASSKEY: "passkey",
+const GIVEN: Readonly<Record<FactorName, FactorGiven>> = {
+  passkey: "PASSKEY",
+  totp: "TOTP",
+  backup_code: "BACKUP_CODE",
+  email_code: "EMAIL_CODE",
 };
+
+/** The factor as stored in a session. */
+export function factorGiven(name: FactorName): FactorGiven {
+  return GIVEN[name];
+}
 
 /** Whether a factor that counts for this user's step-up was given in the last 5 minutes, at sign-in or later. */
 export function isSteppedUp(session: Session, user: User, nowMs: number): boolean {
   const { factor, factorAtMs } = session;
   if (factor === null || factorAtMs === null || nowMs >= factorAtMs + STEP_UP_MS) return false;
-  return stepUpFactorsOf(user).includes(NAME_OF[factor]);
+  return stepUpFactorsOf(user).some((name) => GIVEN[name] === factor);
 }
 
 /** The state in the API. */

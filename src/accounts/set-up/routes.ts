@@ -2,16 +2,16 @@ import { err, ok } from "../../lib/result.ts";
 import { forgetDeployment } from "../../platform/deployment/read-deployment.ts";
 import { replyTo } from "../../platform/http/reply.ts";
 import { creationOptionsBody } from "../passkeys/contract.ts";
-import { passkeyDependencies } from "../passkeys/dependencies.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
 import { sessionReply } from "../pipeline/session-reply.ts";
 import { signedInBody } from "../sign-in/contract.ts";
+import { teamDependencies } from "../teams/dependencies.ts";
 import { beginSetUp } from "./begin-set-up.ts";
 import { beginSetUpBody, redeemBody } from "./contract.ts";
 import { useSetUpLink } from "./use-set-up-link.ts";
 
 /** Both are served before the set-up, at the origin of the request where PUBLIC_URL is empty (src/app/set-up/middleware.ts). */
-export const setUpRoutes = routesOf({ tag: "Deployment", callers: "ANYBODY", dependencies: passkeyDependencies })
+export const setUpRoutes = routesOf({ tag: "Deployment", callers: "ANYBODY", dependencies: teamDependencies })
   .post("/api/v1/setup/options", {
     operationId: "beginSetUp",
     summary: "Start to redeem a set-up link",

@@ -12,13 +12,15 @@ import { isConflictOn } from "../../platform/db/conflict.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import { recordSetUp } from "../../platform/deployment/store.ts";
 import type { Failure } from "../../platform/failures.ts";
+import type { Mailer } from "../../platform/mail/mail.ts";
 import { userOf } from "../auth/authenticate-session.ts";
-import { makeOperator } from "../operators/store.ts";
+import { makeOperator, type OperatorRow, selectOperators } from "../operators/store.ts";
 import type { PasskeyDependencies } from "../passkeys/begin-passkey.ts";
 import { clientDataIn } from "../passkeys/client-data.ts";
 import { type Attestation, relyingPartyOf } from "../passkeys/credential.ts";
 import { consumeChallenge, insertPasskey, type PasskeyRow, selectChallenge } from "../passkeys/store.ts";
 import { madeCredentialOf } from "../passkeys/verify-attestation.ts";
+import { mailWeakening } from "../protections/check-weakening.ts";
 import { type Browser, openSession, type SignedIn } from "../sessions/open-session.ts";
 import { selectSessionByToken } from "../sessions/store.ts";
 import { insertUser, nameUser, newUserRow, selectUserById, type UserRow } from "../users/store.ts";
@@ -41,13 +43,18 @@ interface Found {
   readonly passkey: Pick<PasskeyRow, "credentialId" | "publicKey" | "counter" | "isBackedUp">;
   readonly known: Awaited<ReturnType<typeof selectUserById>>[number] | undefined;
   readonly oldSession: Awaited<ReturnType<typeof selectSessionByToken>>[number] | undefined;
+  readonly operators: readonly OperatorRow[];
+}
+
+export interface SetUpDependencies extends PasskeyDependencies {
+  readonly mailer: Mailer;
 }
 
 /**
  * SETUP_LINK_INVALID for a link that is unknown, used or expired; PASSKEY_REFUSED for anything wrong with the passkey; PASSKEY_EXISTS;
  * CONTENTION if an account with the address was made meanwhile. After any of the last three the link still works.
  */
-export async function useSetUpLink(deps: PasskeyDependencies, of: Redemption): Promise<Result<SignedIn, Failure>> {
+export async function useSetUpLink(deps: SetUpDependencies, of: Redemption): Promise<Result<SignedIn, Failure>> {
   const found = await read(deps, of);
   if (!found.ok) return found;
   const refusal = async (conflict: Parameters<typeof isConflictOn>[0]): Promise<Failure> => {
@@ -61,7 +68,7 @@ export async function useSetUpLink(deps: PasskeyDependencies, of: Redemption): P
   );
 }
 
-async function read(deps: PasskeyDependencies, of: Redemption): Promise<Result<Found, Failure>> {
+async function read(deps: SetUpDependencies, of: Redemption): Promise<Result<Found, Failure>> {
   const { db, nowMs } = deps;
   const linkHash = linkHashOf(of.token);
   const client = clientDataIn(of.credential.response.clientDataJSON);
@@ -71,10 +78,11 @@ async function read(deps: PasskeyDependencies, of: Redemption): Promise<Result<F
       selectSetUpLink(db, linkHash),
       selectChallenge(db, challengeHash),
       selectSessionByToken(db, sha256Hex(of.oldToken ?? "")),
+      selectOperators(db),
     ]),
   );
   if (!rows.ok) return rows;
-  const [[link], [given], [oldSession]] = rows.value;
+  const [[link], [given], [oldSession], operators] = rows.value;
   if (!isRedeemable(link, nowMs)) return err({ code: "SETUP_LINK_INVALID" });
   const challenge = challengeOf(given, linkHash, nowMs);
   if (client === undefined || challenge === undefined) return err({ code: "PASSKEY_REFUSED" });
@@ -83,10 +91,10 @@ async function read(deps: PasskeyDependencies, of: Redemption): Promise<Result<F
   const users = await readWithRetry(deps.sleep, async () => selectUserById(db, challenge.userId));
   if (!users.ok) return users;
   const [known] = users.value;
-  return { ok: true, value: { ...challenge, challengeHash, passkey, known, oldSession } };
+  return { ok: true, value: { ...challenge, challengeHash, passkey, known, oldSession, operators } };
 }
 
-function redemption(deps: PasskeyDependencies, of: Redemption, found: Found, operationId: string) {
+function redemption(deps: SetUpDependencies, of: Redemption, found: Found, operationId: string) {
   const { db, nowMs } = deps;
   const { userId, email, name, known, linkHash } = found;
   const { origin } = relyingPartyOf(deps.publicUrl);
@@ -107,6 +115,8 @@ function redemption(deps: PasskeyDependencies, of: Redemption, found: Found, ope
   const given = { signedInWith: "PASSKEY", factor: "PASSKEY" } as const;
   const opened = openSession(deps, { user, ...given, browser: of, replaced: found.oldSession }, operationId);
   const passkey = passkeyOf(found, of.credential, { operationId, nowMs });
+  const watch = { place: "the deployment", author: email, readers: found.operators.map((each) => each.email) };
+  const weakens = [`Operators of the deployment: a set-up link was redeemed for ${email}`];
   const statements: Statement[] = [
     ...consumeSetUpLink(db, { tokenHash: linkHash, userId, nowMs }),
     ...consumeChallenge(db, found.challengeHash),
@@ -120,7 +130,7 @@ function redemption(deps: PasskeyDependencies, of: Redemption, found: Found, ope
     entry(2, "passkey.added", passkey.id, { name: passkey.name, isBackedUp: passkey.isBackedUp }),
     ...opened.statements,
   ];
-  return { value: opened.signedIn, statements };
+  return { value: opened.signedIn, statements, afterwards: () => mailWeakening(deps, watch, weakens) };
 }
 
 function passkeyOf(

@@ -8,7 +8,8 @@ import { openDb } from "../../../src/platform/db/client.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { deployment, setUpLinks } from "../../../src/platform/db/schema/deployment.ts";
 import { passkeys, singleUseTokens, users } from "../../../src/platform/db/schema/users.ts";
-import { expectRefusal } from "../../support/access.ts";
+import { deploymentWith, expectRefusal } from "../../support/access.ts";
+import { mailsTo } from "../../support/browser.ts";
 import { seedUser } from "../../support/people.ts";
 import {
   beginRedeeming,
@@ -113,6 +114,20 @@ describe("redeeming a set-up link", () => {
     expect(redeemed.json).toMatchObject({ user: { id: known.userId, name: "Ann" } });
     expect(await userOf(known.email)).toMatchObject({ operatorSinceMs: expect.any(Number), name: "Ann" });
     expect(await auditOf(known.userId)).toContain("operator.added");
+  });
+
+  test("later is mailed to the operators that there are, for another operator and for a passkey of one of them", async () => {
+    const first = await seedUser({ operatorSinceMs: 5 });
+    const send = deploymentWith({});
+    const next = freshEmail();
+    for (const email of [next, first.email])
+      expect((await redeem(send, { token: await makeLink(), email })).status).toBe(200);
+    const texts = (await mailsTo(first.email)).map(({ text }) => text);
+    expect(texts).toEqual([
+      expect.stringContaining(`Operators of the deployment: a set-up link was redeemed for ${first.email}`),
+      expect.stringContaining(`Operators of the deployment: a set-up link was redeemed for ${next}`),
+    ]);
+    expect(await mailsTo(next)).toHaveLength(1);
   });
 
   test("a second link does not make the deployment set up a second time", async () => {

@@ -10,7 +10,7 @@ import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { users } from "../../../src/platform/db/schema/users.ts";
 import { expectRefusal, seedKey, send } from "../../support/access.ts";
 import { sendBeaten } from "../../support/before-write.ts";
-import { seedSession, seedUser, type TestUser } from "../../support/people.ts";
+import { seedMember, seedSession, seedUser, type TestUser } from "../../support/people.ts";
 import { triesOf } from "../../support/property-runs.ts";
 import { openShop } from "../../support/public-shop.ts";
 import { BTC, USDT } from "../../support/wallet-bodies.ts";
@@ -63,6 +63,26 @@ describe("a suspended merchant", () => {
     expect(await db.$count(invoices, eq(invoices.merchantId, shop.merchantId))).toBe(0);
     expect((await resume(operator, shop)).json).toEqual({ id: shop.merchantId, suspendedAt: null });
     expect([(await create()).status, (await browse(newIp())).status, await buy(newIp())]).toEqual([201, 201, 303]);
+  });
+
+  it("makes none by one of its people, nor by an assistant with its key", async () => {
+    const { shop, operator } = await opened();
+    const { userId, headers } = await seedUser();
+    await seedMember(shop.merchantId, userId, "OWNER");
+    const path = `/api/v1/merchants/merchant/${shop.merchantId}/invoices`;
+    const params = { name: "create_invoice", arguments: ORDER };
+    const ask = { key: await seedKey(shop.merchantId), headers: { accept: "application/json, text/event-stream" } };
+    const assist = () =>
+      send("/mcp", { method: "POST", ...ask, body: { jsonrpc: "2.0", id: 1, method: "tools/call", params } });
+    await suspend(operator, shop);
+    expectRefusal(await send(path, { method: "POST", headers, body: ORDER }), 403, "MERCHANT_SUSPENDED");
+    expect((await assist()).text).toContain("MERCHANT_SUSPENDED");
+    const made = () => db.$count(invoices, eq(invoices.merchantId, shop.merchantId));
+    expect(await made()).toBe(0);
+    expect((await send(path, { headers })).status).toBe(200);
+    await resume(operator, shop);
+    expect((await assist()).text).not.toContain("MERCHANT_SUSPENDED");
+    expect(await made()).toBe(1);
   });
 
   it("gives payers no further way to pay, and shows the one that they have", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { proofBody } from "../../../../src/accounts/factors/contract.ts";
-import { codeKindOf, factorGiven, factorsFor, wrongFactor } from "../../../../src/accounts/factors/factor-proof.ts";
+import { codeKindOf, factorsFor, wrongFactor } from "../../../../src/accounts/factors/factor-proof.ts";
 import { guessScopes, retryAfterSeconds } from "../../../../src/accounts/factors/guess-limit.ts";
-import type { ProvedSession } from "../../../../src/accounts/sessions/session.ts";
+import { factorGiven, type ProvedSession } from "../../../../src/accounts/sessions/session.ts";
 import type { User } from "../../../../src/accounts/users/user.ts";
 
 const user = (has: Partial<User>): User => ({
