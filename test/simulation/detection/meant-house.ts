@@ -82,10 +82,13 @@ export async function read(
   const paidAfterSeconds: number[] = [];
   const notePaid = ({ seconds }: { readonly seconds: number }) => void paidAfterSeconds.push(seconds);
   const alerts = await saidWhile("error", async () => {
-    const applied = await applyTransfers({ ...dependencies(nowMs, seed), notePaid }, {
-      ...{ network: NETWORK, heights: { tipHeight: 21, finalizedHeight: null }, hasSecond, transfers: [], seen: [] },
-      ...found,
-    });
+    const applied = await applyTransfers(
+      { ...dependencies(nowMs, seed), notePaid },
+      {
+        ...{ network: NETWORK, heights: { tipHeight: 21, finalizedHeight: null }, hasSecond, transfers: [], seen: [] },
+        ...found,
+      },
+    );
     if (!applied.ok) throw new Error(applied.error.code);
   });
   return {
