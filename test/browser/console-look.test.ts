@@ -48,7 +48,9 @@ describeInBrowser("every page of the console", () => {
       const found: string[] = [];
       const loaded = new Set<string>();
       for (const each of pages) {
-        const isInConsole = [each.path(seen), new URL(page.url()).pathname].every((path) => path.startsWith("/console/"));
+        const isInConsole = [each.path(seen), new URL(page.url()).pathname].every((path) =>
+          path.startsWith("/console/"),
+        );
         if (isInConsole && loaded.has(routeOf(each, seen))) await followToConsolePage(page, each, seen);
         else {
           // Pages that differ in the fragment alone would not be loaded anew.
