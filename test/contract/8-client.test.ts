@@ -84,7 +84,10 @@ test("iterating over a list yields every row once, newest first", async () => {
   expect(await named(name)).toEqual(made);
   const page = await edgetill.invoices.list({ search: name, limit: 2 });
   expect(page.data.map(({ id }) => id)).toEqual(made.slice(0, 2));
-  expect(page.pagination).toBeUndefined();
+  expect(page.pagination).toMatchObject({ total: 5, lastPage: 3 });
+  const next = await edgetill.invoices.list({ search: name, limit: 2, cursor: page.nextCursor ?? "" });
+  expect(next.data.map(({ id }) => id)).toEqual(made.slice(2, 4));
+  expect(next.pagination).toBeUndefined();
   expect((await edgetill.invoices.list({ search: name, page: 1 })).pagination).toMatchObject({ total: 5 });
 });
 

@@ -161,11 +161,14 @@ describe("an idempotency key", () => {
     expect(third.id).not.toBe(fourth.id);
   });
 
-  test("is ignored by requests that create nothing", async () => {
+  test("of a request that changes something gives its first answer again, and belongs to that request", async () => {
     const [one, other] = [await createInvoice(shop), await createInvoice(shop)];
     const headers = { "idempotency-key": unique() };
-    for (const { id } of [one, other]) expectOk(await shop.post(`/invoices/${id}/cancel`, undefined, headers), 200);
-    expectRefusal(await shop.post(`/invoices/${one.id}/cancel`, undefined, headers), 422, "INVOICE_NOT_CANCELLABLE");
+    const first = await shop.post(`/invoices/${one.id}/cancel`, undefined, headers);
+    expectOk(first, 200);
+    expectReplay(await shop.post(`/invoices/${one.id}/cancel`, undefined, headers), first);
+    expectConflict(await shop.post(`/invoices/${other.id}/cancel`, undefined, headers));
+    expectRefusal(await shop.post(`/invoices/${one.id}/cancel`), 422, "INVOICE_NOT_CANCELLABLE");
   });
 
   test("of one merchant does not give another merchant the recorded answer", async () => {
