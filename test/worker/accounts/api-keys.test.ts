@@ -252,8 +252,9 @@ describe("the list of keys", () => {
     expectDocumented(apiKeyListBody, whole.json);
     expect(whole.json).toMatchObject({ nextCursor: null, pagination: { page: 1, limit: 20, total: 4, lastPage: 1 } });
     const first = await owner.keys("?limit=3");
-    expect(first.json?.pagination).toBeUndefined();
+    expect(first.json?.pagination).toEqual({ page: 1, limit: 3, total: 4, lastPage: 2 });
     const second = await owner.keys(`?limit=3&cursor=${first.json?.nextCursor}`);
+    expect(second.json?.pagination).toBeUndefined();
     expect([...idsOf(first.text), ...idsOf(second.text)]).toEqual(left);
     expect(second.json?.nextCursor).toBeNull();
     expect(idsOf((await owner.keys("?limit=3&page=2")).text)).toEqual(left.slice(3));
