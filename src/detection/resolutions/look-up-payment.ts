@@ -54,5 +54,5 @@ export async function lookUpPayment(
   if (outcome === "NOT_STORED") return err({ code: "STORAGE_UNAVAILABLE" });
   const page = { filter: { network: name, txHash }, after: undefined, limit: MAX_LIMIT + 1, offset: 0 };
   const rows = await readWithRetry(deps.sleep, async () => selectPaymentPage(deps.db, merchantId, page));
-  return rows.ok ? listPayments({ rows: rows.value, total: 0 }, { limit: MAX_LIMIT }) : rows;
+  return rows.ok ? listPayments({ rows: rows.value, total: 0 }, { limit: MAX_LIMIT, cursor: "" }) : rows;
 }

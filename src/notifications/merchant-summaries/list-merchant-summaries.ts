@@ -1,11 +1,4 @@
-import {
-  CURSOR_REFUSAL,
-  DEFAULT_LIMIT,
-  type ListQuery,
-  pageBody,
-  pageRequest,
-  pageToRead,
-} from "../../lib/pagination.ts";
+import { CURSOR_REFUSAL, type ListQuery, pageBody, pageRequest, pageToRead } from "../../lib/pagination.ts";
 import { err, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { DAY_MS } from "../../lib/time.ts";
@@ -21,7 +14,7 @@ export async function listMerchantSummaries(
   query: ListQuery & { readonly search?: string | undefined },
 ): Promise<Result<object, Failure>> {
   // By cursor alone: nothing here counts all merchants.
-  const asked = { ...query, limit: query.limit ?? DEFAULT_LIMIT };
+  const asked = { ...query, cursor: query.cursor ?? "" };
   if (!pageRequest(asked).ok) return err(CURSOR_REFUSAL);
   const { after, limit } = pageToRead(asked);
   const rows = await readWithRetry(sleep, async () =>
