@@ -24,7 +24,8 @@ export function acceptInvitation(deps: TeamDependencies, user: User, key: Invita
     const [offered] = rows.value;
     const memberId = makeId("mem", operationId);
     if (offered === undefined) return { kind: "refused", failure: { code: "INVITATION_NOT_FOUND" } };
-    const failure = acceptRefusal(offered, user, deps.nowMs);
+    // Our own earlier batch may have committed. Then this one aborts because of its operation id, and the stored response is returned.
+    const failure = offered.seatId === memberId ? undefined : acceptRefusal(offered, user, deps.nowMs);
     if (failure !== undefined) return { kind: "refused", failure };
     const { merchantId, role } = offered;
     if (conflict !== undefined) {

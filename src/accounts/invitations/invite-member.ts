@@ -51,7 +51,8 @@ export function inviteMember(deps: TeamDependencies, wanted: NewInvitation): Wor
     const facts = read.value;
     const { actor, present } = facts;
     const expired = present !== undefined && invitationStatus(present, deps.nowMs) === "expired" ? present : undefined;
-    const refusal = inviteRefusal(facts, role, deps.nowMs);
+    // Our own earlier batch may have committed. Then this one aborts because of its operation id, and the stored response is returned.
+    const refusal = present?.id === id ? undefined : inviteRefusal(facts, role, deps.nowMs);
     if (refusal !== undefined) return { kind: "refused", failure: refusal };
     const mail = mailTimes(facts.mailRoom, deps.nowMs);
     const invitation: Invitation = {

@@ -53,7 +53,8 @@ export function registerWallet(deps: RegisterDependencies, request: RegisterRequ
     const pair = tries === 0 ? ok(request.pair) : await readPair(deps, request.merchantId, target.value);
     if (!pair.ok) return { kind: "refused", failure: pair.error };
     const { sameId, replaced } = pair.value;
-    if (sameId !== undefined) {
+    // Our own earlier batch may have committed: then this one aborts on its operation id, and the stored response is returned.
+    if (sameId !== undefined && sameId !== id) {
       return { kind: "refused", failure: { code: "WALLET_EXISTS", walletId: sameId } };
     }
     const nextIndex = await readNextIndex(deps, target.value);

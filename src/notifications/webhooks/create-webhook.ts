@@ -38,7 +38,8 @@ export function createWebhook(
         : await readWithRetry(deps.sleep, async () => selectWebhookIds(deps.db, merchantId));
     if (!existing.ok) return { kind: "refused", failure: existing.error };
     const id = makeId("whk", operationId);
-    if (existing.value.length >= MAX_WEBHOOKS)
+    // Our own earlier batch may have committed: then this one aborts on its operation id, and the stored response is returned.
+    if (existing.value.filter((other) => other.id !== id).length >= MAX_WEBHOOKS)
       return { kind: "refused", failure: limitReached("webhookEndpointsPerMerchant") };
     const { secret, row } = await newSecret(deps, { operationId, webhookId: id, createdAtMs: deps.nowMs });
     const webhook: Webhook = {

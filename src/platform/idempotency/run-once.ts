@@ -163,7 +163,8 @@ async function run(deps: OnceDependencies, of: Run, work: Work): Promise<OnceAns
       if (mayCommit || of.isTakenOver) {
         // What refuses it may be that it has been done.
         const stored = await readStored(deps, of);
-        if (stored.ok && stored.value !== undefined) return { kind: "answer", ...stored.value, isReplay: true };
+        if (!stored.ok) return refused(stored.error);
+        if (stored.value !== undefined) return { kind: "answer", ...stored.value, isReplay: true };
       }
       // An earlier batch of ours may still commit, so the refusal is not final.
       if (mayCommit) return refused({ code: "STORAGE_UNAVAILABLE" });
