@@ -75,13 +75,17 @@ describe("a cell", () => {
     expect(csvRecord([-1.5, 2])).toBe("-1.5,2\r\n");
   });
 
-  /** The cells of a file as a program reads it that separates by one sign: a quotation mark counts only where a cell begins. */
+  /**
+   * The cells of a file as a program reads it that separates by one sign: a quotation mark counts only where a cell begins, and two of them in such
+   * a cell are one.
+   */
   function cellsOf(file: string, separator: string): readonly string[] {
     const cells = [""];
     let isQuoted = false;
     for (let at = 0; at < file.length; at++) {
       const [cell = "", sign = ""] = [cells.at(-1), file[at]];
-      if (isQuoted && sign === '"') isQuoted = false;
+      if (isQuoted && sign === '"' && file[at + 1] === '"') cells[cells.length - 1] = cell + file[at++];
+      else if (isQuoted && sign === '"') isQuoted = false;
       else if (!isQuoted && sign === '"' && cell === "") isQuoted = true;
       else if (!isQuoted && (sign === separator || sign === "\r" || sign === "\n")) cells.push("");
       else cells[cells.length - 1] = cell + sign;
