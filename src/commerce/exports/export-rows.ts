@@ -116,25 +116,26 @@ async function pagesFrom<Row extends Position>(
   return first.ok ? ok(followed(deps, merchantId, first.value, read)) : first;
 }
 
+async function takeTurn({ sleep, waitOf }: ExportDependencies, merchantId: string): Promise<void> {
+  for (let waitSeconds = await waitOf(merchantId); waitSeconds > 0; waitSeconds = await waitOf(merchantId))
+    await sleep(waitSeconds * SECOND_MS);
+}
+
 async function* followed<Row extends Position>(
-  { sleep, clock, waitOf }: ExportDependencies,
+  deps: ExportDependencies,
   merchantId: string,
   first: readonly Row[],
   read: (after: Position) => Promise<readonly Row[]>,
 ): Pages<Row> {
-  const untilMs = clock() + LONGEST_INVOCATION_MS;
+  const untilMs = deps.clock() + LONGEST_INVOCATION_MS;
   let page = first;
   for (let pages = 1; ; pages++) {
     const last = page.at(-1);
     if (last === undefined) return;
     yield page;
-    let waitSeconds = 0;
-    do {
-      await sleep(waitSeconds * SECOND_MS);
-      waitSeconds = pages % PAGES_A_TURN === 0 ? await waitOf(merchantId) : 0;
-    } while (waitSeconds > 0);
-    if (pages === MOST_PAGES || clock() > untilMs) throw new Error(`an export goes on after ${last.id}`);
-    const next = await readWithRetry(sleep, () => read(last));
+    if (pages % PAGES_A_TURN === 0) await takeTurn(deps, merchantId);
+    if (pages === MOST_PAGES || deps.clock() > untilMs) throw new Error(`an export goes on after ${last.id}`);
+    const next = await readWithRetry(deps.sleep, () => read(last));
     if (!next.ok) throw new Error(`an export failed after ${last.id}`);
     page = next.value;
   }
