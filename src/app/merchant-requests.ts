@@ -114,7 +114,9 @@ export class MerchantRequests {
       ip: handed.ip ?? undefined,
       header: (name: string) => headers[name],
       merchantContext: {
-        ...{ merchantId, keys: this.#keys, countedCallers: this.#countedCallers },
+        merchantId,
+        keys: this.#keys,
+        countedCallers: this.#countedCallers,
         storage: { db: withGroup(db, groups.request(isPublic, meter), meter), sleep },
       },
     };

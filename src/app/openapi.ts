@@ -199,7 +199,10 @@ function queryParameters(spec: RouteSpec): object[] {
   const properties: Record<string, unknown> = Object(query.properties);
   const demanded: readonly unknown[] = Array.isArray(query.required) ? query.required : [];
   return Object.entries(properties).map(([name, schema]) => ({
-    ...{ name, in: "query", required: demanded.includes(name), schema },
+    name,
+    in: "query",
+    required: demanded.includes(name),
+    schema,
   }));
 }
 

@@ -72,7 +72,10 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: iden
       const browserToken = call.cookie("signin");
       const { ip, userAgent, requestId } = call;
       const finished = await finishAttempt(call.deps, {
-        ...{ ip, userAgent, requestId, browserToken },
+        ip,
+        userAgent,
+        requestId,
+        browserToken,
         provider: call.params.provider,
         state: call.query.state,
         code: call.query.code,

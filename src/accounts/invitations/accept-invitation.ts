@@ -35,8 +35,13 @@ export function acceptInvitation(deps: TeamDependencies, user: User, key: Invita
         return { kind: "refused", failure: limitReached("membersJoinedPerMerchantAndDay") };
     }
     const member: Member = {
-      ...{ id: memberId, merchantId, userId: user.id, role, createdAtMs: deps.nowMs },
-      ...{ email: user.email, name: user.name },
+      id: memberId,
+      merchantId,
+      userId: user.id,
+      role,
+      createdAtMs: deps.nowMs,
+      email: user.email,
+      name: user.name,
     };
     return {
       kind: "ready",

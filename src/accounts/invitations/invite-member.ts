@@ -38,7 +38,7 @@ interface Facts {
  * anyway and the cron mails it later.
  */
 export function inviteMember(deps: TeamDependencies, wanted: NewInvitation): Work {
-  const { seat, email, role, token } = wanted;
+  const { seat, email, role } = wanted;
   const { merchantId } = seat;
   const emailKey = emailKeyOf(email);
   return async (operationId, conflict): Promise<Prepared> => {
@@ -55,11 +55,8 @@ export function inviteMember(deps: TeamDependencies, wanted: NewInvitation): Wor
     const refusal = present?.id === id ? undefined : inviteRefusal(facts, role, deps.nowMs);
     if (refusal !== undefined) return { kind: "refused", failure: refusal };
     const mail = mailTimes(facts.mailRoom, deps.nowMs);
-    const invitation: Invitation = {
-      ...{ id, merchantId, email, emailKey, role, tokenHash: sha256Hex(token), invitedBy: actor.userId },
-      ...{ createdAtMs: deps.nowMs, updatedAtMs: deps.nowMs, expiresAtMs: deps.nowMs + INVITATION_LIFETIME_MS },
-      ...{ acceptedAtMs: null, acceptedBy: null, revokedAtMs: null, ...mail },
-    };
+    const made = opened(wanted, emailKey, deps.nowMs);
+    const invitation: Invitation = { ...made, id, role, invitedBy: actor.userId, ...mail };
     return {
       kind: "ready",
       status: 201,
@@ -86,6 +83,22 @@ export function inviteMember(deps: TeamDependencies, wanted: NewInvitation): Wor
         ),
       ],
     };
+  };
+}
+
+/** What an invitation is when it is made, whoever makes it. */
+function opened({ seat, email, token }: NewInvitation, emailKey: string, nowMs: number) {
+  return {
+    merchantId: seat.merchantId,
+    email,
+    emailKey,
+    tokenHash: sha256Hex(token),
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    expiresAtMs: nowMs + INVITATION_LIFETIME_MS,
+    acceptedAtMs: null,
+    acceptedBy: null,
+    revokedAtMs: null,
   };
 }
 
@@ -123,7 +136,10 @@ async function readFacts(deps: TeamDependencies, seat: Seat, emailKey: string): 
       selectOpenOf(deps.db, seat.merchantId, emailKey),
       selectSeatOfEmail(deps.db, seat.merchantId, emailKey),
       selectMailRoom(deps.db, {
-        ...{ merchantId: seat.merchantId, userId: actors.value.actor.userId, emailKey, nowMs: deps.nowMs },
+        merchantId: seat.merchantId,
+        userId: actors.value.actor.userId,
+        emailKey,
+        nowMs: deps.nowMs,
       }),
     ]),
   );

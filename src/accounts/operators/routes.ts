@@ -12,7 +12,9 @@ const OPERATORS = "/api/v1/operator/operators";
 
 /** That these paths exist is no secret (they are in the reference), so others get 403 and not 404. */
 export const operatorRoutes = routesOf({
-  ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
+  tag: "Deployment",
+  callers: "USER",
+  isOperatorOnly: true,
   dependencies: teamDependencies,
 })
   .get(OPERATORS, {

@@ -23,7 +23,10 @@ export async function provedUseOf(
   const { cose, decodeCredentialPublicKey, verifyAuthenticationResponse } = await webAuthn();
   const { clientDataJSON, authenticatorData, signature } = response;
   const json: AuthenticationResponseJSON = {
-    ...{ id, rawId, type, clientExtensionResults: {} },
+    id,
+    rawId,
+    type,
+    clientExtensionResults: {},
     response: { clientDataJSON, authenticatorData, signature },
   };
   try {

@@ -30,7 +30,10 @@ export async function madeCredentialOf(
   const { verifyRegistrationResponse } = await webAuthn();
   const { clientDataJSON, attestationObject } = response;
   const json: RegistrationResponseJSON = {
-    ...{ id, rawId, type, clientExtensionResults: {} },
+    id,
+    rawId,
+    type,
+    clientExtensionResults: {},
     response: { clientDataJSON, attestationObject },
   };
   try {

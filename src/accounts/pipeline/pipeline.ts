@@ -95,7 +95,8 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   const { operationId } = route.spec;
   c.set("operationId", operationId);
   const ran = await runSteps(incoming, route, {
-    ...{ json, headers },
+    json,
+    headers,
     secretIn: lazily(() => secretRefusal(json, route.secrets)),
     request: lazily(() => requestOf(c, route, parsed)),
     enter: enter && ((entry) => enter(incoming, entry, { operationId, query: c.req.query(), json, bytes }, headers)),
@@ -171,7 +172,9 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
   if (!valid.ok) return valid;
   const call: OpenCall<unknown, unknown, Deps> = {
     ...callOf(incoming, spec, given),
-    ...{ json, ...valid.value, deps: deps() },
+    json,
+    ...valid.value,
+    deps: deps(),
   };
   return route.answer({ ...call, ...caller });
 }
@@ -290,7 +293,13 @@ function callOf(
   const { env, params, path, ip = null, requestId, merchantContext, header } = incoming;
   return {
     ...given,
-    ...{ env, params, path, ip, requestId, merchantContext, header },
+    env,
+    params,
+    path,
+    ip,
+    requestId,
+    merchantContext,
+    header,
     method: spec.method,
     idempotencyKey: header("idempotency-key"),
     challengeToken: header(CHALLENGE_TOKEN),

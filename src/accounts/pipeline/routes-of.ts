@@ -172,8 +172,15 @@ function mount<C extends CallerKind, Deps>(
   const options: OnceOptions = { isSecret, isOfUser: endsAccess };
   const answer = isStaged ? answeringOnce<C, Deps>(route.answer, options) : route.answer;
   const run = {
-    ...{ spec, callers, permission, mayOweFactor, runsInMerchantObject },
-    ...{ secrets, dependencies, reads, answer },
+    spec,
+    callers,
+    permission,
+    mayOweFactor,
+    runsInMerchantObject,
+    secrets,
+    dependencies,
+    reads,
+    answer,
     answerAgain:
       endsAccess &&
       ((call: ProvedCall, failure: Failure) => answerOnce(call, async () => ({ kind: "refused", failure }), options)),

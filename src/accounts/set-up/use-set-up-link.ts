@@ -104,7 +104,9 @@ function redemption(deps: SetUpDependencies, of: Redemption, found: Found, opera
   // The link proves who deploys, but not who reads the mailbox.
   const fresh: UserRow = {
     ...newUserRow({ id: userId, email, emailKey: emailKeyOf(email), nowMs }),
-    ...{ name, emailVerifiedAtMs: null, operatorSinceMs: nowMs },
+    name,
+    emailVerifiedAtMs: null,
+    operatorSinceMs: nowMs,
   };
   const row = known?.user ?? fresh;
   const links = known?.links ?? { passkey: false, google: false, github: false };
@@ -141,6 +143,11 @@ function passkeyOf(
   const transports = JSON.stringify(response.transports ?? []);
   return {
     ...passkey,
-    ...{ id: makeId("pky", operationId), userId, name: "Passkey", transports, createdAtMs: nowMs, lastUsedAtMs: null },
+    id: makeId("pky", operationId),
+    userId,
+    name: "Passkey",
+    transports,
+    createdAtMs: nowMs,
+    lastUsedAtMs: null,
   };
 }

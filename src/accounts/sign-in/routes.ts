@@ -30,7 +30,11 @@ export const signInRoutes = routesOf({ tag: "Sign-in", callers: "ANYBODY", depen
       const replacedBoundTo = old === undefined ? undefined : sha256Hex(old);
       const boundTo = sha256Hex(nonce);
       const sent = await sendCode(call.deps, {
-        ...{ purpose: "SIGN_IN", email, boundTo, replacedBoundTo, ip: call.ip },
+        purpose: "SIGN_IN",
+        email,
+        boundTo,
+        replacedBoundTo,
+        ip: call.ip,
         knownBrowser: call.cookie("known"),
       });
       if (!sent.ok) return sent;

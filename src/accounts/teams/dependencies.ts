@@ -9,7 +9,10 @@ import { configuredProviders } from "../identities/providers.ts";
 export function teamDependencies(env: Env, given: GivenDependencies) {
   const { db, nowMs, sleep } = given;
   return {
-    ...{ db, nowMs, sleep, newOperationId },
+    db,
+    nowMs,
+    sleep,
+    newOperationId,
     mailer: mailerOf(env, given),
     publicUrl: publicUrl(env),
     configured: configuredProviders(env.SIGN_IN_PROVIDERS),

@@ -38,7 +38,11 @@ interface Page {
 function mount(operationId: string, path: string, { summary, answers, answer }: Page): MountedRoute {
   return {
     spec: specOf({
-      ...{ method: "GET", path, operationId, summary, answers },
+      method: "GET",
+      path,
+      operationId,
+      summary,
+      answers,
       tag: "Pages",
       callers: "ANYBODY",
       description: "Only for browsers: a request that does not accept `text/html` gets 404.",

@@ -48,7 +48,12 @@ export function alertDependencies(
 ): AlertDependencies {
   const { db, nowMs } = given;
   return {
-    ...{ db, nowMs, sleep, d1: statusDatabase(env), settings: statusSettingsOf(env), publicUrl: publicUrl(env) },
+    db,
+    nowMs,
+    sleep,
+    d1: statusDatabase(env),
+    settings: statusSettingsOf(env),
+    publicUrl: publicUrl(env),
     mailer: isMailOffered(env) ? mailerOf(env, given) : undefined,
   };
 }

@@ -29,7 +29,9 @@ import { VERSION } from "../version.ts";
 import { alertDependencies, statusDatabase, statusSettingsOf, WATCH_JOB } from "./dependencies.ts";
 
 export const statusRoutes = routesOf({
-  ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
+  tag: "Deployment",
+  callers: "USER",
+  isOperatorOnly: true,
   dependencies: accountDependencies,
 }).get("/api/v1/operator/status", {
   operationId: "readDeploymentStatus",

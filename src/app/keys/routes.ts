@@ -36,7 +36,9 @@ const bodyOf = ({ retirableAtMs, ...use }: KeyUse) => ({
 });
 
 export const keyRoutes = routesOf({
-  ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
+  tag: "Deployment",
+  callers: "USER",
+  isOperatorOnly: true,
   dependencies: accountDependencies,
 }).get("/api/v1/operator/keys", {
   operationId: "listKeys",

@@ -12,11 +12,16 @@ const description = "Only exists on a server of `npm start` that watches no othe
 const answers = [{ status: 200, description: "The state of the chain", schema: testChainBody }];
 
 const testChain = routesOf({
-  ...{ tag: "Service", callers: "USER", dependencies: controlPort },
+  tag: "Service",
+  callers: "USER",
+  dependencies: controlPort,
   refusals: ["ROUTE_NOT_FOUND", "CHAIN_UNAVAILABLE"],
 })
   .get("/dev/chain", {
-    ...{ operationId: "getTestChain", summary: "Whether a test chain runs on this machine", description, answers },
+    operationId: "getTestChain",
+    summary: "Whether a test chain runs on this machine",
+    description,
+    answers,
     answer: async (call) => {
       const state = await call.deps.ask("/chain");
       const none = { state: "UNAVAILABLE", network: TEST_NETWORK, cryptocurrency: "ETH" };
@@ -24,12 +29,17 @@ const testChain = routesOf({
     },
   })
   .patch("/dev/chain", {
-    ...{ operationId: "startTestChain", summary: "Start a test chain on this machine", description, answers },
+    operationId: "startTestChain",
+    summary: "Start a test chain on this machine",
+    description,
+    answers,
     body: startChainBody,
     answer: async (call) => stateReply(await call.deps.ask("/chain", "{}")),
   })
   .post("/dev/payments", {
-    ...{ operationId: "payAsCustomer", summary: "Pay what a payment method of the test chain asks for", answers },
+    operationId: "payAsCustomer",
+    summary: "Pay what a payment method of the test chain asks for",
+    answers,
     description: `${description} Sends the amount and mines blocks until it is confirmed.`,
     body: customerPaymentBody,
     answer: async (call) => stateReply(await call.deps.ask("/payments", JSON.stringify(call.body))),

@@ -106,8 +106,13 @@ const team: MountedRoute = {
 /** A page of another site could open a socket with the member's cookie, so the origin is checked as for a change. */
 function teamRoute(c: AppContext): PipelineRoute<"MEMBER", object, WebSocket> {
   return {
-    ...{ spec: team.spec, callers: "MEMBER", permission: "invoice:view", mayOweFactor: false },
-    ...{ runsInMerchantObject: false, secrets: FREE_TEXT, dependencies: () => ({}) },
+    spec: team.spec,
+    callers: "MEMBER",
+    permission: "invoice:view",
+    mayOweFactor: false,
+    runsInMerchantObject: false,
+    secrets: FREE_TEXT,
+    dependencies: () => ({}),
     answer: async (call) => {
       const { principal, env } = call;
       if (principal.kind === "API_KEY") return err({ code: "SESSION_REQUIRED" });

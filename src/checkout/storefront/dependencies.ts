@@ -15,7 +15,8 @@ import { orderOf } from "./contract.ts";
 /** Dependencies of the storefront at the edge, built from the environment once per request. */
 export function storefrontDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies) {
   return {
-    ...{ db, sleep },
+    db,
+    sleep,
     challenge: challengeOf(env),
     /** Where the page's widget is. */
     hostname: hostnameOf(publicUrl(env)),

@@ -94,7 +94,9 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
       const { env, ip, params, body: form, merchantContext } = call;
       return replyTo(
         await buyProduct(buyDependencies(call), {
-          ...{ merchantId: merchantContext.merchantId, productId: params.productId ?? "", form },
+          merchantId: merchantContext.merchantId,
+          productId: params.productId ?? "",
+          form,
           callers: countedCallers(env, ip),
         }),
       );

@@ -178,10 +178,14 @@ export class AmountAllocations {
     const { asset } = pairOf(this.#place);
     const asker = { merchantId, invoiceId, rank };
     const terms: Terms = {
-      ...{ untilMs, nowMs, isLimited: isSharedHere || request.isPublic },
+      untilMs,
+      nowMs,
+      isLimited: isSharedHere || request.isPublic,
       refusalOf: (units) =>
         this.#holdingRefusal(holdingBounds({ rank, isPublic: request.isPublic }, units, asset), {
-          ...{ asker, isShared: isSharedHere, others: sharing.provenOthers },
+          asker,
+          isShared: isSharedHere,
+          others: sharing.provenOthers,
         }),
     };
     const kept = own.find((each) => each.priceUnits === priceUnits);

@@ -64,7 +64,9 @@ const place = (name: string) =>
 /** Which of these amounts of a place have a row and are not released. */
 export const selectStanding = prepared(
   ({ network, cryptocurrency, address }: AmountPlace, amounts: readonly InvoiceAmount[]) => ({
-    ...{ network, cryptocurrency, address },
+    network,
+    cryptocurrency,
+    address,
     list: JSON.stringify(amounts.map(({ invoiceId, units }) => ({ invoiceId, units: units.toString() }))),
   }),
   (db, of) =>

@@ -57,12 +57,23 @@ export function invoiceLineOf(invoice: ExportedInvoice) {
   const { id, status, externalId, name, customerId, customerEmail, customerName, productId, currency } = invoice;
   const { txHashes, isLate, needsReview, statusAtMs } = invoice;
   return {
-    ...{ id, createdAt: isoTime(invoice.createdAtMs), status },
-    ...{ statusAt: statusAtMs === null ? null : isoTime(statusAtMs), externalId, name },
-    ...{ customerId, customerEmail, customerName, productId, currency },
+    id,
+    createdAt: isoTime(invoice.createdAtMs),
+    status,
+    statusAt: statusAtMs === null ? null : isoTime(statusAtMs),
+    externalId,
+    name,
+    customerId,
+    customerEmail,
+    customerName,
+    productId,
+    currency,
     amount: formatMicros(invoice.amountMicros),
     amountReceived: formatMicros(invoice.receivedMicros),
     amountConfirmed: formatMicros(invoice.confirmedMicros),
-    ...{ txHashes: [...txHashes], isLate, needsReview, expiresAt: isoTime(invoice.expiresAtMs) },
+    txHashes: [...txHashes],
+    isLate,
+    needsReview,
+    expiresAt: isoTime(invoice.expiresAtMs),
   };
 }

@@ -44,10 +44,21 @@ export function statementLineOf(payment: ExportedPayment, days: readonly Period[
   return {
     line: "PAYMENT",
     date: day === undefined ? null : dateOf(day.fromDay),
-    ...{ receivedAt: isoTime(receivedAtMs), id, status, invoiceId, externalId, customerId },
-    ...{ network, cryptocurrency, amount: amountOf(payment), currency },
-    ...{ fiatAmount: fiatMicros === null ? null : formatMicros(fiatMicros), rate: rateOf(payment), txHash },
-    ...{ payments: null, unpriced: null },
+    receivedAt: isoTime(receivedAtMs),
+    id,
+    status,
+    invoiceId,
+    externalId,
+    customerId,
+    network,
+    cryptocurrency,
+    amount: amountOf(payment),
+    currency,
+    fiatAmount: fiatMicros === null ? null : formatMicros(fiatMicros),
+    rate: rateOf(payment),
+    txHash,
+    payments: null,
+    unpriced: null,
   };
 }
 
@@ -72,8 +83,11 @@ export function sumsWith(sums: Sums, payments: readonly ExportedPayment[]): Sums
     const key = Object.values(coin).join(" ");
     const { payments = 0, unpriced = 0, units = 0n, micros = 0n } = all.get(key) ?? {};
     all.set(key, {
-      ...{ ...coin, payments: payments + 1, unpriced: unpriced + (fiatMicros === null ? 1 : 0) },
-      ...{ units: units + amountUnits, micros: micros + (fiatMicros ?? 0n) },
+      ...coin,
+      payments: payments + 1,
+      unpriced: unpriced + (fiatMicros === null ? 1 : 0),
+      units: units + amountUnits,
+      micros: micros + (fiatMicros ?? 0n),
     });
   }
   return all;
@@ -109,7 +123,21 @@ function fiatOf(sums: readonly Sum[]) {
 
 /** With the members of a total in the order of the columns. */
 const EMPTY: StatementLine = {
-  ...{ line: null, date: null, receivedAt: null, id: null, status: null },
-  ...{ invoiceId: null, externalId: null, customerId: null, network: null, cryptocurrency: null },
-  ...{ amount: null, currency: null, fiatAmount: null, rate: null, txHash: null, payments: null, unpriced: null },
+  line: null,
+  date: null,
+  receivedAt: null,
+  id: null,
+  status: null,
+  invoiceId: null,
+  externalId: null,
+  customerId: null,
+  network: null,
+  cryptocurrency: null,
+  amount: null,
+  currency: null,
+  fiatAmount: null,
+  rate: null,
+  txHash: null,
+  payments: null,
+  unpriced: null,
 };

@@ -65,8 +65,17 @@ function statementsOf(
 ): readonly Statement[] {
   const { id: invoiceId, merchantId, expiresAtMs: openUntilMs } = invoice;
   const row = putAmount(db, {
-    ...{ ...at, units, invoiceId, merchantId, priceUnits, rank, openUntilMs },
-    ...{ createdAtMs: nowMs, heldUntilMs, releaseAfterMs: heldUntilMs, releasedAtMs: null },
+    ...at,
+    units,
+    invoiceId,
+    merchantId,
+    priceUnits,
+    rank,
+    openUntilMs,
+    createdAtMs: nowMs,
+    heldUntilMs,
+    releaseAfterMs: heldUntilMs,
+    releasedAtMs: null,
   });
   if (lowSince === null) return [row];
   const amount = formatUnits(priceUnits, pairOf(at).asset.decimals);

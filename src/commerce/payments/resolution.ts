@@ -61,7 +61,11 @@ export function assigned(of: Assignment): Payment {
   const { blockHeight, blockHash, blockTimeMs, confirmations } = payment;
   const credited: Payment = {
     ...payment,
-    ...{ invoiceId, marketMicros, requiredConfirmations, matchedBy: "MANUAL", status: "DETECTED" },
+    invoiceId,
+    marketMicros,
+    requiredConfirmations,
+    matchedBy: "MANUAL",
+    status: "DETECTED",
     resolution: printJson(resolution),
     updatedAtMs: nowMs,
   };

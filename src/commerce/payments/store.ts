@@ -92,7 +92,11 @@ const isVersion = sql`id = ${sql.placeholder("id")} and status = ${sql.placehold
 type PaymentVersion = Pick<Payment, "id" | "status" | "invoiceId" | "blockHash" | "updatedAtMs">;
 
 const versionOf = ({ id, status, invoiceId, blockHash, updatedAtMs }: PaymentVersion): PaymentVersion => ({
-  ...{ id, status, invoiceId, blockHash, updatedAtMs },
+  id,
+  status,
+  invoiceId,
+  blockHash,
+  updatedAtMs,
 });
 
 /**

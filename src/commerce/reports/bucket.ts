@@ -54,6 +54,16 @@ export function totalOf(all: readonly Partial<Sums>[]): Sums {
 }
 
 const ZERO: Sums = {
-  ...{ created: 0n, paid: 0n, overpaid: 0n, underpaid: 0n, expired: 0n, cancelled: 0n },
-  ...{ timed: 0n, secondsToPaid: 0n, payments: 0n, unpriced: 0n, units: 0n, fiatMicros: 0n },
+  created: 0n,
+  paid: 0n,
+  overpaid: 0n,
+  underpaid: 0n,
+  expired: 0n,
+  cancelled: 0n,
+  timed: 0n,
+  secondsToPaid: 0n,
+  payments: 0n,
+  unpriced: 0n,
+  units: 0n,
+  fiatMicros: 0n,
 };

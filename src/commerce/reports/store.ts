@@ -106,9 +106,17 @@ function sumsIn(json: string): Sums {
   const big = (each: readonly string[]) => valueOfLimbs(each.map(BigInt));
   const { created, paid, overpaid, underpaid, expired, cancelled, timed, secondsToPaid, payments, unpriced } = counts;
   return {
-    ...{ created: BigInt(created), paid: BigInt(paid), overpaid: BigInt(overpaid), underpaid: BigInt(underpaid) },
-    ...{ expired: BigInt(expired), cancelled: BigInt(cancelled), timed: BigInt(timed) },
-    ...{ secondsToPaid: BigInt(secondsToPaid), payments: BigInt(payments), unpriced: BigInt(unpriced) },
-    ...{ units: big([unitsLow, unitsMid, unitsHigh]), fiatMicros: big([fiatLow, fiatHigh]) },
+    created: BigInt(created),
+    paid: BigInt(paid),
+    overpaid: BigInt(overpaid),
+    underpaid: BigInt(underpaid),
+    expired: BigInt(expired),
+    cancelled: BigInt(cancelled),
+    timed: BigInt(timed),
+    secondsToPaid: BigInt(secondsToPaid),
+    payments: BigInt(payments),
+    unpriced: BigInt(unpriced),
+    units: big([unitsLow, unitsMid, unitsHigh]),
+    fiatMicros: big([fiatLow, fiatHigh]),
   };
 }

@@ -27,10 +27,17 @@ export function totalsBodyOf({ periods, ...asked }: TotalsQuery, rows: readonly 
   const { from, to, by, timezone, currency = null } = asked;
   const byPeriod = Map.groupBy(rows, ({ period }) => period);
   return {
-    ...{ from, to, by, timezone, currency },
+    from,
+    to,
+    by,
+    timezone,
+    currency,
     total: sumsBodyOf(rows),
     periods: periods.map(({ fromDay, toDay, startsAtMs, endsAtMs }, n) => ({
-      ...{ from: dateOf(fromDay), to: dateOf(toDay), startsAt: isoTime(startsAtMs), endsAt: isoTime(endsAtMs) },
+      from: dateOf(fromDay),
+      to: dateOf(toDay),
+      startsAt: isoTime(startsAtMs),
+      endsAt: isoTime(endsAtMs),
       ...sumsBodyOf(byPeriod.get(n) ?? []),
     })),
   };
@@ -44,8 +51,12 @@ function sumsBodyOf(rows: readonly PeriodSums[]) {
   const coins = [...Map.groupBy(ofCoins, ({ network, cryptocurrency }) => `${network} ${cryptocurrency}`)];
   return {
     invoices: {
-      ...{ created: Number(total.created), paid: Number(total.paid), overpaid: Number(total.overpaid) },
-      ...{ underpaid: Number(total.underpaid), expired: Number(total.expired), cancelled: Number(total.cancelled) },
+      created: Number(total.created),
+      paid: Number(total.paid),
+      overpaid: Number(total.overpaid),
+      underpaid: Number(total.underpaid),
+      expired: Number(total.expired),
+      cancelled: Number(total.cancelled),
     },
     timeToPaid: { invoices: Number(total.timed), seconds: total.secondsToPaid.toString() },
     payments: Number(payments),

@@ -31,7 +31,9 @@ export function restoreDependencies(
   const lowersCursors = isSafeguarded(env.DRILL_WITHOUT, "cursor");
   return {
     ...deps,
-    ...{ epoch, lowersCursors, clock: () => Date.now() },
+    epoch,
+    lowersCursors,
+    clock: () => Date.now(),
     directory: (kind): DirectoryRpc => objectOf(env, env.DIRECTORY, kind),
     read: async (phase, name, page) => {
       if (phase === "REVOCATIONS") {

@@ -121,15 +121,27 @@ function recoverInvoice(
   const invoice: Invoice = {
     ...terms.invoice,
     ...named,
-    ...{ id: place.invoiceId, merchantId: place.merchantId, status: "AWAITING_PAYMENT" },
-    ...{ receivedMicros: 0n, confirmedMicros: 0n, isLate: false, needsReview: true, resolution: null },
+    id: place.invoiceId,
+    merchantId: place.merchantId,
+    status: "AWAITING_PAYMENT",
+    receivedMicros: 0n,
+    confirmedMicros: 0n,
+    isLate: false,
+    needsReview: true,
+    resolution: null,
     warnings: withWarning(terms.invoice),
-    ...{ eventSequence: nextSequence(0, deps.sequenceFloor), timelinePosition: 1 },
-    ...{ cancelledAtMs: null, closedAtMs: null, updatedAtMs: deps.nowMs },
+    eventSequence: nextSequence(0, deps.sequenceFloor),
+    timelinePosition: 1,
+    cancelledAtMs: null,
+    closedAtMs: null,
+    updatedAtMs: deps.nowMs,
   };
   const item = {
-    ...{ id: derivedId("itl", operationId), invoiceId: invoice.id, position: 1 },
-    ...{ paymentStatus: invoice.status, timeMs: invoice.createdAtMs },
+    id: derivedId("itl", operationId),
+    invoiceId: invoice.id,
+    position: 1,
+    paymentStatus: invoice.status,
+    timeMs: invoice.createdAtMs,
   };
   const method = methodOf(deps, lost, invoice);
   const file = newFile({ invoice, customer: undefined, product: undefined, methods: [method] }, item);
@@ -196,9 +208,19 @@ function placeStatements(deps: RecoverDependencies, { place, terms, wallet }: Lo
   }
   const { units, priceUnits, rank, heldUntilMs } = amount;
   const row = putAmount(db, {
-    ...{ network, cryptocurrency, address, units, invoiceId, merchantId, priceUnits, rank },
-    ...{ createdAtMs: terms.shownAtMs, openUntilMs: terms.invoice.expiresAtMs },
-    ...{ heldUntilMs, releaseAfterMs: heldUntilMs, releasedAtMs: null },
+    network,
+    cryptocurrency,
+    address,
+    units,
+    invoiceId,
+    merchantId,
+    priceUnits,
+    rank,
+    createdAtMs: terms.shownAtMs,
+    openUntilMs: terms.invoice.expiresAtMs,
+    heldUntilMs,
+    releaseAfterMs: heldUntilMs,
+    releasedAtMs: null,
   });
   const found = { address, network, cryptocurrency, units, sinceMs: restoredToMs };
   return [...watch, ...lowered, row, forgetUnmatched(db, found)];

@@ -19,9 +19,16 @@ export function restoreBodyOf(epoch: RestoreEpoch | undefined, restore: Restore 
   }
   const { objects, revocations, recovered, findings } = restore;
   return {
-    ...{ epoch: restore.epoch, restoredTo: isoTime(restore.restoredToMs), state: stateOf(restore) },
-    ...{ objects, revocations, recovered, findings, beganAt: isoTime(restore.beganAtMs) },
-    ...{ openedAt: isoTimeOrNull(restore.openedAtMs), endedAt: isoTimeOrNull(restore.endedAtMs) },
+    epoch: restore.epoch,
+    restoredTo: isoTime(restore.restoredToMs),
+    state: stateOf(restore),
+    objects,
+    revocations,
+    recovered,
+    findings,
+    beganAt: isoTime(restore.beganAtMs),
+    openedAt: isoTimeOrNull(restore.openedAtMs),
+    endedAt: isoTimeOrNull(restore.endedAtMs),
   };
 }
 
@@ -33,7 +40,17 @@ function stateOf({ phase }: Restore): string {
 export function findingBodyOf(finding: RestoreFinding) {
   const { id, epoch, reason, merchantId, invoiceId, network, cryptocurrency, address, units, known } = finding;
   return {
-    ...{ id, epoch, reason, merchantId, invoiceId, network, cryptocurrency, address, amountUnits: units, known },
-    ...{ createdAt: isoTime(finding.createdAtMs), reviewedAt: isoTimeOrNull(finding.reviewedAtMs) },
+    id,
+    epoch,
+    reason,
+    merchantId,
+    invoiceId,
+    network,
+    cryptocurrency,
+    address,
+    amountUnits: units,
+    known,
+    createdAt: isoTime(finding.createdAtMs),
+    reviewedAt: isoTimeOrNull(finding.reviewedAtMs),
   };
 }

@@ -12,7 +12,9 @@ const FINDINGS = `${RESTORE}/findings`;
 
 /** A wrong RESTORE_EPOCH is no one's session's matter: then nobody comes here. */
 export const restoreRoutes = routesOf({
-  ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
+  tag: "Deployment",
+  callers: "USER",
+  isOperatorOnly: true,
   dependencies: accountDependencies,
 })
   .get(RESTORE, {

@@ -85,14 +85,16 @@ export const searchBody = () =>
         {
           invoices: [
             {
-              ...{
-                id: "inv_01KAJ3ZD0000QG5Y2M4T8XW6VB",
-                externalId: "ORDER-1001",
-                customerId: null,
-                name: "Order 1001",
-              },
-              ...{ rawAmount: "49.900000", currency: "EUR", status: "PAID", needsReview: false },
-              ...{ createdAt: "2026-11-21T12:00:00.000Z", matchedBy: "EXTERNAL_ID" },
+              id: "inv_01KAJ3ZD0000QG5Y2M4T8XW6VB",
+              externalId: "ORDER-1001",
+              customerId: null,
+              name: "Order 1001",
+              rawAmount: "49.900000",
+              currency: "EUR",
+              status: "PAID",
+              needsReview: false,
+              createdAt: "2026-11-21T12:00:00.000Z",
+              matchedBy: "EXTERNAL_ID",
             },
           ],
           customers: [],

@@ -21,9 +21,16 @@ const valuesOf = (merchant: string, terms: SearchTerms | undefined) => ({
 export const selectFoundInvoices = prepared(valuesOf, (db, of) =>
   db
     .select({
-      ...{ id: invoices.id, externalId: invoices.externalId, customerId: invoices.customerId, name: invoices.name },
-      ...{ amountMicros: invoices.amountMicros, currency: invoices.currency, status: invoices.status },
-      ...{ needsReview: invoices.needsReview, createdAtMs: invoices.createdAtMs, rank },
+      id: invoices.id,
+      externalId: invoices.externalId,
+      customerId: invoices.customerId,
+      name: invoices.name,
+      amountMicros: invoices.amountMicros,
+      currency: invoices.currency,
+      status: invoices.status,
+      needsReview: invoices.needsReview,
+      createdAtMs: invoices.createdAtMs,
+      rank,
     })
     .from(foundInvoices(SEARCHED))
     .crossJoin(invoices)
@@ -36,7 +43,11 @@ export const selectFoundInvoices = prepared(valuesOf, (db, of) =>
 export const selectFoundCustomers = prepared(valuesOf, (db) =>
   db
     .select({
-      ...{ id: customers.id, email: customers.email, name: customers.name, createdAtMs: customers.createdAtMs, rank },
+      id: customers.id,
+      email: customers.email,
+      name: customers.name,
+      createdAtMs: customers.createdAtMs,
+      rank,
     })
     .from(foundCustomers(SEARCHED))
     .crossJoin(customers)
@@ -48,9 +59,15 @@ export const selectFoundCustomers = prepared(valuesOf, (db) =>
 export const selectFoundPayments = prepared(valuesOf, (db) =>
   db
     .select({
-      ...{ id: payments.id, invoiceId: payments.invoiceId, network: payments.network, txHash: payments.txHash },
-      ...{ cryptocurrency: payments.cryptocurrency, amountUnits: payments.amountUnits, status: payments.status },
-      ...{ receivedAtMs: payments.receivedAtMs, rank },
+      id: payments.id,
+      invoiceId: payments.invoiceId,
+      network: payments.network,
+      txHash: payments.txHash,
+      cryptocurrency: payments.cryptocurrency,
+      amountUnits: payments.amountUnits,
+      status: payments.status,
+      receivedAtMs: payments.receivedAtMs,
+      rank,
     })
     .from(foundPayments(SEARCHED))
     .crossJoin(payments)

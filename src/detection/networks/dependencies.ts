@@ -9,7 +9,11 @@ export function switchDependencies(env: Env, given: GivenDependencies): SwitchDe
   const { db, nowMs, sleep, background } = given;
   const watched = watchedNetworks(env);
   return {
-    ...{ db, nowMs, sleep, newOperationId, watched },
+    db,
+    nowMs,
+    sleep,
+    newOperationId,
+    watched,
     wakeWatcher: (network) => {
       if (watched.has(network)) background(objectOf(env, env.NETWORK_WATCHER, network).wake());
     },

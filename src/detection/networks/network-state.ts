@@ -27,7 +27,13 @@ export function networkBodyOf({ network, hasSource, cursor, reread }: NetworkSta
 export function rereadBodyOf(reread: Reread) {
   const { fromHeight, toHeight, transfers, skipped, lastOutage, requestedAtMs, endedAtMs } = reread;
   return {
-    ...{ fromHeight, toHeight, progress: progressOf(reread), transfers, skippedAddresses: skipped, lastOutage },
-    ...{ requestedAt: isoTime(requestedAtMs), endedAt: isoTimeOrNull(endedAtMs) },
+    fromHeight,
+    toHeight,
+    progress: progressOf(reread),
+    transfers,
+    skippedAddresses: skipped,
+    lastOutage,
+    requestedAt: isoTime(requestedAtMs),
+    endedAt: isoTimeOrNull(endedAtMs),
   };
 }

@@ -13,7 +13,9 @@ const REREAD = `${NETWORKS}/:network/reread`;
 const answers = [{ status: 200, description: "The network", schema: networkStateBody }] as const;
 
 export const networkRoutes = routesOf({
-  ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
+  tag: "Deployment",
+  callers: "USER",
+  isOperatorOnly: true,
   dependencies: switchDependencies,
 })
   .get(NETWORKS, {

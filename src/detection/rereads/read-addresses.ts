@@ -63,7 +63,10 @@ export async function readAddresses(
 }
 
 const nextOf = ({ nextHeight, afterMs, afterPosition, skipped }: Chunk["next"]): Chunk["next"] => ({
-  ...{ nextHeight, afterMs, afterPosition, skipped },
+  nextHeight,
+  afterMs,
+  afterPosition,
+  skipped,
 });
 
 /** The mined transfers of an address in the range. */

@@ -130,8 +130,12 @@ async function bookOf(
 function after(row: Reread, { next, transfers, isLast, outage }: Chunk, nowMs: number): Reread {
   const trouble = outage === undefined ? { failures: 0, lastOutage: null } : failed(row, outage.kind);
   return {
-    ...{ ...row, ...next, failures: trouble.failures, lastOutage: trouble.lastOutage },
-    ...{ transfers: row.transfers + transfers.length, endedAtMs: isLast ? nowMs : null },
+    ...row,
+    ...next,
+    failures: trouble.failures,
+    lastOutage: trouble.lastOutage,
+    transfers: row.transfers + transfers.length,
+    endedAtMs: isLast ? nowMs : null,
   };
 }
 

@@ -96,7 +96,12 @@ async function assignment(
   const needsSecond = needsSecondSource({ quorumAboveMicros, askedMicros, paidMicros: fiatMicros });
   const { tipHeight, finalizedHeight } = payment;
   const credited = assigned({
-    ...{ payment, network, tipHeight, finalizedHeight, invoiceId: file.invoice.id, nowMs: deps.nowMs },
+    payment,
+    network,
+    tipHeight,
+    finalizedHeight,
+    invoiceId: file.invoice.id,
+    nowMs: deps.nowMs,
     marketMicros: market.value,
     requiredConfirmations: confirmationsFor(file, payment),
     resolution: resolutionBy(deps, "ASSIGN", reason),
@@ -209,7 +214,8 @@ function auditOf(
   id: Parameters<typeof insertAudit>[2]["id"],
 ) {
   const facts = ({ status, invoiceId, fiatMicros }: Payment) => ({
-    ...{ status, invoiceId },
+    status,
+    invoiceId,
     fiatAmount: fiatMicros === null ? null : formatMicros(fiatMicros),
   });
   const { merchantId, id: target } = after;

@@ -85,7 +85,11 @@ export function unmatchedAttention(rows: readonly UnmatchedRow[]) {
     "PAYMENT_UNMATCHED",
     rows,
     ({ id, network, cryptocurrency, amountUnits, txHash, createdAtMs }) => ({
-      ...{ paymentId: id, network, currency: cryptocurrency, txHash, since: isoTime(createdAtMs) },
+      paymentId: id,
+      network,
+      currency: cryptocurrency,
+      txHash,
+      since: isoTime(createdAtMs),
       amount: amountText({ network, cryptocurrency, amountUnits }),
     }),
   );
@@ -103,7 +107,12 @@ function amountText({
 }
 
 const shownInvoice = ({ id, externalId, name, status, isLate, createdAtMs }: InvoiceRow) => ({
-  ...{ invoiceId: id, externalId, name, status, isLate, since: isoTime(createdAtMs) },
+  invoiceId: id,
+  externalId,
+  name,
+  status,
+  isLate,
+  since: isoTime(createdAtMs),
 });
 
 export function invoiceAttention(of: {

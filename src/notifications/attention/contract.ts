@@ -83,11 +83,18 @@ export const attentionBody = () =>
       {
         data: [
           {
-            ...{ type: "PAYMENT_UNMATCHED", count: 1, isMore: false, since: "2026-11-21T12:00:00.000Z" },
+            type: "PAYMENT_UNMATCHED",
+            count: 1,
+            isMore: false,
+            since: "2026-11-21T12:00:00.000Z",
             newest: [
               {
-                ...{ paymentId: "pay_01KAJ3ZD0000QG5Y2M4T8XW6VB", network: "ETH", currency: "USDT", amount: "49.9" },
-                ...{ txHash: `0x${"5c".repeat(32)}`, since: "2026-11-21T12:00:00.000Z" },
+                paymentId: "pay_01KAJ3ZD0000QG5Y2M4T8XW6VB",
+                network: "ETH",
+                currency: "USDT",
+                amount: "49.9",
+                txHash: `0x${"5c".repeat(32)}`,
+                since: "2026-11-21T12:00:00.000Z",
               },
             ],
           },

@@ -27,8 +27,12 @@ export const selectUnmatched = prepared(
   (db) =>
     db
       .select({
-        ...{ id: payments.id, network: payments.network, cryptocurrency: payments.cryptocurrency },
-        ...{ amountUnits: payments.amountUnits, txHash: payments.txHash, createdAtMs: payments.createdAtMs },
+        id: payments.id,
+        network: payments.network,
+        cryptocurrency: payments.cryptocurrency,
+        amountUnits: payments.amountUnits,
+        txHash: payments.txHash,
+        createdAtMs: payments.createdAtMs,
         ...counted(unmatched),
       })
       .from(payments)
@@ -38,8 +42,12 @@ export const selectUnmatched = prepared(
 );
 
 const invoiceColumns = {
-  ...{ id: invoices.id, externalId: invoices.externalId, name: invoices.name, status: invoices.status },
-  ...{ isLate: invoices.isLate, createdAtMs: invoices.createdAtMs },
+  id: invoices.id,
+  externalId: invoices.externalId,
+  name: invoices.name,
+  status: invoices.status,
+  isLate: invoices.isLate,
+  createdAtMs: invoices.createdAtMs,
 };
 
 const inReview = sql`merchant_id = ${sql.placeholder("merchantId")} and needs_review = 1`;
@@ -95,8 +103,12 @@ export const selectEndpointHealth = prepared(
   (db) =>
     db
       .select({
-        ...{ id: webhooks.id, url: webhooks.url, isActive: webhooks.isActive, failuresInRow: webhooks.failuresInRow },
-        ...{ failingSinceMs: webhooks.failingSinceMs, disabledReason: webhooks.disabledReason },
+        id: webhooks.id,
+        url: webhooks.url,
+        isActive: webhooks.isActive,
+        failuresInRow: webhooks.failuresInRow,
+        failingSinceMs: webhooks.failingSinceMs,
+        disabledReason: webhooks.disabledReason,
         disabledAtMs: webhooks.disabledAtMs,
       })
       .from(webhooks)
@@ -110,8 +122,10 @@ export const selectDegradedNetworks = prepared(
   (db, of) =>
     db
       .select({
-        ...{ network: networkCursors.network, isResting: networkCursors.isResting },
-        ...{ degradedSinceMs: networkCursors.degradedSinceMs, lastOutage: networkCursors.lastOutage },
+        network: networkCursors.network,
+        isResting: networkCursors.isResting,
+        degradedSinceMs: networkCursors.degradedSinceMs,
+        lastOutage: networkCursors.lastOutage,
         pausedAtMs: networkCursors.pausedAtMs,
       })
       .from(networkCursors)

@@ -187,8 +187,16 @@ function itemOf(outcome: Outcome) {
   const { delivery, atMs, requestHeaders, answer } = attempt;
   const { latencyMs, statusCode, error, response } = answer;
   return {
-    ...{ kind, id: delivery.id, claim: delivery.claim, before: delivery.attempts - delivery.step },
-    ...{ nextMs: kind === "FAILURE" ? outcome.nextMs : null, atMs, latencyMs, statusCode, error, response },
+    kind,
+    id: delivery.id,
+    claim: delivery.claim,
+    before: delivery.attempts - delivery.step,
+    nextMs: kind === "FAILURE" ? outcome.nextMs : null,
+    atMs,
+    latencyMs,
+    statusCode,
+    error,
+    response,
     requestHeaders: printJson(requestHeaders),
   };
 }

@@ -159,7 +159,10 @@ export function insertReplay(
     .onConflictDoUpdate({
       target: deliveries.id,
       set: {
-        ...{ status: "PENDING", step: 0, nextAttemptMs: sql`excluded.next_attempt_ms`, claim: null },
+        status: "PENDING",
+        step: 0,
+        nextAttemptMs: sql`excluded.next_attempt_ms`,
+        claim: null,
         updatedAtMs: sql`excluded.updated_at_ms`,
       },
       setWhere: isFree(nowMs),

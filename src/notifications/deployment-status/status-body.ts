@@ -47,17 +47,31 @@ export function cursorsOf(
 
 function neverWatched(network: string, nowMs: number): CursorFacts {
   return {
-    ...{ network, height: null, tipHeight: null, passedMs: nowMs, lastMovedAtMs: nowMs, tickedAtMs: null },
-    ...{ degradedSinceMs: null, isResting: true, quarantined: 0, quarantinedSinceMs: null, pausedAtMs: null },
+    network,
+    height: null,
+    tipHeight: null,
+    passedMs: nowMs,
+    lastMovedAtMs: nowMs,
+    tickedAtMs: null,
+    degradedSinceMs: null,
+    isResting: true,
+    quarantined: 0,
+    quarantinedSinceMs: null,
+    pausedAtMs: null,
   };
 }
 
 function networkBodyOf(cursor: CursorFacts, nowMs: number) {
   const { network, height, tipHeight, quarantined, degradedSinceMs, pausedAtMs, isResting } = cursor;
   return {
-    ...{ network, cursorHeight: height, tipHeight, lagSeconds: lagSecondsOf(cursor, nowMs) },
-    ...{ isWaitedOn: !isResting, quarantinedAddresses: quarantined },
-    ...{ degradedSince: isoTimeOrNull(degradedSinceMs), pausedAt: isoTimeOrNull(pausedAtMs) },
+    network,
+    cursorHeight: height,
+    tipHeight,
+    lagSeconds: lagSecondsOf(cursor, nowMs),
+    isWaitedOn: !isResting,
+    quarantinedAddresses: quarantined,
+    degradedSince: isoTimeOrNull(degradedSinceMs),
+    pausedAt: isoTimeOrNull(pausedAtMs),
   };
 }
 

@@ -7,7 +7,8 @@ import { MOST_DUE } from "./merchant-summary.ts";
 export const merchantSummaryQuery = () => {
   const { limit, cursor } = listQuery();
   return z.object({
-    ...{ limit, cursor },
+    limit,
+    cursor,
     search: z
       .string()
       .min(1)

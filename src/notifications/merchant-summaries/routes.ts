@@ -15,7 +15,9 @@ const SUSPENSION = `${MERCHANTS}/:merchantId/suspension`;
 
 /** What operators may know and do of merchants. They open no merchant's data: no money, no customers. */
 export const merchantSummaryRoutes = routesOf({
-  ...{ tag: "Deployment", callers: "USER", isOperatorOnly: true },
+  tag: "Deployment",
+  callers: "USER",
+  isOperatorOnly: true,
   dependencies: accountDependencies,
 })
   .get(MERCHANTS, {

@@ -40,7 +40,10 @@ export function selectMerchantPage(
   ];
   return db
     .select({
-      ...{ id, name, createdAtMs, suspendedAtMs },
+      id,
+      name,
+      createdAtMs,
+      suspendedAtMs,
       invoices: createdSince(of.sinceMs).as("invoices_of_a_day"),
       dueDeliveries: dueAt(of.nowMs).as("due_deliveries"),
     })

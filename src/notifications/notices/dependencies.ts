@@ -17,7 +17,9 @@ export function noticeDependencies(
   const macKeys = keyringOf(env, "ROW_MAC_KEY");
   const deps = { db, nowMs, sleep, publicUrl: publicUrl(env), macKeys: macKeys.ok ? macKeys.value : undefined };
   return {
-    ...{ db, nowMs, sleep },
+    db,
+    nowMs,
+    sleep,
     mailer: mailerOf(env, given),
     mailsOf: (notice) =>
       notice.kind === "ENDPOINT_DISABLED" ? readEndpointMails(deps, notice) : readWalletMails(deps, notice),

@@ -43,8 +43,16 @@ export function createWebhook(
       return { kind: "refused", failure: limitReached("webhookEndpointsPerMerchant") };
     const { secret, row } = await newSecret(deps, { operationId, webhookId: id, createdAtMs: deps.nowMs });
     const webhook: Webhook = {
-      ...{ ...wanted, ...HEALTHY, id, merchantId, url: url.value.href, disabledReason: null, disabledAtMs: null },
-      ...{ createdAtMs: deps.nowMs, updatedAtMs: deps.nowMs, secrets: [row] },
+      ...wanted,
+      ...HEALTHY,
+      id,
+      merchantId,
+      url: url.value.href,
+      disabledReason: null,
+      disabledAtMs: null,
+      createdAtMs: deps.nowMs,
+      updatedAtMs: deps.nowMs,
+      secrets: [row],
     };
     const auditId = derivedId("aud", operationId);
     const entry = {

@@ -101,12 +101,26 @@ export function recordPing(
   const eventType = "ping";
   return [
     db.insert(events).values({
-      ...{ id: eventId, merchantId, type: eventType, data: JSON.stringify({ webhookId }), createdAtMs: nowMs },
+      id: eventId,
+      merchantId,
+      type: eventType,
+      data: JSON.stringify({ webhookId }),
+      createdAtMs: nowMs,
     }),
     withNews(
       db.insert(deliveries).values({
-        ...{ id: deliveryId, merchantId, webhookId, eventId, eventType, status: "PENDING", attempts: 0, step: 0 },
-        ...{ nextAttemptMs: 0, wakes: true, createdAtMs: nowMs, updatedAtMs: nowMs },
+        id: deliveryId,
+        merchantId,
+        webhookId,
+        eventId,
+        eventType,
+        status: "PENDING",
+        attempts: 0,
+        step: 0,
+        nextAttemptMs: 0,
+        wakes: true,
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
       }),
       () => ({ wake: [webhookId] }),
     ),

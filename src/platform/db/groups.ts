@@ -85,7 +85,8 @@ export class Groups {
     this.#deps = deps;
     const { sleep } = deps;
     this.#reads = new Gatherer({
-      ...{ sleep, stalledMs: STALLED_MS },
+      sleep,
+      stalledMs: STALLED_MS,
       choose: chooseReads,
       send: (items) => this.#read(items),
       // Whoever arrives while others are on their way to a write, or during it, could be answered no sooner than the next write. So one read
@@ -94,7 +95,8 @@ export class Groups {
       turns: { next: () => sleep(0), nowMs: () => deps.nowMs() },
     });
     this.#writes = new Gatherer({
-      ...{ sleep, stalledMs: STALLED_MS },
+      sleep,
+      stalledMs: STALLED_MS,
       choose: chooseChanges,
       send: (items, settle) => this.#write(items, settle),
       onFree: () => {
@@ -144,7 +146,8 @@ export class Groups {
   #newQuestions(when: AskedWhen): Gatherer<Question, ReadOutcome> {
     const { sleep } = this.#deps;
     return new Gatherer({
-      ...{ sleep, stalledMs: STALLED_ASKING_MS },
+      sleep,
+      stalledMs: STALLED_ASKING_MS,
       choose: firstGroup,
       send: (questions: readonly Question[]) => askAll(sleep, questions),
       onFree: () => this.#reads.goOn(),

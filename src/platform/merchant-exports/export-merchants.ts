@@ -143,9 +143,14 @@ async function endMerchant(deps: ExportDependencies, current: Progress, read: Re
   const { state } = read;
   const { merchantId, begunAtMs, parts } = await putParts(deps, current, read);
   const manifest: Manifest = {
-    ...{ format: 1, release: deps.release, date: state.date, merchantId },
-    ...{ begunAt: isoTime(begunAtMs), endedAt: isoTime(deps.clock()) },
-    ...{ rows: rowsOf(parts), parts },
+    format: 1,
+    release: deps.release,
+    date: state.date,
+    merchantId,
+    begunAt: isoTime(begunAtMs),
+    endedAt: isoTime(deps.clock()),
+    rows: rowsOf(parts),
+    parts,
   };
   const key = manifestKey(folderOf(state.date, merchantId));
   const text = JSON.stringify(manifest);

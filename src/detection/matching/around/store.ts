@@ -37,8 +37,11 @@ export interface WantedAmount {
 function listOf(wanted: readonly WantedAmount[]): string {
   return JSON.stringify(
     wanted.map(({ units, ...each }) => ({
-      ...{ ...each, units: units.toString(), at: amountKey(units) },
-      ...{ lowest: amountKey(units / FARTHEST), highest: amountKey(units * FARTHEST) },
+      ...each,
+      units: units.toString(),
+      at: amountKey(units),
+      lowest: amountKey(units / FARTHEST),
+      highest: amountKey(units * FARTHEST),
       shelves: shelvesAt({ atMs: each.atMs, untilMs: each.openFromMs }),
     })),
   );

@@ -28,7 +28,12 @@ export async function isSourceAtFault(
   if ([...answers.values()].some(hasHistory)) return false;
   const look = (by: ChainClient, address: string) =>
     askHistory(by, {
-      ...{ address, from: pass.tip.height, to: pass.tip, assets: pass.network.assets, after: null, pages: 1 },
+      address,
+      from: pass.tip.height,
+      to: pass.tip,
+      assets: pass.network.assets,
+      after: null,
+      pages: 1,
     });
   for (const address of pass.progress.held.filter((each) => !refused.has(each))) {
     if ((await look(client, address)).ok) return false;

@@ -99,8 +99,12 @@ export async function walkOn(
     known !== null && blockNow.value?.hash === known.to.hash ? known : { to: tip, begunMs, page: null, source };
   const ask = (after: string | null, pages: number) =>
     askHistory(client, {
-      ...{ address: row.address, from: fromOf(pass, row.readHeight), to: after === null ? tip : walk.to },
-      ...{ assets: network.assets, after, pages },
+      address: row.address,
+      from: fromOf(pass, row.readHeight),
+      to: after === null ? tip : walk.to,
+      assets: network.assets,
+      after,
+      pages,
     });
   const history = await ask(walk.page, PAGES);
   // The newest transfers are on the first page, so that a recent payment to a flooded address is seen at once if that page holds it.
@@ -154,8 +158,17 @@ export async function stuckRows(
   const { source, cursor, asked, looked } = of;
   const nowMs = deps.nowMs();
   const fresh = (address: string): StuckAddress => ({
-    ...{ network: pass.network.name, address, source, readHeight: cursor.height, passedMs: cursor.passedMs },
-    ...{ walk: null, failures: 0, sinceMs: nowMs, nextAtMs: nowMs, reason: "FLOODED", toldAtMs: null },
+    network: pass.network.name,
+    address,
+    source,
+    readHeight: cursor.height,
+    passedMs: cursor.passedMs,
+    walk: null,
+    failures: 0,
+    sinceMs: nowMs,
+    nextAtMs: nowMs,
+    reason: "FLOODED",
+    toldAtMs: null,
   });
   const refused = [...asked.refused].map(([address, { kind }]) => afterFailure(fresh(address), kind, nowMs));
   const flooded = [...asked.answers].flatMap(([address, { next }]) =>
