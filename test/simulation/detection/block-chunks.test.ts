@@ -9,7 +9,7 @@ import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { calmLab, HOUR, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
@@ -157,10 +157,7 @@ async function unread(seed: number): Promise<void> {
 }
 
 async function each(history: (seed: number) => Promise<void>): Promise<void> {
-  for (const seed of campaignSeeds(count))
-    await inLab(() => history(seed), seed).catch((error: unknown) => {
-      throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-    });
+  await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
 }
 
 describe(`a source that reads blocks: ${count} histories of each kind`, () => {

@@ -2,6 +2,14 @@
 import { Lab } from "../engine/lab.ts";
 import { World } from "../engine/world.ts";
 
+/** A source of each way of reading. */
+export const KINDS = [
+  { network: "BTC", cryptocurrency: "BTC", kind: "core-rpc", costsBy: "blocks" },
+  { network: "BTC", cryptocurrency: "BTC", kind: "esplora", costsBy: "recipients" },
+  { network: "ETH", cryptocurrency: "USDT", kind: "evm-rpc", costsBy: "blocks" },
+  { network: "TRX", cryptocurrency: "USDT", kind: "trongrid", costsBy: "recipients" },
+] as const;
+
 export const START = 1_800_000_000_000;
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;

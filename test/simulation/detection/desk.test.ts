@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
 import { CLAIM_STANDINGS } from "../../../src/detection/claims/standing.ts";
 import { formatUnits } from "../../../src/lib/money.ts";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { World } from "../engine/world.ts";
 import { ASSIGNED, assigns } from "./desk-assign.ts";
 import { Desk, type Script } from "./desk-house.ts";
@@ -215,11 +215,7 @@ describe("the desk", () => {
     `answers as the interface says, whatever rows there are: ${count} histories`,
     async () => {
       const desk = await Desk.open();
-      for (const seed of campaignSeeds(count)) {
-        await history(desk, seed).catch((error: unknown) => {
-          throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-        });
-      }
+      await eachSeed(campaignSeeds(count), (seed) => history(desk, seed));
       expect(KINDS.filter((kind) => (noted.get(kind) ?? 0) < FEWEST)).toEqual([]);
     },
     CAMPAIGN_LIMIT_MS,

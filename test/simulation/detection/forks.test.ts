@@ -6,7 +6,7 @@ import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { calmLab, HOUR, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
@@ -102,11 +102,7 @@ async function history(seed: number): Promise<void> {
 it(
   `a fork undoes what was in its blocks, and reading goes back to the last step below it: ${count} forks`,
   async () => {
-    for (const seed of campaignSeeds(count)) {
-      await inLab(() => history(seed), seed).catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-      });
-    }
+    await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     expect([...noted].toSorted()).toEqual(["many are undone", "many stand", "within reach"]);
   },
   CAMPAIGN_LIMIT_MS,

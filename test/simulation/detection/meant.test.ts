@@ -1,7 +1,7 @@
 // Whose a transfer to a shared address is: whatever the amounts, the times and the ranks are, and whichever rows are damaged or forged, it is credited
 // to whom the rules say, everybody else is told why not, and an operator hears of rows that cannot be read, and of nothing else.
 import { expect, it } from "vitest";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { MERCHANTS, situationOf } from "./meant-facts.ts";
 import { inLab, merchantOf, outcomeOf, stock, toldOfCrowd } from "./meant-house.ts";
 import { LATER, later, needsSecond } from "./meant-later.ts";
@@ -69,11 +69,7 @@ it(
   `a transfer to a shared address is whose the rules say, and nobody else's: ${count} situations`,
   async () => {
     await stock();
-    for (const seed of campaignSeeds(count)) {
-      await inLab(() => check(seed), seed).catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-      });
-    }
+    await eachSeed(campaignSeeds(count), (seed) => inLab(() => check(seed), seed));
     expect(KINDS.filter((kind) => (noted.get(kind) ?? 0) < FEWEST)).toEqual([]);
   },
   CAMPAIGN_LIMIT_MS,

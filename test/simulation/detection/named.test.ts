@@ -5,7 +5,7 @@ import { NOT_CONFIGURED } from "../../../src/commerce/cursors/cursor.ts";
 import type { Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { networkBodyOf } from "../../../src/detection/networks/network-state.ts";
 import { networkOf } from "../../support/watcher.ts";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { inLab, NamedHouse, OWN, type Said } from "./named-house.ts";
 
 const HISTORIES = 100;
@@ -236,11 +236,7 @@ function bodyOf(range: Awaited<ReturnType<NamedHouse["range"]>>) {
 it(
   `what is named is found where a source shows it, and a paused network is left alone: ${count} histories`,
   async () => {
-    for (const seed of campaignSeeds(count)) {
-      await inLab(() => history(seed), seed).catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-      });
-    }
+    await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     expect(KINDS.filter((kind) => !noted.has(kind))).toEqual([]);
   },
   CAMPAIGN_LIMIT_MS,

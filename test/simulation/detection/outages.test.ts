@@ -5,7 +5,7 @@ import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { BLOCK_MS, calmLab, HOUR, MINUTE, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
@@ -118,10 +118,7 @@ async function told(seed: number): Promise<void> {
 }
 
 async function each(history: (seed: number) => Promise<void>): Promise<void> {
-  for (const seed of campaignSeeds(count))
-    await inLab(() => history(seed), seed).catch((error: unknown) => {
-      throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-    });
+  await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
 }
 
 describe(`a source in trouble: ${count} histories of each kind`, () => {

@@ -7,7 +7,7 @@ import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { BLOCK_MS, calmLab, HOUR, MINUTE, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
@@ -144,11 +144,7 @@ async function history(seed: number): Promise<void> {
 it(
   `a refused address is asked for again when it is due, and whoever waits there is told once: ${count} histories`,
   async () => {
-    for (const seed of campaignSeeds(count)) {
-      await inLab(() => history(seed), seed).catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-      });
-    }
+    await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     const kinds = ["answered again", "more than a pass asks for", "on the millisecond", "the longest pause", "told"];
     expect(kinds.filter((kind) => !noted.has(kind))).toEqual([]);
   },

@@ -5,8 +5,8 @@ import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
-import { calmLab, HOUR, START } from "./calm-lab.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
+import { calmLab, HOUR, KINDS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(80);
@@ -15,12 +15,6 @@ const FORGOTTEN_MS = 78 * HOUR;
 
 const { db, lab, inLab } = calmLab();
 
-const KINDS = [
-  { network: "BTC", cryptocurrency: "BTC", kind: "core-rpc", costsBy: "blocks" },
-  { network: "BTC", cryptocurrency: "BTC", kind: "esplora", costsBy: "recipients" },
-  { network: "ETH", cryptocurrency: "USDT", kind: "evm-rpc", costsBy: "blocks" },
-  { network: "TRX", cryptocurrency: "USDT", kind: "trongrid", costsBy: "recipients" },
-] as const;
 type Kind = (typeof KINDS)[number];
 
 async function watched(of: Kind, seconds: readonly FakeChain[], chain: FakeChain) {
@@ -130,10 +124,7 @@ it.each(CASES.map((each) => [each] as const))(
 it(
   `a payment is found though its block was indexed as late as the overlap allows: ${count} histories`,
   async () => {
-    for (const seed of campaignSeeds(count))
-      await inLab(() => lateIndex(seed), seed).catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-      });
+    await eachSeed(campaignSeeds(count), (seed) => inLab(() => lateIndex(seed), seed));
   },
   CAMPAIGN_LIMIT_MS,
 );

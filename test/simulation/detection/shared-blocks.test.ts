@@ -7,7 +7,7 @@ import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { BLOCK_MS, calmLab, MINUTE, POLL_MS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
@@ -137,10 +137,7 @@ it("pages of a slow source that come after those compared are compared, too", ()
 it(
   `what the second source alone shows is stored before the invoice ends: ${count} floods`,
   async () => {
-    for (const seed of campaignSeeds(count))
-      await inLab(() => history(drawn(seed)), seed).catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-      });
+    await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(drawn(seed)), seed));
     expect([...noted].toSorted()).toEqual(["held for too long", "stored in part", "stored whole"]);
   },
   CAMPAIGN_LIMIT_MS,

@@ -7,19 +7,12 @@ import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
-import { calmLab, HOUR, START } from "./calm-lab.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
+import { calmLab, HOUR, KINDS, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const count = schedulesOf(120);
 const { db, inLab } = calmLab();
-
-const KINDS = [
-  { network: "BTC", cryptocurrency: "BTC", kind: "core-rpc", costsBy: "blocks" },
-  { network: "BTC", cryptocurrency: "BTC", kind: "esplora", costsBy: "recipients" },
-  { network: "ETH", cryptocurrency: "USDT", kind: "evm-rpc", costsBy: "blocks" },
-  { network: "TRX", cryptocurrency: "USDT", kind: "trongrid", costsBy: "recipients" },
-] as const;
 
 const noted = new Set<string>();
 
@@ -81,11 +74,7 @@ async function history(seed: number): Promise<void> {
 it(
   `a watch begins below its time, and not far below, by few requests: ${count} chains`,
   async () => {
-    for (const seed of campaignSeeds(count)) {
-      await inLab(() => history(seed), seed).catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-      });
-    }
+    await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     expect([...noted].toSorted()).toEqual(["just now", "long ago", "restored"]);
   },
   CAMPAIGN_LIMIT_MS,

@@ -9,7 +9,7 @@ import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { networkOf, TestWatcher } from "../../support/watcher.ts";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { calmLab, HOUR, START } from "./calm-lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
@@ -203,11 +203,7 @@ function expectFewElsewhere(house: CalmHouse, { elsewhere, rangesElsewhere }: Co
 it(
   `a calm pass asks for new blocks once, no other source, and takes few statements: ${count} histories`,
   async () => {
-    for (const seed of campaignSeeds(count)) {
-      await inLab(() => history(seed), seed).catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-      });
-    }
+    await eachSeed(campaignSeeds(count), (seed) => inLab(() => history(seed), seed));
     expect([...noted].toSorted()).toEqual([
       "a second source",
       "an index",

@@ -45,6 +45,15 @@ export function campaignSeeds(count: number): readonly number[] {
   return seedsTo(Math.min(count, Number(LAST_SEED)), Number(FIRST_SEED));
 }
 
+/** Runs them one after another; the first that fails says its seed. */
+export async function eachSeed(seeds: readonly number[], run: (seed: number) => Promise<unknown>): Promise<void> {
+  for (const seed of seeds) {
+    await run(seed).catch((error: unknown) => {
+      throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    });
+  }
+}
+
 export function seedsTo(count: number, first = 1): readonly number[] {
   return Array.from({ length: Math.max(0, count + 1 - first) }, (_, n) => first + n);
 }

@@ -11,7 +11,7 @@ import { operations } from "../../../src/platform/db/schema/operations.ts";
 import type { Statement } from "../../../src/platform/db/statement.ts";
 import { insertOperation, selectOperation } from "../../../src/platform/idempotency/store.ts";
 import { Dice } from "../../support/dice.ts";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
 
 const count = schedulesOf(60);
@@ -163,11 +163,7 @@ it(
       }),
     );
     await batch(calm, stored as unknown as readonly [Statement, ...Statement[]]);
-    for (const seed of campaignSeeds(count)) {
-      await history(seed).catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-      });
-    }
+    await eachSeed(campaignSeeds(count), (seed) => history(seed));
     expect(noted).toEqual(new Set(["read", "failed by itself", "asked together", "waited for others"]));
   },
   CAMPAIGN_LIMIT_MS,

@@ -13,7 +13,7 @@ import { operations } from "../../../src/platform/db/schema/operations.ts";
 import { insertOperation, selectOperation } from "../../../src/platform/idempotency/store.ts";
 import { Dice } from "../../support/dice.ts";
 import { calmLab } from "../detection/calm-lab.ts";
-import { CAMPAIGN_LIMIT_MS, campaignSeeds, schedulesOf } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";
 
 const count = schedulesOf(60);
 const MERCHANT: MerchantId = makeId("mer", "0".repeat(26));
@@ -107,13 +107,7 @@ async function history(seed: number): Promise<void> {
 it(
   `statements do together what they do alone: ${count} batches`,
   async () => {
-    for (const seed of campaignSeeds(count)) {
-      await together
-        .inLab(() => alone.inLab(() => history(seed)))
-        .catch((error: unknown) => {
-          throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
-        });
-    }
+    await eachSeed(campaignSeeds(count), (seed) => together.inLab(() => alone.inLab(() => history(seed))));
     expect(noted).toEqual(new Set(["joined", "in parts", "read once"]));
   },
   CAMPAIGN_LIMIT_MS,
