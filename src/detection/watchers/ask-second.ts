@@ -167,16 +167,15 @@ async function askAddresses(
   const place = await storedPage(second, progress.page, source);
   if (!place.ok) return place;
   const untilMs = deps.nowMs() + LONGEST_MS;
-  const begin = (address: string) =>
-    place.value?.address === address ? place.value : { source, address, from, to: tip, after: null };
-  const requestOf = (address: string): HistoryRequest => {
-    const { source: _, ...request } = begin(address);
-    return { ...request, assets: network.assets, pages: 1 };
+  const begin = (address: string): Reading => {
+    if (place.value?.address !== address) return { source, address, from, to: tip, after: null };
+    // An invoice that began earlier may be due by now.
+    return { ...place.value, from: Math.min(place.value.from, from) };
   };
   const most = Math.min(ADDRESSES_A_PASS, progress.atMost[source] ?? ADDRESSES_A_PASS);
   const rest = [...recipients].filter((address) => !heard.transfers.has(address));
   const { answers, refused, outage } = await askEach(rest.slice(0, most), {
-    ask: (address) => readOn(deps, second, requestOf(address), untilMs),
+    ask: (address) => readToTip(deps, second, { network, tip, untilMs }, begin(address)),
     control: (answered, failed) =>
       askControl(network, [...answered, ...progress.controls(failed)], (address) =>
         askHistory(second, { address, from, to: tip, assets: network.assets, after: null, pages: 1 }),
@@ -185,17 +184,16 @@ async function askAddresses(
     mostRefused: MOST_REFUSED,
     untilMs,
   });
-  for (const [address, { transfers, next }] of answers) {
-    if (next === null) heard.transfers.set(address, transfers);
+  for (const [address, { transfers, page }] of answers) {
+    if (page === null) heard.transfers.set(address, transfers);
     else {
       heard.parts.push(transfers);
       heard.refused.add(address);
     }
   }
   for (const address of refused.keys()) heard.refused.add(address);
-  const first = rest.find((address) => (answers.get(address)?.next ?? null) !== null);
-  const after = first === undefined ? null : (answers.get(first)?.next ?? null);
-  if (first !== undefined && after !== null) heard.page = { ...begin(first), after };
+  const first = rest.find((address) => (answers.get(address)?.page ?? null) !== null);
+  if (first !== undefined) heard.page = answers.get(first)?.page ?? null;
   progress.noteAnswered(source, answers.size);
   if (outage === undefined) progress.askForMore(source);
   else progress.askForLess(source);
@@ -212,6 +210,35 @@ async function storedPage(
   const block = await second.block(page.to.height);
   if (!block.ok) return block;
   return ok(block.value?.hash === page.to.hash ? page : undefined);
+}
+
+/** A read of an address: from where an earlier pass ended, or from its newest page. */
+type Reading = Omit<SecondPage, "after"> & { readonly after: string | null };
+
+interface ReadToTip {
+  readonly transfers: readonly Transfer[];
+  /** Where to continue; null if it was read to its end. */
+  readonly page: SecondPage | null;
+}
+
+/** Reads a history to its end, and then what was mined since its first page was read. */
+async function readToTip(
+  deps: WatchDependencies,
+  client: ChainClient,
+  within: { readonly network: Network; readonly tip: BlockRef; readonly untilMs: number },
+  reading: Reading,
+): Promise<Result<ReadToTip, Outage>> {
+  const { network, tip, untilMs } = within;
+  const { source: _, ...request } = reading;
+  const read = await readOn(deps, client, { ...request, assets: network.assets, pages: 1 }, untilMs);
+  if (!read.ok) return read;
+  const { transfers, next } = read.value;
+  if (next !== null) return ok({ transfers, page: { ...reading, after: next } });
+  const { to } = reading;
+  if (to.height >= tip.height) return ok({ transfers, page: null });
+  const newer = await readToTip(deps, client, within, { ...reading, from: to.height + 1, to: tip, after: null });
+  if (!newer.ok) return newer;
+  return ok({ transfers: [...transfers, ...newer.value.transfers], page: newer.value.page });
 }
 
 /** Continues reading a history until its end, or until time or reads are used up; `next` is set if there is more. */

@@ -148,10 +148,11 @@ async function judge(
   return ok(open);
 }
 
-/** Stores the place in a long history, once the first source has everything read up to it. */
+/** Stores the place in a long history, once the first source has everything read up to it. Its last pages may take several passes, too. */
 function notePage(progress: WatchProgress, { page, transfers }: Heard, open: ReadonlySet<string>): void {
+  const known = progress.page?.address;
   if (page !== null && !open.has(page.address)) progress.page = page;
-  else if (progress.page !== null && transfers.has(progress.page.address)) progress.page = null;
+  else if (known !== undefined && transfers.has(known) && !open.has(known)) progress.page = null;
 }
 
 /** Whether payments of an asset rely on the first source alone: on an index of logs or addresses, or a mempool. */

@@ -64,7 +64,7 @@ function longHouse(dice: Dice, takesMs = 0) {
   const watcher: TestWatcher = new TestWatcher(db, "BTC", sources, START, instantSleep);
   let sent = 0;
   /** Blocks with so many payments to the address. */
-  const flood = (payments: number, blocks: number) => {
+  const flood = (payments: number, blocks: number, atPace = false) => {
     const hashes = Array.from({ length: payments }, () => `t${sent++}`);
     const each = Math.ceil(payments / blocks);
     for (let n = 0; n < blocks; n++)
@@ -72,7 +72,7 @@ function longHouse(dice: Dice, takesMs = 0) {
         hashes.slice(n * each, (n + 1) * each).map((txHash) => ({
           ...{ cryptocurrency: "BTC", txHash, toAddress: "LONG", amountUnits: 1n },
         })),
-        nowMs(),
+        atPace ? undefined : nowMs(),
       );
     return hashes;
   };
@@ -168,6 +168,48 @@ async function atSecond(seed: number): Promise<void> {
   }
 }
 
+/** Blocks that one pass compares. */
+const BLOCKS_A_PASS = 60;
+/** Pages and in how many blocks they are: the last pages of a read, too, are in more blocks than a pass compares. */
+const PAGES_IN_BLOCKS = [
+  [9, 59],
+  [9, 60],
+  [33, 61],
+  [34, 120],
+  [40, 121],
+  [60, 350],
+  [66, 400],
+] as const;
+
+/**
+ * The second source shows payments in more blocks than a pass compares, on more pages than a pass reads, and all are stored while the invoice waits.
+ * What pays the address meanwhile, or long after the wait, is stored before the invoice of that time ends.
+ */
+async function inManyBlocks(seed: number): Promise<void> {
+  const dice = new Dice(seed);
+  const house = longHouse(dice, 1);
+  const endsMs = START + 72 * HOUR;
+  const laterMs = endsMs + dice.oneOf([1, 3, 30]) * MINUTE;
+  await house.watch(endsMs);
+  const of = { network: "BTC", cryptocurrency: "BTC", nowMs: START, expiresAtMs: laterMs };
+  await watchMethod(db, { ...of, address: "LONG" });
+  house.first.source.faults.set("LONG", "LIES_EMPTY");
+  const [pages, blocks] = dice.oneOf(PAGES_IN_BLOCKS);
+  const hashes = house.flood(pages * PAGE, blocks, true);
+  house.watcher.nowMs = endsMs;
+  const most = Math.ceil(pages / SECOND_PAGES) + 1 + Math.ceil(blocks / BLOCKS_A_PASS);
+  let meanwhile: readonly string[] = [];
+  for (let n = 0; n < most; n++) {
+    await house.pass();
+    // Newer than the page with which the read began.
+    if (n === 0) meanwhile = house.flood(3, 3);
+  }
+  expect(house.missing(hashes)).toEqual([]);
+  for (let n = 0; n < 80 && (await house.watcher.cursor()).passedMs <= laterMs; n++) await house.pass();
+  expect((await house.watcher.cursor()).passedMs).toBeGreaterThan(laterMs);
+  expect(house.missing(meanwhile)).toEqual([]);
+}
+
 /** What a pass reads at least: a source that takes long for a page is asked for one at a time. */
 function leastPages(takesMs: number): number {
   if (takesMs > SLOW_MS) return Math.min(5, Math.floor(SECOND_LONGEST_MS / takesMs));
@@ -186,4 +228,5 @@ describe(`a long history: ${count} of each kind`, () => {
   );
   it("whose pages never end is read by another source", () => each(endless), CAMPAIGN_LIMIT_MS);
   it("is read by a second source in pieces that it answers in time", () => each(atSecond), CAMPAIGN_LIMIT_MS);
+  it("in many blocks is compared to its end while its invoice waits", () => each(inManyBlocks), CAMPAIGN_LIMIT_MS);
 });
