@@ -18,7 +18,12 @@ import {
 
 export type ChainObservation =
   /** In a block of the best chain. */
-  | { readonly kind: "mined"; readonly block: BlockRef }
+  | {
+      readonly kind: "mined";
+      readonly block: BlockRef;
+      /** For growth of a balance, where it is known: what was subtracted in this block. */
+      readonly explainedBy?: readonly string[];
+    }
   /** Known to the source, but in no block. */
   | { readonly kind: "pending" }
   /** No queried source knows it, or its transaction no longer makes this transfer (it is reverted in its present block). */
@@ -51,8 +56,8 @@ export const DROPPED_AFTER_MS = 72 * HOUR_MS;
  */
 export const KNOWN_EVERY_MS = 6 * HOUR_MS;
 
-export function observationOf(transfer: Pick<Transfer, "block">): ChainObservation {
-  return transfer.block === null ? { kind: "pending" } : { kind: "mined", block: transfer.block };
+export function observationOf({ block, growth }: Pick<Transfer, "block" | "growth">): ChainObservation {
+  return block === null ? { kind: "pending" } : { kind: "mined", block, ...growth };
 }
 
 /**
@@ -138,7 +143,7 @@ export function newPayment(of: NewPayment): StoredPayment {
 export function paymentAfter(payment: Payment, observation: ChainObservation, context: ObservationContext): Payment {
   switch (observation.kind) {
     case "mined":
-      return afterMined(payment, observation.block, context);
+      return withExplainers(payment, afterMined(payment, observation.block, context), observation);
     case "pending":
       return afterPending(payment, context);
     case "unknown":
@@ -148,6 +153,18 @@ export function paymentAfter(payment: Payment, observation: ChainObservation, co
     case "superseded":
       return afterSuperseded(payment, context);
   }
+}
+
+/** Growth that comes into another block: other transactions may explain it there (`putPayment`). */
+function withExplainers(
+  before: Payment,
+  after: Payment,
+  { explainedBy }: Extract<ChainObservation, { kind: "mined" }>,
+): Payment {
+  if (explainedBy === undefined || after.blockHash === before.blockHash) return after;
+  const evidence = printJson<Partial<PaymentEvidence>>({ explainedBy });
+  const grown: StoredPayment = { ...after, evidence };
+  return grown;
 }
 
 /**

@@ -63,7 +63,7 @@ export interface Payment {
   readonly updatedAtMs: number;
 }
 
-/** The whole row: a new payment, or one that is read alone. Its evidence never changes. */
+/** The whole row: a new payment, or one that is read alone. Its evidence does not change, but for what explains growth. */
 export interface StoredPayment extends Payment {
   readonly evidence: JsonOf<Partial<PaymentEvidence>>;
 }
@@ -80,6 +80,8 @@ export interface PaymentEvidence {
   readonly candidates: readonly { readonly invoiceId: InvoiceId; readonly reason: CandidateReason }[];
   /** For growth of a balance: the transactions that were subtracted first, by `explainerMark`. */
   readonly explainedBy?: readonly string[];
+  /** For growth that was dropped because transactions explain it: the hash of its block. */
+  readonly explainedIn?: string;
   /** The merchant's payments whose effect this one took the place of, as they were. */
   readonly supersedes?: readonly SupersededEffect[];
 }

@@ -13,11 +13,20 @@ import type { AskingInvoice } from "./candidates.ts";
 import type { Payment, StoredPayment } from "./payment.ts";
 import type { PaymentClaim } from "./payment-body.ts";
 
-const putRow = preparedInsert(payments, [payments.id], { keep: [payments.evidence] });
+// A row of growth that transactions explain leaves its block, but keeps the block's hash as evidence: what they leave over is worked out from it,
+// also if the batch that drops it is all that got through. In another block other transactions explain it.
+const putRow = preparedInsert(payments, [payments.id], {
+  keep: [payments.evidence],
+  tail: `, "evidence" = case when payments.tx_hash not like 'block:%' or not json_valid(payments.evidence) then payments.evidence
+    when excluded.status = 'DROPPED' and payments.block_hash is not null
+    then json_set(payments.evidence, '$.explainedIn', payments.block_hash)
+    when excluded.evidence ->> '$.explainedBy' is not null
+    then json_set(payments.evidence, '$.explainedBy', json(excluded.evidence -> '$.explainedBy')) else payments.evidence end`,
+});
 
 /**
  * Inserts a payment, or overwrites its row; the table's keys refuse a transfer that already has another row (conflict.ts). Evidence is written
- * only with a new row: an existing row keeps its own, whether the caller has read it or not.
+ * only with a new row: an existing row keeps its own, whether the caller has read it or not, but for what explains growth.
  */
 export function putPayment(db: Db, payment: Payment | StoredPayment) {
   return putRow(db, { evidence: "{}", ...payment });

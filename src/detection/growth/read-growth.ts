@@ -2,6 +2,7 @@
 // again, because a claim and a pass may read one block at the same time.
 import type { Network } from "../../chains/networks.ts";
 import { explainerMark, growthHeight, type Transfer, transferKey } from "../../chains/transfer.ts";
+import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment, StoredPayment } from "../../commerce/payments/payment.ts";
 import { logAlert } from "../../lib/log.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -17,23 +18,31 @@ import { type StoredGrowth, weighPlace } from "./weigh-growth.ts";
 export interface WeighedTransfers {
   /** All transfers of the look, except growth that is already explained or stored. */
   readonly transfers: readonly Transfer[];
+  /** The rest of stored growth that rows explain in part which come back; to be applied before these rows, because no later look shows them. */
+  readonly first: readonly Transfer[];
   /** The rest of stored growth that is partly explained; to be applied after `transfers`. */
   readonly remainders: readonly Transfer[];
   /** By `transferKey` of each explaining transfer: rows of growth that no longer count once one of these transfers is written. */
   readonly replaced: ReadonlyMap<string, readonly Payment[]>;
-  /** Rows of growth whose explanation is already stored. */
+  /** Rows of growth whose explanation is already stored, or comes back. */
   readonly orphans: readonly Payment[];
+  /** By `transferKey`: growth among `returning` that is not what counts in its block. */
+  readonly refuted: ReadonlySet<string>;
 }
 
+/** `returning`: what known rows are in another block, as only a look at these rows has shown. */
 export async function readGrowth(
   deps: { readonly db: Db; readonly sleep: Sleep },
   network: Network,
   transfers: readonly Transfer[],
+  returning: readonly Transfer[],
 ): Promise<Result<WeighedTransfers, Failure>> {
-  const concerned = watchesBalances(network) ? transfers.filter((each) => placeOf(each) !== undefined) : [];
+  const all = [...transfers, ...returning];
+  const concerned = watchesBalances(network) ? all.filter((each) => placeOf(each) !== undefined) : [];
   const byPlace = Map.groupBy(concerned, (each) => keyOf(placeOf(each)));
   const places = [...byPlace.values()].flatMap(([each]) => (each === undefined ? [] : (placeOf(each) ?? [])));
-  if (places.length === 0) return ok({ transfers, remainders: [], replaced: new Map(), orphans: [] });
+  if (places.length === 0)
+    return ok({ transfers, first: [], remainders: [], replaced: new Map(), orphans: [], refuted: new Set() });
   const { name } = network;
   const read = await readWithRetry(deps.sleep, async () =>
     batch(deps.db, [selectStoredGrowth(deps.db, name, places), selectExplainers(deps.db, name, places)]),
@@ -41,33 +50,63 @@ export async function readGrowth(
   if (!read.ok) return read;
   const [grown, paid] = read.value;
   const unreadable = reportDamaged(network, grown, paid);
-  const rows = grown.flatMap(({ row }) => (row === null ? [] : [row]));
-  const storedGrowth = Map.groupBy(rows, (row) => keyOf({ address: row.toAddress, blockHash: row.blockHash ?? "" }));
-  const stored = Map.groupBy(paid, keyOf);
-  const kept = transfers.filter((each) => !concerned.includes(each));
-  const remainders: Transfer[] = [];
-  const replaced = new Map<string, readonly Payment[]>();
+  const weighed = weighAll(byPlace, { told: new Set(transfers), grown, paid, unreadable });
+  const weighable = new Set(concerned);
+  return ok({ ...weighed, transfers: [...transfers.filter((each) => !weighable.has(each)), ...weighed.transfers] });
+}
+
+/** What is stored of these places, and which of their transfers the look was told of. */
+interface Known {
+  readonly told: ReadonlySet<Transfer>;
+  readonly grown: Awaited<ReturnType<typeof selectStoredGrowth>>;
+  readonly paid: Awaited<ReturnType<typeof selectExplainers>>;
+  readonly unreadable: ReadonlySet<string>;
+}
+
+function weighAll(byPlace: ReadonlyMap<string, readonly Transfer[]>, known: Known): WeighedTransfers {
+  const { told, unreadable } = known;
+  const storedGrowth = Map.groupBy(
+    known.grown.flatMap((of) => (of.row === null ? [] : [{ ...of, row: of.row }])),
+    keyOf,
+  );
+  const stored = Map.groupBy(known.paid, keyOf);
+  const kept: Transfer[] = [];
+  const [first, remainders]: [Transfer[], Transfer[]] = [[], []];
+  const [replaced, refuted] = [new Map<string, readonly Payment[]>(), new Set<string>()];
   const orphans: Payment[] = [];
   for (const [key, together] of byPlace) {
+    const block = together[0]?.block ?? null;
+    if (block === null) continue;
+    const [shown, back] = [together.filter((each) => told.has(each)), together.filter((each) => !told.has(each))];
     if (unreadable.has(key)) {
       // It is unknown which part already counts, so no rule credits any of it.
-      kept.push(...together.map((each) => ({ ...each, isUnexplained: true as const })));
+      kept.push(...shown.map((each) => ({ ...each, isUnexplained: true as const })));
       continue;
     }
-    const growth = together.find((each) => each.growth !== undefined);
-    const fresh = together.filter((each) => each.growth === undefined);
-    const weighed = weighPlace({
+    const isGrowth = ({ growth }: Transfer) => growth !== undefined;
+    const rows = (storedGrowth.get(key) ?? []).map(({ row }) => row);
+    const {
       growth,
-      fresh,
-      storedGrowth: storedGrowthOf(storedGrowth.get(key) ?? []),
+      replaced: gone,
+      by,
+    } = weighPlace({
+      growth: together.find(isGrowth),
+      block,
+      fresh: together.filter((each) => !isGrowth(each)),
+      storedGrowth: storedGrowthOf(rows.filter(({ blockHash }) => blockHash !== null)),
+      explained: storedGrowthOf(rows.filter(({ blockHash }) => blockHash === null)),
       stored: (stored.get(key) ?? []).map(({ txHash, units }) => ({ txHash, units: BigInt(units) })),
     });
-    kept.push(...fresh);
-    if (weighed.growth !== null) (weighed.replaced.length > 0 ? remainders : kept).push(weighed.growth);
-    for (const by of weighed.by) replaced.set(by, weighed.replaced);
-    if (weighed.by.length === 0) orphans.push(...weighed.replaced);
+    kept.push(...shown.filter((each) => !isGrowth(each)));
+    const counts = growth === null ? undefined : transferKey(growth);
+    for (const name of back.filter(isGrowth).map(transferKey)) if (name !== counts) refuted.add(name);
+    const isBack = !back.every(isGrowth);
+    const then = gone.length > 0 ? remainders : kept;
+    if (growth !== null) (isBack ? first : then).push(growth);
+    if (isBack || by.length === 0) orphans.push(...gone);
+    else for (const name of by) replaced.set(name, gone);
   }
-  return ok({ transfers: kept, remainders, replaced, orphans });
+  return { transfers: kept, first, remainders, replaced, orphans, refuted };
 }
 
 /** The keys of the places at which a row cannot be read; the log names the rows. */
@@ -89,10 +128,8 @@ function reportDamaged(
 export function countOnce(
   db: Db,
   network: Network,
-  written: readonly Pick<
-    StoredPayment,
-    "txHash" | "outputIndex" | "toAddress" | "blockHeight" | "blockHash" | "evidence"
-  >[],
+  written: readonly (Pick<StoredPayment, "txHash" | "outputIndex" | "toAddress" | "blockHeight" | "blockHash"> &
+    Partial<Pick<StoredPayment, "evidence">>)[],
   replaced: readonly Payment[],
 ): readonly Statement[] {
   const replaces = replaced.map(({ id }) => id);
@@ -101,9 +138,32 @@ export function countOnce(
     const isGrowth = growthHeight(txHash) !== undefined;
     if (height === null || blockHash === null || (!isGrowth && outputIndex !== NATIVE)) return [];
     const mark = isGrowth ? null : explainerMark(txHash);
-    return [{ address, height, blockHash, outputIndex, mark, explainedBy: explainedBy(evidence) ?? [], replaces }];
+    const marks = evidence === undefined ? [] : (explainedBy(evidence) ?? []);
+    return [{ address, height, blockHash, outputIndex, mark, explainedBy: marks, replaces }];
   });
   return watchesBalances(network) && list.length > 0 ? [assertCountedOnce(db, network.name, list)] : [];
+}
+
+/** The rows that come into another block than they were in, as `countOnce` takes them. */
+export function comingIn(
+  changes: readonly { readonly before: Payment | undefined; readonly after: Payment | StoredPayment }[],
+): readonly (Payment | StoredPayment)[] {
+  return changes.flatMap(({ before, after }) => {
+    const isIn = before !== undefined && after.blockHash !== null && after.blockHash !== before.blockHash;
+    // What explains growth is known where it was found by its balance.
+    return isIn && (growthHeight(after.txHash) === undefined || "evidence" in after) ? [after] : [];
+  });
+}
+
+/** A known row in the block that it is observed in, for `readGrowth`; none if that is the block that is stored. */
+export function returningAs(payment: Payment, observation: ChainObservation): readonly Transfer[] {
+  if (observation.kind !== "mined" || observation.block.hash === payment.blockHash) return [];
+  const { block, explainedBy } = observation;
+  if (growthHeight(payment.txHash) !== undefined && explainedBy === undefined) return [];
+  const { cryptocurrency, txHash, outputIndex, toAddress, amountUnits } = payment;
+  const what = { cryptocurrency, txHash, outputIndex, toAddress, amountUnits, block };
+  const growth = explainedBy === undefined ? {} : { growth: { explainedBy } };
+  return [{ ...what, fromAddress: null, spends: [], raw: "{}", ...growth }];
 }
 
 const NATIVE = "native";

@@ -22,7 +22,14 @@ export interface BlockPlace {
   readonly blockHash: string;
 }
 
-/** The rows of growth stored at these places, of all merchants; `row` is null if it cannot be decoded. */
+const growthOnceHere = sql`grown.network = ${network} and grown.tx_hash = 'block:' || (${member("height")})
+  and grown.to_address = ${member("address")} and ${member("blockHash")} = coalesce(grown.block_hash,
+    case when json_valid(grown.evidence) then grown.evidence ->> '$.explainedIn' end)`;
+
+/**
+ * The rows of growth stored at these places, of all merchants, also those that no longer count because transactions explained them (they are in no
+ * block); `row` is null if it cannot be decoded.
+ */
 export const selectStoredGrowth = prepared(
   (name: string, places: readonly BlockPlace[]) => ({ network: name, list: JSON.stringify(places) }),
   (db) =>
@@ -30,10 +37,10 @@ export const selectStoredGrowth = prepared(
       .select({
         id: sql<PaymentId>`grown.id`.as("grown_id"),
         address: sql<string>`grown.to_address`.as("grown_address"),
-        blockHash: sql<string>`grown.block_hash`.as("grown_block"),
+        blockHash: sql<string>`${member("blockHash")}`.as("grown_block"),
         row: sql`${jsonObject(payments, "grown")}`.mapWith(orNull(rowDecoder(payments))).as("row"),
       })
-      .from(sql`${listed} cross join payments grown on ${growthHere}`),
+      .from(sql`${listed} cross join payments grown on ${growthOnceHere}`),
 );
 
 /** Payments at these places by transactions of the blocks themselves, each once. */

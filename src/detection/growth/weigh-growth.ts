@@ -2,7 +2,7 @@
 // one block) but may come from different sources: a second source may show a transaction that the first left out, before or after the growth is
 // stored.
 
-import { explainerMark, growthIdentity, type Transfer, transferKey } from "../../chains/transfer.ts";
+import { type BlockRef, explainerMark, growthIdentity, type Transfer, transferKey } from "../../chains/transfer.ts";
 import type { Payment, StoredPayment } from "../../commerce/payments/payment.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 
@@ -23,9 +23,12 @@ export interface Explainer {
 export interface PlaceInBlock {
   /** The growth that the look found; undefined if it found none. */
   readonly growth: Transfer | undefined;
+  readonly block: BlockRef;
   /** Transfers by the block's own transactions that this look found. */
   readonly fresh: readonly Transfer[];
   readonly storedGrowth: readonly StoredGrowth[];
+  /** Growth that was stored, and dropped because transactions explain it. */
+  readonly explained: readonly StoredGrowth[];
   /** Stored payments by the block's own transactions. */
   readonly stored: readonly Explainer[];
 }
@@ -40,7 +43,8 @@ export interface WeighedPlace {
 }
 
 /** What counts at a place, given what is stored and what the look found. The order in which they arrived makes no difference. */
-export function weighPlace({ growth, fresh, storedGrowth, stored }: PlaceInBlock): WeighedPlace {
+export function weighPlace(place: PlaceInBlock): WeighedPlace {
+  const { growth, block, fresh, storedGrowth, explained, stored } = place;
   const explainers = explainersOf(fresh, stored);
   const known = new Set(stored.map(({ txHash }) => txHash));
   const rest = growth === undefined ? undefined : restOf(growth, explainers);
@@ -48,7 +52,9 @@ export function weighPlace({ growth, fresh, storedGrowth, stored }: PlaceInBlock
   const [first] = broken;
   const by = first === undefined ? [] : newOf(first, fresh, known);
   const replaced = broken.flatMap(({ rows }) => rows);
-  const candidate = growth === undefined ? remainderOf(first, explainers) : (rest ?? null);
+  // What was left over may not have got through with what dropped the growth.
+  const counted = first ?? (storedGrowth.length === 0 ? lastOf(explained) : undefined);
+  const candidate = growth === undefined ? remainderOf(counted, block, explainers) : (rest ?? null);
   // Two sources disagree about the balance: the first stored value is kept, and the other is not added.
   const isDoubled =
     candidate !== null &&
@@ -90,16 +96,22 @@ function restOf(growth: Transfer, explainers: readonly Explainer[]): Transfer | 
   };
 }
 
-/** The rest of stored growth that transactions explain in part. */
-function remainderOf(broken: StoredGrowth | undefined, explainers: readonly Explainer[]): Transfer | null {
-  const [row] = broken?.rows ?? [];
-  if (broken === undefined || row === undefined || row.blockHeight === null) return null;
-  const { blockHeight: height, blockHash: hash, blockTimeMs: timeMs } = row;
-  if (hash === null || timeMs === null) return null;
+/** Each rest is explained by more than what it is the rest of. */
+function lastOf(explained: readonly StoredGrowth[]): StoredGrowth | undefined {
+  return explained.toSorted((a, b) => b.explainedBy.length - a.explainedBy.length)[0];
+}
+
+/** The rest of stored growth that transactions explain in part; null if none does. */
+function remainderOf(
+  counted: StoredGrowth | undefined,
+  block: BlockRef,
+  explainers: readonly Explainer[],
+): Transfer | null {
+  const [row] = counted?.rows ?? [];
+  if (counted === undefined || row === undefined || unseen(counted.explainedBy, explainers).length === 0) return null;
   const { raw = "{}" } = parseJson(row.evidence);
   const { cryptocurrency, txHash, outputIndex, toAddress, amountUnits } = row;
-  const block = { height, hash, timeMs };
-  const { explainedBy } = broken;
+  const { explainedBy } = counted;
   const what = { cryptocurrency, txHash, outputIndex, toAddress, amountUnits, raw, block };
   return restOf({ ...what, fromAddress: null, spends: [], growth: { explainedBy } }, explainers);
 }

@@ -20,7 +20,7 @@ import { takingTurns } from "../../lib/turns.ts";
 import type { StatementBudget } from "../../platform/db/statement-budget.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { microsFor, quoteRate, type RateTable } from "../../rates/quote.ts";
-import { readGrowth, type WeighedTransfers } from "../growth/read-growth.ts";
+import { readGrowth, returningAs, type WeighedTransfers } from "../growth/read-growth.ts";
 import type { Credit, CreditDependencies } from "./credit-invoice.ts";
 import { creditShares, needsSecond, sharesOf, unique } from "./credit-shares.ts";
 import { Progress, type Seen } from "./look-progress.ts";
@@ -88,10 +88,11 @@ interface Look {
  * flood.
  */
 export async function applyTransfers(deps: ApplyDependencies, findings: Findings): Promise<Result<Applied, Failure>> {
-  const weighed = await readGrowth(deps, findings.network, unique(findings.transfers));
+  const returning = findings.seen.flatMap(({ payment, observation }) => returningAs(payment, observation));
+  const weighed = await readGrowth(deps, findings.network, unique(findings.transfers), returning);
   if (!weighed.ok) return weighed;
-  const { transfers, remainders, replaced, orphans } = weighed.value;
-  const found = Map.groupBy([...transfers, ...remainders], transferKey);
+  const { transfers, first, remainders, replaced, orphans, refuted } = weighed.value;
+  const found = Map.groupBy([...transfers, ...first, ...remainders], transferKey);
   const isHearsay = findings.isHearsay === true;
   // What was observed of a row counts, unless a transfer says what became of it. One that must not overrule the row says nothing: where its block
   // has left, this is all that takes it out.
@@ -100,7 +101,9 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
       (each) => effectKey(each) === effectKey(row) || isOverruled(row, { block: each.block, isHearsay }),
     );
   const dropped = new Set([...orphans, ...[...replaced.values()].flat()].map(({ id }) => id));
-  const seen = findings.seen.filter(({ payment }) => !isTold(payment) && !dropped.has(payment.id));
+  const seen = findings.seen
+    .filter(({ payment }) => !isTold(payment) && !dropped.has(payment.id))
+    .map((each) => (refuted.has(transferKey(each.payment)) ? { ...each, observation: GONE } : each));
   const look: Look = {
     findings,
     replaced,
@@ -110,6 +113,7 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
   };
   for (const part of [
     { transfers: [], seen: orphans.map(asReplaced) },
+    { transfers: first, seen: [] },
     { transfers, seen },
     { transfers: remainders, seen: [] },
   ]) {
@@ -120,6 +124,9 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
   const done = { invoices: [...look.invoices] };
   return ok(leftFrom === null ? done : { ...done, leftFrom });
 }
+
+/** Growth that is found in another block, where transactions explain it. */
+const GONE = { kind: "unknown" } as const;
 
 /** Growth that no longer counts, because its transaction is now known. */
 const asReplaced = (payment: Payment): SeenPayment => ({ payment, observation: { kind: "replaced" } });
@@ -154,6 +161,14 @@ async function applyPart(deps: ApplyDependencies, look: Look, part: Part): Promi
   const seen = [...ownedOf(explained, replaced), ...part.seen];
   const observations = observationsOf({ ...findings, transfers: part.transfers, seen }, known, findings.seen);
   const changing = observations.filter((each) => changesPayment(deps, findings, each));
+  const explaining = changing.flatMap(({ payment, observation }) => returningAs(payment, observation));
+  const gone = [...new Set(explaining.flatMap((each) => replaced.get(transferKey(each)) ?? []))].map(asReplaced);
+  if (gone.length > 0) {
+    // Growth goes before the transactions that explain it come back.
+    const left = await store(deps, look, { placed: [], observations: gone, table });
+    if (!left.ok) return left;
+    progress.noteRemoved(gone.map(({ payment }) => payment));
+  }
   const first = await settle(deps, look, { transfers, superseded, placed: sure, observations: changing, table });
   if (!first.ok) return first;
   for (const lot of lotsOf(unsure)) {

@@ -25,7 +25,7 @@ import { SECOND_MS } from "../../lib/time.ts";
 import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { isConflictOn } from "../../platform/db/conflict.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { countOnce } from "../growth/read-growth.ts";
+import { comingIn, countOnce } from "../growth/read-growth.ts";
 import type { Seen } from "./look-progress.ts";
 import type { Place } from "./placement.ts";
 import { dropStatements } from "./record-observations.ts";
@@ -130,7 +130,7 @@ function changeOf(
       ...(fresh.length === 0
         ? []
         : [assertTransfersNew(deps.db, findings.network.name, fresh, supersededIds(findings))]),
-      ...countOnce(deps.db, findings.network, fresh, droppedWith(file, replaced)),
+      ...countOnce(deps.db, findings.network, [...fresh, ...comingIn(changed)], droppedWith(file, replaced)),
     ],
     statements: [
       ...unmatchedPayments.flatMap((payment) => dropStatements(deps, payment, findings)),

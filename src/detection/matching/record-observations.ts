@@ -19,6 +19,7 @@ import { joinStatements } from "../../platform/db/joined-statements.ts";
 import type { EventType, OutboxEvent } from "../../platform/events/event.ts";
 import { recordOutbox } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
+import { comingIn, countOnce } from "../growth/read-growth.ts";
 import type { Progress, Seen } from "./look-progress.ts";
 
 /** Rows of one batch. */
@@ -59,6 +60,7 @@ export async function recordObservations(
         deps.db,
         some.map(({ payment }) => payment),
       ),
+      ...countOnce(deps.db, network, comingIn(some.map(({ payment, after }) => ({ before: payment, after }))), []),
       ...joinStatements(lists),
     ]);
     if (!done.ok) return done;

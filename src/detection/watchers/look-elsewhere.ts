@@ -1,7 +1,7 @@
 // Asks other sources than the current one about payments: a second opinion before a payment counts as gone or confirmed, and another source's
 // answer if the first refuses the transaction or does not know it.
 import type { ChainClient, Lookup, LookupRequest } from "../../chains/chain-client.ts";
-import { effectKey } from "../../chains/transfer.ts";
+import { effectKey, type Transfer } from "../../chains/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import { ok } from "../../lib/result.ts";
@@ -122,7 +122,8 @@ export function requestOf(payment: Pick<OpenPayment, "txHash" | "toAddress" | "s
 export function observationIn(pass: Pick<Pass, "network">, found: Lookup, payment: Payment): ChainObservation {
   switch (found.kind) {
     case "mined":
-      if (stillHolds(found, payment)) return { kind: "mined", block: found.block };
+      if (stillHolds(found, payment))
+        return { kind: "mined", block: found.block, ...found.transfers.find(isOf(payment))?.growth };
       // A Bitcoin-like transaction has the same outputs in every block: what was only seen unconfirmed was never true.
       return { kind: payment.blockHeight === null && pass.network.family === "bitcoin" ? "replaced" : "unknown" };
     case "pending":
@@ -138,5 +139,9 @@ function stillHolds({ block, transfers, isUnread }: Extract<Lookup, { kind: "min
   if (isUnread === true) return block.hash === payment.blockHash;
   // The log's position must match too: mined again, a contract may emit other logs, and its payment there is a separate transfer, which the scan
   // finds. Matching only by amount would credit the same money twice.
-  return transfers.some((transfer) => effectKey(payment) === effectKey(transfer));
+  return transfers.some(isOf(payment));
+}
+
+function isOf(payment: Payment): (transfer: Transfer) => boolean {
+  return (transfer) => effectKey(payment) === effectKey(transfer);
 }

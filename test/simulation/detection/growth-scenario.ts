@@ -1,25 +1,32 @@
 // Coins that contracts pay: a balance grows in a block by more than the transactions of the block that a source shows. Several readers look at one
 // block at once, each shown other transactions and another rest, and the database fails under them. In the end each coin counts once, and a rest
-// is credited only where one invoice asked for exactly that.
-import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../../../src/chains/transfer.ts";
+// is credited only where one invoice asked for exactly that. A block may be replaced by one with some of its transactions, which are found by a look at
+// the block or at the rows.
+import { eq } from "drizzle-orm";
+import {
+  type BlockRef,
+  explainerMark,
+  growthIdentity,
+  type Transfer,
+  transferKey,
+} from "../../../src/chains/transfer.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
-import { selectPaymentFile } from "../../../src/commerce/payments/store.ts";
-import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";
+import type { Payment } from "../../../src/commerce/payments/payment.ts";
+import { paymentColumns, selectPaymentFile } from "../../../src/commerce/payments/store.ts";
+import { applyTransfers, type Findings, type SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
 import { assignPayment } from "../../../src/detection/resolutions/resolve-payment.ts";
 import { SECOND_MS } from "../../../src/lib/time.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
+import type { Db } from "../../../src/platform/db/client.ts";
 import { faultKind } from "../../../src/platform/db/retry.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { insist, type Scenario } from "../engine/campaign.ts";
 import type { Lab, Row } from "../engine/lab.ts";
 import type { Verdict, World } from "../engine/world.ts";
-import { ETHER, EVM_ADDRESS, effectsOf, MERCHANT, NOW_MS, type Order, orderOf, shared } from "./payments-till.ts";
+import { ETH, ETHER_ORDERS, isRest, reviewProblem, type Undone, unitsIn } from "./growth-review.ts";
+import { ETHER, EVM_ADDRESS, effectsOf, MERCHANT, NOW_MS, type Order } from "./payments-till.ts";
 
-const ETH = 10n ** 18n;
-/** E is as many micro-units of a dollar. */
-const asks = (n: number, ether: bigint) =>
-  orderOf(n, { pair: ETHER, ...shared, units: ether * ETH, expectedMicros: ether * 1_000_000n });
-export const ETHER_ORDERS: readonly Order[] = [asks(1, 100n), asks(2, 40n), asks(3, 7n)];
 const [LARGE, MIDDLE, SMALL] = [100n * ETH, 40n * ETH, 7n * ETH];
 const ABOUT = [(LARGE * 101n) / 100n, (MIDDLE * 101n) / 100n] as const;
 /** Exactly what an invoice asks for, what its tolerance forgives, sums of two, a part of one, and anything. */
@@ -51,6 +58,21 @@ function placeOf(world: World, height: number): Place {
   const isAlone = paid.length === 1 && byContracts === 0n;
   const amountUnits = ABOUT[height % 2] ?? LARGE;
   return { block, paid: isAlone ? paid.map((each) => ({ ...each, amountUnits })) : paid, byContracts, misread };
+}
+
+/** Another block at its height: some of the transactions are in it again, and what contracts pay is as it was or not. */
+function replacementOf(world: World, { block, paid, byContracts }: Place): Place {
+  const other = { ...block, hash: `other ${block.hash}` };
+  const again = paid.filter(() => world.pick([true, true, false]));
+  const fresh = placeOf(world, block.height);
+  const added = world.pick([true, false]) ? fresh.paid.slice(again.length) : [];
+  const here = [...again, ...added.filter(({ txHash }) => !paid.some((each) => each.txHash === txHash))];
+  return {
+    block: other,
+    paid: here.map((each) => ({ ...each, block: other })),
+    byContracts: world.pick([true, false]) ? byContracts : fresh.byContracts,
+    misread: 0n,
+  };
 }
 
 function transferIn(block: BlockRef, amountUnits: bigint) {
@@ -85,20 +107,40 @@ export function growthScenario(lab: Lab): Scenario {
     start(world) {
       const bugs: unknown[] = [];
       const places = [placeOf(world, 10), placeOf(world, 11)];
-      const seen = new Map<Place, Seen>(places.map((place) => [place, { hashes: new Set(), totals: new Set() }]));
+      const seen = new Map<Place, Seen>(places.map((place) => [place, newSeen()]));
       const reader = readerOf(lab, world, bugs);
-      const readers = Array.from(
-        { length: world.pick([1, 2, 3, 4]) },
-        () => () => reader(world.pick(TWO).flatMap((n) => showSome(world, places[n], seen))),
-      );
+      const looker = () => reader(world.pick(TWO).flatMap((n) => showSome(world, places[n], seen)));
+      const readers = Array.from({ length: world.pick([1, 2, 3, 4]) }, () => looker);
       // What is read in the end is everything, of the source that reads the balance right.
       const whole = () => reader(places.flatMap((place) => note(seen, place, place.paid, 0n)));
+      const replace = () => {
+        const at = world.pick([0, 1]);
+        const lost = places[at];
+        if (lost === undefined) return reader([]);
+        const place = replacementOf(world, lost);
+        places[at] = place;
+        seen.delete(lost);
+        seen.set(place, newSeen());
+        world.note("a block was replaced");
+        isReplaced = true;
+        return reader(showSome(world, place, seen), lostRows(lost));
+      };
+      const back = () => {
+        const place = places[world.pick([0, 1])];
+        return reader([], place === undefined ? undefined : returning(world, place, seen));
+      };
+      const undone: Undone = new Map();
+      const reviewed = new Set<string>();
+      let isReplaced = false;
       const problems: string[] = [];
       let phase = 0;
       const isOneByOne = world.pick([true, false]);
       const user = () => assignRest(lab, world, bugs);
       const assigned = places.some(({ paid }) => paid.length === 1) ? [[user]] : [];
-      const phases = [...(isOneByOne ? readers.map((each) => [each]) : [readers]), ...assigned, [whole], [whole]];
+      const first = [...(isOneByOne ? readers.map((each) => [each]) : [readers]), ...assigned];
+      const others = world.pick([[[looker, back]], [[back], [looker]], [[looker], [back]], []]);
+      const replaced = world.pick([true, false]) ? [...world.pick([[], [[whole]]]), [replace], ...others] : [];
+      const phases = [...first, ...replaced, [whole], [whole]];
       const begin = (): void => {
         const now = phases[phase++];
         if (now === undefined) return;
@@ -106,7 +148,7 @@ export function growthScenario(lab: Lab): Scenario {
         for (const act of now) {
           act()(() => {
             if (--left > 0) return;
-            const problem = placesProblem(lab, world, seen) ?? reviewProblem(lab, world);
+            const problem = placesProblem(lab, world, seen) ?? reviewProblem(lab, world, undone, reviewed, isReplaced);
             if (world.pick([true, false])) writtenLongAgo(lab);
             if (problem !== undefined) problems.push(`after phase ${phase}: ${problem}`);
             begin();
@@ -132,6 +174,9 @@ export const KINDS = [
   "a user assigns a rest",
   "what a user assigned is explained in full",
   "what a user assigned is undone",
+  "a block was replaced",
+  "a transaction is back",
+  "a rest is back",
 ] as const;
 
 /** The first rows of growth did not say that nothing explained them. */
@@ -145,6 +190,41 @@ interface Seen {
   readonly hashes: Set<string>;
   /** What the balance grew by in the block, as sources read it. */
   readonly totals: Set<bigint>;
+  /** A rest of which only a look at its row told. */
+  rest: bigint;
+}
+
+const newSeen = (): Seen => ({ hashes: new Set(), totals: new Set(), rest: 0n });
+
+type SeenBy = (db: Db) => Promise<readonly SeenPayment[]>;
+
+/** What a look at the rows of a block says that is not on the chain any more. */
+function lostRows({ block }: Place): SeenBy {
+  return async (db) => {
+    const rows = await db.select(paymentColumns).from(payments).where(eq(payments.blockHash, block.hash));
+    return rows.map((payment) => ({ payment, observation: { kind: "unknown" } }));
+  };
+}
+
+/** What a look at the rows of the block that was replaced says of the one that is there now. */
+function returning(world: World, place: Place, seen: ReadonlyMap<Place, Seen>): SeenBy {
+  const { block, paid, byContracts } = place;
+  const of = seen.get(place);
+  const seenOf = (payment: Payment): readonly SeenPayment[] => {
+    const mined = { kind: "mined", block } as const;
+    if (paid.some((each) => transferKey(each) === transferKey(payment))) {
+      of?.hashes.add(payment.txHash);
+      world.note("a transaction is back");
+      return [{ payment, observation: mined }];
+    }
+    const growth = { ...growthIdentity({ height: block.height, toAddress: EVM_ADDRESS, units: byContracts }) };
+    if (transferKey(payment) !== transferKey(growth) || byContracts === 0n) return [];
+    if (of !== undefined) of.rest = byContracts;
+    world.note("a rest is back");
+    return [{ payment, observation: { ...mined, explainedBy: paid.map(({ txHash }) => explainerMark(txHash)) } }];
+  };
+  return async (db) =>
+    (await db.select(paymentColumns).from(payments).where(eq(payments.status, "REORGED"))).flatMap(seenOf);
 }
 
 function showSome(world: World, place: Place | undefined, seen: ReadonlyMap<Place, Seen>): readonly Transfer[] {
@@ -167,14 +247,16 @@ function note(
 }
 
 function readerOf(lab: Lab, world: World, bugs: unknown[]) {
-  return (transfers: readonly Transfer[]) =>
+  return (transfers: readonly Transfer[], seenBy: SeenBy = async () => []) =>
     (onDone: () => void): void =>
       insist({
         world,
         attempt: async (client) => {
           const { network } = pairOf(ETHER);
-          const look: Findings = { network, heights: { tipHeight: 12, finalizedHeight: null }, transfers, seen: [] };
-          const applied = await applyTransfers(effectsOf(lab, world, client), look);
+          const deps = effectsOf(lab, world, client);
+          const seen = await seenBy(deps.db);
+          const look: Findings = { network, heights: { tipHeight: 12, finalizedHeight: null }, transfers, seen };
+          const applied = await applyTransfers(deps, look);
           return applied.ok ? { kind: "done", value: applied.value } : { kind: "again", afterMs: SECOND_MS };
         },
         onDone,
@@ -190,17 +272,14 @@ function placesProblem(lab: Lab, world: World, seen: ReadonlyMap<Place, Seen>): 
   if (all.some((row) => isRest(row) && row.status === "DROPPED")) world.note("a rest was replaced");
   for (const [place, of] of seen) {
     const rows = all.filter(({ block_hash }) => block_hash === place.block.hash);
-    const problem = placeProblem(world, place, of, rows) ?? creditProblem(world, rows);
+    const problem = placeProblem(world, place, of, rows) ?? creditProblem(lab, world, rows);
     if (problem !== undefined) return `block ${place.block.height}: ${problem}`;
   }
   return undefined;
 }
 
-const unitsIn = ({ amount_units }: Row) => BigInt(amount_units ?? 0);
-const isRest = ({ tx_hash }: Row) => String(tx_hash).startsWith("block:");
-
 /** Each transaction that was shown counts once, and all that counts is the growth of the balance. */
-function placeProblem(world: World, { paid }: Place, { hashes, totals }: Seen, rows: readonly Row[]): Verdict {
+function placeProblem(world: World, { paid }: Place, { hashes, totals, rest }: Seen, rows: readonly Row[]): Verdict {
   const counted = rows.filter(({ status }) => COUNTED.includes(String(status)));
   for (const { txHash, amountUnits } of paid) {
     const of = counted.filter(({ tx_hash }) => tx_hash === txHash);
@@ -212,20 +291,30 @@ function placeProblem(world: World, { paid }: Place, { hashes, totals }: Seen, r
   const shown = sumOf(paid.filter(({ txHash }) => hashes.has(txHash)));
   const sum = counted.reduce((total, row) => total + unitsIn(row), 0n);
   if (totals.size > 1) world.note("sources disagree");
-  const expected = totals.size === 0 ? [shown] : [...totals];
+  // A look at the row of a rest does not show the transactions that it was explained by: a look at the block will.
+  const expected = totals.size === 0 || rest > 0n ? [...totals, shown + rest] : [...totals];
   if (rests.length > 0 && shown > 0n) world.note("a rest remains in part");
   // Where sources disagree, what was stored first is kept, and transactions take their part of it.
   const isKept = totals.size > 1 && sum === shown;
   return expected.includes(sum) || isKept ? undefined : `${sum} count, not ${expected.join(" or ")}`;
 }
 
+/** At first, or as what remained to be paid. */
+function isAskedBy(lab: Lab, { id, units }: Order, of: bigint): boolean {
+  const quoted = lab.rows(
+    "select quote.value ->> '$.amountUnits' as units from payment_methods, json_each(quotes) quote where invoice_id = ?",
+    id,
+  );
+  return units === of || quoted.some((quote) => BigInt(quote.units ?? 0) === of);
+}
+
 /** A rest is nobody's, or of the invoice that asked for exactly that. */
-function creditProblem(world: World, rows: readonly Row[]): Verdict {
+function creditProblem(lab: Lab, world: World, rows: readonly Row[]): Verdict {
   const isByRules = (row: Row) => isRest(row) && row.matched_by !== "MANUAL" && COUNTED.includes(String(row.status));
   for (const row of rows.filter(isByRules)) {
     const order = ETHER_ORDERS.find(({ id }) => id === row.invoice_id);
     world.note(order === undefined ? "a rest is unmatched" : "a rest is credited");
-    if (order !== undefined && order.units !== unitsIn(row)) return `a rest of ${row.amount_units} is credited`;
+    if (order !== undefined && !isAskedBy(lab, order, unitsIn(row))) return `a rest of ${row.amount_units} is credited`;
     if (order !== undefined && row.matched_by !== "EXACT_AMOUNT") return `a rest is credited by ${row.matched_by}`;
     const asked = ETHER_ORDERS.some(({ units }) => units === unitsIn(row));
     if (order === undefined && asked) return `a rest of exactly ${row.amount_units} is nobody's`;
@@ -270,28 +359,3 @@ function assignRest(lab: Lab, world: World, bugs: unknown[]) {
       isFault: (error) => faultKind(error) !== "other",
     });
 }
-
-/** A user hears of it where what they assigned is explained by transactions that bring its invoice less, and not otherwise. */
-function reviewProblem(lab: Lab, world: World): Verdict {
-  const all = lab.rows("select * from payments where invoice_id is not null");
-  for (const { id, needs_review } of lab.rows("select id, needs_review from invoices")) {
-    const own = all.filter(({ invoice_id }) => invoice_id === id);
-    const gone = own.filter((row) => row.matched_by === "MANUAL" && row.status === "DROPPED");
-    const isInFull = (rest: Row) =>
-      own.some(
-        (row) => !isRest(row) && row.fiat_micros !== null && isSameHeight(row, rest) && unitsIn(row) >= unitsIn(rest),
-      );
-    for (const rest of gone) world.note(`what a user assigned is ${isInFull(rest) ? "explained in full" : "undone"}`);
-    const isUndone = gone.some((rest) => !isInFull(rest));
-    const order = ETHER_ORDERS.find((each) => each.id === id);
-    const isOver = own.some(
-      (row) => row.matched_by === "SOLE_CANDIDATE" && unitsIn(row) > ((order?.units ?? 0n) * 105n) / 100n,
-    );
-    if (isUndone && needs_review !== 1) return `${id} needs a review`;
-    if (!isUndone && !isOver && needs_review === 1) return `${id} needs no review`;
-  }
-  return undefined;
-}
-
-/** A rest names its block's height. */
-const isSameHeight = (row: Row, { tx_hash }: Row) => String(tx_hash) === `block:${row.block_height}`;

@@ -2,7 +2,8 @@
 import { expect, it } from "vitest";
 import { CAMPAIGN_LIMIT_MS, missingKinds, printReport, runCampaign, schedulesOf } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
-import { ETHER_ORDERS, growthScenario } from "./growth-scenario.ts";
+import { ETHER_ORDERS } from "./growth-review.ts";
+import { growthScenario } from "./growth-scenario.ts";
 import { stockTill } from "./payments-till.ts";
 
 const count = schedulesOf(120);

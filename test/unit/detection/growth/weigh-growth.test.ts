@@ -37,23 +37,29 @@ const rowOf = ({ txHash, outputIndex, amountUnits, growth }: Transfer): StoredPa
   evidence: JSON.stringify({ raw: "{}", spends: [], candidates: [], explainedBy: growth?.explainedBy }),
 });
 
+const storedOf = (rows: ReadonlyMap<string, Transfer>): readonly StoredGrowth[] =>
+  [...rows.values()].map((each) => ({
+    rows: [rowOf(each)],
+    units: each.amountUnits,
+    explainedBy: each.growth?.explainedBy ?? [],
+  }));
+
 /** The stored rows of one address in one block, changed by a look in its two batches. */
 class Ledger {
   readonly payments = new Map<string, Transfer>();
   readonly growth = new Map<string, Transfer>();
+  /** Dropped, because transactions explain it. */
+  readonly explained = new Map<string, Transfer>();
 
   look(read: { readonly growth: Transfer | undefined; readonly fresh: readonly Transfer[] }, diesBetween = false) {
-    const storedGrowth = [...this.growth.values()].map(
-      (each): StoredGrowth => ({
-        rows: [rowOf(each)],
-        units: each.amountUnits,
-        explainedBy: each.growth?.explainedBy ?? [],
-      }),
-    );
     const stored = [...this.payments.values()].map(({ txHash, amountUnits: units }) => ({ txHash, units }));
-    const weighed = weighPlace({ ...read, storedGrowth, stored } satisfies PlaceInBlock);
+    const [storedGrowth, explained] = [storedOf(this.growth), storedOf(this.explained)];
+    const weighed = weighPlace({ ...read, block, storedGrowth, explained, stored } satisfies PlaceInBlock);
     for (const each of read.fresh) this.payments.set(transferKey(each), each);
-    for (const row of weighed.replaced) this.growth.delete(transferKey(row));
+    for (const key of weighed.replaced.map(transferKey)) {
+      this.explained.set(key, this.growth.get(key) ?? growthOf(0n));
+      this.growth.delete(key);
+    }
     if (weighed.growth !== null && !diesBetween && !this.growth.has(transferKey(weighed.growth)))
       this.growth.set(transferKey(weighed.growth), weighed.growth);
   }
@@ -72,12 +78,18 @@ const facts = fc.record({
   inside: fc.bigInt({ min: 0n, max: 9n }),
   looks: fc.array(
     fc.oneof(
-      fc.record({ kind: fc.constant("source" as const), knows: fc.array(fc.nat(3), { maxLength: 4 }) }),
-      fc.record({ kind: fc.constant("claim" as const), of: fc.nat(3) }),
+      fc.record({
+        kind: fc.constant("source" as const),
+        knows: fc.array(fc.nat(3), { maxLength: 4 }),
+        dies: fc.boolean(),
+      }),
+      fc.record({ kind: fc.constant("claim" as const), of: fc.nat(3), dies: fc.boolean() }),
     ),
     { minLength: 1, maxLength: 8 },
   ),
 });
+
+const here = { block, explained: [] };
 
 describe("growth and what explains it", () => {
   it("no coin counts twice and, once a source was read, none is missing, in whichever order they are read", () => {
@@ -93,6 +105,9 @@ describe("growth and what explains it", () => {
           const units = rose - fresh.reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
           const marks = fresh.map(({ txHash }) => explainerMark(txHash));
           const growth = each.kind === "claim" || units === 0n ? undefined : growthOf(units, marks);
+          // A Worker that died before the second batch looks again.
+          if (each.dies) ledger.look({ growth, fresh }, true);
+          expect(ledger.units).toBeLessThanOrEqual(rose);
           ledger.look({ growth, fresh });
           isRead ||= each.kind === "source";
           expect(ledger.units).toBeLessThanOrEqual(rose);
@@ -107,13 +122,13 @@ describe("growth and what explains it", () => {
     const growth = growthOf(5n, [explainerMark(hashOf(1))]);
     const storedGrowth = [{ rows: [rowOf(growth)], units: 5n, explainedBy: [explainerMark(hashOf(1))] }];
     const stored = [{ txHash: hashOf(1), units: 2n }];
-    const weighed = weighPlace({ growth, fresh: [transferOf(1, 2n)], storedGrowth, stored });
+    const weighed = weighPlace({ ...here, growth, fresh: [transferOf(1, 2n)], storedGrowth, stored });
     expect(weighed).toEqual({ growth, replaced: [], by: [] });
   });
 
   it("of two sources with different balances, the first is kept", () => {
     const storedGrowth = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
-    const weighed = weighPlace({ growth: growthOf(6n), fresh: [], storedGrowth, stored: [] });
+    const weighed = weighPlace({ ...here, growth: growthOf(6n), fresh: [], storedGrowth, stored: [] });
     expect(weighed).toEqual({ growth: null, replaced: [], by: [] });
   });
 
@@ -121,14 +136,14 @@ describe("growth and what explains it", () => {
     const storedGrowth = [{ rows: [rowOf(growthOf(9n))], units: 9n, explainedBy: [] }];
     const fresh = [transferOf(1, 2n), transferOf(2, 3n), transferOf(3, 1n)];
     const stored = [{ txHash: hashOf(3), units: 1n }];
-    const { by } = weighPlace({ growth: undefined, fresh, storedGrowth, stored });
+    const { by } = weighPlace({ ...here, growth: undefined, fresh, storedGrowth, stored });
     expect(by).toEqual(fresh.slice(0, 2).map(transferKey));
   });
 
   it("a stored transaction replaces growth without waiting for another batch", () => {
     const storedGrowth = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
     const stored = [{ txHash: hashOf(1), units: 5n }];
-    const weighed = weighPlace({ growth: undefined, fresh: [transferOf(1, 5n)], storedGrowth, stored });
+    const weighed = weighPlace({ ...here, growth: undefined, fresh: [transferOf(1, 5n)], storedGrowth, stored });
     expect(weighed).toMatchObject({ growth: null, by: [] });
     expect(weighed.replaced).toHaveLength(1);
   });
