@@ -49,6 +49,17 @@ function withoutRate(history: History): History {
 /** `atMs`: when it asks them. */
 type Held = Pick<InvoiceFact, "id" | "rank" | "merchant"> & { readonly atMs: number };
 
+/** How many payments, and whether they are long after what was asked. */
+const WANTED = [
+  { wanted: 1, isLate: true },
+  { wanted: 1, isLate: false },
+  { wanted: 1, isLate: false },
+  { wanted: 3, isLate: false },
+  { wanted: 4, isLate: false },
+  { wanted: 5, isLate: false },
+  { wanted: 5, isLate: false },
+];
+
 /** How far the clock of a Bitcoin miner may be behind: the median of the last eleven blocks is an hour old. */
 const BEHIND = [21 * MINUTE, 40 * MINUTE, HOUR];
 
@@ -91,8 +102,9 @@ class Draft {
     const dice = this.#dice;
     const invoices = this.#kind === "own" ? dice.oneOf([1, 1, 1, 2]) : dice.oneOf([1, 2, 2, 2, 3]);
     for (let n = 0; n < invoices; n++) this.#open(n);
-    const wanted = dice.oneOf([1, 1, 1, 2, 2, 3, 4]);
-    while (this.#transfers.length < wanted) this.#transfers.push(this.#pay(dice.oneOf(this.#invoices)));
+    // A payment that is alone may be one that no rate prices: that is drawn more often where no quote does.
+    const { wanted, isLate } = dice.oneOf(WANTED);
+    while (this.#transfers.length < wanted) this.#transfers.push(this.#pay(dice.oneOf(this.#invoices), isLate));
     const ends = this.#invoices.map(monitorUntilMs);
     const seen = this.#transfers.flatMap(({ pendingMs, blocks }) => [
       pendingMs ?? 0,
@@ -215,18 +227,19 @@ class Draft {
     return { ...invoice, cancelledAtMs, asked: invoice.asked.filter(({ atMs }) => atMs < cancelledAtMs) };
   }
 
-  #pay(invoice: InvoiceFact): TransferFact {
+  #pay(invoice: InvoiceFact, isLate: boolean): TransferFact {
     const dice = this.#dice;
     const quotes = quotesOf(invoice);
     const quote = dice.chance(0.35) ? quotes.at(-1) : dice.oneOf(quotes);
     if (quote === undefined) throw new Error("nothing was asked");
-    const isExact = dice.chance(this.#kind === "own" ? 0.6 : 0.45);
-    const [timeMs, aheadMs] = this.#momentAndClock(invoice, quote, isExact);
+    const isExact = !isLate && dice.chance(this.#kind === "own" ? 0.6 : 0.45);
+    const [drawnMs, aheadMs] = this.#momentAndClock(invoice, quote, isExact);
+    const timeMs = isLate ? Math.max(drawnMs, quote.endMs + dice.between(HOUR, 4 * HOUR)) : drawnMs;
     const units = isExact ? quote.units : this.#unitsNear(quote.units);
     const isPending = this.#kind === "own" && dice.chance(0.35);
     const pendingMs = isPending ? Math.max(timeMs, quote.askedFromMs) : null;
     const shownMs = Math.max(timeMs, quote.askedFromMs) + (isPending ? 1 : 0);
-    const isMined = pendingMs === null || dice.chance(0.75);
+    const isMined = pendingMs === null || dice.chance(0.65);
     const sightRate = this.#nextRate(invoice.asked.find(({ atMs }) => atMs === quote.askedFromMs)?.rate ?? "1");
     return {
       ...{
@@ -267,9 +280,9 @@ class Draft {
     const earliest = this.#kind === "own" ? slackMs : 24 * SECOND;
     const next = quotesOf(invoice).find((other) => other.askedFromMs >= endMs && endMs > askedFromMs);
     const within = () => askedFromMs + dice.below(Math.max(1, endMs - askedFromMs));
-    if (isExact && dice.chance(0.08)) return askedFromMs - dice.oneOf([1, 12 * SECOND, earliest]);
+    if (isExact && dice.chance(0.12)) return askedFromMs - dice.oneOf([1, 12 * SECOND, earliest]);
     const isNextNear = next !== undefined && next.askedFromMs - endMs < slackMs;
-    if (isNextNear && dice.chance(0.5)) return next.askedFromMs + dice.below(90 * SECOND);
+    if (isNextNear && dice.chance(0.85)) return next.askedFromMs + dice.below(90 * SECOND);
     return dice.oneOf([
       within,
       within,
@@ -301,7 +314,7 @@ class Draft {
     if (!dice.chance(0.22)) return [first];
     const goneMs = visibleMs + dice.between(MINUTE, HOUR);
     const orphan = { ...first, goneMs };
-    if (dice.chance(0.15)) return [orphan];
+    if (dice.chance(0.35)) return [orphan];
     const blockMs = CHAINS[this.#kind].blockMs;
     const againMs = timeMs + dice.oneOf([-blockMs, blockMs, 10 * MINUTE, HOUR, 5 * HOUR]);
     const again = {

@@ -20,7 +20,7 @@ import { historyOf } from "./as-of-scenario.ts";
 import { orderOf, printSchedule, type Schedule, scheduleOf } from "./as-of-schedule.ts";
 import { Tally } from "./as-of-tally.ts";
 
-const HISTORIES = process.env.DEEP ? 100_000 : 5_000;
+const HISTORIES = process.env.DEEP ? 100_000 : 2_750;
 const SCHEDULES = 6;
 const FEWEST_HITS = 100;
 const CAUGHT_WITHIN = 200;
