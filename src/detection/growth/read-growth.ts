@@ -28,6 +28,8 @@ export interface WeighedTransfers {
   readonly orphans: readonly Payment[];
   /** By `transferKey`: growth among `returning` that is not what counts in its block. */
   readonly refuted: ReadonlySet<string>;
+  /** Whether a row of the place that this row is observed in cannot be read: then nothing is weighed there, and what comes back waits for nobody. */
+  readonly isUnweighed: (payment: Payment, observation: ChainObservation) => boolean;
 }
 
 /** `returning`: what known rows are in another block, as only a look at these rows has shown. */
@@ -41,8 +43,10 @@ export async function readGrowth(
   const concerned = watchesBalances(network) ? all.filter((each) => placeOf(each) !== undefined) : [];
   const byPlace = Map.groupBy(concerned, (each) => keyOf(placeOf(each)));
   const places = [...byPlace.values()].flatMap(([each]) => (each === undefined ? [] : (placeOf(each) ?? [])));
-  if (places.length === 0)
-    return ok({ transfers, first: [], remainders: [], replaced: new Map(), orphans: [], refuted: new Set() });
+  if (places.length === 0) {
+    const none = { first: [], remainders: [], replaced: new Map(), orphans: [], refuted: new Set<string>() };
+    return ok({ ...none, transfers, isUnweighed: () => false });
+  }
   const { name } = network;
   const read = await readWithRetry(deps.sleep, async () =>
     batch(deps.db, [selectStoredGrowth(deps.db, name, places), selectExplainers(deps.db, name, places)]),
@@ -52,7 +56,10 @@ export async function readGrowth(
   const unreadable = reportDamaged(network, grown, paid);
   const weighed = weighAll(byPlace, { told: new Set(transfers), grown, paid, unreadable });
   const weighable = new Set(concerned);
-  return ok({ ...weighed, transfers: [...transfers.filter((each) => !weighable.has(each)), ...weighed.transfers] });
+  const others = transfers.filter((each) => !weighable.has(each));
+  const isUnweighed: WeighedTransfers["isUnweighed"] = ({ toAddress: address }, observation) =>
+    observation.kind === "mined" && unreadable.has(keyOf({ address, blockHash: observation.block.hash }));
+  return ok({ ...weighed, transfers: [...others, ...weighed.transfers], isUnweighed });
 }
 
 /** What is stored of these places, and which of their transfers the look was told of. */
@@ -63,7 +70,10 @@ interface Known {
   readonly unreadable: ReadonlySet<string>;
 }
 
-function weighAll(byPlace: ReadonlyMap<string, readonly Transfer[]>, known: Known): WeighedTransfers {
+function weighAll(
+  byPlace: ReadonlyMap<string, readonly Transfer[]>,
+  known: Known,
+): Omit<WeighedTransfers, "isUnweighed"> {
   const { told, unreadable } = known;
   const storedGrowth = Map.groupBy(
     known.grown.flatMap((of) => (of.row === null ? [] : [{ ...of, row: of.row }])),
@@ -146,9 +156,14 @@ export function countOnce(
 
 /** The rows that come into another block than they were in, as `countOnce` takes them. */
 export function comingIn(
-  changes: readonly { readonly before: Payment | undefined; readonly after: Payment | StoredPayment }[],
+  changes: readonly {
+    readonly before: Payment | undefined;
+    readonly after: Payment | StoredPayment;
+    readonly isUnweighed?: boolean;
+  }[],
 ): readonly (Payment | StoredPayment)[] {
-  return changes.flatMap(({ before, after }) => {
+  return changes.flatMap(({ before, after, isUnweighed = false }) => {
+    if (isUnweighed) return [];
     const isIn = before !== undefined && after.blockHash !== null && after.blockHash !== before.blockHash;
     // What explains growth is known where it was found by its balance.
     return isIn && (growthHeight(after.txHash) === undefined || "evidence" in after) ? [after] : [];

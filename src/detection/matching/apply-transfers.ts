@@ -77,6 +77,7 @@ const EQUAL_AT_ONCE = 100;
 interface Look {
   readonly findings: Findings;
   readonly replaced: WeighedTransfers["replaced"];
+  readonly isUnweighed: WeighedTransfers["isUnweighed"];
   readonly progress: Progress;
   readonly quota: Quota;
   readonly invoices: Set<InvoiceId>;
@@ -91,7 +92,7 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
   const returning = findings.seen.flatMap(({ payment, observation }) => returningAs(payment, observation));
   const weighed = await readGrowth(deps, findings.network, unique(findings.transfers), returning);
   if (!weighed.ok) return weighed;
-  const { transfers, first, remainders, replaced, orphans, refuted } = weighed.value;
+  const { transfers, first, remainders, replaced, orphans, refuted, isUnweighed } = weighed.value;
   const found = Map.groupBy([...transfers, ...first, ...remainders], transferKey);
   const isHearsay = findings.isHearsay === true;
   // What was observed of a row counts, unless a transfer says what became of it. One that must not overrule the row says nothing: where its block
@@ -107,6 +108,7 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
   const look: Look = {
     findings,
     replaced,
+    isUnweighed,
     progress: new Progress(findings.budget),
     quota: new Quota(),
     invoices: new Set(),
@@ -160,7 +162,11 @@ async function applyPart(deps: ApplyDependencies, look: Look, part: Part): Promi
   const explained = sure.map(({ transfer }) => transfer);
   const seen = [...ownedOf(explained, replaced), ...part.seen];
   const observations = observationsOf({ ...findings, transfers: part.transfers, seen }, known, findings.seen);
-  const changing = observations.filter((each) => changesPayment(deps, findings, each));
+  const changing = observations.flatMap((each) =>
+    changesPayment(deps, findings, each)
+      ? [{ ...each, isUnweighed: look.isUnweighed(each.payment, each.observation) }]
+      : [],
+  );
   const explaining = changing.flatMap(({ payment, observation }) => returningAs(payment, observation));
   const gone = [...new Set(explaining.flatMap((each) => replaced.get(transferKey(each)) ?? []))].map(asReplaced);
   if (gone.length > 0) {

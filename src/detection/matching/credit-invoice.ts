@@ -166,16 +166,17 @@ interface Pair {
   readonly created?: StoredPayment;
   /** Whether a user must review the invoice because of this change. */
   readonly needsReview: boolean;
+  readonly isUnweighed?: boolean;
 }
 
 /** The invoice's known payments with their new observations, whether a rule credited them or a user assigned them. */
 function seenPairs(file: InvoiceFile, findings: InvoiceFindings, nowMs: number): readonly Pair[] {
   const { network, heights, seen } = findings;
-  return seen.flatMap(({ payment, observation, mayConfirm = true }) => {
+  return seen.flatMap(({ payment, observation, mayConfirm = true, isUnweighed = false }) => {
     const before = file.payments.find(({ id }) => id === payment.id);
     if (before === undefined) return [];
     const after = paymentAfter(before, observation, { network, heights, nowMs, mayConfirm });
-    return [{ before, after, needsReview: isUndone(before, observation, findings.credits) }];
+    return [{ before, after, isUnweighed, needsReview: isUndone(before, observation, findings.credits) }];
   });
 }
 

@@ -10,6 +10,8 @@ export interface Seen {
   readonly payment: Payment;
   readonly observation: ChainObservation;
   readonly mayConfirm?: boolean;
+  /** Rows of its block cannot be read (`WeighedTransfers`). */
+  readonly isUnweighed?: boolean;
 }
 
 export class Progress {

@@ -60,7 +60,7 @@ export async function recordObservations(
         deps.db,
         some.map(({ payment }) => payment),
       ),
-      ...countOnce(deps.db, network, comingIn(some.map(({ payment, after }) => ({ before: payment, after }))), []),
+      ...countOnce(deps.db, network, comingIn(some.map((each) => ({ ...each, before: each.payment }))), []),
       ...joinStatements(lists),
     ]);
     if (!done.ok) return done;

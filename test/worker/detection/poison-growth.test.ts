@@ -50,6 +50,16 @@ describe.each(POISONS)("growth that is stored with %s", (poison) => {
     // Reading the same again adds nothing.
     expect(await bad.look([explains, asGrowth(paid)])).toEqual({ ok: true, value: { invoices: [] } });
   });
+
+  it("keeps nobody waiting for a transaction that comes back into its block", async () => {
+    const { bad, invoice, paid, otherStatus } = await shops(asGrowth, poison);
+    const explains = asNative(bad.transfer(invoice.address, 7n * 10n ** 17n));
+    const before = { height: 99, hash: "before", timeMs: explains.block?.timeMs ?? 0 };
+    expect(await bad.look([{ ...explains, block: before }])).toMatchObject({ ok: true });
+    expect(await bad.look([explains, asGrowth(paid)])).toMatchObject({ ok: true });
+    expect(await otherStatus()).toBe("PAID");
+    expect(await bad.payment(explains)).toMatchObject({ blockHash: explains.block?.hash });
+  });
 });
 
 it("a stored transaction with an unreadable amount keeps nobody else from being credited, and leaves growth beside it UNMATCHED", async () => {
