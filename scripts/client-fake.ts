@@ -1,12 +1,16 @@
 // What the fake of the client (client/testing.ts) takes from the service instead of saying it a second time: the schemas of requests, the
-// refusals, the pairs with their grains, and the fixed prices of development.
+// refusals, their messages, the pairs with their grains, and the fixed prices of development.
 import type { ApiDocument, Schema } from "../client/scripts/client-types.ts";
 import { NETWORKS } from "../src/chains/networks.ts";
+import { ADDRESS_ECHO, HOST_NAME, RESERVED_ENDS } from "../src/lib/public-host.ts";
+import { UNSEEN } from "../src/notifications/webhooks/endpoint-url.ts";
 import { EVENT_TYPES } from "../src/platform/events/event.ts";
 import type { FailureCode } from "../src/platform/failures.ts";
 import { failureResponse } from "../src/platform/http/errors.ts";
 import { SAMPLES } from "../src/platform/http/refusals.ts";
+import type { RouteSpec } from "../src/platform/http/route.ts";
 import { fixedRateTable } from "../src/rates/fixed-rates.ts";
+import { rulesBetween, urlReasons, withMessages, withUsual } from "./client-fake-messages.ts";
 
 /** Operations with a body that the fake offers. */
 const BODIES: readonly string[] = [
@@ -68,15 +72,22 @@ const CHECKED = [
 ];
 
 /** TypeScript source of the tables. Not yet formatted. */
-export async function clientFake(document: ApiDocument): Promise<string> {
+export async function clientFake(document: ApiDocument, specs: readonly RouteSpec[]): Promise<string> {
+  const requestOf = (operationId: string) => {
+    const spec = specs.find((each) => each.operationId === operationId);
+    if (spec === undefined) throw new Error(`there is no operation ${operationId}`);
+    return QUERIES.includes(operationId) ? spec.query() : spec.body();
+  };
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-  const schemas = operations.flatMap(({ operationId, requestBody, parameters }) => {
+  const requests = operations.flatMap(({ operationId, requestBody, parameters }) => {
+    const isQuery = QUERIES.includes(operationId);
+    const query = parameters.filter((each) => each.in === "query").map(({ name, schema }) => [name, schema]);
     const body = requestBody?.content["application/json"]?.schema;
-    if (BODIES.includes(operationId) && body !== undefined) return [[operationId, checked(body)]];
-    if (!QUERIES.includes(operationId)) return [];
-    const query = parameters.filter((each) => each.in === "query").map(({ name, schema }) => [name, checked(schema)]);
-    return [[operationId, { type: "object", properties: Object.fromEntries(query) }]];
+    const schema = isQuery ? { type: "object", properties: Object.fromEntries(query) } : body;
+    if (schema === undefined || !(isQuery || BODIES.includes(operationId))) return [];
+    return [[operationId, withMessages(checked(schema), { request: requestOf(operationId), path: [], isQuery })]];
   });
+  const { usual, schemas } = withUsual(Object.fromEntries(requests));
   const refusals = await Promise.all(CODES.map(async (code) => [code, await refusalOf(code)]));
   const table = fixedRateTable(0);
   const prices = Object.entries(table.assets).map(([code, { usd }]) => [code, usd]);
@@ -86,9 +97,24 @@ export async function clientFake(document: ApiDocument): Promise<string> {
     import type { Checked } from "./validate.ts";
 
     /** Requests, as JSON Schema. */
-    export const SCHEMAS: Readonly<Record<string, Checked>> = ${JSON.stringify(Object.fromEntries(schemas))};
+    export const SCHEMAS: Readonly<Record<string, Checked>> = ${JSON.stringify(schemas)};
 
-    /** Every refusal that the fake answers. */
+    /** Messages of the problems of a request, where its schema has none of its own. */
+    export const SAYS: Readonly<Record<string, string>> = ${JSON.stringify(usual)};
+
+    /** Problems that no schema has. */
+    export const RULES = ${JSON.stringify(rulesBetween(requestOf))} as const;
+
+    /** Why the URL of an endpoint is refused. */
+    export const URL_REASONS = ${JSON.stringify(urlReasons())} as const;
+
+    /** For URLs of endpoints: characters that nobody sees, the shape of a host's name, last labels that are reserved, and names that resolve to the address in them. */
+    export const UNSEEN = ${UNSEEN};
+    export const HOST_NAME = ${HOST_NAME};
+    export const RESERVED_ENDS: readonly string[] = ${JSON.stringify(RESERVED_ENDS)};
+    export const ADDRESS_ECHO = ${ADDRESS_ECHO};
+
+    /** Every refusal that the fake answers, with {placeholders} in its message. */
     export const REFUSALS = ${JSON.stringify(Object.fromEntries(refusals))} as const;
 
     /** Every pair of the service. */
@@ -105,7 +131,9 @@ export async function clientFake(document: ApiDocument): Promise<string> {
   `;
 }
 
-function checked(schema: Schema): object {
+function checked(schema: Schema): Schema {
+  const { type } = schema;
+  if (Array.isArray(type)) return { anyOf: type.map((each) => checked({ ...schema, type: each })) };
   const members = Object.entries(schema).filter(([name]) => CHECKED.includes(name));
   return Object.fromEntries(members.map(([name, value]) => [name, name === "enum" ? value : within(name, value)]));
 }
@@ -121,8 +149,16 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The answer to a failure each of whose texts is a placeholder. */
 async function refusalOf(code: FailureCode): Promise<object> {
-  const answer = failureResponse(SAMPLES[code], "");
+  const named = (name: string, value: unknown) => {
+    // The message of a problem is the whole message.
+    if (name === "details") return [{ path: "", message: "{message}" }];
+    if (Array.isArray(value)) return [`{${name}}`];
+    const isFact = typeof value === "string" && name !== "code" && /^[^{]/.test(value);
+    return isFact ? `{${name}}` : value;
+  };
+  const answer = failureResponse(JSON.parse(JSON.stringify(SAMPLES[code], named)), "");
   const { message, error } = JSON.parse(await answer.text());
   return { status: answer.status, error, message };
 }

@@ -24,7 +24,7 @@ keepGenerated({
 });
 keepGenerated({
   file: "client/testing/tables.ts",
-  text: await clientFake(document),
+  text: await clientFake(document, specs),
   command: "npm run client:generate",
 });
 

@@ -132,7 +132,8 @@ function routeOf(method: string, path: string | undefined): Found {
   });
   const found = all.find(({ of }) => of === method);
   if (found !== undefined) return found;
-  throw new Refused(all.length === 0 ? "ROUTE_NOT_FOUND" : "METHOD_NOT_ALLOWED");
+  if (all.length === 0) throw new Refused("ROUTE_NOT_FOUND");
+  throw new Refused("METHOD_NOT_ALLOWED", { allow: all.map(({ of }) => of).join(", ") });
 }
 
 function paramsIn(pattern: string, path: string): Found["params"] | undefined {

@@ -5,7 +5,7 @@ import { change as changeRow, customerWithEmail, newCustomer } from "./catalogue
 import { microsOf, microsText, unitsText } from "./decimals.ts";
 import { type News, record } from "./events.ts";
 import { amountsFor, type Pair, pairNamed, paymentUri, priceUnits, rateOf } from "./pairs.ts";
-import { invalid, Refused } from "./refusal.ts";
+import { invalid, Refused, ruleProblem } from "./refusal.ts";
 import { methodOf, paymentsOf, settle } from "./settle.ts";
 import { type FakeInvoice, type FakeMethod, type FakeState, timeOf } from "./state.ts";
 
@@ -59,7 +59,8 @@ export function invoiceOf(state: FakeState, id: string): FakeInvoice {
 
 export function updateInvoice(state: FakeState, id: string, body: Api.UpdateInvoiceBody): FakeInvoice {
   const invoice = invoiceOf(state, id);
-  if (invoice.body.status !== "AWAITING_PAYMENT") throw new Refused("INVOICE_NOT_EDITABLE");
+  const { status } = invoice.body;
+  if (status !== "AWAITING_PAYMENT") throw new Refused("INVOICE_NOT_EDITABLE", { status });
   const { name, description, redirectUrl, metadata } = body;
   const before = JSON.stringify(invoice.body);
   const customer = customerOfInvoice(state, body, false, invoice.body.customerId);
@@ -72,7 +73,8 @@ export function updateInvoice(state: FakeState, id: string, body: Api.UpdateInvo
 export function cancelInvoice(state: FakeState, id: string): FakeInvoice {
   const invoice = invoiceOf(state, id);
   if (paymentsOf(state, invoice).length > 0) throw new Refused("INVOICE_HAS_PAYMENTS");
-  if (invoice.body.status !== "AWAITING_PAYMENT") throw new Refused("INVOICE_NOT_CANCELLABLE");
+  const { status } = invoice.body;
+  if (status !== "AWAITING_PAYMENT") throw new Refused("INVOICE_NOT_CANCELLABLE", { status });
   invoice.isCancelled = true;
   invoice.body.monitorUntil = new Date(state.now() + MONITOR_SECONDS * 1_000).toISOString();
   settle(state, invoice);
@@ -85,8 +87,9 @@ export function resolveInvoice(state: FakeState, id: string, body: Api.ResolveIn
   const { action, reason, txHash = null } = body;
   const isAccepting = action === "ACCEPT";
   if (!isAccepting && !invoice.body.needsReview) throw new Refused("NOTHING_TO_REVIEW");
-  if (isAccepting && !["AWAITING_PAYMENT", "EXPIRED", "UNDERPAID", "CANCELLED"].includes(invoice.body.status))
-    throw new Refused("INVOICE_NOT_RESOLVABLE");
+  const { status } = invoice.body;
+  if (isAccepting && !["AWAITING_PAYMENT", "EXPIRED", "UNDERPAID", "CANCELLED"].includes(status))
+    throw new Refused("INVOICE_NOT_RESOLVABLE", { status });
   invoice.isAccepted ||= isAccepting;
   invoice.body.needsReview = false;
   invoice.body.resolution = { action, reason, actor, at: timeOf(state), txHash };
@@ -100,11 +103,12 @@ export function resolveInvoice(state: FakeState, id: string, body: Api.ResolveIn
 export function activate(state: FakeState, id: string, body: Api.ActivatePaymentMethodBody) {
   const invoice = invoiceOf(state, id);
   const pair = pairNamed(body);
-  if (pair === undefined) throw new Refused("UNSUPPORTED_PAIR");
+  if (pair === undefined) throw pairRefused("UNSUPPORTED_PAIR", body);
   const shown = () => shownMethods(state, invoice).find((each) => isOf(each, pair));
   if (methodOf(invoice, pair) !== undefined) return { status: 200, body: shown() };
-  if (invoice.body.status !== "AWAITING_PAYMENT") throw new Refused("INVOICE_NOT_PAYABLE");
-  if (walletFor(state, pair) === undefined) throw new Refused("NO_ENABLED_WALLET");
+  const { status } = invoice.body;
+  if (status !== "AWAITING_PAYMENT") throw new Refused("INVOICE_NOT_PAYABLE", { status });
+  if (walletFor(state, pair) === undefined) throw pairRefused("NO_ENABLED_WALLET", pair);
   if (invoice.expectedMicros === 0n) throw new Refused("ANY_AMOUNT_NEEDS_OWN_ADDRESS");
   const news = activated(state, invoice, pair);
   invoice.body.updatedAt = timeOf(state);
@@ -151,16 +155,16 @@ function termsOf(state: FakeState, body: NewInvoice, isPublic: boolean): Terms {
   const isOther = product !== undefined && (microsText(micros) !== product.price || currency !== product.currency);
   if (isPublic && isOther && Number(product.price) > 0) throw new Refused("PRICE_IS_FIXED");
   if (rawAmount === undefined && product !== undefined && currency !== product.currency)
-    throw invalid([{ path: "currency", message: `the product's price is in ${product.currency}` }]);
+    throw invalid([ruleProblem("productCurrency", product)]);
   return { name, micros, currency, product };
 }
 
 function namedPairs(named: NewInvoice["paymentMethods"]): readonly Pair[] | undefined {
   return named?.map((each, place) => {
     const pair = pairNamed(each);
-    if (pair === undefined) throw new Refused("UNSUPPORTED_PAIR");
+    if (pair === undefined) throw pairRefused("UNSUPPORTED_PAIR", each);
     if (named.slice(0, place).some((other) => pairNamed(other) === pair))
-      throw invalid([{ path: `paymentMethods.${place}`, message: "is a duplicate: name each pair only once" }]);
+      throw invalid([ruleProblem("duplicate", { place })]);
     return pair;
   });
 }
@@ -168,11 +172,19 @@ function namedPairs(named: NewInvoice["paymentMethods"]): readonly Pair[] | unde
 /** The named ones, or the only one there is. */
 function chosenPairs(state: FakeState, named: readonly Pair[] | undefined, micros: bigint): readonly Pair[] {
   if (named !== undefined) {
-    if (named.some((pair) => walletFor(state, pair) === undefined)) throw new Refused("NO_ENABLED_WALLET");
+    const without = named.find((pair) => walletFor(state, pair) === undefined);
+    if (without !== undefined) throw pairRefused("NO_ENABLED_WALLET", without);
     return named;
   }
   const all = state.wallets.flatMap((wallet) => pairNamed(wallet) ?? []);
   return all.length === 1 && micros > 0n ? all : [];
+}
+
+function pairRefused(
+  code: "UNSUPPORTED_PAIR" | "NO_ENABLED_WALLET",
+  { cryptocurrency, network }: Pick<Pair, "cryptocurrency" | "network">,
+): Refused {
+  return new Refused(code, { cryptocurrency, network });
 }
 
 function walletFor(state: FakeState, pair: Pair): Api.Wallet | undefined {

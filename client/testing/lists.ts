@@ -1,5 +1,5 @@
 // A page of a list, newest first, with the API's cursors and page numbers.
-import { invalid } from "./refusal.ts";
+import { invalid, ruleProblem } from "./refusal.ts";
 
 /** A row, and its place in the list. */
 export interface Row {
@@ -44,7 +44,7 @@ function cursorOf({ at, id }: Row): string {
 
 function afterCursor(newest: readonly Row[], cursor: string): readonly Row[] {
   const [, , id] = /^(\d{1,16})\.([a-z]{3}_([0-9A-Z]{26}))$/.exec(decoded(cursor)) ?? [];
-  if (id === undefined) throw invalid([{ path: "cursor", message: "is not a cursor of this list" }]);
+  if (id === undefined) throw invalid([ruleProblem("cursor")]);
   return newest.filter((row) => row.id < id);
 }
 

@@ -136,7 +136,7 @@ export function resolvePayment(state: FakeState, id: string, body: Api.ResolvePa
   if (action === "ASSIGN" && invoice === undefined) throw new Refused("INVOICE_NOT_FOUND");
   const isIgnored = status === "IGNORED";
   const isOpen = action === "REOPEN" ? isIgnored : status === "UNMATCHED" || (isIgnored && action === "ASSIGN");
-  if (!isOpen || payment.body.invoiceId !== null) throw new Refused("PAYMENT_NOT_RESOLVABLE");
+  if (!isOpen || payment.body.invoiceId !== null) throw new Refused("PAYMENT_NOT_RESOLVABLE", { status });
   const at = timeOf(state);
   payment.resolution = { action, reason, actor, at };
   payment.body.updatedAt = at;

@@ -7,8 +7,16 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
   createInvoice: {
     type: "object",
     properties: {
-      name: { type: "string", minLength: 1, maxLength: 200 },
-      rawAmount: { type: "number", minimum: 0, maximum: 1000000 },
+      name: { type: "string", minLength: 1, maxLength: 200, says: { needed: "is required without a productId" } },
+      rawAmount: {
+        type: "number",
+        minimum: 0,
+        maximum: 1000000,
+        says: {
+          needed: "is required without a productId",
+          amount: "must be 0 or at least 0.0000005: a smaller amount would be rounded to 0, which means any amount",
+        },
+      },
       currency: {
         type: "string",
         maxLength: 20,
@@ -56,20 +64,42 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
           "CRO",
           "TRX",
         ],
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
       },
-      productId: { type: "string", maxLength: 40 },
+      productId: {
+        type: "string",
+        maxLength: 40,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
       customerEmail: {
         type: "string",
         maxLength: 320,
         pattern:
           "^(?:[A-Za-z0-9_'+\\-]+\\.)*[A-Za-z0-9_'+\\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
       },
       customerName: { type: "string", minLength: 1, maxLength: 200 },
-      customerAddress: { type: "string", minLength: 0, maxLength: 500 },
-      customerPhoneNumber: { type: "string", minLength: 0, maxLength: 50 },
-      description: { type: "string", minLength: 0, maxLength: 1000 },
-      redirectUrl: { type: "string", maxLength: 2048 },
-      metadata: { type: "object", additionalProperties: { type: "string" }, maxProperties: 50 },
+      customerAddress: { type: "string", maxLength: 500 },
+      customerPhoneNumber: { type: "string", maxLength: 50 },
+      description: { type: "string", maxLength: 1000 },
+      redirectUrl: {
+        type: "string",
+        maxLength: 2048,
+        says: {
+          maxLength: "Too big: expected string to have <={maxLength} characters",
+          text: "must be an http or https URL without a user name or password",
+        },
+      },
+      metadata: {
+        type: "object",
+        additionalProperties: { type: "string" },
+        maxProperties: 50,
+        says: {
+          type: "must be an object whose values are strings",
+          values: "must be an object whose values are strings",
+          bytes: "must be at most 8,192 bytes as JSON",
+        },
+      },
       externalId: { type: "string", minLength: 1, maxLength: 200 },
       expiresInSeconds: { type: "integer", minimum: 60, maximum: 2592000 },
       paymentMethods: {
@@ -87,17 +117,22 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
       },
     },
     additionalProperties: false,
-    required: ["name", "rawAmount"],
+    required: [],
   },
   listInvoices: {
     type: "object",
     properties: {
-      limit: { type: "integer", minimum: 1, maximum: 100 },
-      cursor: { type: "string", maxLength: 200 },
-      page: { type: "integer", minimum: 1, maximum: 1000 },
+      limit: { type: "integer", minimum: 1, maximum: 100, says: "must be a whole number from {minimum} to {maximum}" },
+      cursor: {
+        type: "string",
+        maxLength: 200,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
+      page: { type: "integer", minimum: 1, maximum: 1000, says: "must be a whole number from {minimum} to {maximum}" },
       status: {
         type: "string",
         enum: ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID", "OVERPAID", "UNDERPAID", "EXPIRED", "CANCELLED"],
+        says: { enum: "Invalid option: expected one of {options}" },
       },
       currency: {
         type: "string",
@@ -146,9 +181,18 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
           "CRO",
           "TRX",
         ],
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
       },
-      customerId: { type: "string", maxLength: 40 },
-      externalId: { type: "string", maxLength: 200 },
+      customerId: {
+        type: "string",
+        maxLength: 40,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
+      externalId: {
+        type: "string",
+        maxLength: 200,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
       createdFrom: {
         type: "string",
         anyOf: [
@@ -156,11 +200,13 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
             type: "string",
             pattern:
               "^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))T(?:(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?(?:Z|([+-](?:[01]\\d|2[0-3]):[0-5]\\d)))$",
+            says: { pattern: "must be an ISO 8601 time or date" },
           },
           {
             type: "string",
             pattern:
               "^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))$",
+            says: { pattern: "must be an ISO 8601 time or date" },
           },
         ],
       },
@@ -171,16 +217,26 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
             type: "string",
             pattern:
               "^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))T(?:(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?(?:Z|([+-](?:[01]\\d|2[0-3]):[0-5]\\d)))$",
+            says: { pattern: "must be an ISO 8601 time or date" },
           },
           {
             type: "string",
             pattern:
               "^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))$",
+            says: { pattern: "must be an ISO 8601 time or date" },
           },
         ],
       },
-      needsReview: { type: "boolean" },
-      search: { type: "string", minLength: 1, maxLength: 320 },
+      needsReview: { type: "boolean", says: { type: "must be true or false" } },
+      search: {
+        type: "string",
+        minLength: 1,
+        maxLength: 320,
+        says: {
+          minLength: "Too small: expected string to have >={minLength} characters",
+          maxLength: "Too big: expected string to have <={maxLength} characters",
+        },
+      },
     },
   },
   updateInvoice: {
@@ -192,20 +248,46 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
         maxLength: 320,
         pattern:
           "^(?:[A-Za-z0-9_'+\\-]+\\.)*[A-Za-z0-9_'+\\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
       },
       customerName: { type: "string", minLength: 1, maxLength: 200 },
-      customerAddress: { type: "string", minLength: 0, maxLength: 500 },
-      customerPhoneNumber: { type: "string", minLength: 0, maxLength: 50 },
-      description: { anyOf: [{ type: "string", minLength: 0, maxLength: 1000 }, { type: "null" }] },
-      redirectUrl: { anyOf: [{ type: "string", maxLength: 2048 }, { type: "null" }] },
-      metadata: { type: "object", additionalProperties: { type: "string" }, maxProperties: 50 },
+      customerAddress: { type: "string", maxLength: 500 },
+      customerPhoneNumber: { type: "string", maxLength: 50 },
+      description: { anyOf: [{ type: "string", maxLength: 1000 }, { type: "null" }] },
+      redirectUrl: {
+        anyOf: [
+          {
+            type: "string",
+            maxLength: 2048,
+            says: {
+              maxLength: "Too big: expected string to have <={maxLength} characters",
+              text: "must be an http or https URL without a user name or password",
+            },
+          },
+          { type: "null" },
+        ],
+      },
+      metadata: {
+        type: "object",
+        additionalProperties: { type: "string" },
+        maxProperties: 50,
+        says: {
+          type: "must be an object whose values are strings",
+          values: "must be an object whose values are strings",
+          bytes: "must be at most 8,192 bytes as JSON",
+        },
+      },
     },
     additionalProperties: false,
   },
   resolveInvoice: {
     type: "object",
     properties: {
-      action: { type: "string", enum: ["ACCEPT", "DISMISS", "RETURNED"] },
+      action: {
+        type: "string",
+        enum: ["ACCEPT", "DISMISS", "RETURNED"],
+        says: "Invalid option: expected one of {options}",
+      },
       reason: { type: "string", minLength: 1, maxLength: 500 },
       txHash: { type: "string", minLength: 1, maxLength: 100 },
     },
@@ -224,20 +306,44 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
   listPayments: {
     type: "object",
     properties: {
-      limit: { type: "integer", minimum: 1, maximum: 100 },
-      cursor: { type: "string", maxLength: 200 },
-      page: { type: "integer", minimum: 1, maximum: 1000 },
-      status: { type: "string", enum: ["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"] },
-      network: { type: "string" },
-      txHash: { type: "string", maxLength: 80 },
-      invoiceId: { type: "string", maxLength: 40 },
+      limit: { type: "integer", minimum: 1, maximum: 100, says: "must be a whole number from {minimum} to {maximum}" },
+      cursor: {
+        type: "string",
+        maxLength: 200,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
+      page: { type: "integer", minimum: 1, maximum: 1000, says: "must be a whole number from {minimum} to {maximum}" },
+      status: {
+        type: "string",
+        enum: ["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"],
+        says: { enum: "Invalid option: expected one of {options}" },
+      },
+      network: { type: "string", says: { text: "is not a supported network" } },
+      txHash: {
+        type: "string",
+        maxLength: 80,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
+      invoiceId: {
+        type: "string",
+        maxLength: 40,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
     },
   },
   resolvePayment: {
     type: "object",
     properties: {
-      action: { type: "string", enum: ["ASSIGN", "IGNORE", "REOPEN"] },
-      invoiceId: { type: "string", maxLength: 40 },
+      action: {
+        type: "string",
+        enum: ["ASSIGN", "IGNORE", "REOPEN"],
+        says: "Invalid option: expected one of {options}",
+      },
+      invoiceId: {
+        type: "string",
+        maxLength: 40,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
       reason: { type: "string", minLength: 1, maxLength: 500 },
     },
     required: ["action", "reason"],
@@ -246,17 +352,29 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
   listEvents: {
     type: "object",
     properties: {
-      limit: { type: "integer", minimum: 1, maximum: 100 },
-      cursor: { type: "string", maxLength: 200 },
-      type: { type: "string" },
-      invoiceId: { type: "string", maxLength: 40 },
-      after: { type: "string", maxLength: 40 },
+      limit: { type: "integer", minimum: 1, maximum: 100, says: "must be a whole number from {minimum} to {maximum}" },
+      cursor: {
+        type: "string",
+        maxLength: 200,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
+      type: { type: "string", says: { text: "is not an event type" } },
+      invoiceId: {
+        type: "string",
+        maxLength: 40,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
+      after: {
+        type: "string",
+        maxLength: 40,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
     },
   },
   createWebhook: {
     type: "object",
     properties: {
-      url: { type: "string", maxLength: 2048 },
+      url: { type: "string" },
       events: {
         minItems: 1,
         maxItems: 50,
@@ -311,9 +429,10 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
             "webhook.*",
             "*",
           ],
+          says: { enum: "is not an event type; the closest is {nearest}", enumFar: "is not an event type" },
         },
       },
-      description: { anyOf: [{ type: "string", minLength: 0, maxLength: 500 }, { type: "null" }] },
+      description: { anyOf: [{ type: "string", maxLength: 500 }, { type: "null" }] },
       isActive: { type: "boolean" },
       retryCount: { type: "integer", minimum: 0, maximum: 10 },
       timeout: { type: "integer", minimum: 1000, maximum: 30000 },
@@ -324,7 +443,7 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
   updateWebhook: {
     type: "object",
     properties: {
-      url: { type: "string", maxLength: 2048 },
+      url: { type: "string" },
       events: {
         minItems: 1,
         maxItems: 50,
@@ -379,21 +498,30 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
             "webhook.*",
             "*",
           ],
+          says: { enum: "is not an event type; the closest is {nearest}", enumFar: "is not an event type" },
         },
       },
-      description: { anyOf: [{ type: "string", minLength: 0, maxLength: 500 }, { type: "null" }] },
+      description: { anyOf: [{ type: "string", maxLength: 500 }, { type: "null" }] },
       isActive: { type: "boolean" },
       retryCount: { type: "integer", minimum: 0, maximum: 10 },
       timeout: { type: "integer", minimum: 1000, maximum: 30000 },
     },
     additionalProperties: false,
+    says: { empty: "must have at least one field" },
   },
   createProduct: {
     type: "object",
     properties: {
       name: { type: "string", minLength: 1, maxLength: 200 },
-      description: { anyOf: [{ type: "string", minLength: 0, maxLength: 1000 }, { type: "null" }] },
-      price: { type: "number", minimum: 0, maximum: 1000000 },
+      description: { anyOf: [{ type: "string", maxLength: 1000 }, { type: "null" }] },
+      price: {
+        type: "number",
+        minimum: 0,
+        maximum: 1000000,
+        says: {
+          amount: "must be 0 or at least 0.0000005: a smaller amount would be rounded to 0, which means any amount",
+        },
+      },
       currency: {
         type: "string",
         maxLength: 20,
@@ -441,8 +569,9 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
           "CRO",
           "TRX",
         ],
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
       },
-      image: { type: ["string", "null"] },
+      image: { anyOf: [{ type: "string" }, { type: "null" }] },
       isActive: { type: "boolean" },
       askForName: { type: "boolean" },
       askForAddress: { type: "boolean" },
@@ -454,19 +583,38 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
   listProducts: {
     type: "object",
     properties: {
-      limit: { type: "integer", minimum: 1, maximum: 100 },
-      cursor: { type: "string", maxLength: 200 },
-      page: { type: "integer", minimum: 1, maximum: 1000 },
-      isActive: { type: "boolean" },
-      search: { type: "string", minLength: 1, maxLength: 320 },
+      limit: { type: "integer", minimum: 1, maximum: 100, says: "must be a whole number from {minimum} to {maximum}" },
+      cursor: {
+        type: "string",
+        maxLength: 200,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
+      page: { type: "integer", minimum: 1, maximum: 1000, says: "must be a whole number from {minimum} to {maximum}" },
+      isActive: { type: "boolean", says: { type: "must be true or false" } },
+      search: {
+        type: "string",
+        minLength: 1,
+        maxLength: 320,
+        says: {
+          minLength: "Too small: expected string to have >={minLength} characters",
+          maxLength: "Too big: expected string to have <={maxLength} characters",
+        },
+      },
     },
   },
   updateProduct: {
     type: "object",
     properties: {
       name: { type: "string", minLength: 1, maxLength: 200 },
-      description: { anyOf: [{ type: "string", minLength: 0, maxLength: 1000 }, { type: "null" }] },
-      price: { type: "number", minimum: 0, maximum: 1000000 },
+      description: { anyOf: [{ type: "string", maxLength: 1000 }, { type: "null" }] },
+      price: {
+        type: "number",
+        minimum: 0,
+        maximum: 1000000,
+        says: {
+          amount: "must be 0 or at least 0.0000005: a smaller amount would be rounded to 0, which means any amount",
+        },
+      },
       currency: {
         type: "string",
         maxLength: 20,
@@ -514,14 +662,16 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
           "CRO",
           "TRX",
         ],
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
       },
-      image: { type: ["string", "null"] },
+      image: { anyOf: [{ type: "string" }, { type: "null" }] },
       isActive: { type: "boolean" },
       askForName: { type: "boolean" },
       askForAddress: { type: "boolean" },
       askForPhoneNumber: { type: "boolean" },
     },
     additionalProperties: false,
+    says: { empty: "must contain at least one field" },
   },
   upsertCustomer: {
     type: "object",
@@ -533,26 +683,52 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
             maxLength: 320,
             pattern:
               "^(?:[A-Za-z0-9_'+\\-]+\\.)*[A-Za-z0-9_'+\\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+            says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
           },
           { type: "null" },
         ],
       },
       name: { anyOf: [{ type: "string", minLength: 1, maxLength: 200 }, { type: "null" }] },
-      address: { anyOf: [{ type: "string", minLength: 0, maxLength: 500 }, { type: "null" }] },
-      phoneNumber: { anyOf: [{ type: "string", minLength: 0, maxLength: 50 }, { type: "null" }] },
+      address: { anyOf: [{ type: "string", maxLength: 500 }, { type: "null" }] },
+      phoneNumber: { anyOf: [{ type: "string", maxLength: 50 }, { type: "null" }] },
       metadata: {
-        anyOf: [{ type: "object", additionalProperties: { type: "string" }, maxProperties: 50 }, { type: "null" }],
+        anyOf: [
+          {
+            type: "object",
+            additionalProperties: { type: "string" },
+            maxProperties: 50,
+            says: {
+              type: "must be an object whose values are strings",
+              values: "must be an object whose values are strings",
+              bytes: "must be at most 8,192 bytes as JSON",
+            },
+          },
+          { type: "null" },
+        ],
       },
     },
     additionalProperties: false,
+    says: { empty: "must contain at least one field that is not null" },
   },
   listCustomers: {
     type: "object",
     properties: {
-      limit: { type: "integer", minimum: 1, maximum: 100 },
-      cursor: { type: "string", maxLength: 200 },
-      page: { type: "integer", minimum: 1, maximum: 1000 },
-      search: { type: "string", minLength: 1, maxLength: 320 },
+      limit: { type: "integer", minimum: 1, maximum: 100, says: "must be a whole number from {minimum} to {maximum}" },
+      cursor: {
+        type: "string",
+        maxLength: 200,
+        says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
+      },
+      page: { type: "integer", minimum: 1, maximum: 1000, says: "must be a whole number from {minimum} to {maximum}" },
+      search: {
+        type: "string",
+        minLength: 1,
+        maxLength: 320,
+        says: {
+          minLength: "Too small: expected string to have >={minLength} characters",
+          maxLength: "Too big: expected string to have <={maxLength} characters",
+        },
+      },
     },
   },
   updateCustomer: {
@@ -565,24 +741,109 @@ export const SCHEMAS: Readonly<Record<string, Checked>> = {
             maxLength: 320,
             pattern:
               "^(?:[A-Za-z0-9_'+\\-]+\\.)*[A-Za-z0-9_'+\\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+            says: { maxLength: "Too big: expected string to have <={maxLength} characters" },
           },
           { type: "null" },
         ],
       },
       name: { anyOf: [{ type: "string", minLength: 1, maxLength: 200 }, { type: "null" }] },
-      address: { anyOf: [{ type: "string", minLength: 0, maxLength: 500 }, { type: "null" }] },
-      phoneNumber: { anyOf: [{ type: "string", minLength: 0, maxLength: 50 }, { type: "null" }] },
+      address: { anyOf: [{ type: "string", maxLength: 500 }, { type: "null" }] },
+      phoneNumber: { anyOf: [{ type: "string", maxLength: 50 }, { type: "null" }] },
       metadata: {
-        anyOf: [{ type: "object", additionalProperties: { type: "string" }, maxProperties: 50 }, { type: "null" }],
+        anyOf: [
+          {
+            type: "object",
+            additionalProperties: { type: "string" },
+            maxProperties: 50,
+            says: {
+              type: "must be an object whose values are strings",
+              values: "must be an object whose values are strings",
+              bytes: "must be at most 8,192 bytes as JSON",
+            },
+          },
+          { type: "null" },
+        ],
       },
     },
     additionalProperties: false,
+    says: { empty: "must contain at least one field" },
   },
 };
 
-/** Every refusal that the fake answers. */
+/** Messages of the problems of a request, where its schema has none of its own. */
+export const SAYS: Readonly<Record<string, string>> = {
+  type: "Invalid input: {expected}, {received}",
+  minLength: "must not be empty",
+  maxLength: "must have at most {maxLength} characters",
+  minimum: "Too small: expected number to be >={minimum}",
+  maximum: "Too big: expected number to be <={maximum}",
+  enum: "unknown currency; use one of {list}",
+  pattern: "Invalid email address",
+  maxProperties: "must have at most {maxProperties} keys",
+  integer: "Invalid input: expected int, received number",
+  absent: "is required",
+  unknown: "unknown field",
+  maxItems: "Too big: expected array to have <={maxItems} items",
+  body: "a JSON body is required",
+  minItems: "Too small: expected array to have >={minItems} items",
+};
+
+/** Problems that no schema has. */
+export const RULES = {
+  assign: { path: "invoiceId", message: "is required with ASSIGN and not allowed with the others" },
+  cursorAndAfter: { path: "cursor", message: "must not be used together with after" },
+  cursor: { path: "cursor", message: "is not a cursor of this list" },
+  duplicate: { path: "paymentMethods.{place}", message: "is a duplicate: name each pair only once" },
+  productCurrency: {
+    path: "currency",
+    message: "the product's price is in {currency}: send rawAmount too, or omit currency",
+  },
+} as const;
+
+/** Why the URL of an endpoint is refused. */
+export const URL_REASONS = {
+  tooLong: "it is longer than 2,048 characters",
+  unseen: "it contains a space, a backslash or an invisible character",
+  scheme: "it must start with https:// and a host",
+  user: "it contains a user name or a password",
+  fragment: "it contains a fragment; remove the # and what follows",
+  notUrl: "it is not a URL",
+  port: "its port must be 443",
+  example: 'the host\'s ending "example" is reserved',
+  address: "the host is an IP address",
+  dot: "the host ends in a dot",
+  reserved: 'the host\'s ending "{end}" is reserved',
+  label: "the host is a single label",
+  name: "the host is not a valid name",
+  echo: "the host resolves to the address in its own name",
+} as const;
+
+/** For URLs of endpoints: characters that nobody sees, the shape of a host's name, last labels that are reserved, and names that resolve to the address in them. */
+export const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\\]/u;
+export const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+export const RESERVED_ENDS: readonly string[] = [
+  "alt",
+  "arpa",
+  "corp",
+  "home",
+  "internal",
+  "intranet",
+  "invalid",
+  "lan",
+  "local",
+  "localdomain",
+  "localhost",
+  "mail",
+  "onion",
+  "private",
+  "test",
+];
+export const ADDRESS_ECHO =
+  /(?:^|\.)(?:1u\.ms|backname\.io|lacolhost\.com|local\.gd|localhost\.direct|localtest\.me|lvh\.me|nip\.io|rbndr\.us|sslip\.io|traefik\.me|vcap\.me|xip\.io|xip\.name)$/;
+
+/** Every refusal that the fake answers, with {placeholders} in its message. */
 export const REFUSALS = {
-  VALIDATION_FAILED: { status: 400, error: "Bad Request", message: "The request does not match the schema" },
+  VALIDATION_FAILED: { status: 400, error: "Bad Request", message: "{message}" },
   MALFORMED_JSON: { status: 400, error: "Bad Request", message: "The body is not valid JSON in UTF-8" },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
@@ -602,7 +863,7 @@ export const REFUSALS = {
   METHOD_NOT_ALLOWED: {
     status: 405,
     error: "Method Not Allowed",
-    message: "This path does not support this method; use GET",
+    message: "This path does not support this method; use {allow}",
   },
   UNAUTHORIZED: {
     status: 401,
@@ -631,11 +892,11 @@ export const REFUSALS = {
   },
   INVOICE_NOT_FOUND: { status: 404, error: "Not Found", message: "Invoice not found" },
   EXTERNAL_ID_EXISTS: { status: 409, error: "Conflict", message: "An invoice with this externalId already exists" },
-  UNSUPPORTED_PAIR: { status: 400, error: "Bad Request", message: "DOGE on ETH is not supported" },
+  UNSUPPORTED_PAIR: { status: 400, error: "Bad Request", message: "{cryptocurrency} on {network} is not supported" },
   NO_ENABLED_WALLET: {
     status: 422,
     error: "Unprocessable Entity",
-    message: "The merchant has no enabled wallet for USDT on TRX",
+    message: "The merchant has no enabled wallet for {cryptocurrency} on {network}",
   },
   ANY_AMOUNT_NEEDS_OWN_ADDRESS: {
     status: 422,
@@ -645,17 +906,17 @@ export const REFUSALS = {
   INVOICE_NOT_PAYABLE: {
     status: 422,
     error: "Unprocessable Entity",
-    message: "A payment method cannot be chosen for an invoice in status EXPIRED",
+    message: "A payment method cannot be chosen for an invoice in status {status}",
   },
   INVOICE_NOT_EDITABLE: {
     status: 422,
     error: "Unprocessable Entity",
-    message: "An invoice in status PAID cannot be changed; its status must be AWAITING_PAYMENT",
+    message: "An invoice in status {status} cannot be changed; its status must be AWAITING_PAYMENT",
   },
   INVOICE_NOT_CANCELLABLE: {
     status: 422,
     error: "Unprocessable Entity",
-    message: "An invoice in status PAID cannot be cancelled; its status must be AWAITING_PAYMENT",
+    message: "An invoice in status {status} cannot be cancelled; its status must be AWAITING_PAYMENT",
   },
   INVOICE_HAS_PAYMENTS: {
     status: 422,
@@ -666,7 +927,7 @@ export const REFUSALS = {
     status: 422,
     error: "Unprocessable Entity",
     message:
-      "An invoice in status PAID cannot be accepted; its status must be AWAITING_PAYMENT, EXPIRED, UNDERPAID or CANCELLED",
+      "An invoice in status {status} cannot be accepted; its status must be AWAITING_PAYMENT, EXPIRED, UNDERPAID or CANCELLED",
   },
   NOTHING_TO_REVIEW: { status: 422, error: "Unprocessable Entity", message: "This invoice has nothing to review" },
   PAYMENT_NOT_FOUND: { status: 404, error: "Not Found", message: "Payment not found" },
@@ -674,7 +935,7 @@ export const REFUSALS = {
     status: 422,
     error: "Unprocessable Entity",
     message:
-      "A payment in status CONFIRMED cannot be resolved: UNMATCHED ones can be assigned or ignored, IGNORED ones only assigned",
+      "A payment in status {status} cannot be resolved: UNMATCHED ones can be assigned or ignored, IGNORED ones only assigned",
   },
   PRODUCT_NOT_FOUND: { status: 404, error: "Not Found", message: "Product not found" },
   PRODUCT_NOT_AVAILABLE: { status: 422, error: "Unprocessable Entity", message: "The product is not active" },
@@ -687,11 +948,7 @@ export const REFUSALS = {
   CUSTOMER_EMAIL_EXISTS: { status: 409, error: "Conflict", message: "Another customer already has this email address" },
   WALLET_NOT_FOUND: { status: 404, error: "Not Found", message: "Wallet not found" },
   WEBHOOK_NOT_FOUND: { status: 404, error: "Not Found", message: "Webhook endpoint not found" },
-  WEBHOOK_URL_REFUSED: {
-    status: 400,
-    error: "Bad Request",
-    message: "Webhooks cannot be sent to this URL: the host is an IP address",
-  },
+  WEBHOOK_URL_REFUSED: { status: 400, error: "Bad Request", message: "Webhooks cannot be sent to this URL: {reason}" },
   WEBHOOK_INACTIVE: {
     status: 422,
     error: "Unprocessable Entity",

@@ -1,8 +1,9 @@
 // Endpoints of the fake, and deliveries that are signed as the service signs them.
 import type * as Api from "../api-types.ts";
 import { change } from "./catalogue.ts";
-import { Refused } from "./refusal.ts";
+import { filled, Refused } from "./refusal.ts";
 import { type FakeDelivery, type FakeState, type FakeWebhook, timeOf } from "./state.ts";
+import { ADDRESS_ECHO, HOST_NAME, RESERVED_ENDS, UNSEEN, URL_REASONS } from "./tables.ts";
 
 /** An event that was handed to your code, and the status that it answered. */
 export interface Delivered {
@@ -58,13 +59,32 @@ export function deleteWebhook(state: FakeState, id: string): void {
 
 /** https to a public host, or anything on this machine. */
 function endpointUrl(text: string): string {
+  const reason = urlProblem(text);
+  if (reason !== undefined) throw new Refused("WEBHOOK_URL_REFUSED", { reason });
+  return new URL(text).href;
+}
+
+function urlProblem(text: string): string | undefined {
+  if (text.length > 2_048) return URL_REASONS.tooLong;
+  if (UNSEEN.test(text)) return URL_REASONS.unseen;
   const isLoopback = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?(?:[/?]|$)/i.test(text);
-  if ((!isLoopback && !/^https:\/\/[^/?#@]/i.test(text)) || text.includes("#") || !URL.canParse(text))
-    throw new Refused("WEBHOOK_URL_REFUSED");
-  const { href, port, hostname, username, password } = new URL(text);
-  const isPublic = port === "" && /\.[a-z-]{2,}$/i.test(hostname) && !/\.(example|localhost|local)$/i.test(hostname);
-  if (username !== "" || password !== "" || (!isLoopback && !isPublic)) throw new Refused("WEBHOOK_URL_REFUSED");
-  return href;
+  if (!isLoopback && !/^https:\/\/[^/?#]/i.test(text)) return URL_REASONS.scheme;
+  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return URL_REASONS.user;
+  if (text.includes("#")) return URL_REASONS.fragment;
+  if (!URL.canParse(text)) return URL_REASONS.notUrl;
+  return isLoopback ? undefined : hostProblem(new URL(text));
+}
+
+function hostProblem({ port, hostname }: URL): string | undefined {
+  if (port !== "") return URL_REASONS.port;
+  if (/(?:^|\.)example$/.test(hostname)) return URL_REASONS.example;
+  if (hostname.startsWith("[") || /^[\d.]+$/.test(hostname)) return URL_REASONS.address;
+  if (hostname.endsWith(".")) return URL_REASONS.dot;
+  const end = hostname.slice(hostname.lastIndexOf(".") + 1);
+  if (RESERVED_ENDS.includes(end)) return filled(URL_REASONS.reserved, { end });
+  if (!hostname.includes(".")) return URL_REASONS.label;
+  if (hostname.length > 253 || !HOST_NAME.test(hostname)) return URL_REASONS.name;
+  return ADDRESS_ECHO.test(hostname) ? URL_REASONS.echo : undefined;
 }
 
 /** Hands over, in their order, what endpoints that are switched on are owed. What is not answered with 2xx stays owed. */

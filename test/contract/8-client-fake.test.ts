@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REFUSALS } from "../../client/testing/tables.ts";
 import { type Behaviours, INVOICES } from "./fake-invoice-behaviours.ts";
+import { REFUSED } from "./fake-refusal-behaviours.ts";
 import { PAYMENTS, SHOP } from "./fake-shop-behaviours.ts";
 import { openStages, type Stages } from "./fake-stages.ts";
 import { normalized } from "./fake-transcript.ts";
 
-const ALL: Readonly<Record<string, Behaviours>> = { INVOICES, PAYMENTS, SHOP };
+const ALL: Readonly<Record<string, Behaviours>> = { INVOICES, PAYMENTS, SHOP, REFUSED };
 const COUNT = Object.values(ALL).flatMap(Object.keys).length;
 
 let stages: Stages;

@@ -1,5 +1,5 @@
 // Where the behaviours of the client's fake are run twice: on a real server with a chain, and on the fake. Every answer is written down, and both
-// transcripts must be equal but for what no two runs share: ids, times, hashes, the words of messages.
+// transcripts must be equal but for what no two runs share: ids, times, hashes.
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";

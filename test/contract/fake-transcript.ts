@@ -11,7 +11,7 @@ export interface Written {
 
 const ID = /\b[a-z]{3}_[0-9A-Z]{26}\b/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
-/** Members that only a chain, a clock or a writer of messages decides; null stays null. */
+/** Members that only a chain or a clock decides; null stays null. */
 const NAMED: readonly string[] = [
   ...["requestId", "txHash", "fromAddress", "blockHeight", "confirmations", "outputIndex", "hash", "height", "raw"],
   ...["secret", "secretKeyPreview", "toAddress"],
@@ -50,8 +50,6 @@ function named(text: string, names: Map<string, string>): string {
 }
 
 function plain(value: unknown, shown: (text: string) => string, member = ""): unknown {
-  if (member === "details" && Array.isArray(value)) return value.map(({ path }) => path).sort();
-  if (member === "message") return typeof value === "string" && value !== "" ? "<message>" : value;
   if (value !== null && NAMED.includes(member)) return `<${member}>`;
   if (typeof value === "string") {
     if (TIME.test(value)) return "<time>";

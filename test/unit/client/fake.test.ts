@@ -1,6 +1,7 @@
 // What the fake does beside answering as the service does: failures on demand, its clock, returns, deliveries, and what it refuses to do.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ROUTES } from "../../../client/api-types.ts";
 import {
   Edgetill,
   EdgetillConnectionError,
@@ -9,6 +10,8 @@ import {
   verifyWebhook,
 } from "../../../client/edgetill.ts";
 import { amountsFor, pairNamed, priceUnits, rateOf } from "../../../client/testing/pairs.ts";
+import { filled } from "../../../client/testing/refusal.ts";
+import { SCHEMAS } from "../../../client/testing/tables.ts";
 import { FakeEdgetill } from "../../../client/testing.ts";
 import { NETWORKS } from "../../../src/chains/networks.ts";
 import { candidateUnits, plainUnits, saltCapacity } from "../../../src/commerce/invoices/direct-amount.ts";
@@ -100,6 +103,31 @@ describe("a customer's return", () => {
     expect(await verifyReturn({ url, ...at })).toMatchObject({ invoiceId: id, status: "PAID" });
     const reason = { reason: "SIGNATURE_MISMATCH" };
     expect(await rejection(verifyReturn({ url: url.replace("PAID", "OVERPAID"), ...at }))).toMatchObject(reason);
+  });
+});
+
+describe("a message of the fake", () => {
+  it("has every fact that it speaks of, whatever is sent", async () => {
+    const { fake } = shop();
+    const { baseUrl, merchantId, apiKey } = fake.options;
+    const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+    const routes = Object.entries(ROUTES).filter(([name, route]) => name in SCHEMAS && !route.startsWith("GET"));
+    const value = fc.oneof(fc.jsonValue(), fc.constantFrom("pong", 1e-9, -1, [{}], ["pong"]));
+    const request = fc.constantFrom(...routes).chain(([name, route]) => {
+      const fields = Object.keys(SCHEMAS[name]?.properties ?? {}).filter((field) => field !== "image");
+      return fc.tuple(fc.constant(route), fc.dictionary(fc.constantFrom(...fields, "colour"), value));
+    });
+    const sent = fc.asyncProperty(request, async ([route, body]) => {
+      const [method = "", path = ""] = route.replace(/\{\w+\}/g, "none").split(" ");
+      const url = `${baseUrl}/api/v1/merchants/merchant/${merchantId}${path}`;
+      const { status } = await fake.fetch(url, { method, headers, body: JSON.stringify(body) });
+      expect(status).toBeLessThan(500);
+    });
+    await fc.assert(sent, { numRuns: RUNS });
+  });
+
+  it("cannot be made without one", () => {
+    expect(() => filled("in status {status}", { state: "PAID" })).toThrow(/no status is given/);
   });
 });
 
