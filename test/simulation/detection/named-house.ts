@@ -137,9 +137,16 @@ export class NamedHouse {
 
   hash = (): string => this.pick(HASHES);
 
-  payerNames(txHash: string) {
+  /** `reads`: how many reads storage answers before it fails. */
+  payerNames(txHash: string, reads = Number.POSITIVE_INFINITY) {
     this.watcher.forget();
-    return lookTransaction(this.watcher.deps, networkOf(this.name), this.watcher.memory, txHash);
+    let left = reads;
+    const failing = lab.db(async (_, work) => {
+      if (left-- > 0) return work();
+      throw new Error("D1_ERROR: Network connection lost.");
+    });
+    const deps = { ...this.watcher.deps, db: failing };
+    return lookTransaction(deps, networkOf(this.name), this.watcher.memory, txHash);
   }
 
   /** `contended`: how often another writer is faster; `isLeft`: the transaction has more payments than one look stores. */

@@ -16,7 +16,14 @@ const note = (what: string) => void noted.set(what, (noted.get(what) ?? 0) + 1);
 
 /** What must have happened. */
 const KINDS = [
-  ...["payer: FOUND", "payer: NOT_FOUND", "payer: UNAVAILABLE", "payer: paused", "merchant: paused"],
+  ...[
+    "payer: FOUND",
+    "payer: NOT_FOUND",
+    "payer: UNAVAILABLE",
+    "payer: paused",
+    "payer: storage fails",
+    "merchant: paused",
+  ],
   ...["FOUND", "PAYS_OTHERS", "NOT_FOUND", "UNAVAILABLE", "NOT_STORED"].map((outcome) => `merchant: ${outcome}`),
   ...["pause", "resume", "reread", "endReread"].flatMap((act) => [`${act}: done`, `${act}: nothing to do`]),
   ...["paused", "no source", "a source again", "late"].map((what) => `watchdog: ${what}`),
@@ -70,6 +77,14 @@ const paid = (said: Said | undefined, to: readonly string[]) =>
 
 async function payer(house: NamedHouse, isPaused: boolean): Promise<void> {
   const txHash = house.hash();
+  if (house.chance(0.15)) {
+    // Whether the network is paused, and its recipients.
+    const reads = house.pick([0, 1]);
+    note("payer: storage fails");
+    const { outcome, looks, asked } = await looked(house, () => house.payerNames(txHash, reads));
+    expect([outcome, looks, asked]).toEqual(["UNAVAILABLE", [], 0]);
+    return;
+  }
   const { outcome, looks, asked } = await looked(house, () => house.payerNames(txHash));
   if (isPaused) {
     note("payer: paused");
