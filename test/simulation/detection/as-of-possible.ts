@@ -1,0 +1,58 @@
+// What nobody could have done is taken out of a history: cancels of what was seen to be paid, and readers who came too early.
+import { type History, isAhead, type TransferFact } from "./as-of-facts.ts";
+import { payeeOf, paymentTimeMs } from "./as-of-oracle.ts";
+
+/**
+ * Who cancels has seen no money: what pays a cancelled invoice is read after that, and where that cannot be (it was seen in a mempool, or in
+ * a block that is gone by then, or a rest was asked) nobody cancelled.
+ */
+export function withPossibleCancels(history: History): History {
+  for (const invoice of history.invoices) {
+    const { cancelledAtMs } = invoice;
+    if (cancelledAtMs === null) continue;
+    const own = history.transfers.filter(
+      (each) => payeeOf(history, each, paymentTimeMs(each)).invoice?.id === invoice.id,
+    );
+    const isSeen = own.some((each) => earliestEndMs(each) <= cancelledAtMs + 1);
+    if (isSeen) {
+      const others = history.invoices.map((each) => (each.id === invoice.id ? { ...each, cancelledAtMs: null } : each));
+      return withPossibleCancels({ ...history, invoices: others });
+    }
+    for (const each of own) {
+      const at = history.transfers.indexOf(each);
+      const transfers = history.transfers.with(at, {
+        ...each,
+        readFromMs: Math.max(each.readFromMs, cancelledAtMs + 1),
+      });
+      history = { ...history, transfers };
+    }
+  }
+  return history;
+}
+
+/**
+ * The same, with what readers are asked priced by the service: what an invoice has received is read after its last quote, but for the part that
+ * left a rest. Unchanged where that cannot be.
+ */
+export function withReaders(history: History): History {
+  const transfers: TransferFact[] = [];
+  for (const transfer of history.transfers) {
+    const { invoice } = payeeOf(history, transfer, paymentTimeMs(transfer));
+    const lastMs = invoice?.asked.at(-1)?.atMs ?? 0;
+    if (invoice === null || transfer.readByMs !== null) {
+      if (transfer.readByMs !== null && transfer.readFromMs > transfer.readByMs) return history;
+      transfers.push(transfer);
+      continue;
+    }
+    if (earliestEndMs(transfer) <= lastMs + 1) return history;
+    transfers.push({ ...transfer, readFromMs: Math.max(transfer.readFromMs, lastMs + 1) });
+  }
+  return { ...history, transfers, isAskedByReaders: true };
+}
+
+/** By when it must have been read for the first time: a first sight in a mempool or in a block that is ahead is a fact, and so is an orphaned block. */
+function earliestEndMs({ pendingMs, blocks, readByMs }: TransferFact): number {
+  const gone = blocks.flatMap(({ goneMs }) => (goneMs === null ? [] : [goneMs]));
+  const ahead = blocks.filter(isAhead).map(({ visibleMs }) => visibleMs);
+  return Math.min(pendingMs ?? Number.POSITIVE_INFINITY, readByMs ?? Number.POSITIVE_INFINITY, ...gone, ...ahead);
+}
