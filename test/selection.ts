@@ -128,6 +128,7 @@ export const SHORTENED = [
 export const QUICK_SIMULATORS = [
   "commerce/amount-places",
   "commerce/job-runs",
+  "commerce/values",
   "commerce/search",
   "detection/address-rounds",
   "detection/apply-faults",

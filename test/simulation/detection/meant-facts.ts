@@ -127,7 +127,7 @@ function timesOf(dice: Dice, paidMs: number) {
   const openedMs = paidMs + dice.oneOf(SINCE);
   const expiresMs = later(openedMs + MINUTE, paidMs + dice.oneOf(ENDS));
   const cancelledMs = dice.chance(0.25) ? later(openedMs, paidMs + dice.oneOf([-HOUR, -1, 0, 1])) : null;
-  const heldUntilMs = later(Math.min(expiresMs, cancelledMs ?? expiresMs), paidMs + dice.oneOf(ENDS));
+  const heldUntilMs = later(Math.min(expiresMs, cancelledMs ?? expiresMs), paidMs + dice.oneOf([0, 0, ...ENDS]));
   return {
     openedMs,
     expiresMs,
@@ -157,7 +157,7 @@ function invoiceOf(
   const isOver = times.heldUntilMs < nowMs;
   const amounts: AmountFact[] = [];
   const ask = (coin: Coin, wanted: bigint, sinceMs: number) => {
-    const isReleased = isOver && dice.chance(0.3);
+    const isReleased = isOver && dice.chance(0.45);
     let units = wanted;
     // Of one rank or one merchant no two invoices hold the same, and nobody holds what another one has released while it was paid.
     const isTaken = () =>
