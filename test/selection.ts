@@ -128,8 +128,8 @@ export const SHORTENED = [
 export const QUICK_SIMULATORS = [
   "commerce/amount-places",
   "commerce/job-runs",
-  "commerce/values",
   "commerce/search",
+  "commerce/values",
   "detection/address-rounds",
   "detection/apply-faults",
   "detection/asleep",
@@ -151,6 +151,7 @@ export const QUICK_SIMULATORS = [
   "detection/watch-begins",
   "detection/watch-costs",
   "detection/watcher-object",
+  "platform/batch-tries",
   "platform/group-calls",
   "platform/joined-statements",
 ] as const;
