@@ -122,6 +122,22 @@ async function atFirst(seed: number): Promise<void> {
   expect(house.isStuck()).toBe(false);
 }
 
+/** Nobody waits for a payment there any more while it is read at its own pace. */
+async function noLonger(seed: number): Promise<void> {
+  const dice = new Dice(seed);
+  const house = longHouse(dice);
+  await house.watch();
+  house.flood(dice.oneOf([500, 900]), dice.oneOf([1, 9]));
+  for (let n = dice.between(1, 2); n > 0; n--) await house.pass();
+  expect(house.isStuck()).toBe(true);
+  const asked = () => house.first.asked.filter(({ address }) => address === "LONG").length;
+  const before = asked();
+  const end = "update invoices set status = 'EXPIRED', monitor_until_ms = 0 where id in";
+  lab.rows(`${end} (select invoice_id from payment_methods where address = 'LONG')`);
+  for (let n = 0; n < 3; n++) await house.pass();
+  expect([asked() - before, house.askedElsewhere(), house.isStuck()]).toEqual([0, 0, false]);
+}
+
 /** The first source's pages show nothing and never end; later they do. */
 async function endless(seed: number): Promise<void> {
   const dice = new Dice(seed);
@@ -226,6 +242,7 @@ describe(`a long history: ${count} of each kind`, () => {
     () => each(atFirst),
     CAMPAIGN_LIMIT_MS,
   );
+  it("is not read any more once nobody waits for it", () => each(noLonger), CAMPAIGN_LIMIT_MS);
   it("whose pages never end is read by another source", () => each(endless), CAMPAIGN_LIMIT_MS);
   it("is read by a second source in pieces that it answers in time", () => each(atSecond), CAMPAIGN_LIMIT_MS);
   it("in many blocks is compared to its end while its invoice waits", () => each(inManyBlocks), CAMPAIGN_LIMIT_MS);
