@@ -150,6 +150,7 @@ async function endless(seed: number): Promise<void> {
   // After twenty reads that show nothing older they count as refused, and another source is asked.
   const areRefused = () => lab.rows("select address from stuck_addresses where failures > 0").length > 0;
   for (let n = 0; n < 24 && !areRefused(); n++) await house.pass();
+  expect(lab.rows("select reason from stuck_addresses")).toEqual([{ reason: "FLOODED" }]);
   for (let n = dice.between(isShownElsewhere ? 2 : 0, 4); n > 0; n--) await house.pass();
   expect(house.missing(hashes).length).toBe(isShownElsewhere ? 0 : hashes.length);
   house.first.isEndless = false;

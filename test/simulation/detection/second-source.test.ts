@@ -168,6 +168,28 @@ it.each([250])(
     }),
 );
 
+it("a second source that never reaches the tip keeps an invoice open for half an hour, and no longer", () =>
+  inLab(async () => {
+    const chain = newChain(450);
+    const [first, second] = [0, 1].map(() => new FakeSource(chain, { kind: "evm-rpc" }));
+    if (first === undefined || second === undefined) throw new Error("two sources");
+    // Four scans of a pass read less than the chain grows by.
+    second.scanBlocks = 10;
+    const endMs = START + MINUTE;
+    await watch("A", { network: "BNB", endMs });
+    const watcher = new TestWatcher(db, "BNB", [first, second], START + 1_000, instantSleep);
+    const passUntil = async (untilMs: number) => {
+      while (watcher.nowMs < untilMs) {
+        watcher.nowMs += POLL_MS;
+        chain.mineMany(Math.floor((watcher.nowMs - chain.tip.timeMs) / 450));
+        await watcher.pass();
+      }
+      return closes(watcher, endMs);
+    };
+    expect(await passUntil(endMs + 29 * MINUTE)).toBeNull();
+    expect(await passUntil(endMs + 34 * MINUTE)).not.toBeNull();
+  }));
+
 describe("a flood of payments to a shared address, each in a block of its own,", () => {
   const COUNT = 1_200;
 
