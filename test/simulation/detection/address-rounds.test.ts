@@ -91,6 +91,23 @@ describe("a round over addresses", () => {
     }),
   );
 
+  it.each([0, 1, 2])("ends at no block that has left the chain since it began: %i passes later", (later) =>
+    inLab(async () => {
+      const { chain, watcher, passes } = await watching(many(150), START + 100 * HOUR);
+      await passes(4);
+      // The round of the next passes ends at this block.
+      chain.mine([], watcher.nowMs);
+      await passes(1 + later);
+      chain.drop(1);
+      chain.mineMany(2);
+      for (let n = 0; n < 6; n++) {
+        await passes(1);
+        const { height, hash } = await watcher.cursor();
+        expect(hash).toBe(chain.at(height)?.hash);
+      }
+    })(),
+  );
+
   it(
     "reads an address once, however many invoices share it",
     inLab(async () => {
