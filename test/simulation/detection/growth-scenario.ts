@@ -30,7 +30,19 @@ import { ETHER, EVM_ADDRESS, effectsOf, MERCHANT, NOW_MS, type Order } from "./p
 const [LARGE, MIDDLE, SMALL] = [100n * ETH, 40n * ETH, 7n * ETH];
 const ABOUT = [(LARGE * 101n) / 100n, (MIDDLE * 101n) / 100n] as const;
 /** Exactly what an invoice asks for, what its tolerance forgives, sums of two, a part of one, and anything. */
-const AMOUNTS = [LARGE, MIDDLE, SMALL, LARGE, MIDDLE, SMALL, ...ABOUT, LARGE + MIDDLE, MIDDLE / 2n, 3n * ETH, 1n] as const;
+const AMOUNTS = [
+  LARGE,
+  MIDDLE,
+  SMALL,
+  LARGE,
+  MIDDLE,
+  SMALL,
+  ...ABOUT,
+  LARGE + MIDDLE,
+  MIDDLE / 2n,
+  3n * ETH,
+  1n,
+] as const;
 
 /** What one block holds for the address. */
 interface Place {
