@@ -128,7 +128,8 @@ function mount<Deps>(
     mayOweFactor: false,
     runsInMerchantObject: false,
     sells: answerInObject !== undefined,
-    ...{ secrets, dependencies },
+    secrets,
+    dependencies,
   } as const;
   const handle = (c: AppContext) => {
     const chrome = chromeOf(c);
@@ -137,7 +138,10 @@ function mount<Deps>(
       ...access,
       answer: (call) =>
         answer({
-          ...{ ...call, chrome, isHead, location: geoLocationOf(c.req.raw.cf) },
+          ...call,
+          chrome,
+          isHead,
+          location: geoLocationOf(c.req.raw.cf),
           handToObject: (of) => handToObject(c, spec, of),
         }),
     });

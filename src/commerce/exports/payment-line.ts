@@ -58,12 +58,10 @@ export const PAYMENT_COLUMNS = [
   "createdAt",
 ] as const;
 
-export function paymentLineOf(payment: ExportedPayment) {
-  const { id, status, invoiceId, externalId, customerId, network, cryptocurrency } = payment;
-  const { currency, fiatMicros, weighedBy, txHash, outputIndex, fromAddress, toAddress, isLate, matchedBy } = payment;
+/** What was paid, for what and by whom: the same in every export that has payments. */
+export function paidOf(payment: ExportedPayment) {
+  const { status, invoiceId, externalId, customerId, network, cryptocurrency, currency, fiatMicros } = payment;
   return {
-    id,
-    receivedAt: isoTime(payment.receivedAtMs),
     status,
     invoiceId,
     externalId,
@@ -74,6 +72,15 @@ export function paymentLineOf(payment: ExportedPayment) {
     currency,
     fiatAmount: fiatMicros === null ? null : formatMicros(fiatMicros),
     rate: rateOf(payment),
+  };
+}
+
+export function paymentLineOf(payment: ExportedPayment) {
+  const { id, weighedBy, txHash, outputIndex, fromAddress, toAddress, isLate, matchedBy } = payment;
+  return {
+    id,
+    receivedAt: isoTime(payment.receivedAtMs),
+    ...paidOf(payment),
     valuedBy: weighedBy,
     txHash,
     outputIndex,
@@ -86,7 +93,7 @@ export function paymentLineOf(payment: ExportedPayment) {
   };
 }
 
-export function amountOf(payment: Pick<ExportedPayment, "network" | "cryptocurrency" | "amountUnits">): string {
+function amountOf(payment: Pick<ExportedPayment, "network" | "cryptocurrency" | "amountUnits">): string {
   return formatUnits(payment.amountUnits, decimalsOf(payment));
 }
 

@@ -5,7 +5,7 @@ import { formatMicros, formatUnits } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import { pairOf } from "../invoices/payment-method.ts";
 import { dateOf, type Period } from "../reports/calendar.ts";
-import { amountOf, type ExportedPayment, rateOf } from "./payment-line.ts";
+import { type ExportedPayment, paidOf } from "./payment-line.ts";
 
 /** The columns in their order. New ones are added at the end. */
 export const STATEMENT_COLUMNS = [
@@ -38,24 +38,14 @@ export type StatementLine = Readonly<Record<(typeof STATEMENT_COLUMNS)[number], 
 
 /** The line of a payment that has an invoice. `days`: of the month, in the merchant's time zone. */
 export function statementLineOf(payment: ExportedPayment, days: readonly Period[]): StatementLine {
-  const { receivedAtMs, id, status, invoiceId, externalId, customerId, network, cryptocurrency } = payment;
-  const { currency, fiatMicros, txHash } = payment;
+  const { receivedAtMs, id, txHash } = payment;
   const day = days.find(({ endsAtMs }) => receivedAtMs < endsAtMs);
   return {
     line: "PAYMENT",
     date: day === undefined ? null : dateOf(day.fromDay),
     receivedAt: isoTime(receivedAtMs),
     id,
-    status,
-    invoiceId,
-    externalId,
-    customerId,
-    network,
-    cryptocurrency,
-    amount: amountOf(payment),
-    currency,
-    fiatAmount: fiatMicros === null ? null : formatMicros(fiatMicros),
-    rate: rateOf(payment),
+    ...paidOf(payment),
     txHash,
     payments: null,
     unpriced: null,

@@ -11,7 +11,8 @@ const listed = sql`json_each(${sql.placeholder("list")}) item`;
 const member = (name: string) => sql.raw(`item.value ->> '$.${name}'`);
 const isHere = (alias: string) =>
   sql.raw(`${alias}.to_address = item.value ->> '$.address' and ${alias}.block_hash = item.value ->> '$.blockHash'`);
-const growthHere = sql`grown.network = ${network} and grown.tx_hash = 'block:' || (${member("height")}) and ${isHere("grown")}`;
+const growthOfHeight = sql`grown.network = ${network} and grown.tx_hash = 'block:' || (${member("height")})`;
+const growthHere = sql`${growthOfHeight} and ${isHere("grown")}`;
 const nativeHere = sql`paid.network = ${network} and paid.output_index = 'native' and paid.block_height = ${member("height")}
   and ${isHere("paid")}`;
 
@@ -22,8 +23,7 @@ export interface BlockPlace {
   readonly blockHash: string;
 }
 
-const growthOnceHere = sql`grown.network = ${network} and grown.tx_hash = 'block:' || (${member("height")})
-  and grown.to_address = ${member("address")} and ${member("blockHash")} = coalesce(grown.block_hash,
+const growthOnceHere = sql`${growthOfHeight} and grown.to_address = ${member("address")} and ${member("blockHash")} = coalesce(grown.block_hash,
     case when json_valid(grown.evidence) then grown.evidence ->> '$.explainedIn' end)`;
 
 /**

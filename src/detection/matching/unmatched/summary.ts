@@ -16,7 +16,11 @@ export function summaryId({ merchantId, network, toAddress, usdMicros }: Subject
 export function summaryOf({ network, toAddress, usdMicros }: Omit<Subject, "merchantId">): string {
   const { fromMicros, belowMicros } = valueRangeOf(usdMicros);
   const summary = {
-    ...({ payment: null, network, toAddress, unmatchedToday: UNMATCHED_A_DAY, isTruncated: true } as const),
+    payment: null,
+    network,
+    toAddress,
+    unmatchedToday: UNMATCHED_A_DAY,
+    isTruncated: true as const,
     worthFrom: fromMicros === null ? null : formatMicros(fromMicros),
     worthBelow: belowMicros === null ? null : formatMicros(belowMicros),
   };
