@@ -200,9 +200,7 @@ function keyOf(place: Pick<BlockPlace, "address" | "blockHash"> | undefined): st
 function storedGrowthOf(rows: readonly StoredPayment[]): readonly StoredGrowth[] {
   return [...Map.groupBy(rows, transferKey).values()].flatMap((same) => {
     const [first] = same;
-    return first === undefined
-      ? []
-      : [{ rows: same, units: first.amountUnits, explainedBy: explainedBy(first.evidence) ?? [] }];
+    return first === undefined ? [] : [{ rows: same, explainedBy: explainedBy(first.evidence) ?? [] }];
   });
 }
 

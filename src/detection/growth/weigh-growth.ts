@@ -9,7 +9,6 @@ import { parseJson } from "../../lib/typed-json.ts";
 /** Stored growth of one place; several rows if several merchants have it for review. */
 export interface StoredGrowth {
   readonly rows: readonly StoredPayment[];
-  readonly units: bigint;
   /** `explainerMark` of each transaction that was subtracted when it was stored. */
   readonly explainedBy: readonly string[];
 }

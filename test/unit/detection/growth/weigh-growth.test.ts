@@ -40,7 +40,6 @@ const rowOf = ({ txHash, outputIndex, amountUnits, growth }: Transfer): StoredPa
 const storedOf = (rows: ReadonlyMap<string, Transfer>): readonly StoredGrowth[] =>
   [...rows.values()].map((each) => ({
     rows: [rowOf(each)],
-    units: each.amountUnits,
     explainedBy: each.growth?.explainedBy ?? [],
   }));
 
@@ -120,20 +119,20 @@ describe("growth and what explains it", () => {
 
   it("reading the same again changes nothing", () => {
     const growth = growthOf(5n, [explainerMark(hashOf(1))]);
-    const storedGrowth = [{ rows: [rowOf(growth)], units: 5n, explainedBy: [explainerMark(hashOf(1))] }];
+    const storedGrowth = [{ rows: [rowOf(growth)], explainedBy: [explainerMark(hashOf(1))] }];
     const stored = [{ txHash: hashOf(1), units: 2n }];
     const weighed = weighPlace({ ...here, growth, fresh: [transferOf(1, 2n)], storedGrowth, stored });
     expect(weighed).toEqual({ growth, replaced: [], by: [] });
   });
 
   it("of two sources with different balances, the first is kept", () => {
-    const storedGrowth = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
+    const storedGrowth = [{ rows: [rowOf(growthOf(5n))], explainedBy: [] }];
     const weighed = weighPlace({ ...here, growth: growthOf(6n), fresh: [], storedGrowth, stored: [] });
     expect(weighed).toEqual({ growth: null, replaced: [], by: [] });
   });
 
   it("each of several new transactions may replace growth, whichever is stored first; a stored one does not", () => {
-    const storedGrowth = [{ rows: [rowOf(growthOf(9n))], units: 9n, explainedBy: [] }];
+    const storedGrowth = [{ rows: [rowOf(growthOf(9n))], explainedBy: [] }];
     const fresh = [transferOf(1, 2n), transferOf(2, 3n), transferOf(3, 1n)];
     const stored = [{ txHash: hashOf(3), units: 1n }];
     const { by } = weighPlace({ ...here, growth: undefined, fresh, storedGrowth, stored });
@@ -141,7 +140,7 @@ describe("growth and what explains it", () => {
   });
 
   it("a stored transaction replaces growth without waiting for another batch", () => {
-    const storedGrowth = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
+    const storedGrowth = [{ rows: [rowOf(growthOf(5n))], explainedBy: [] }];
     const stored = [{ txHash: hashOf(1), units: 5n }];
     const weighed = weighPlace({ ...here, growth: undefined, fresh: [transferOf(1, 5n)], storedGrowth, stored });
     expect(weighed).toMatchObject({ growth: null, by: [] });
