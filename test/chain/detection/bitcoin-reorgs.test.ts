@@ -203,12 +203,19 @@ describeOn("bitcoin", () => {
       await asOnChain(one, other);
     });
 
-    it("is gone with it when its block is undone and that is spent elsewhere", async () => {
-      const { one, other, parent, child } = await both();
+    /** As `both`, and both confirmed. */
+    async function bothMined() {
+      const of = await both();
       await node.mine();
-      await untilStatus(shop, one.id, "PAID");
-      await untilStatus(shop, other.id, "PAID");
-      await node.undo(1);
+      await untilStatus(shop, of.one.id, "PAID");
+      await untilStatus(shop, of.other.id, "PAID");
+      return of;
+    }
+
+    it("is gone with it when its block is undone and that is spent elsewhere", async () => {
+      const { one, other, parent, child } = await bothMined();
+      // No pass sees them in the mempool between.
+      await node.undoAndEvict(1);
       await spendInstead(node, parent, {});
       await node.mine(2);
       const [first, second] = [
@@ -220,15 +227,26 @@ describeOn("bitcoin", () => {
       await asOnChain(one, other);
     });
 
+    it("is unconfirmed where it is seen in the mempool before that is spent elsewhere", async () => {
+      const { one, other, parent, child } = await bothMined();
+      await node.undo(1);
+      await mineEmpty(node, 2);
+      await untilPayment(other, child, "DETECTED");
+      await spendInstead(node, parent, {});
+      await node.mine(2);
+      const first = await untilPayment(one, parent, "DROPPED");
+      await mineAndRead(shop, node);
+      expect(first.amountReceived).toBe("0.000000");
+      const waiting = await shop.invoice(other.id);
+      expect(waiting).toMatchObject({ status: "PENDING_CONFIRMATION", amountConfirmed: "0.000000" });
+    });
+
     it("waits to be mined again when both are undone and in no mempool, and then counts", async () => {
-      const { one, other, parent, child } = await both();
+      const { one, other, parent, child } = await bothMined();
       const hexes = [
         await node.rpc<string>("getrawtransaction", parent),
         await node.rpc<string>("getrawtransaction", child),
       ];
-      await node.mine();
-      await untilStatus(shop, one.id, "PAID");
-      await untilStatus(shop, other.id, "PAID");
       await node.undoAndEvict(1);
       await mineEmpty(node, 2);
       await untilStatus(shop, one.id, "AWAITING_PAYMENT");
