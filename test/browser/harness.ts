@@ -16,6 +16,7 @@ import { parseUnits } from "../../src/lib/money.ts";
 import { network } from "../support/named-network.ts";
 import { launchChromium } from "../support/page-browser.ts";
 import { howToInstallChromium, isBrowserWanted } from "../support/page-program.ts";
+import { lastSteps, openPages } from "../support/page-steps.ts";
 import { startVisit, type Visit, type VisitOptions } from "../support/page-visit.ts";
 import { randomHex, xpubWallet } from "../support/wallet-bodies.ts";
 import { takeShop } from "./street.ts";
@@ -60,11 +61,14 @@ export function useBrowser(): Browsing {
     browser = await launchChromium();
   });
   afterAll(() => browser?.close());
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
     const ending = visits;
     visits = [];
+    const story = task.result?.state === "fail" ? await lastSteps(browser, openPages(browser)) : undefined;
     const faults = ending.flatMap((visit) => visit.faults);
     for (const visit of ending) await visit.close();
+    // Beside the test's own error, where its failure is read.
+    if (story !== undefined) throw new Error([story, ...faults].join("\n"));
     expect(faults).toEqual([]);
   });
   return {

@@ -1,6 +1,7 @@
 // The browser that pages are tested in, without a window, driven by playwright-core. Its own background requests are switched off.
 import { type Browser, chromium } from "playwright-core";
 import { chromiumProgram, howToInstallChromium } from "./page-program.ts";
+import { stepLog } from "./page-steps.ts";
 
 const QUIET = [
   ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"],
@@ -13,5 +14,8 @@ const QUIET = [
 export async function launchChromium(): Promise<Browser> {
   const executablePath = chromiumProgram();
   if (executablePath === undefined) throw new Error(howToInstallChromium());
-  return chromium.launch({ executablePath, args: QUIET });
+  const { logger, keepFor } = stepLog();
+  const browser = await chromium.launch({ executablePath, args: QUIET, logger });
+  keepFor(browser);
+  return browser;
 }

@@ -20,11 +20,15 @@ export function watchRequests(context: BrowserContext): void {
   });
 }
 
-/** The number of parts that are being read, once the scripts of the page have done all they had to do. */
+/** A page that draws no frame for so long is asked again, so that whoever waits for it hears of that in the end. */
+const DRAWN_WITHIN_MS = 5_000;
+
+/** The number of parts that are being read, once the scripts of the page have done all they had to do; -1 for a page that draws nothing. */
 const BUSY = `new Promise((counted) => {
   const parts = '[aria-busy="true"], [role="status"][aria-label="Loading"]';
   const count = () => counted(document.querySelectorAll(parts).length);
   requestAnimationFrame(() => requestIdleCallback(() => requestAnimationFrame(() => requestIdleCallback(count))));
+  setTimeout(() => counted(-1), ${DRAWN_WITHIN_MS});
 })`;
 
 /** Waits until no answer is awaited and no part of the page is being read, before its scripts have run and after. */

@@ -1,0 +1,46 @@
+// What a test of a page did last, for one that failed: a test that hung says nothing else of where it was.
+import type { Browser, Logger, Page } from "playwright-core";
+
+/** Steps that are kept: the story of half a page. */
+const KEPT = 24;
+const ANSWER_WITHIN_MS = 3_000;
+
+const steps = new WeakMap<Browser, readonly string[]>();
+
+/** A logger for `launch`, and what remembers its steps once the browser is there. */
+export function stepLog(): { readonly logger: Logger; readonly keepFor: (browser: Browser) => void } {
+  const kept: string[] = [];
+  const logger: Logger = {
+    isEnabled: (name) => name === "api",
+    log: (_, __, message) => {
+      kept.push(`${new Date().toISOString().slice(11, 23)} ${String(message)}`);
+      if (kept.length > KEPT) kept.shift();
+    },
+  };
+  return { logger, keepFor: (browser) => steps.set(browser, kept) };
+}
+
+/** The last steps in a browser, and of each page its address, whether frames are drawn, and what it shows. */
+export async function lastSteps(browser: Browser, pages: readonly Page[]): Promise<string> {
+  // Copied first: asking the pages is a step, too.
+  const done = [...(steps.get(browser) ?? [])];
+  const states = await Promise.all(pages.map(stateOf));
+  return ["The last steps of the browser:", ...done, ...states].join("\n");
+}
+
+export const openPages = (browser: Browser): readonly Page[] =>
+  browser.contexts().flatMap((context) => context.pages());
+
+const STATE = `new Promise((tell) => {
+  const say = (frames) => tell(frames + "\\n" + document.body.innerText.slice(0, 2000));
+  requestAnimationFrame(() => say("it draws"));
+  setTimeout(() => say("it draws nothing for a second"), 1000);
+})`;
+
+async function stateOf(page: Page): Promise<string> {
+  const late = new Promise<string>((answer) => {
+    setTimeout(() => answer(`it did not answer within ${ANSWER_WITHIN_MS / 1_000} s`), ANSWER_WITHIN_MS);
+  });
+  const state = await Promise.race([page.evaluate<string>(STATE).catch(String), late]);
+  return `${page.url()}: ${state}`;
+}
