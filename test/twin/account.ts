@@ -1,0 +1,506 @@
+// A Cloudflare account on loopback, as far as `npm run deploy` and the commands of our runbooks ask for it: databases, queues, Workers with
+// their assets, secrets and crons. Real wrangler talks to it (CLOUDFLARE_API_BASE_URL); what it uploads is kept as it came.
+import { randomBytes, randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Database {
+  readonly uuid: string;
+  readonly name: string;
+}
+
+export interface Queue {
+  readonly id: string;
+  readonly name: string;
+  consumer: Consumer | undefined;
+}
+
+/** As `queues.consumers` of a configuration says. */
+export interface Consumer {
+  readonly script: string;
+  readonly batchSize: number;
+  readonly maxRetries: number;
+}
+
+/** A file of a Worker. */
+export interface UploadedModule {
+  readonly name: string;
+  readonly type: string;
+  readonly content: Buffer;
+}
+
+/** A binding as it was uploaded; further members are those of its type. */
+export interface UploadedBinding {
+  readonly name: string;
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+export interface Upload {
+  readonly mainModule: string;
+  readonly modules: readonly UploadedModule[];
+  readonly bindings: readonly UploadedBinding[];
+  readonly compatibilityDate: string;
+  readonly compatibilityFlags: readonly string[];
+  /** All that wrangler said of the upload. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** The content of each asset by its path. */
+  readonly assets: ReadonlyMap<string, Buffer>;
+}
+
+export interface WorkerOfAccount {
+  readonly name: string;
+  /** Newest last. */
+  readonly uploads: readonly Upload[];
+  readonly crons: readonly string[];
+}
+
+/** Runs statements on a database, one after the other, and answers as D1's API does: an object of columns for each row. */
+export type QueryDatabase = (
+  databaseId: string,
+  sql: string,
+  params: readonly unknown[],
+) => Promise<readonly QueryAnswer[]>;
+
+export interface QueryAnswer {
+  readonly success: boolean;
+  readonly results?: readonly Readonly<Record<string, unknown>>[];
+  readonly error?: string;
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+export interface Account {
+  readonly id: string;
+  /** For CLOUDFLARE_API_BASE_URL. */
+  readonly url: string;
+  readonly databases: readonly Database[];
+  readonly queues: readonly Queue[];
+  worker(name: string): WorkerOfAccount | undefined;
+  /** Requests that it knew no answer to, as "GET /path"; they got a 404. */
+  readonly unknown: readonly string[];
+  stop(): Promise<void>;
+}
+
+interface KeptWorker {
+  readonly name: string;
+  readonly uploads: Upload[];
+  /** Uploaded, and perhaps never deployed; by their ids. */
+  readonly versions: Map<string, Upload>;
+  crons: string[];
+}
+
+/** An answer of the API: the status, and the result or an error with its code. */
+type Answer =
+  | { readonly status?: number; readonly result: unknown; readonly info?: Readonly<Record<string, unknown>> }
+  | { readonly status: number; readonly code: number; readonly message: string };
+
+interface Asked {
+  readonly parts: readonly string[];
+  readonly query: URLSearchParams;
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+type Route = readonly [method: string, path: RegExp, answer: (asked: Asked) => Answer | Promise<Answer>];
+
+const hex = () => randomBytes(16).toString("hex");
+const SUBDOMAIN = { enabled: true, previews_enabled: false };
+const NO_WORKER = { status: 404, code: 10007, message: "This Worker does not exist on your account." };
+
+/** Listens on a free port of loopback. */
+export async function startAccount(query: QueryDatabase): Promise<Account> {
+  const state = new AccountState(query);
+  const server = createServer((request, response) => void state.serve(request, response));
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  return {
+    id: state.id,
+    url: `http://127.0.0.1:${port}/client/v4`,
+    databases: state.databases,
+    queues: state.queues,
+    worker: (name) => state.workers.get(name),
+    unknown: state.unknown,
+    stop: () => ended(server),
+  };
+}
+
+function ended(server: Server): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((done) => server.close(() => done()));
+}
+
+class AccountState {
+  readonly id = hex();
+  readonly databases: Database[] = [];
+  readonly queues: Queue[] = [];
+  readonly workers = new Map<string, KeptWorker>();
+  readonly unknown: string[] = [];
+  readonly #query: QueryDatabase;
+  /** Contents by their hash, and manifests by the token of their session. */
+  readonly #contents = new Map<string, Buffer>();
+  readonly #manifests = new Map<string, Readonly<Record<string, { readonly hash: string }>>>();
+  readonly #routes: readonly Route[];
+
+  constructor(query: QueryDatabase) {
+    this.#query = query;
+    const of = (path: string) => new RegExp(`^/accounts/${this.id}${path}$`);
+    this.#routes = [
+      ["GET", /^\/user\/tokens\/verify$/, () => ({ result: { id: "token", status: "active" } })],
+      ["GET", /^\/user$/, () => ({ result: { email: "operator@example.com" } })],
+      ["GET", /^\/accounts$/, () => listed([{ id: this.id, name: "Example" }])],
+      ["GET", /^\/memberships$/, () => listed([{ account: { id: this.id, name: "Example" } }])],
+      ...this.#databaseRoutes(of),
+      ...this.#queueRoutes(of),
+      ...this.#workerRoutes(of),
+      ...this.#assetRoutes(of),
+    ];
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const url = new URL(request.url ?? "", "http://account");
+    const path = url.pathname.replace(/^\/client\/v4/, "");
+    const { method = "" } = request;
+    const answer = await this.#answer(method, path, {
+      query: url.searchParams,
+      type: request.headers["content-type"] ?? "",
+      body: Buffer.concat(chunks),
+    }).catch((error: unknown): Answer => ({ status: 500, code: 10013, message: String(error) }));
+    const isGood = "result" in answer;
+    const { status = 200 } = answer;
+    response.writeHead(status, { "content-type": "application/json" });
+    const rest = isGood
+      ? { errors: [], result: answer.result, result_info: answer.info }
+      : { errors: [{ code: answer.code, message: answer.message }], result: null };
+    response.end(JSON.stringify({ success: isGood, messages: [], ...rest }));
+  }
+
+  async #answer(method: string, path: string, asked: Omit<Asked, "parts">): Promise<Answer> {
+    for (const [of, pattern, answer] of this.#routes) {
+      const found = of === method ? pattern.exec(path) : null;
+      if (found !== null) return answer({ ...asked, parts: found.slice(1).map(decodeURIComponent) });
+    }
+    this.unknown.push(`${method} ${path}`);
+    return { status: 404, code: 7003, message: `The account has nothing at ${method} ${path}` };
+  }
+
+  #databaseRoutes(of: (path: string) => RegExp): readonly Route[] {
+    return [
+      ["GET", of("/d1/database"), ({ query }) => this.#databasesNamed(query.get("name"))],
+      ["POST", of("/d1/database"), ({ body }) => this.#makeDatabase(jsonOf<{ name: string }>(body).name)],
+      ["GET", of("/d1/database/([^/]+)"), ({ parts: [id = ""] }) => this.#database(id)],
+      [
+        "POST",
+        of("/d1/database/([^/]+)/query"),
+        async ({ parts: [id = ""], body }) => {
+          if (!this.databases.some(({ uuid }) => uuid === id)) return noDatabase(id);
+          const { sql, params = [] } = jsonOf<{ sql: string; params?: readonly unknown[] }>(body);
+          const answers = await this.#query(id, sql, params);
+          const failed = answers.find(({ success }) => !success);
+          if (failed !== undefined) return { status: 400, code: 7500, message: failed.error ?? "the query failed" };
+          return { result: answers };
+        },
+      ],
+    ];
+  }
+
+  #queueRoutes(of: (path: string) => RegExp): readonly Route[] {
+    return [
+      [
+        "GET",
+        of("/queues"),
+        ({ query }) => {
+          const names = query.getAll("name");
+          const found = this.queues.filter(({ name }) => names.length === 0 || names.includes(name));
+          return listed(found.map(queueText));
+        },
+      ],
+      [
+        "POST",
+        of("/queues"),
+        ({ body }) => {
+          const { queue_name: name } = jsonOf<{ queue_name: string }>(body);
+          const queue: Queue = { id: hex(), name, consumer: undefined };
+          this.queues.push(queue);
+          return { result: queueText(queue) };
+        },
+      ],
+      [
+        "GET",
+        of("/queues/([^/]+)/consumers"),
+        ({ parts: [id = ""] }) => this.#withQueue(id, (queue) => listed(queueText(queue).consumers)),
+      ],
+      [
+        "POST",
+        of("/queues/([^/]+)/consumers"),
+        ({ parts: [id = ""], body }) => this.#withQueue(id, (queue) => this.#consume(queue, body)),
+      ],
+      [
+        "PUT",
+        of("/queues/([^/]+)/consumers/[^/]+"),
+        ({ parts: [id = ""], body }) => this.#withQueue(id, (queue) => this.#consume(queue, body)),
+      ],
+    ];
+  }
+
+  #workerRoutes(of: (path: string) => RegExp): readonly Route[] {
+    const script = "/workers/scripts/([^/]+)";
+    const existing = (answer: (worker: KeptWorker, asked: Asked) => Answer) => (asked: Asked) => {
+      const worker = this.workers.get(asked.parts[0] ?? "");
+      return worker === undefined ? NO_WORKER : answer(worker, asked);
+    };
+    return [
+      ["GET", of("/workers/subdomain"), () => ({ result: { subdomain: "example" } })],
+      ["GET", of("/workers/services/([^/]+)"), existing((worker) => ({ result: serviceText(worker) }))],
+      [
+        "GET",
+        of("/workers/workers/([^/]+)"),
+        existing(({ name }) => ({ result: { id: name, name, subdomain: SUBDOMAIN } })),
+      ],
+      ["GET", of(`${script}/deployments`), existing(() => ({ result: { deployments: [] } }))],
+      ["GET", of(`${script}/settings`), existing((worker) => ({ result: settingsText(worker) }))],
+      ["PATCH", of(`${script}/script-settings`), existing(() => ({ result: {} }))],
+      ["GET", of(`${script}/secrets`), existing((worker) => listed(secretsOf(worker)))],
+      ["GET", of(`${script}/subdomain`), existing(() => ({ result: SUBDOMAIN }))],
+      ["POST", of(`${script}/subdomain`), existing(() => ({ result: SUBDOMAIN }))],
+      [
+        "PUT",
+        of(script),
+        async (asked) => {
+          const [name = ""] = asked.parts;
+          const upload = await this.#read(await formOf(asked), this.workers.get(name));
+          const worker = this.workers.get(name) ?? {
+            name,
+            uploads: [],
+            versions: new Map<string, Upload>(),
+            crons: [],
+          };
+          this.workers.set(name, worker);
+          worker.uploads.push(upload);
+          return { result: { id: name, etag: tokenText(), startup_time_ms: 1, deployment_id: hex() } };
+        },
+      ],
+      // An upgrade without a migration of objects: a version is uploaded, and then deployed.
+      [
+        "POST",
+        of(`${script}/versions`),
+        async (asked) => {
+          const worker = this.workers.get(asked.parts[0] ?? "");
+          if (worker === undefined) return NO_WORKER;
+          const id = randomUUID();
+          worker.versions.set(id, await this.#read(await formOf(asked), worker));
+          const resources = { script: { etag: tokenText() } };
+          return { result: { id, number: worker.versions.size, metadata: {}, resources, startup_time_ms: 1 } };
+        },
+      ],
+      [
+        "POST",
+        of(`${script}/deployments`),
+        existing((worker, { body }) => {
+          const [version] = jsonOf<{ versions: readonly { readonly version_id: string }[] }>(body).versions;
+          const upload = worker.versions.get(version?.version_id ?? "");
+          if (upload === undefined) return { status: 404, code: 10064, message: "This version does not exist." };
+          worker.uploads.push(upload);
+          return { result: { id: randomUUID() } };
+        }),
+      ],
+      [
+        "PUT",
+        of(`${script}/schedules`),
+        existing((worker, { body }) => {
+          worker.crons = jsonOf<readonly { cron: string }[]>(body).map(({ cron }) => cron);
+          return { result: { schedules: worker.crons.map((cron) => ({ cron })) } };
+        }),
+      ],
+    ];
+  }
+
+  #assetRoutes(of: (path: string) => RegExp): readonly Route[] {
+    return [
+      [
+        "POST",
+        of("/workers/scripts/[^/]+/assets-upload-session"),
+        ({ body }) => {
+          const { manifest } = jsonOf<{ manifest: Readonly<Record<string, { readonly hash: string }>> }>(body);
+          const token = tokenText();
+          this.#manifests.set(token, manifest);
+          const missing = Object.values(manifest).map(({ hash }) => hash);
+          const bucket = [...new Set(missing)].filter((hash) => !this.#contents.has(hash));
+          return { result: { jwt: token, buckets: bucket.length === 0 ? [] : [bucket] } };
+        },
+      ],
+      [
+        "POST",
+        of("/workers/assets/upload"),
+        async (asked) => {
+          for (const [hash, value] of await formOf(asked)) {
+            const text = typeof value === "string" ? value : await value.text();
+            this.#contents.set(hash, Buffer.from(text, "base64"));
+          }
+          const manifest = [...this.#manifests.values()].at(-1) ?? {};
+          const token = tokenText();
+          this.#manifests.set(token, manifest);
+          return { status: 201, result: { jwt: token } };
+        },
+      ],
+    ];
+  }
+
+  #databasesNamed(name: string | null): Answer {
+    return listed(this.databases.filter((each) => name === null || each.name === name).map(databaseText));
+  }
+
+  #makeDatabase(name: string): Answer {
+    if (this.databases.some((each) => each.name === name))
+      return { status: 400, code: 7502, message: "A database with this name already exists" };
+    const database = { uuid: randomUUID(), name };
+    this.databases.push(database);
+    return { result: databaseText(database) };
+  }
+
+  #database(id: string): Answer {
+    const found = this.databases.find(({ uuid }) => uuid === id);
+    return found === undefined ? noDatabase(id) : { result: databaseText(found) };
+  }
+
+  #withQueue(id: string, answer: (queue: Queue) => Answer): Answer {
+    const queue = this.queues.find((each) => each.id === id);
+    return queue === undefined ? { status: 404, code: 11000, message: "Queue not found" } : answer(queue);
+  }
+
+  #consume(queue: Queue, body: Buffer): Answer {
+    const asked = jsonOf<{
+      readonly script_name: string;
+      readonly settings?: { readonly batch_size?: number; readonly max_retries?: number };
+    }>(body);
+    const { batch_size: batchSize = 10, max_retries: maxRetries = 3 } = asked.settings ?? {};
+    queue.consumer = { script: asked.script_name, batchSize, maxRetries };
+    return { result: queueText(queue).consumers[0] };
+  }
+
+  async #read(form: FormData, worker: KeptWorker | undefined): Promise<Upload> {
+    const metadata = JSON.parse(String(form.get("metadata"))) as Metadata;
+    const modules: UploadedModule[] = [];
+    for (const [part, value] of form) {
+      if (part === "metadata" || typeof value === "string") continue;
+      modules.push({ name: value.name, type: value.type, content: Buffer.from(await value.arrayBuffer()) });
+    }
+    const manifest = this.#manifests.get(metadata.assets?.jwt ?? "") ?? {};
+    const assets = new Map<string, Buffer>();
+    for (const [path, { hash }] of Object.entries(manifest)) {
+      const content = this.#contents.get(hash);
+      if (content === undefined) throw new Error(`the asset ${path} was not uploaded`);
+      assets.set(path, content);
+    }
+    return {
+      mainModule: metadata.main_module,
+      modules,
+      bindings: withInherited(metadata, worker?.uploads.at(-1)),
+      compatibilityDate: metadata.compatibility_date,
+      compatibilityFlags: metadata.compatibility_flags ?? [],
+      metadata,
+      assets,
+    };
+  }
+}
+
+interface Metadata extends Record<string, unknown> {
+  readonly main_module: string;
+  readonly bindings: readonly UploadedBinding[];
+  readonly compatibility_date: string;
+  readonly compatibility_flags?: readonly string[];
+  readonly keep_bindings?: readonly string[];
+  readonly assets?: { readonly jwt?: string };
+}
+
+/**
+ * Those of the upload before stay where the new one names them to be inherited, as wrangler does with queues, and where it keeps all of their type: secrets,
+ * if no file of them was given.
+ */
+function withInherited(metadata: Metadata, before: Upload | undefined): readonly UploadedBinding[] {
+  const given = metadata.bindings.filter(({ type }) => type !== "inherit");
+  const own = new Set(given.map(({ name }) => name));
+  const inherited = new Set(metadata.bindings.map(({ name }) => name));
+  const isKept = ({ name, type }: UploadedBinding) =>
+    !own.has(name) && (inherited.has(name) || metadata.keep_bindings?.includes(type) === true);
+  return [...given, ...(before?.bindings.filter(isKept) ?? [])];
+}
+
+const databaseText = ({ uuid, name }: Database) => ({ uuid, name, version: "production", num_tables: 0, file_size: 0 });
+
+function queueText({ id, name, consumer }: Queue) {
+  const consumers =
+    consumer === undefined
+      ? []
+      : [
+          {
+            ...{
+              consumer_id: id,
+              queue_name: name,
+              type: "worker",
+              script: consumer.script,
+              script_name: consumer.script,
+            },
+            settings: { batch_size: consumer.batchSize, max_retries: consumer.maxRetries },
+          },
+        ];
+  const counts = { producers_total_count: 0, consumers_total_count: consumers.length };
+  return {
+    queue_id: id,
+    queue_name: name,
+    created_on: "",
+    modified_on: "",
+    producers: [],
+    consumers,
+    settings: {},
+    ...counts,
+  };
+}
+
+/** wrangler uploads those migrations of objects alone that come after this tag. */
+const tagOf = ({ uploads }: KeptWorker) =>
+  uploads
+    .map(({ metadata }) => (metadata.migrations as { readonly new_tag?: string } | undefined)?.new_tag)
+    .findLast((tag) => tag !== undefined);
+
+const serviceText = (worker: KeptWorker) => ({
+  id: worker.name,
+  default_environment: {
+    environment: "production",
+    script: { id: worker.name, last_deployed_from: "wrangler", migration_tag: tagOf(worker) },
+  },
+});
+
+const settingsText = (worker: KeptWorker) => ({ bindings: worker.uploads.at(-1)?.bindings ?? [] });
+
+const secretsOf = ({ uploads }: KeptWorker) =>
+  (uploads.at(-1)?.bindings ?? [])
+    .filter(({ type }) => type === "secret_text")
+    .map(({ name }) => ({ name, type: "secret_text" }));
+
+const noDatabase = (id: string): Answer => ({
+  status: 404,
+  code: 7404,
+  message: `The database ${id} could not be found`,
+});
+
+function listed(result: readonly unknown[]): Answer {
+  const count = result.length;
+  return { result, info: { page: 1, per_page: 100, count, total_count: count, total_pages: 1 } };
+}
+
+/** Of the shape of a JSON Web Token, which wrangler looks into for the time at which it ends. */
+function tokenText(): string {
+  const part = (of: unknown) => Buffer.from(JSON.stringify(of)).toString("base64url");
+  const endS = Math.floor(Date.now() / 1_000) + 3_600;
+  return [part({ alg: "none" }), part({ exp: endS, of: randomBytes(8).toString("hex") }), "none"].join(".");
+}
+
+function jsonOf<T>(body: Buffer): T {
+  return JSON.parse(body.toString());
+}
+
+function formOf({ type, body }: Asked): Promise<FormData> {
+  return new Response(body, { headers: { "content-type": type } }).formData();
+}

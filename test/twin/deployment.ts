@@ -1,0 +1,252 @@
+// A deployment of the twin: made by `npm run deploy`'s own program and real wrangler, set up by its link, and run as it was uploaded.
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { deploymentOf } from "../../scripts/deploy/deployment.ts";
+import { WRANGLER } from "../../scripts/wrangler.ts";
+import { softwareAuthenticator } from "../support/software-authenticator.ts";
+import { type Account, startAccount, type Upload } from "./account.ts";
+import { type Gate, startGate } from "./gate.ts";
+import { CHAIN_URL, World } from "./internet.ts";
+import { type Manners, Queues } from "./queues.ts";
+import { Runtime } from "./runtime.ts";
+import { startStore } from "./store.ts";
+import type { Weather } from "./weather.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+/** Without the banner wrangler asks no registry for a newer version. */
+const QUIET = { NO_COLOR: "1", WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
+/** Characters of a deploy's output that an error shows. */
+const SHOWN = 6_000;
+
+export interface TwinOptions {
+  /** Of the deployment; a test of any other name than `edgetill` is what this is for. */
+  readonly name: string;
+  readonly weather: Weather;
+  readonly manners: Manners;
+  /** Milliseconds between two crons; production runs one a minute. */
+  readonly cronEveryMs: number;
+  readonly chainUrl: string;
+  readonly random: () => number;
+  /** Instead of those of wrangler.toml. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Hears each line of the log. */
+  readonly onLog?: (line: string) => void;
+}
+
+export interface Asked {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly text: string;
+  readonly json: never;
+  readonly cookies: readonly string[];
+}
+
+export interface Calls {
+  objects: number;
+  requests: number;
+  messages: number;
+  crons: number;
+}
+
+export interface Twin {
+  readonly account: Account;
+  readonly world: World;
+  readonly gate: Gate;
+  readonly queues: Queues;
+  readonly origin: string;
+  /** The most timers that any object had at once, by object; objects with up to two are left out. */
+  readonly timers: ReadonlyMap<string, number>;
+  /** Calls of objects, requests, messages and crons so far. */
+  readonly calls: Readonly<Calls>;
+  /** Lines of the log that are faults. */
+  readonly faults: readonly string[];
+  ask(path: string, asked?: Asked): Promise<Answered>;
+  /** Deploys again; until `settle` the objects run the code that they had. */
+  upgrade(): Promise<void>;
+  /** Runs all objects with the newest code, as the platform does at the latest five minutes after an upgrade. */
+  settle(): Promise<void>;
+  /** Commands of wrangler against the account, as an operator types them; the exit status and all that was printed. */
+  wrangler(args: readonly string[]): Promise<{ readonly status: number | null; readonly output: string }>;
+  setUp(): Promise<Readonly<Record<string, string>>>;
+  stop(): Promise<void>;
+}
+
+export async function openTwin(options: TwinOptions): Promise<Twin> {
+  const { name, random } = options;
+  const folder = mkdtempSync(join(tmpdir(), "edgetill-twin-"));
+  const ended: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true }), () => forget(name)];
+  const stop = async () => {
+    for (const end of ended.splice(0).reverse()) await end();
+  };
+  try {
+    const store = startStore(join(folder, "databases"));
+    ended.push(() => store.stop());
+    const account = await startAccount(store.query);
+    ended.push(() => account.stop());
+    const output = await deploy(account, options, true);
+    const link = /https:\S+\/setup#(\S+)/.exec(output);
+    if (link?.[1] === undefined) throw new Error(`the deploy made no set-up link:\n${output.slice(-SHOWN)}`);
+    const origin = new URL(link[0]).origin;
+    const upload = newest(account, name);
+    const world = new World(options.chainUrl);
+    const timers = new Map<string, number>();
+    const faults: string[] = [];
+    const calls: Calls = { objects: 0, requests: 0, messages: 0, crons: 0 };
+    const databases = databasesOf(upload);
+    const gate = await startGate({
+      store,
+      weather: options.weather,
+      random,
+      databaseOf: (binding) => databases.get(binding),
+    });
+    ended.push(() => gate.stop());
+    const queues = new Queues({
+      consumerOf: (queue) => account.queues.find((each) => each.name === queue)?.consumer,
+      consume: (queue, messages) => runtime.consume(queue, messages),
+      manners: options.manners,
+      random,
+    });
+    const runtime = new Runtime({
+      ...{ name, folder, edge: upload, objects: upload, gate: gate.url, hop: options.weather.hop },
+      internet: world.internet,
+      onMessage: (queue, body) => {
+        calls.messages += 1;
+        queues.send(queue, body);
+      },
+      onCalls: (more) => (calls.objects += more),
+      onTimers: (object, most) => timers.set(object, Math.max(most, timers.get(object) ?? 0)),
+      onLog: (line) => {
+        options.onLog?.(line);
+        if (/"level":"(error|alert)"|"isFault":true/.test(line)) faults.push(line);
+      },
+    });
+    ended.push(
+      () => runtime.stop(),
+      () => queues.stop(),
+    );
+    ended.push(runCrons(runtime, account.worker(name)?.crons ?? [], options.cronEveryMs, calls));
+    const ask = asking(runtime, origin, calls);
+    return {
+      ...{ account, world, gate, queues, origin, timers, calls, faults, ask, stop },
+      upgrade: async () => {
+        await deploy(account, options, false);
+        await runtime.change({ edge: newest(account, name) });
+      },
+      settle: () => runtime.change({ objects: newest(account, name) }),
+      wrangler: (args) => run(account, [WRANGLER, ...args]),
+      setUp: () => redeem(ask, origin, link[1] ?? ""),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Sends a request from the address of another customer each time. */
+function asking(runtime: Runtime, origin: string, calls: Calls): Twin["ask"] {
+  return async (path, { method = "GET", body, headers = {} } = {}) => {
+    calls.requests += 1;
+    const from = `198.51.${(calls.requests >> 8) & 255}.${calls.requests & 255}`;
+    const answer = await runtime.fetch(`${origin}${path}`, {
+      method,
+      headers: {
+        "cf-connecting-ip": from,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, text, json: parsed(text), cookies: answer.headers.getSetCookie() };
+  };
+}
+
+function parsed(text: string): never {
+  try {
+    return JSON.parse(text) as never;
+  } catch {
+    return undefined as never;
+  }
+}
+
+function newest(account: Account, name: string): Upload {
+  const upload = account.worker(name)?.uploads.at(-1);
+  if (upload === undefined) throw new Error(`nothing was uploaded as ${name}`);
+  return upload;
+}
+
+const databasesOf = ({ bindings }: Upload): ReadonlyMap<string, string> =>
+  new Map(bindings.filter(({ type }) => type === "d1").map(({ name, id }) => [name, String(id)]));
+
+/** `npm run deploy`; what it printed. */
+async function deploy(account: Account, { name, variables = {} }: TwinOptions, isFirst: boolean): Promise<string> {
+  if (isFirst) {
+    const { folder, secretsFile } = deploymentOf(name);
+    mkdirSync(join(ROOT, folder), { recursive: true, mode: 0o700 });
+    const sources = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: CHAIN_URL }] });
+    writeFileSync(join(ROOT, secretsFile), `CHAIN_SOURCES='${sources}'\n`, { mode: 0o600 });
+  }
+  const given = Object.entries(variables).flatMap(([variable, value]) => ["--var", `${variable}=${value}`]);
+  const answers = isFirst ? ["--location", "weur", "--workers-dev", "--mail", "none", ...given] : [];
+  const { status, output } = await run(account, ["scripts/deploy.ts", "--name", name, ...answers, "--yes"]);
+  if (status !== 0) throw new Error(`the deploy failed:\n${output.slice(-SHOWN)}`);
+  if (account.unknown.length > 0) throw new Error(`wrangler asked what the account does not know: ${account.unknown}`);
+  return output;
+}
+
+/** A program in Node, in the root, with the account as Cloudflare. */
+async function run(account: Account, args: readonly string[]) {
+  const { VITEST: _, VITEST_POOL_ID: __, VITEST_WORKER_ID: ___, ...environment } = process.env;
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    env: { ...environment, CLOUDFLARE_API_BASE_URL: account.url, CLOUDFLARE_API_TOKEN: "of-the-twin", ...QUIET },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+  const status = await new Promise<number | null>((end) => child.on("close", end));
+  return { status, output };
+}
+
+/** What a deploy left in the root. */
+function forget(name: string): void {
+  const { folder, configuration } = deploymentOf(name);
+  for (const path of [folder, configuration]) rmSync(join(ROOT, path), { recursive: true, force: true });
+}
+
+/** Now and then one runs twice, or not at all. */
+const TIMES = [1, 1, 2, 1, 0, 1, 1];
+
+function runCrons(runtime: Runtime, crons: readonly string[], everyMs: number, calls: Calls): () => void {
+  let runs = 0;
+  const timer = setInterval(() => {
+    runs += 1;
+    const times = TIMES[runs % TIMES.length] ?? 1;
+    for (const cron of crons)
+      for (let time = 0; time < times; time++) {
+        calls.crons += 1;
+        runtime.cron(cron, Date.now()).catch(() => undefined);
+      }
+  }, everyMs);
+  return () => clearInterval(timer);
+}
+
+/** Opens the set-up link with a passkey; the headers of the operator's session. */
+async function redeem(ask: Twin["ask"], origin: string, token: string): Promise<Readonly<Record<string, string>>> {
+  const person = { token, email: "operator@example.com", name: "Ann" };
+  const begun = await ask("/api/v1/setup/options", { method: "POST", headers: { origin }, body: person });
+  if (begun.status !== 200) throw new Error(`the set-up was refused: ${begun.text}`);
+  const authenticator = await softwareAuthenticator({ origin, rpId: new URL(origin).hostname });
+  const credential = await authenticator.create(begun.json);
+  const redeemed = await ask("/api/v1/setup", { method: "POST", headers: { origin }, body: { token, credential } });
+  const cookie = redeemed.cookies.find((each) => /^(__Host-)?session=/.test(each))?.split(";")[0];
+  if (cookie === undefined) throw new Error(`the set-up gave no session: ${redeemed.text}`);
+  return { origin, cookie };
+}

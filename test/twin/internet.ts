@@ -1,0 +1,115 @@
+// What a deployment reaches outside: prices, a chain, and the merchants' servers. Every other address answers 503.
+import { Buffer } from "node:buffer";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Request, Response } from "miniflare";
+import { verifyWebhook } from "../../client/webhook.ts";
+import { CLOUDFLARE_RESOLVER_URL } from "../../src/platform/resolver/host-resolver-client.ts";
+import { COINBASE, coingecko, frankfurter, KRAKEN } from "../support/rate-payloads.ts";
+import type { Internet } from "./runtime.ts";
+
+export const CHAIN_URL = "https://eth.chain-source.net/";
+const RESOLVER_HOST = new URL(CLOUDFLARE_RESOLVER_URL).host;
+export const RECEIVER_HOST = "hooks.corner-shops.net";
+
+/** An endpoint of a merchant. */
+export interface Receiver {
+  readonly url: string;
+  /** Known once the endpoint is registered. */
+  secret: string;
+  /** How it answers: at once, after some seconds, or for the first deliveries not at all. */
+  readonly manner: "good" | "slow" | "failing";
+  /** Events by their id, of deliveries that were signed and accepted. */
+  readonly accepted: Map<string, Accepted>;
+  /** Deliveries whose signature was wrong. */
+  refused: number;
+  failures: number;
+}
+
+export interface Accepted {
+  readonly type: string;
+  readonly invoiceId: string | undefined;
+  readonly sequence: number | null;
+  times: number;
+}
+
+const SLOW_MS = 600;
+/** A failing receiver is well again after so many deliveries; each of them comes again when its schedule says. */
+const FAILURES = 2;
+
+export class World {
+  readonly receivers: Receiver[] = [];
+  /** By host. */
+  readonly asked = new Map<string, number>();
+  readonly #chainUrl: string;
+
+  constructor(chainUrl: string) {
+    this.#chainUrl = chainUrl;
+  }
+
+  receiver(manner: Receiver["manner"]): Receiver {
+    const url = `https://${RECEIVER_HOST}/${this.receivers.length}`;
+    const receiver: Receiver = { url, secret: "", manner, accepted: new Map(), refused: 0, failures: 0 };
+    this.receivers.push(receiver);
+    return receiver;
+  }
+
+  readonly internet: Internet = async (request) => {
+    const { host } = new URL(request.url);
+    this.asked.set(host, (this.asked.get(host) ?? 0) + 1);
+    if (host === new URL(CHAIN_URL).host) return this.#chain(request);
+    if (host === RECEIVER_HOST) return this.#deliver(request);
+    if (host === RESOLVER_HOST) return resolved(new URL(request.url).searchParams.get("type"));
+    const prices = PRICES[host]?.();
+    if (prices === undefined) return new Response("nobody is here", { status: 503 });
+    return new Response(prices, { headers: { "content-type": "application/json" } });
+  };
+
+  async #chain(request: Request): Promise<Response> {
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: await request.text() };
+    const answer = await fetch(this.#chainUrl, init);
+    return new Response(await answer.text(), {
+      status: answer.status,
+      headers: { "content-type": "application/json" },
+    });
+  }
+
+  async #deliver(request: Request): Promise<Response> {
+    const receiver = this.receivers.find(({ url }) => url === request.url);
+    if (receiver === undefined) return new Response("", { status: 404 });
+    const body = Buffer.from(await request.arrayBuffer()).toString();
+    if (receiver.manner === "slow") await sleep(SLOW_MS);
+    if (receiver.manner === "failing" && receiver.failures < FAILURES) {
+      receiver.failures += 1;
+      return new Response("", { status: 500 });
+    }
+    const event = await verifyWebhook({ payload: body, headers: request.headers, secret: receiver.secret }).catch(
+      () => undefined,
+    );
+    if (event === undefined) {
+      receiver.refused += 1;
+      return new Response("", { status: 401 });
+    }
+    const known = receiver.accepted.get(event.id);
+    if (known !== undefined) known.times += 1;
+    else {
+      const invoiceId = "invoiceId" in event.data ? event.data.invoiceId : undefined;
+      receiver.accepted.set(event.id, { type: event.type, sequence: event.sequence, invoiceId, times: 1 });
+    }
+    return new Response("", { status: 200 });
+  }
+}
+
+/** Every name has one public address (192.0.2.0/24 and its like are none). */
+function resolved(type: string | null): Response {
+  const answer = type === "A" ? [{ type: 1, data: "93.184.215.14" }] : [];
+  return new Response(JSON.stringify({ Status: 0, TC: false, Answer: answer }), {
+    headers: { "content-type": "application/dns-json" },
+  });
+}
+
+const PRICES: Readonly<Record<string, () => string>> = {
+  "api.coinbase.com": () => COINBASE,
+  "api.kraken.com": () => KRAKEN,
+  "api.coingecko.com": () => coingecko(Math.floor(Date.now() / 1_000)),
+  "api.frankfurter.dev": () => frankfurter(new Date().toISOString().slice(0, 10)),
+};

@@ -1,0 +1,200 @@
+// What was uploaded, running on workerd as production runs it: its bindings by their uploaded names, its objects in a Worker of their own, so that they can
+// run other code than the edge does. Everything that it asks of the internet is asked of `internet`.
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { convertV4MiniflareOptions, Miniflare, type Request, Response } from "miniflare";
+import type { Upload, UploadedBinding } from "./account.ts";
+import { entryModule, TIMERS_MODULE } from "./entry.ts";
+import type { Delay } from "./weather.ts";
+
+export type Internet = (request: Request) => Promise<Response>;
+
+export interface RuntimeOptions {
+  readonly name: string;
+  /** Its code serves requests, jobs and messages. */
+  readonly edge: Upload;
+  /** Its code runs the objects: after an upgrade, for some minutes, that of the release before. */
+  readonly objects: Upload;
+  readonly folder: string;
+  readonly gate: URL;
+  readonly hop: Delay;
+  readonly internet: Internet;
+  readonly onMessage: (queue: string, body: unknown) => void;
+  /** The most timers that an object had at once, when there are more than before. */
+  readonly onTimers: (object: string, most: number) => void;
+  /** So many more calls of objects. */
+  readonly onCalls: (calls: number) => void;
+  readonly onLog: (line: string) => void;
+}
+
+/** Objects keep what they stored under these two, whatever code runs. */
+const objectsName = (name: string) => `${name}-objects`;
+const edgeName = (name: string) => `${name}-edge`;
+
+export class Runtime {
+  readonly #options: RuntimeOptions;
+  readonly #miniflare: Miniflare;
+
+  constructor(options: RuntimeOptions) {
+    this.#options = options;
+    this.#miniflare = new Miniflare(optionsOf(options));
+  }
+
+  /** As `fetch` from outside would. The address is the deployment's own. */
+  fetch(url: string, init?: Parameters<Miniflare["dispatchFetch"]>[1]) {
+    return this.#miniflare.dispatchFetch(url, init);
+  }
+
+  async consume(queue: string, messages: readonly { id: string; timestamp: Date; body: unknown; attempts: number }[]) {
+    const worker = await this.#miniflare.getWorker(edgeName(this.#options.name));
+    const { outcome, retryBatch } = await worker.queue(queue, [...messages]);
+    return outcome === "ok" && !retryBatch.retry ? ("ok" as const) : ("failed" as const);
+  }
+
+  async cron(cron: string, atMs: number): Promise<boolean> {
+    const worker = await this.#miniflare.getWorker(edgeName(this.#options.name));
+    const { outcome } = await worker.scheduled({ cron, scheduledTime: new Date(atMs) });
+    return outcome === "ok";
+  }
+
+  /** Other code for the edge, the objects, or both. All isolates begin anew, as when a machine is replaced. */
+  async change(code: Partial<Pick<RuntimeOptions, "edge" | "objects">>): Promise<void> {
+    await this.#miniflare.setOptions(optionsOf(Object.assign(this.#options, code)));
+  }
+
+  async stop(): Promise<void> {
+    await this.#miniflare.dispose();
+  }
+}
+
+function optionsOf(options: RuntimeOptions) {
+  const { name, edge, objects, folder } = options;
+  return convertV4MiniflareOptions({
+    defaultPersistRoot: join(folder, "objects"),
+    cf: false,
+    handleStructuredLogs: ({ message }: { readonly message: string }) => options.onLog(message),
+    workers: [
+      workerOf(options, edgeName(name), edge),
+      workerOf(options, objectsName(name), objects),
+      takerOf(options, `${name}-taker`),
+    ],
+  } as never);
+}
+
+const ofType = (upload: Upload, type: string): readonly UploadedBinding[] =>
+  upload.bindings.filter((binding) => binding.type === type);
+
+function workerOf(options: RuntimeOptions, name: string, upload: Upload) {
+  const { gate, internet, onTimers, hop } = options;
+  const objects = ofType(upload, "durable_object_namespace");
+  const classes = objects.map(({ class_name: className }) => String(className));
+  const values = [...ofType(upload, "plain_text"), ...ofType(upload, "secret_text")];
+  const remote = { remoteProxyConnectionString: gate };
+  return {
+    name,
+    modulesRoot: "/",
+    modules: [
+      { type: "ESModule", path: "/twin-entry.js", contents: entryModule(`./${upload.mainModule}`, classes, hop) },
+      { type: "ESModule", path: "/twin-timers.js", contents: TIMERS_MODULE },
+      ...upload.modules.flatMap(moduleOf),
+    ],
+    compatibilityDate: upload.compatibilityDate,
+    compatibilityFlags: [...upload.compatibilityFlags],
+    bindings: Object.fromEntries(values.map(({ name: of, text }) => [of, String(text)])),
+    d1Databases: Object.fromEntries(
+      ofType(upload, "d1").map(({ name: of, id }) => [of, { id: String(id), ...remote }]),
+    ),
+    queueProducers: Object.fromEntries(
+      ofType(upload, "queue").map(({ name: of, queue_name: queue }) => [of, { queueName: String(queue) }]),
+    ),
+    durableObjects: Object.fromEntries(
+      objects.map(({ name: of, class_name: className }) => [
+        of,
+        { className: String(className), scriptName: objectsName(options.name), useSQLite: true },
+      ]),
+    ),
+    ratelimits: Object.fromEntries(
+      ofType(upload, "ratelimit").map(({ name: of, namespace_id, simple }) => [of, { namespace_id, simple }]),
+    ),
+    serviceBindings: {
+      TWIN: async (request: Request) => {
+        const asked = new URL(request.url).searchParams;
+        options.onCalls(Number(asked.get("n") ?? 0));
+        if (asked.has("n")) return new Response("");
+        onTimers(`${asked.get("name")} ${asked.get("id")}`, Number(asked.get("most")));
+        return new Response("");
+      },
+    },
+    assets: { directory: assetsFolder(options, upload), binding: "ASSETS", ...routingOf(upload) },
+    outboundService: internet,
+  };
+}
+
+const TAKER = `export default {
+  async queue({ queue, messages }, env) {
+    await env.TAKEN.fetch("http://taken/", { method: "POST", body: JSON.stringify({ queue, bodies: messages.map(({ body }) => body) }) });
+  }
+}`;
+
+/** Takes every message as soon as it is sent, so that when and how often it is given to a consumer is decided outside. */
+function takerOf({ edge, onMessage }: RuntimeOptions, name: string) {
+  const queues = ofType(edge, "queue").map(({ queue_name: queue }) => String(queue));
+  return {
+    name,
+    modules: true,
+    script: TAKER,
+    compatibilityDate: edge.compatibilityDate,
+    queueConsumers: Object.fromEntries(queues.map((queue) => [queue, { maxBatchSize: 100, maxBatchTimeout: 0 }])),
+    serviceBindings: {
+      TAKEN: async (request: Request) => {
+        const { queue, bodies } = (await request.json()) as {
+          readonly queue: string;
+          readonly bodies: readonly unknown[];
+        };
+        for (const body of bodies) onMessage(queue, body);
+        return new Response("");
+      },
+    },
+  };
+}
+
+const MODULE_TYPES: Readonly<Record<string, string>> = {
+  "application/javascript+module": "ESModule",
+  "text/plain": "Text",
+};
+
+function moduleOf({ name, type, content }: Upload["modules"][number]) {
+  const kind = MODULE_TYPES[type];
+  return kind === undefined ? [] : [{ type: kind, path: join("/", name), contents: content.toString() }];
+}
+
+/** Written once for an upload: the runtime serves files from a folder. */
+const folders = new WeakMap<Upload, string>();
+function assetsFolder({ folder }: RuntimeOptions, upload: Upload): string {
+  const known = folders.get(upload);
+  if (known !== undefined) return known;
+  const root = join(folder, "assets");
+  rmSync(root, { recursive: true, force: true });
+  for (const [path, content] of upload.assets) {
+    const file = join(root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+  folders.set(upload, root);
+  return root;
+}
+
+/** Which requests the Worker gets before the assets, as the upload says. */
+function routingOf({ metadata }: Upload) {
+  const { config } = (metadata.assets ?? {}) as { readonly config?: Readonly<Record<string, unknown>> };
+  const { run_worker_first: first, html_handling, not_found_handling } = config ?? {};
+  const rules = Array.isArray(first) ? (first as readonly string[]) : [];
+  return {
+    routerConfig: {
+      has_user_worker: true,
+      invoke_user_worker_ahead_of_assets: first === true,
+      static_routing: { user_worker: rules.filter((rule) => !rule.startsWith("!")) },
+    },
+    assetConfig: { html_handling, not_found_handling },
+  };
+}
