@@ -64,7 +64,10 @@ export function configurationOf(base: RawConfiguration, answers: Answers, places
     ...(answers.exportsBucket === null
       ? {}
       : { r2_buckets: [{ binding: "EXPORTS", bucket_name: answers.exportsBucket }] }),
-    ratelimits: (base.ratelimits ?? []).map((each) => ({ ...each, namespace_id: rateLimitNamespace(deployment.name) })),
+    ratelimits: (base.ratelimits ?? []).map((each) => ({
+      ...each,
+      namespace_id: rateLimitNamespace(deployment.name, String(each.namespace_id)),
+    })),
   };
 }
 

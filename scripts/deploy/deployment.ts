@@ -1,6 +1,8 @@
 // The names of all that belongs to one deployment: what is at Cloudflare, and what is kept here. Two deployments share none of them.
 import { createHash } from "node:crypto";
 
+const FIRST_LIMIT = "1001";
+
 export interface Deployment {
   /** Also the name of the Worker and of its database. */
   readonly name: string;
@@ -24,8 +26,13 @@ export function deploymentOf(name: string): Deployment {
   };
 }
 
-/** Counters of `ratelimits` are shared in an account by whoever names the same number, so each deployment has its own. */
-export function rateLimitNamespace(name: string): string {
-  const bytes = createHash("sha256").update(name).digest();
+/**
+ * Counters of `ratelimits` are shared in an account by whoever names the same number, so each limit of each deployment has its own. `base` is the
+ * limit's number in wrangler.toml; the first one's is a deployment's own since before there was a second.
+ */
+export function rateLimitNamespace(name: string, base: string): string {
+  const bytes = createHash("sha256")
+    .update(base === FIRST_LIMIT ? name : `${name} ${base}`)
+    .digest();
   return String(1_000_000 + (bytes.readUInt32BE(0) % 1_000_000_000));
 }

@@ -1,9 +1,13 @@
-// What a tick of the cron comes to, without the queue between: the messages that it sends, each through the worker's own entry.
+// What an hour's ticks of the cron come to, without the queue between: the messages that they send, one for each job, through the worker's own entry.
 import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { jobsOf } from "../../src/app/jobs.ts";
+import { type JobMessage, jobsOf } from "../../src/app/jobs.ts";
 import worker from "../../src/app/worker.ts";
 import { takeMessage } from "./queue-messages.ts";
+
+/** Of a development server, and so many that each job begins in one. */
+const TICK_MS = 5_000;
+const TICKS = 60;
 
 /** Runs every job once. Rejects with the first fault, once all have run. Messages that the jobs send go into `sent`, and nowhere else. */
 export async function runJobs(sent: unknown[] = []): Promise<void> {
@@ -21,10 +25,16 @@ export async function runJobs(sent: unknown[] = []): Promise<void> {
       },
     } as Env["JOB_QUEUE"],
   });
+  const nowMs = Date.now();
   const dispatched: unknown[] = [];
-  await worker.scheduled(createScheduledController(), collect(dispatched));
-  const jobs = jobsOf(env).length;
-  if (dispatched.length !== jobs) throw new Error(`${dispatched.length} messages for ${jobs} jobs`);
-  const ends = await Promise.allSettled(dispatched.map((body) => takeMessage(body, collect(sent))));
+  for (let tick = 0; tick < TICKS; tick++)
+    await worker.scheduled(
+      createScheduledController({ scheduledTime: new Date(nowMs - tick * TICK_MS) }),
+      collect(dispatched),
+    );
+  const jobs = new Set(dispatched.map((body) => (body as JobMessage).job));
+  if (jobs.size !== jobsOf(env).length) throw new Error(`messages for ${[...jobs]}, and not for ${jobsOf(env)}`);
+  const messages = [...jobs].map((job): JobMessage => ({ job, minuteMs: nowMs, runs: 0 }));
+  const ends = await Promise.allSettled(messages.map((body) => takeMessage(body, collect(sent))));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }

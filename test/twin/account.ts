@@ -76,6 +76,8 @@ export interface Account {
   readonly databases: readonly Database[];
   readonly queues: readonly Queue[];
   worker(name: string): WorkerOfAccount | undefined;
+  /** How objects were to take the code of each upload that was deployed, oldest first. */
+  readonly strategies: readonly string[];
   /** Requests that it knew no answer to, as "GET /path"; they got a 404. */
   readonly unknown: readonly string[];
   stop(): Promise<void>;
@@ -119,6 +121,7 @@ export async function startAccount(query: QueryDatabase): Promise<Account> {
     databases: state.databases,
     queues: state.queues,
     worker: (name) => state.workers.get(name),
+    strategies: state.strategies,
     unknown: state.unknown,
     stop: () => ended(server),
   };
@@ -135,6 +138,7 @@ class AccountState {
   readonly queues: Queue[] = [];
   readonly workers = new Map<string, KeptWorker>();
   readonly unknown: string[] = [];
+  readonly strategies: string[] = [];
   readonly #query: QueryDatabase;
   /** Contents by their hash, and manifests by the token of their session. */
   readonly #contents = new Map<string, Buffer>();
@@ -278,6 +282,7 @@ class AccountState {
           };
           this.workers.set(name, worker);
           worker.uploads.push(upload);
+          this.strategies.push(strategyIn(upload.metadata));
           return { result: { id: name, etag: tokenText(), startup_time_ms: 1, deployment_id: hex() } };
         },
       ],
@@ -298,10 +303,12 @@ class AccountState {
         "POST",
         of(`${script}/deployments`),
         existing((worker, { body }) => {
-          const [version] = jsonOf<{ versions: readonly { readonly version_id: string }[] }>(body).versions;
+          const asked = jsonOf<{ versions: readonly { readonly version_id: string }[] }>(body);
+          const [version] = asked.versions;
           const upload = worker.versions.get(version?.version_id ?? "");
           if (upload === undefined) return { status: 404, code: 10064, message: "This version does not exist." };
           worker.uploads.push(upload);
+          this.strategies.push(strategyIn(asked));
           return { result: { id: randomUUID() } };
         }),
       ],
@@ -403,6 +410,12 @@ class AccountState {
       assets,
     };
   }
+}
+
+/** What an upload or a deployment of a version says of how objects take its code; wrangler gives them five minutes unless it is told otherwise. */
+function strategyIn(of: object): string {
+  const { code_update_strategy: strategy } = of as { readonly code_update_strategy?: { readonly mode?: string } };
+  return strategy?.mode ?? "none";
 }
 
 interface Metadata extends Record<string, unknown> {

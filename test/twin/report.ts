@@ -13,7 +13,7 @@ export interface Report {
 }
 
 /** The most timers that an object may have at once: a pending one keeps it awake, and 10,000 end it. */
-const MOST_TIMERS = 10;
+export const MOST_TIMERS = 10;
 
 export function reportOf(twin: Twin, findings: Findings, { seconds, shops }: DayOptions): Report {
   const crowded = [...twin.timers].filter(([, most]) => most > MOST_TIMERS);

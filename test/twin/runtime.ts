@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare, type Request, Response } from "miniflare";
 import type { Upload, UploadedBinding } from "./account.ts";
 import { entryModule, TIMERS_MODULE } from "./entry.ts";
+import type { Consume } from "./queues.ts";
 import type { Delay } from "./weather.ts";
 
 export type Internet = (request: Request) => Promise<Response>;
@@ -31,9 +32,13 @@ export interface RuntimeOptions {
 const objectsName = (name: string) => `${name}-objects`;
 const edgeName = (name: string) => `${name}-edge`;
 
+type Handlers = Awaited<ReturnType<Miniflare["getWorker"]>>;
+
 export class Runtime {
   readonly #options: RuntimeOptions;
   readonly #miniflare: Miniflare;
+  readonly #atWork = new Set<Promise<unknown>>();
+  #changing: Promise<void> = Promise.resolve();
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
@@ -45,21 +50,43 @@ export class Runtime {
     return this.#miniflare.dispatchFetch(url, init);
   }
 
-  async consume(queue: string, messages: readonly { id: string; timestamp: Date; body: unknown; attempts: number }[]) {
-    const worker = await this.#miniflare.getWorker(edgeName(this.#options.name));
-    const { outcome, retryBatch } = await worker.queue(queue, [...messages]);
-    return outcome === "ok" && !retryBatch.retry ? ("ok" as const) : ("failed" as const);
+  consume(queue: string, messages: Parameters<Consume>[1]): ReturnType<Consume> {
+    return this.#inEdge(async (worker) => {
+      const { outcome, retryBatch } = await worker.queue(queue, [...messages]);
+      return outcome === "ok" && !retryBatch.retry ? "ok" : "failed";
+    });
   }
 
-  async cron(cron: string, atMs: number): Promise<boolean> {
-    const worker = await this.#miniflare.getWorker(edgeName(this.#options.name));
-    const { outcome } = await worker.scheduled({ cron, scheduledTime: new Date(atMs) });
-    return outcome === "ok";
+  cron(cron: string, atMs: number): Promise<boolean> {
+    return this.#inEdge(async (worker) => {
+      const { outcome } = await worker.scheduled({ cron, scheduledTime: new Date(atMs) });
+      return outcome === "ok";
+    });
   }
 
-  /** Other code for the edge, the objects, or both. All isolates begin anew, as when a machine is replaced. */
+  /**
+   * Other code for the edge, the objects, or both. All isolates begin anew, as when a machine is replaced, and requests are cut; messages and crons that are
+   * at work end first, because the way to their handlers would stay broken.
+   */
   async change(code: Partial<Pick<RuntimeOptions, "edge" | "objects">>): Promise<void> {
-    await this.#miniflare.setOptions(optionsOf(Object.assign(this.#options, code)));
+    const before = this.#changing;
+    this.#changing = (async () => {
+      await before;
+      await Promise.allSettled(this.#atWork);
+      await this.#miniflare.setOptions(optionsOf(Object.assign(this.#options, code)));
+    })();
+    await this.#changing;
+  }
+
+  async #inEdge<T>(work: (worker: Handlers) => Promise<T>): Promise<T> {
+    await this.#changing;
+    const running = this.#miniflare.getWorker(edgeName(this.#options.name)).then(work);
+    this.#atWork.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#atWork.delete(running);
+    }
   }
 
   async stop(): Promise<void> {

@@ -172,7 +172,7 @@ export function insertReplay(
 /** Deletes deliveries not updated since `beforeMs`, and those whose event is gone; bounded, oldest first (ids begin with the event's time). */
 export function forgetOldDeliveries(db: Db, of: Sweep) {
   return db.delete(deliveries).where(
-    sql`id in (select old.id from deliveries old where old.id >= ${idAt(of.sinceMs)} and old.id < ${idAt(of.beforeMs)}
+    sql`id in (select old.id from deliveries old where old.id < ${idAt(of.beforeMs)}
       and (old.updated_at_ms < ${of.beforeMs} or not exists (select 1 from events where events.id = old.event_id))
       order by old.id limit ${of.limit})`,
   );
@@ -182,15 +182,13 @@ export function forgetOldDeliveries(db: Db, of: Sweep) {
 export function forgetOldAttempts(db: Db, of: Sweep) {
   return db.delete(deliveryAttempts).where(
     sql`rowid in (select old.rowid from delivery_attempts old
-      where old.delivery_id >= ${idAt(of.sinceMs)} and old.delivery_id < ${idAt(of.beforeMs)}
+      where old.delivery_id < ${idAt(of.beforeMs)}
       and (old.at_ms < ${of.beforeMs} or not exists (select 1 from deliveries where deliveries.id = old.delivery_id))
       order by old.delivery_id limit ${of.limit})`,
   );
 }
 
 export interface Sweep {
-  /** Only ids at or after this time; 0 for all. */
-  readonly sinceMs: number;
   readonly beforeMs: number;
   readonly limit: number;
 }

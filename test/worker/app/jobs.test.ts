@@ -1,7 +1,7 @@
 // The cron dispatches jobs and the queue runs them: a job with work left sends itself another message, and ends.
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
-import type { JobMessage } from "../../../src/app/jobs.ts";
+import { isDue, JOB_NAMES, type JobMessage, jobsOf } from "../../../src/app/jobs.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { copyInvoice } from "../../support/copy-invoice.ts";
 import { recordNews } from "../../support/endpoints.ts";
@@ -62,6 +62,31 @@ describe("a job that stops at its limit", () => {
     const sent: unknown[] = [];
     await runJobs(sent);
     expect(await testDb.$count(invoices, sql`status = 'AWAITING_PAYMENT' and expires_at_ms < ${Date.now()}`)).toBe(0);
+  });
+});
+
+describe("the cron of an idle deployment", () => {
+  const MINUTE_MS = 60_000;
+  const startMs = Date.UTC(2026, 10, 26, 3, 7);
+  const duesOf = (everyMs: number, crons: number) =>
+    Array.from({ length: crons }, (_, n) => JOB_NAMES.filter((job) => isDue(job, startMs + n * everyMs, everyMs)));
+
+  it("begins each job within an hour, and what somebody waits for in each minute", () => {
+    const hour = duesOf(MINUTE_MS, 60).flat();
+    for (const job of JOB_NAMES) expect(hour, job).toContain(job);
+    for (const job of ["expire", "price", "wake-watchers", "wake-endpoints", "receipts", "watch-deployment", "restore"])
+      expect(hour.filter((each) => each === job).length, job).toBe(60);
+  });
+
+  it("sends less than the million operations of a queue that a month includes", () => {
+    const idle = new Set(jobsOf({}));
+    const day = duesOf(MINUTE_MS, 24 * 60).flat();
+    expect(day.filter((job) => idle.has(job)).length * 30 * 3).toBeLessThan(1_000_000);
+  });
+
+  it("is twelve times as quick in development, where a cron runs every 5 s", () => {
+    expect(duesOf(5_000, 60)).toHaveLength(60);
+    for (const job of JOB_NAMES) expect(duesOf(5_000, 60).flat(), job).toContain(job);
   });
 });
 

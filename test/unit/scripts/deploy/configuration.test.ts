@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { unstable_readConfig } from "wrangler";
 import { type Answers, LOCATIONS, type Location } from "../../../../scripts/deploy/answers.ts";
-import { configurationOf, configurationText } from "../../../../scripts/deploy/configuration.ts";
+import { configurationOf, configurationText, type RawConfiguration } from "../../../../scripts/deploy/configuration.ts";
 import { deploymentOf } from "../../../../scripts/deploy/deployment.ts";
 import { parseLocationHint } from "../../../../src/lib/object-of.ts";
 import { BASE } from "../../../support/deploys.ts";
@@ -101,8 +101,12 @@ describe("the configuration of a deployment", () => {
   });
 
   it("counts callers apart from those of other deployments in the account", () => {
-    const counters = ["shop", "test", "edgetill"].map((name) => written({ name }).ratelimits?.[0]?.namespace_id);
-    expect(new Set([...counters, BASE.ratelimits?.[0]?.namespace_id]).size).toBe(4);
+    const numbersOf = (ratelimits: RawConfiguration["ratelimits"]) =>
+      (ratelimits ?? []).map(({ namespace_id }) => namespace_id);
+    const counters = ["shop", "test", "edgetill"].flatMap((name) => numbersOf(written({ name }).ratelimits));
+    const base = numbersOf(BASE.ratelimits);
+    expect(base).toHaveLength(2);
+    expect(new Set([...counters, ...base]).size).toBe(8);
     for (const each of counters) expect(each).toMatch(/^[1-9]\d{6,9}$/);
   });
 });

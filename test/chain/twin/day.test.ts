@@ -1,0 +1,79 @@
+// A short day on the deployment as it will live (test/twin): deployed by real wrangler under a name of its own, with a network's latency and faults between
+// the Worker and its database, queues that repeat, and an upgrade whose objects keep their code. `npm run twin` plays longer ones.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
+import { randomFrom } from "../../support/random.ts";
+import { Day, type Findings, TOKEN } from "../../twin/day.ts";
+import { openTwin, type Twin } from "../../twin/deployment.ts";
+import { MOST_TIMERS } from "../../twin/report.ts";
+import { USUAL } from "../../twin/weather.ts";
+
+const FAULTS = 0.005;
+const DAY = { shops: 3, rate: 4, seconds: 25, paid: 0.4, cancelled: 0.2, settleMs: 200_000 };
+
+describe("a deployment as it will live", () => {
+  let chain: EvmChain;
+  let twin: Twin;
+  let findings: Findings;
+
+  beforeAll(async () => {
+    chain = await startEvmChain([TOKEN.contract], { blockSeconds: 1 });
+    twin = await openTwin({
+      ...{ name: `kiosk-${process.pid}`, weather: USUAL, chainUrl: chain.url, random: randomFrom(1) },
+      manners: { twice: 0.1, latestMs: 1_000 },
+      cronEveryMs: 5_000,
+      variables: { POLL_SECONDS: "1", RATE_LIMIT_PER_MINUTE: "100000" },
+    });
+    const day = new Day(twin, chain, { ...DAY, random: randomFrom(2) });
+    await day.open(await twin.setUp());
+    twin.gate.weather = { ...USUAL, faults: FAULTS };
+    await day.play(async () => {
+      await twin.upgrade();
+      await twin.settle();
+    });
+    findings = await day.close();
+  }, 300_000);
+  afterAll(async () => {
+    await twin?.stop();
+    await chain?.stop();
+  });
+
+  it("has every invoice as its history demands, and tells every event once", () => {
+    expect(findings.wrong).toEqual([]);
+    expect(findings.created).toBeGreaterThan(20);
+    expect(findings.paid).toBeGreaterThan(5);
+    expect(findings.events).toBeGreaterThan(findings.created * 2);
+  });
+
+  it("was really slow and faulty, under queues of its own name", () => {
+    expect(twin.gate.counts.failed).toBeGreaterThan(0);
+    expect(
+      twin.gate.counts.times.toSorted((a, b) => a - b)[Math.floor(twin.gate.counts.times.length / 2)],
+    ).toBeGreaterThan(USUAL.read.p50);
+    expect(twin.account.queues.map(({ name, consumer }) => [name, consumer?.script])).toEqual([
+      [`kiosk-${process.pid}-webhooks`, `kiosk-${process.pid}`],
+      [`kiosk-${process.pid}-jobs`, `kiosk-${process.pid}`],
+    ]);
+  });
+
+  it("lets no object have many timers", () => {
+    expect([...twin.timers].filter(([, most]) => most > MOST_TIMERS)).toEqual([]);
+  });
+
+  it("was uploaded without names of packages, with objects that take new code at once, and with nothing of the twin in it", () => {
+    const upload = twin.account.worker(`kiosk-${process.pid}`)?.uploads.at(-1);
+    expect(upload?.metadata.package_dependencies).toBeUndefined();
+    expect(twin.account.strategies).toEqual(["immediate", "immediate"]);
+    const code = upload?.modules.find(({ name }) => name === upload.mainModule)?.content.toString() ?? "";
+    expect(code.length).toBeGreaterThan(1_000_000);
+    // "twin" alone is a word of recovery phrases.
+    expect(/\bTWIN\b|twin-/.test(code)).toBe(false);
+  });
+
+  it("counts each limit of callers apart", () => {
+    const limits = twin.account.worker(`kiosk-${process.pid}`)?.uploads.at(-1)?.bindings ?? [];
+    const numbers = limits.filter(({ type }) => type === "ratelimit").map(({ namespace_id }) => namespace_id);
+    expect(numbers).toHaveLength(2);
+    expect(new Set(numbers).size).toBe(2);
+  });
+});
