@@ -65,7 +65,7 @@ function executeRemotely(sql: string, config: string | undefined): void {
   const { status } = spawnSync(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
   if (status !== 0)
     throw new StartError(
-      "wrangler could not store the link: see its message above. Are you logged in (`wrangler login`), and were the migrations applied?",
+      "wrangler could not store the link: see its message above. Are you logged in (`npm run wrangler -- login`), and were the migrations applied?",
     );
 }
 

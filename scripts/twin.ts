@@ -54,7 +54,7 @@ const seconds = Number(values.minutes) * 60;
 const random = randomFrom(Number(values.seed));
 const options: DayOptions = {
   ...{ shops: Number(values.shops), rate: Number(values.rate), seconds, random, onProgress: say },
-  ...{ paid: 0.4, cancelled: 0.2, settleMs: SETTLE_MS },
+  ...{ paid: 0.4, cancelled: 0.2, expired: 0.1, settleMs: SETTLE_MS },
 };
 
 say("Starting a chain, and deploying with real wrangler to an account on loopback ...");

@@ -4,11 +4,11 @@
 const KNOWN: readonly (readonly [RegExp, string])[] = [
   [
     /CLOUDFLARE_API_TOKEN environment variable for wrangler|"loggedIn":\s*false|not authenticated|Did not login/,
-    "Sign in with `npx wrangler login`, or set CLOUDFLARE_API_TOKEN to a token with the permissions Workers Scripts, D1, Queues and, for a domain, Workers Routes and DNS (edit).",
+    "Sign in with `npm run wrangler -- login`, or set CLOUDFLARE_API_TOKEN to a token with the permissions Workers Scripts, D1, Queues and, for a domain, Workers Routes and DNS (edit).",
   ],
   [
     /Authentication error|\[code: (10000|9106|9109)\]/,
-    "The token or sign-in may not do this. A token needs the permissions Workers Scripts, D1, Queues and, for a domain, Workers Routes and DNS (edit); `npx wrangler login` asks for all of them.",
+    "The token or sign-in may not do this. A token needs the permissions Workers Scripts, D1, Queues and, for a domain, Workers Routes and DNS (edit); `npm run wrangler -- login` asks for all of them.",
   ],
   [
     /More than one account available|mandatory to specify an account ID/,
@@ -36,7 +36,7 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /R2 bucket .*not (be )?found|\[code: 10085\]/i,
-    "The bucket of --exports-bucket does not exist: make it with `npx wrangler r2 bucket create <bucket>`, or deploy with --exports-bucket none.",
+    "The bucket of --exports-bucket does not exist: make it with `npm run wrangler -- r2 bucket create <bucket>`, or deploy with --exports-bucket none.",
   ],
   [
     /secrets have not been set/,

@@ -80,7 +80,7 @@ export async function chooseAccount(
   if (wanted !== undefined) {
     if (accounts.length === 0 || accounts.some(({ id }) => id === wanted)) return wanted;
     throw new DeployError(
-      `The account ${wanted} is not among those of this sign-in: ${known}. Sign in with \`npx wrangler login\` as a member of it.`,
+      `The account ${wanted} is not among those of this sign-in: ${known}. Sign in with \`npm run wrangler -- login\` as a member of it.`,
     );
   }
   const [only, ...others] = accounts;

@@ -76,6 +76,8 @@ export interface Account {
   readonly databases: readonly Database[];
   readonly queues: readonly Queue[];
   worker(name: string): WorkerOfAccount | undefined;
+  /** What was asked of databases beyond statements, as "<action> <id>", oldest first. */
+  readonly acts: readonly string[];
   /** How objects were to take the code of each upload that was deployed, oldest first. */
   readonly strategies: readonly string[];
   /** Requests that it knew no answer to, as "GET /path"; they got a 404. */
@@ -88,12 +90,20 @@ interface KeptWorker {
   readonly uploads: Upload[];
   /** Uploaded, and perhaps never deployed; by their ids. */
   readonly versions: Map<string, Upload>;
+  /** The ids of the versions that were, oldest first. */
+  readonly deployed: string[];
   crons: string[];
 }
 
 /** An answer of the API: the status, and the result or an error with its code. */
 type Answer =
-  | { readonly status?: number; readonly result: unknown; readonly info?: Readonly<Record<string, unknown>> }
+  | {
+      readonly status?: number;
+      readonly result: unknown;
+      readonly info?: Readonly<Record<string, unknown>>;
+      /** Of GraphQL. */
+      readonly data?: unknown;
+    }
   | { readonly status: number; readonly code: number; readonly message: string };
 
 interface Asked {
@@ -122,6 +132,7 @@ export async function startAccount(query: QueryDatabase): Promise<Account> {
     queues: state.queues,
     worker: (name) => state.workers.get(name),
     strategies: state.strategies,
+    acts: state.acts,
     unknown: state.unknown,
     stop: () => ended(server),
   };
@@ -139,6 +150,7 @@ class AccountState {
   readonly workers = new Map<string, KeptWorker>();
   readonly unknown: string[] = [];
   readonly strategies: string[] = [];
+  readonly acts: string[] = [];
   readonly #query: QueryDatabase;
   /** Contents by their hash, and manifests by the token of their session. */
   readonly #contents = new Map<string, Buffer>();
@@ -153,7 +165,11 @@ class AccountState {
       ["GET", /^\/user$/, () => ({ result: { email: "operator@example.com" } })],
       ["GET", /^\/accounts$/, () => listed([{ id: this.id, name: "Example" }])],
       ["GET", /^\/memberships$/, () => listed([{ account: { id: this.id, name: "Example" } }])],
+      // Figures of what a database did lately, which `d1 info` shows.
+      ["POST", /^\/graphql$/, () => ({ result: null, data: { viewer: { accounts: [] } } })],
+      ["POST", of("/r2/buckets"), ({ body }) => ({ result: { name: jsonOf<{ name: string }>(body).name } })],
       ...this.#databaseRoutes(of),
+      ...this.#timeTravelRoutes(of),
       ...this.#queueRoutes(of),
       ...this.#workerRoutes(of),
       ...this.#assetRoutes(of),
@@ -175,7 +191,7 @@ class AccountState {
     const { status = 200 } = answer;
     response.writeHead(status, { "content-type": "application/json" });
     const rest = isGood
-      ? { errors: [], result: answer.result, result_info: answer.info }
+      ? { errors: [], result: answer.result, result_info: answer.info, data: answer.data }
       : { errors: [{ code: answer.code, message: answer.message }], result: null };
     response.end(JSON.stringify({ success: isGood, messages: [], ...rest }));
   }
@@ -205,6 +221,25 @@ class AccountState {
           if (failed !== undefined) return { status: 400, code: 7500, message: failed.error ?? "the query failed" };
           return { result: answers };
         },
+      ],
+    ];
+  }
+
+  #timeTravelRoutes(of: (path: string) => RegExp): readonly Route[] {
+    const onDatabase =
+      (act: string, result: unknown) =>
+      ({ parts: [id = ""] }: Asked): Answer => {
+        if (!this.databases.some(({ uuid }) => uuid === id)) return noDatabase(id);
+        this.acts.push(`${act} ${id}`);
+        return { result };
+      };
+    const bookmark = "00000001-00000002-00000003-0123456789abcdef0123456789abcdef";
+    return [
+      ["GET", of("/d1/database/([^/]+)/time_travel/bookmark"), onDatabase("bookmark", { bookmark })],
+      [
+        "POST",
+        of("/d1/database/([^/]+)/time_travel/restore"),
+        onDatabase("restore", { bookmark, previous_bookmark: bookmark, message: "restored" }),
       ],
     ];
   }
@@ -262,9 +297,21 @@ class AccountState {
         of("/workers/workers/([^/]+)"),
         existing(({ name }) => ({ result: { id: name, name, subdomain: SUBDOMAIN } })),
       ],
-      ["GET", of(`${script}/deployments`), existing(() => ({ result: { deployments: [] } }))],
+      [
+        "GET",
+        of(`${script}/deployments`),
+        existing((worker) => ({ result: { deployments: deploymentsText(worker) } })),
+      ],
+      [
+        "GET",
+        of(`${script}/versions`),
+        existing(({ versions }) => ({ result: { items: [...versions.keys()].map(versionText) } })),
+      ],
+      ["GET", of(`${script}/versions/([^/]+)`), ({ parts: [, id = ""] }) => ({ result: versionText(id) })],
       ["GET", of(`${script}/settings`), existing((worker) => ({ result: settingsText(worker) }))],
       ["PATCH", of(`${script}/script-settings`), existing(() => ({ result: {} }))],
+      ["DELETE", of(`${script}/secrets/([^/]+)`), existing(() => ({ result: null }))],
+      ["PUT", of(`${script}/secrets`), existing(() => ({ result: null }))],
       ["GET", of(`${script}/secrets`), existing((worker) => listed(secretsOf(worker)))],
       ["GET", of(`${script}/subdomain`), existing(() => ({ result: SUBDOMAIN }))],
       ["POST", of(`${script}/subdomain`), existing(() => ({ result: SUBDOMAIN }))],
@@ -278,9 +325,13 @@ class AccountState {
             name,
             uploads: [],
             versions: new Map<string, Upload>(),
+            deployed: [],
             crons: [],
           };
           this.workers.set(name, worker);
+          const id = randomUUID();
+          worker.versions.set(id, upload);
+          worker.deployed.push(id);
           worker.uploads.push(upload);
           this.strategies.push(strategyIn(upload.metadata));
           return { result: { id: name, etag: tokenText(), startup_time_ms: 1, deployment_id: hex() } };
@@ -307,6 +358,7 @@ class AccountState {
           const [version] = asked.versions;
           const upload = worker.versions.get(version?.version_id ?? "");
           if (upload === undefined) return { status: 404, code: 10064, message: "This version does not exist." };
+          worker.deployed.push(version?.version_id ?? "");
           worker.uploads.push(upload);
           this.strategies.push(strategyIn(asked));
           return { result: { id: randomUUID() } };
@@ -470,6 +522,27 @@ function queueText({ id, name, consumer }: Queue) {
     ...counts,
   };
 }
+
+const MADE = { created_on: "2026-11-26T12:00:00.000Z", author_email: "operator@example.com", source: "wrangler" };
+
+/** Newest first, as the API has them. */
+const deploymentsText = ({ deployed }: KeptWorker) =>
+  deployed
+    .map((id, n) => ({
+      id: `deployment-${n}`,
+      ...MADE,
+      strategy: "percentage",
+      versions: [{ version_id: id, percentage: 100 }],
+    }))
+    .toReversed();
+
+const versionText = (id: string) => ({
+  id,
+  number: 1,
+  metadata: { ...MADE, modified_on: MADE.created_on },
+  annotations: {},
+  resources: { script: { etag: id, handlers: ["fetch"] }, script_runtime: {}, bindings: [] },
+});
 
 /** wrangler uploads those migrations of objects alone that come after this tag. */
 const tagOf = ({ uploads }: KeptWorker) =>

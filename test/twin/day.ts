@@ -18,13 +18,15 @@ export interface DayOptions {
   /** Shares of all invoices. */
   readonly paid: number;
   readonly cancelled: number;
+  /** Nobody pays them within the minute that they have. */
+  readonly expired: number;
   /** For what was paid to be seen and told, after the last create. */
   readonly settleMs: number;
   readonly random: () => number;
   readonly onProgress?: (line: string) => void;
 }
 
-type Fate = "PAID" | "CANCELLED" | "AWAITING_PAYMENT";
+type Fate = "PAID" | "CANCELLED" | "EXPIRED" | "AWAITING_PAYMENT";
 
 interface Kept {
   readonly id: string;
@@ -56,6 +58,8 @@ export interface Findings {
 /** A create is asked again with its key until it is answered, as a shop's server does. */
 const CREATED_WITHIN_MS = 120_000;
 const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.map(keyPermissionName);
+/** The shortest life of an invoice. */
+const SHORT = { expiresInSeconds: 60 };
 const AGAIN_AFTER_MS = 500;
 const BROKEN: Answered = { status: 599, text: "the connection broke", json: undefined as never, cookies: [] };
 /** What a client asks again with the same key: nothing was done, or it is still being done. */
@@ -118,6 +122,9 @@ export class Day {
   /** Compares the deployment with the book, once everything that was begun has had its time. */
   async close(): Promise<Findings> {
     const lateMs = Date.now() + this.#options.settleMs;
+    // A read would settle what a job has to settle: so the shops are told first.
+    while (this.#untold().length > 0 && Date.now() < lateMs) await sleep(1_000);
+    this.#wrong.push(...this.#untold());
     let wrong = await this.#differences();
     while (wrong.length > 0 && Date.now() < lateMs) {
       await sleep(1_000);
@@ -125,7 +132,13 @@ export class Day {
     }
     const events = this.#shops.reduce((sum, { receiver }) => sum + receiver.accepted.size, 0);
     const paid = this.#shops.flatMap(({ book }) => book).filter(({ fate }) => fate === "PAID").length;
-    return { wrong: [...this.#wrong, ...wrong], created: this.#created(), paid, events, routes: this.#routes };
+    return {
+      wrong: [...new Set([...this.#wrong, ...wrong])],
+      created: this.#created(),
+      paid,
+      events,
+      routes: this.#routes,
+    };
   }
 
   #created(): number {
@@ -161,14 +174,19 @@ export class Day {
   }
 
   async #order({ merchantId, headers, book }: Shop): Promise<void> {
-    const { random, paid, cancelled } = this.#options;
+    const { random } = this.#options;
+    const fate = fateOf(random(), this.#options);
     const externalId = randomBytes(8).toString("hex");
-    const body = { name: "Order", rawAmount: 5 + Math.floor(random() * 900) / 10, externalId };
+    const body = {
+      name: "Order",
+      rawAmount: 5 + Math.floor(random() * 900) / 10,
+      externalId,
+      ...(fate === "EXPIRED" ? SHORT : {}),
+    };
     const root = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const keyed = { ...headers, "idempotency-key": externalId };
     const made = await this.#good("POST /invoices", root, "POST", keyed, body);
     const invoice = made.json as { readonly id: string; readonly paymentMethods: readonly Method[] };
-    const fate = fateOf(random(), paid, cancelled);
     book.push({ id: invoice.id, externalId, fate });
     if (fate === "CANCELLED")
       await this.#good("POST /cancel", `${root}/${invoice.id}/cancel`, "POST", {
@@ -216,10 +234,14 @@ export class Day {
   async #differences(): Promise<readonly string[]> {
     const wrong: string[] = [];
     for (const shop of this.#shops) wrong.push(...(await this.#differencesOf(shop)));
-    return wrong;
+    return [...wrong, ...this.#untold()];
   }
 
-  async #differencesOf({ merchantId, headers, book, receiver }: Shop): Promise<readonly string[]> {
+  #untold(): readonly string[] {
+    return this.#shops.flatMap(({ book, receiver }) => eventsMissing(book, receiver));
+  }
+
+  async #differencesOf({ merchantId, headers, book }: Shop): Promise<readonly string[]> {
     const wrong: string[] = [];
     const listed = new Map<string, { readonly externalId: string | null; readonly status: string }>();
     for (let page = 1; ; page++) {
@@ -238,13 +260,14 @@ export class Day {
       const status = listed.get(id)?.status;
       if (status !== fate) wrong.push(`${id}: ${status}, and not ${fate}`);
     }
-    return [...wrong, ...eventsMissing(book, receiver)];
+    return wrong;
   }
 }
 
-function fateOf(draw: number, paid: number, cancelled: number): Fate {
+function fateOf(draw: number, { paid, cancelled, expired }: DayOptions): Fate {
   if (draw < paid) return "PAID";
-  return draw < paid + cancelled ? "CANCELLED" : "AWAITING_PAYMENT";
+  if (draw < paid + cancelled) return "CANCELLED";
+  return draw < paid + cancelled + expired ? "EXPIRED" : "AWAITING_PAYMENT";
 }
 
 interface Method {
@@ -255,6 +278,7 @@ interface Method {
 const LAST_EVENT: Readonly<Record<Fate, string | undefined>> = {
   PAID: "invoice.paid",
   CANCELLED: "invoice.cancelled",
+  EXPIRED: "invoice.expired",
   AWAITING_PAYMENT: undefined,
 };
 

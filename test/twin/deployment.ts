@@ -11,7 +11,7 @@ import { type Gate, startGate } from "./gate.ts";
 import { CHAIN_URL, World } from "./internet.ts";
 import { type Manners, Queues } from "./queues.ts";
 import { Runtime } from "./runtime.ts";
-import { startStore } from "./store.ts";
+import { type Store, startStore } from "./store.ts";
 import type { Weather } from "./weather.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -55,6 +55,46 @@ export interface Calls {
   crons: number;
 }
 
+/** A deployment in an account, which nothing runs. */
+export interface TwinAccount {
+  readonly account: Account;
+  /** Of the database, by its id. */
+  readonly store: Store;
+  /** Below it are the files of the twin; gone when it has stopped. */
+  readonly folder: string;
+  /** What the deploy printed. */
+  readonly output: string;
+  /** Deploys again. */
+  upgrade(): Promise<void>;
+  /** Commands of wrangler against the account, as an operator types them; the exit status and all that was printed. */
+  wrangler(args: readonly string[]): Promise<{ readonly status: number | null; readonly output: string }>;
+  stop(): Promise<void>;
+}
+
+/** Deploys for the first time. */
+export async function openAccount(options: Pick<TwinOptions, "name" | "variables">): Promise<TwinAccount> {
+  const folder = mkdtempSync(join(tmpdir(), "edgetill-twin-"));
+  const ended: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true }), () => forget(options.name)];
+  const stop = async () => {
+    for (const end of ended.splice(0).reverse()) await end();
+  };
+  try {
+    const store = startStore(join(folder, "databases"));
+    ended.push(() => store.stop());
+    const account = await startAccount(store.query);
+    ended.push(() => account.stop());
+    const output = await deploy(account, options, true);
+    return {
+      ...{ account, store, folder, output, stop },
+      upgrade: async () => void (await deploy(account, options, false)),
+      wrangler: (args) => run(account, [WRANGLER, ...args]),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
 export interface Twin {
   readonly account: Account;
   readonly world: World;
@@ -80,17 +120,13 @@ export interface Twin {
 
 export async function openTwin(options: TwinOptions): Promise<Twin> {
   const { name, random } = options;
-  const folder = mkdtempSync(join(tmpdir(), "edgetill-twin-"));
-  const ended: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true }), () => forget(name)];
+  const opened = await openAccount(options);
+  const { account, store, folder, output, wrangler } = opened;
+  const ended: (() => unknown)[] = [opened.stop];
   const stop = async () => {
     for (const end of ended.splice(0).reverse()) await end();
   };
   try {
-    const store = startStore(join(folder, "databases"));
-    ended.push(() => store.stop());
-    const account = await startAccount(store.query);
-    ended.push(() => account.stop());
-    const output = await deploy(account, options, true);
     const link = /https:\S+\/setup#(\S+)/.exec(output);
     if (link?.[1] === undefined) throw new Error(`the deploy made no set-up link:\n${output.slice(-SHOWN)}`);
     const origin = new URL(link[0]).origin;
@@ -136,11 +172,11 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
     return {
       ...{ account, world, gate, queues, origin, timers, calls, faults, ask, stop },
       upgrade: async () => {
-        await deploy(account, options, false);
+        await opened.upgrade();
         await runtime.change({ edge: newest(account, name) });
       },
       settle: () => runtime.change({ objects: newest(account, name) }),
-      wrangler: (args) => run(account, [WRANGLER, ...args]),
+      wrangler,
       setUp: () => redeem(ask, origin, link[1] ?? ""),
     };
   } catch (error) {
@@ -186,7 +222,11 @@ const databasesOf = ({ bindings }: Upload): ReadonlyMap<string, string> =>
   new Map(bindings.filter(({ type }) => type === "d1").map(({ name, id }) => [name, String(id)]));
 
 /** `npm run deploy`; what it printed. */
-async function deploy(account: Account, { name, variables = {} }: TwinOptions, isFirst: boolean): Promise<string> {
+async function deploy(
+  account: Account,
+  { name, variables = {} }: Pick<TwinOptions, "name" | "variables">,
+  isFirst: boolean,
+): Promise<string> {
   if (isFirst) {
     const { folder, secretsFile } = deploymentOf(name);
     mkdirSync(join(ROOT, folder), { recursive: true, mode: 0o700 });
@@ -206,7 +246,14 @@ async function run(account: Account, args: readonly string[]) {
   const { VITEST: _, VITEST_POOL_ID: __, VITEST_WORKER_ID: ___, ...environment } = process.env;
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    env: { ...environment, CLOUDFLARE_API_BASE_URL: account.url, CLOUDFLARE_API_TOKEN: "of-the-twin", ...QUIET },
+    env: {
+      ...environment,
+      ...QUIET,
+      CLOUDFLARE_API_BASE_URL: account.url,
+      CLOUDFLARE_API_TOKEN: "of-the-twin",
+      // wrangler remembers the account that was chosen last, wherever that was.
+      CLOUDFLARE_ACCOUNT_ID: account.id,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

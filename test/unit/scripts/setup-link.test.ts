@@ -134,7 +134,7 @@ describe("npm run setup-link -- --remote", () => {
   test("prints no link when wrangler fails, but what it said and what to check", () => {
     const { status, stdout, stderr } = runBeside(1, "--remote", "--origin", "https://pay.example");
     expect([status, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/the stand-in's own words[\s\S]*wrangler login/);
+    expect(stderr).toMatch(/the stand-in's own words[\s\S]*wrangler -- login/);
   });
 });
 

@@ -151,7 +151,7 @@ describe("an account", () => {
   it("must be signed in to", async () => {
     const shop = operator();
     shop.change({ isSignedIn: false });
-    await refuse(shop, ALL_FLAGS, "What to do: Sign in with `npx wrangler login`");
+    await refuse(shop, ALL_FLAGS, "What to do: Sign in with `npm run wrangler -- login`");
   });
 
   it("must be named where there are several", async () => {

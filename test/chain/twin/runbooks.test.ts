@@ -1,0 +1,53 @@
+// Every command of wrangler in the runbooks (docs/operations), run by real wrangler as it stands there: it reaches the deployment's own database and Worker,
+// and not those that a configuration names as places to be filled in.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openAccount, type TwinAccount } from "../../twin/deployment.ts";
+
+const FOLDER = resolve(import.meta.dirname, "../../../docs/operations");
+const NAME = `runbook-${process.pid}`;
+/** It asks for a person in a browser. */
+const NOT_RUN = /^login$/;
+
+/** The words after `npm run wrangler --` in code of the pages, wherever they are; a page's own words for the reader's are filled in. */
+function commandsIn(text: string): readonly string[] {
+  const joined = text.replaceAll(/\\\n\s*/g, "");
+  const found = joined.matchAll(/npm run (?:--silent )?wrangler -- ((?:"[^"]*"|[^`"\n])+)/g);
+  return [...found].map(([, words = ""]) =>
+    words.trim().replaceAll("<name>", NAME).replaceAll("<SECRET>", "MAIL_PROVIDER"),
+  );
+}
+
+const argumentsOf = (command: string) =>
+  [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+
+const COMMANDS = readdirSync(FOLDER)
+  .filter((file) => file.endsWith(".md"))
+  .flatMap((file) => commandsIn(readFileSync(join(FOLDER, file), "utf8")).map((command) => [command, file] as const))
+  .filter(([command]) => !NOT_RUN.test(command));
+
+describe("a command of the runbooks", () => {
+  let twin: TwinAccount;
+  beforeAll(async () => {
+    twin = await openAccount({ name: NAME });
+    // So that there is a release to go back to.
+    await twin.upgrade();
+  }, 300_000);
+  afterAll(() => twin?.stop());
+
+  it("is there", () => {
+    expect(COMMANDS.length).toBeGreaterThan(5);
+  });
+
+  it.each(COMMANDS)("%s (%s)", async (command) => {
+    const { status, output } = await twin.wrangler(argumentsOf(command));
+    expect(output).not.toContain("00000000-0000-0000-0000-000000000000");
+    expect({ status, output }).toMatchObject({ status: 0 });
+    expect(twin.account.unknown).toEqual([]);
+  });
+
+  it("put this deployment's database back", () => {
+    expect(twin.account.acts).toContain(`restore ${twin.account.databases[0]?.uuid}`);
+  });
+});
