@@ -60,7 +60,8 @@ const CREATED_WITHIN_MS = 120_000;
 const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.map(keyPermissionName);
 /** The shortest life of an invoice. */
 const SHORT = { expiresInSeconds: 60 };
-const AGAIN_AFTER_MS = 500;
+/** Twice as long each time up to the second, and drawn from the half to the whole, so that those who were refused together do not come back together. */
+const AGAIN_AFTER_MS = { first: 500, most: 16_000 };
 const BROKEN: Answered = { status: 599, text: "the connection broke", json: undefined as never, cookies: [] };
 /** What a client asks again with the same key: nothing was done, or it is still being done. */
 const mayRepeat = ({ status, text }: Answered) =>
@@ -83,6 +84,7 @@ export class Day {
   readonly #routes = new Map<string, Measured>();
   readonly #wrong: string[] = [];
   readonly #payments: Promise<unknown>[] = [];
+  #sending: Promise<unknown> = Promise.resolve();
 
   constructor(twin: Twin, chain: EvmChain, options: DayOptions) {
     this.#twin = twin;
@@ -203,7 +205,10 @@ export class Day {
     if (method?.address == null || method.amount === null) throw new Error("an invoice shows no payment");
     const units = parseUnits(method.amount, TOKEN.decimals);
     if (!units.ok) throw new Error(`${method.amount} is no amount`);
-    await this.#chain.sendToken({ contract: TOKEN.contract, to: method.address, units: units.value });
+    const payment = { contract: TOKEN.contract, to: method.address, units: units.value };
+    // One after the other: the customers of the chain are few, and two transactions of one at once may take each other's place.
+    this.#sending = this.#sending.then(() => this.#chain.sendToken(payment));
+    await this.#sending;
   }
 
   /** Asks until it is answered well; refusals that ask to be asked again are. */
@@ -217,7 +222,7 @@ export class Day {
     const measured = this.#routes.get(route) ?? { times: [], statuses: new Map<number, number>() };
     this.#routes.set(route, measured);
     const begunMs = Date.now();
-    for (;;) {
+    for (let pauseMs = AGAIN_AFTER_MS.first; ; pauseMs = Math.min(2 * pauseMs, AGAIN_AFTER_MS.most)) {
       const onceMs = Date.now();
       const asked = { method, headers, ...(body === undefined ? {} : { body }) };
       // A connection that breaks, as while machines are replaced, says nothing of what was done.
@@ -227,7 +232,7 @@ export class Day {
       if (answer.status < 300) return answer;
       if (!mayRepeat(answer) || Date.now() - begunMs > CREATED_WITHIN_MS)
         throw new Error(`${route}: ${answer.status} ${answer.text.slice(0, 300)}`);
-      await sleep(AGAIN_AFTER_MS);
+      await sleep(pauseMs * (0.5 + this.#options.random() / 2));
     }
   }
 

@@ -8,6 +8,9 @@ import { D1_FAULTS, drawMs, isRefusal, type Weather } from "./weather.ts";
 
 /** What D1 lets a statement take, waiting included. */
 const QUERY_LIMIT_MS = 30_000;
+/** Calls that may wait for a database; the number is not public, that there is one is. */
+const MOST_WAITING = 200;
+const CROWDED = "D1 DB is overloaded. Too many requests queued.";
 const TIMED_OUT = "D1 DB storage operation exceeded timeout which caused object to be reset.";
 
 export interface Counts {
@@ -57,6 +60,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     },
   };
   const line = new Map<string, Promise<unknown>>();
+  const waiting = new Map<string, number>();
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
@@ -103,7 +107,11 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     work: () => Promise<{ readonly status: number; readonly text: string }>,
   ): Promise<{ readonly status: number; readonly text: string }> {
     const before = line.get(database) ?? Promise.resolve();
+    const ahead = waiting.get(database) ?? 0;
+    if (ahead >= MOST_WAITING) return Promise.resolve(failure(CROWDED));
+    waiting.set(database, ahead + 1);
     const mine = before.then(async () => {
+      waiting.set(database, (waiting.get(database) ?? 1) - 1);
       const lateMs = begunMs + QUERY_LIMIT_MS;
       await sleep(Math.max(0, Math.min(gate.stalledUntilMs, lateMs) - Date.now()));
       return Date.now() >= lateMs ? failure(TIMED_OUT) : work();
