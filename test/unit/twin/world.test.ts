@@ -1,0 +1,108 @@
+// The parts of the twin that decide when things happen, against what production.md and D1's pages say of them.
+import { describe, expect, it } from "vitest";
+import { FAULT_MESSAGES, faultKind } from "../../../src/platform/db/retry.ts";
+import { randomFrom } from "../../support/random.ts";
+import { entryModule } from "../../twin/entry.ts";
+import { type Consume, Queues } from "../../twin/queues.ts";
+import { D1_FAULTS, drawMs, FAR, isRefusal, NEAR, USUAL } from "../../twin/weather.ts";
+
+describe("a delay", () => {
+  it.each([
+    ["near", NEAR.read],
+    ["usual", USUAL.write],
+    ["far", FAR.read],
+    ["a hop", NEAR.hop],
+  ])("has the median and the 99th percentile that it is given: %s", (_, delay) => {
+    const random = randomFrom(1);
+    const drawn = Array.from({ length: 40_000 }, () => drawMs(delay, random)).sort((a, b) => a - b);
+    const at = (share: number) => drawn[Math.floor(drawn.length * share)] ?? 0;
+    expect(at(0.5) / delay.p50).toBeCloseTo(1, 1);
+    expect(at(0.99) / delay.p99).toBeGreaterThan(0.9);
+    expect(at(0.99) / delay.p99).toBeLessThan(1.1);
+  });
+});
+
+describe("the faults of D1", () => {
+  it("are each known to the service as what they are", () => {
+    const kinds = D1_FAULTS.map((message) => [message, faultKind(new Error(`D1_ERROR: ${message}`))] as const);
+    for (const [message, kind] of kinds) expect(kind, message).not.toBe("other");
+    const refused = kinds.filter(([message]) => isRefusal(message)).map(([, kind]) => kind);
+    expect(new Set(refused)).toEqual(new Set(["overloaded", "transient"]));
+    expect(FAULT_MESSAGES.reset.every((part) => D1_FAULTS.some((fault) => fault.toLowerCase().includes(part)))).toBe(
+      true,
+    );
+  });
+});
+
+describe("a queue", () => {
+  const until = async (isSo: () => boolean) => {
+    for (let look = 0; look < 500 && !isSo(); look++) await new Promise((go) => setTimeout(go, 10));
+    expect(isSo()).toBe(true);
+  };
+  const queueOf = (consume: Consume, twice = 0, maxRetries = 0) =>
+    new Queues({
+      ...{ consume, random: randomFrom(1), manners: { twice, latestMs: 0 } },
+      consumerOf: () => ({ script: "shop", batchSize: 1, maxRetries }),
+    });
+
+  it("gives one batch at a time, and more at once only after a whole batch and by what waits", async () => {
+    let now = 0;
+    const atOnce: number[] = [];
+    const waiting: (() => void)[] = [];
+    const queue = queueOf(async () => {
+      now += 1;
+      atOnce.push(now);
+      await new Promise<void>((end) => waiting.push(end));
+      now -= 1;
+      return "ok";
+    });
+    for (let message = 0; message < 40; message++) queue.send("shop-jobs", { message });
+    await until(() => waiting.length === 1);
+    await new Promise((go) => setTimeout(go, 100));
+    expect(atOnce).toEqual([1]);
+    waiting[0]?.();
+    await until(() => now > 2);
+    queue.stop();
+    expect(Math.max(...atOnce)).toBeLessThanOrEqual(1 + 40 / 10);
+    for (const end of waiting) end();
+  });
+
+  it("gives a message again as often as its consumer says, and then no more", async () => {
+    const attempts: number[] = [];
+    const queue = queueOf(
+      async (_, messages) => {
+        attempts.push(...messages.map((message) => message.attempts));
+        return "failed";
+      },
+      0,
+      1,
+    );
+    queue.send("shop-webhooks", {});
+    await until(() => attempts.length === 2 && queue.open === 0);
+    await new Promise((go) => setTimeout(go, 50));
+    queue.stop();
+    expect(attempts).toEqual([1, 2]);
+  });
+
+  it("brings some messages twice, with one id", async () => {
+    const ids: string[] = [];
+    const queue = queueOf(async (_, messages) => {
+      ids.push(...messages.map(({ id }) => id));
+      return "ok";
+    }, 0.5);
+    for (let message = 0; message < 30; message++) queue.send("shop-jobs", { message });
+    await until(() => queue.open === 0);
+    queue.stop();
+    expect(new Set(ids).size).toBe(30);
+    expect(ids.length).toBeGreaterThan(35);
+  });
+});
+
+describe("the first module", () => {
+  it("has each class of an object under its own name, and is a module", () => {
+    const text = entryModule("./worker.js", ["MerchantObject", "RateBook"], NEAR.hop);
+    expect(text).toContain('export const MerchantObject = inTwin(uploaded.MerchantObject, "MerchantObject");');
+    expect(text).toContain('export const RateBook = inTwin(uploaded.RateBook, "RateBook");');
+    expect(text).toContain("export default uploaded.default;");
+  });
+});
