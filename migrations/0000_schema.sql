@@ -739,8 +739,8 @@ CREATE TABLE `webhooks` (
 );
 --> statement-breakpoint
 CREATE INDEX `webhooks_merchant` ON `webhooks` (`merchant_id`);--> statement-breakpoint
--- Counts of active invoices of each merchant, for the limits of the merchant and of strangers. Triggers, so that no writer can forget them. Without
--- CASE: D1 takes the END of a CASE for the end of the trigger when it splits statements.
+-- Counts of active invoices of each merchant, for the limits of the merchant and of strangers. Triggers, so that no writer can forget them, and written
+-- so that whatever splits statements takes each for one (test/unit/platform/db/migrations.test.ts).
 CREATE TRIGGER `invoices_count_insert` AFTER INSERT ON `invoices`
 BEGIN
 	UPDATE `merchants` SET `active_invoices` = `active_invoices` + (NEW.origin = 'API' AND NEW.status IN ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')),

@@ -1,6 +1,7 @@
 // Rules for migrations, so that every splitter of statements, D1's own included, runs them as they were written.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { migratedDatabase } from "../../../simulation/engine/sqlite-d1.ts";
 
@@ -47,6 +48,40 @@ function codeOf(file: string): string {
     .replaceAll(/\/\*.*?\*\//gs, "");
 }
 
+/**
+ * How wrangler and D1 have split statements, mistakes included: what an END ends was told by the characters behind it, by its case, or by counting the words in
+ * comments as well (workers-sdk 14991, 15162, 15178). Each statement goes to a database by itself.
+ */
+const SPLITTERS: Readonly<Record<string, (text: string) => readonly string[]>> = {
+  "counting all words": (text) => splitAt(text, /\b(?:BEGIN|CASE)\b/i, /\bEND\b/i),
+  "an END before a semicolon or a space": (text) => splitAt(text, /\bBEGIN\b/i, /\bEND(?=[;\s])/i),
+  "upper case alone": (text) => splitAt(text, /\bBEGIN\b/, /\bEND\b/),
+  "an END at the end of a line": (text) => splitAt(text, /\bBEGIN\b/i, /\bEND;?(?=\r?$)/im),
+};
+
+function splitAt(text: string, begin: RegExp, end: RegExp): readonly string[] {
+  const statements: string[] = [];
+  const word = new RegExp(`(${begin.source})|(${end.source})|;`, begin.flags.includes("i") ? "gim" : "gm");
+  let depth = 0;
+  let from = 0;
+  for (const { 0: found, 1: opens, 2: closes, index } of text.matchAll(word)) {
+    if (opens !== undefined) depth += 1;
+    else if (closes !== undefined) depth = Math.max(0, depth - 1);
+    if (depth > 0 || !found.endsWith(";")) continue;
+    statements.push(text.slice(from, index + found.length));
+    from = index + found.length;
+  }
+  return [...statements, text.slice(from)];
+}
+
+const schemaOf = (database: Pick<DatabaseSync, "prepare">) =>
+  database
+    .prepare(
+      "select type, name, replace(sql, char(13), '') sql from sqlite_schema where name not like 'sqlite_%' order by type, name",
+    )
+    .all()
+    .map((row) => ({ ...row }));
+
 describe("the migrations", () => {
   it("create the tables without row numbers that are written for each invoice and paged by their keys", () => {
     const tables = migratedDatabase().prepare("select name from pragma_table_list where wr = 1 order by name").all();
@@ -66,6 +101,26 @@ describe("the migrations", () => {
     const code = codeOf(file);
     expect(code.match(/\bEND\b/gi)?.length ?? 0).toBe(code.match(/\bBEGIN\b/gi)?.length ?? 0);
     expect(code.match(/\bEND\b(?!;)/gi)).toBeNull();
+  });
+
+  it.each(files)("%s has no word in its comments that a splitter would count, and no semicolon", (file) => {
+    const comments =
+      readFileSync(join(FOLDER, file), "utf8").match(/--(?!> statement-breakpoint).*$|\/\*[^]*?\*\//gm) ?? [];
+    for (const comment of comments) expect(comment).not.toMatch(/\b(BEGIN|CASE|END)\b|;/i);
+  });
+
+  describe.each(Object.entries(SPLITTERS))("split by %s", (_, split) => {
+    it.each([
+      ["with the line ends of Unix", "\n"],
+      ["with those of Windows", "\r\n"],
+    ])("are the same, %s", (_, end) => {
+      const database = new DatabaseSync(":memory:");
+      for (const file of files) {
+        const text = readFileSync(join(FOLDER, file), "utf8").replaceAll("\n", end);
+        for (const statement of split(text)) database.exec(statement);
+      }
+      expect(schemaOf(database)).toEqual(schemaOf(migratedDatabase()));
+    });
   });
 
   it("are listed in the journal, each once and in the order of their numbers", () => {
