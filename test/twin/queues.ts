@@ -1,6 +1,6 @@
 // Queues as production runs them: at low volume one consumer at a time, more only after a whole batch and by what waits; messages come late, out of order,
 // and sometimes twice; one that fails is given again as often as its consumer says.
-import type { Consumer } from "./account.ts";
+import type { Consumer } from "./account-kept.ts";
 
 /** How messages are treated beyond what is asked for. */
 export interface Manners {

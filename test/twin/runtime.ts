@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare, type Request, Response } from "miniflare";
-import type { Upload, UploadedBinding } from "./account.ts";
+import type { Upload, UploadedBinding } from "./account-kept.ts";
 import { entryModule, TIMERS_MODULE } from "./entry.ts";
 import type { Consume } from "./queues.ts";
 import type { Delay } from "./weather.ts";

@@ -1,6 +1,6 @@
 // The databases of an account: D1 as the development server has it, reached as D1's own binding reaches it.
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import type { QueryAnswer } from "./account.ts";
+import type { QueryAnswer } from "./account-kept.ts";
 
 /** Databases of one account. A binding each, so they are made before they have names. */
 const SLOTS = 4;
