@@ -32,7 +32,7 @@ describe("a deployment as it will live", () => {
       await twin.settle();
     });
     findings = await day.close();
-  }, 300_000);
+  }, 900_000);
   afterAll(async () => {
     await twin?.stop();
     await chain?.stop();
