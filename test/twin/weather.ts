@@ -1,4 +1,4 @@
-// How slow and how faulty the world is: times as quantiles (../shared facts are in docs/design/reliability.md), and the documented faults of D1.
+// How slow and how faulty the world is: times as quantiles (docs/design/reliability.md has where from), and the documented faults of D1.
 
 /** Milliseconds that half of all calls take at most, and 99 of 100. */
 export interface Delay {

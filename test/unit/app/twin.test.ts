@@ -1,4 +1,4 @@
-// The parts of the twin that decide when things happen, against what production.md and D1's pages say of them.
+// The parts of the twin that decide when things happen, against what the pages of D1 and of the queues say of them.
 import { describe, expect, it } from "vitest";
 import { FAULT_MESSAGES, faultKind } from "../../../src/platform/db/retry.ts";
 import { randomFrom } from "../../support/random.ts";
