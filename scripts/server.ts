@@ -1,5 +1,6 @@
 // Starts and stops a development server; `npm start` and the contract tests both use it.
 import type { ChildProcess } from "node:child_process";
+import { CRON_EVERY_MS } from "../src/platform/jobs/cron.ts";
 import { type Demo, prepareDemo } from "./demo.ts";
 import { demandFreePort } from "./free-port.ts";
 import { type Home, openHome } from "./home.ts";
@@ -8,8 +9,6 @@ import { executeSqlFile, migrate, spawnServer } from "./wrangler.ts";
 
 const READY_WITHIN_MS = 120_000;
 const READY_EVERY_MS = 100;
-/** `wrangler dev` runs no crons, so this does; production runs them every minute. */
-const SCHEDULE_EVERY_MS = 5_000;
 /** Time for wrangler to end its children, before it is killed. */
 const END_WITHIN_MS = 5_000;
 
@@ -91,12 +90,12 @@ async function readiness(baseUrl: string, life: Life, logFile: string | undefine
   throw new StartError(`${baseUrl}/healthz did not answer within ${READY_WITHIN_MS / 1_000} seconds; see ${place}.`);
 }
 
-/** Runs one after the other, never two at once; a failed run is reported and the next one follows. Does not keep the process alive. */
+/** `wrangler dev` runs no crons, so this does. Runs one after the other, never two at once; a failed run is reported and the next one follows. Does not keep the process alive. */
 async function runSchedule(baseUrl: string, life: Life): Promise<void> {
   while (!life.isOver) {
     const isGood = await answersWell(`${baseUrl}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`);
     if (!isGood && !life.isOver && !life.isEnding) console.error("A scheduled run failed.");
-    await new Promise((resolve) => setTimeout(resolve, SCHEDULE_EVERY_MS).unref());
+    await new Promise((resolve) => setTimeout(resolve, CRON_EVERY_MS.development).unref());
   }
 }
 

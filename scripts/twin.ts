@@ -45,8 +45,13 @@ const { values } = parseArgs({
   },
 });
 
+const LEAST = { minutes: 0.1, shops: 1, rate: 0.1, stalls: 0, faults: 0, seed: 0 } as const;
+const wrong = (Object.keys(LEAST) as (keyof typeof LEAST)[]).filter((flag) => !(Number(values[flag]) >= LEAST[flag]));
 const weather = WEATHERS[values.weather];
-if (values.help || weather === undefined) {
+if (values.help || weather === undefined || wrong.length > 0) {
+  const [flag] = wrong;
+  if (flag !== undefined) console.log(`--${flag} takes a number of at least ${LEAST[flag]}.\n`);
+  else if (weather === undefined) console.log(`--weather takes one of ${Object.keys(WEATHERS).join(", ")}.\n`);
   console.log(HELP);
   process.exit(values.help ? 0 : 2);
 }
@@ -92,9 +97,9 @@ try {
     await twin.settle();
   });
   say("The day is over. Waiting for what was paid to be seen, and for every event to come ...");
-  const { text, wrong } = reportOf(twin, await day.close(), options);
-  console.log(text);
-  process.exitCode = wrong.length === 0 ? 0 : 1;
+  const report = reportOf(twin, await day.close(), options);
+  console.log(report.text);
+  process.exitCode = report.wrong.length === 0 ? 0 : 1;
 } finally {
   await end();
 }

@@ -1,8 +1,6 @@
 // The names of all that belongs to one deployment: what is at Cloudflare, and what is kept here. Two deployments share none of them.
 import { createHash } from "node:crypto";
 
-const FIRST_LIMIT = "1001";
-
 export interface Deployment {
   /** Also the name of the Worker and of its database. */
   readonly name: string;
@@ -28,11 +26,9 @@ export function deploymentOf(name: string): Deployment {
 
 /**
  * Counters of `ratelimits` are shared in an account by whoever names the same number, so each limit of each deployment has its own. `base` is the
- * limit's number in wrangler.toml; the first one's is a deployment's own since before there was a second.
+ * limit's number in wrangler.toml.
  */
 export function rateLimitNamespace(name: string, base: string): string {
-  const bytes = createHash("sha256")
-    .update(base === FIRST_LIMIT ? name : `${name} ${base}`)
-    .digest();
+  const bytes = createHash("sha256").update(`${name} ${base}`).digest();
   return String(1_000_000 + (bytes.readUInt32BE(0) % 1_000_000_000));
 }

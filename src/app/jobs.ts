@@ -17,7 +17,6 @@ import { wakeWatchers } from "../detection/watchers/wake-watchers.ts";
 import { newOperationId } from "../lib/ids.ts";
 import { logAlert } from "../lib/log.ts";
 import { sleep } from "../lib/sleep.ts";
-import { MINUTE_MS, SECOND_MS } from "../lib/time.ts";
 import { logWork } from "../lib/work-log.ts";
 import { wakeDue } from "../notifications/deliveries/wake-due.ts";
 import { forgetDeliveries } from "../notifications/delivery-log/forget-deliveries.ts";
@@ -33,6 +32,7 @@ import { isRestoring, withDeploymentOrThrow, withRestore } from "../platform/dep
 import { forgetEvents } from "../platform/events/forget-events.ts";
 import { isDevelopment } from "../platform/http/deployment.ts";
 import { forgetOperations } from "../platform/idempotency/store.ts";
+import { CRON_EVERY_MS } from "../platform/jobs/cron.ts";
 import type { Left } from "../platform/jobs/left.ts";
 import { runJob } from "../platform/jobs/run-job.ts";
 import { rotateKeys } from "../platform/keys/rotate-keys.ts";
@@ -157,8 +157,6 @@ const RUNS_ONCE_IN: Readonly<Partial<Record<JobName, number>>> = {
   "forget-left-out": 60,
   "forget-images": 60,
 };
-/** Between two crons; `scripts/server.ts` runs those of a development server. */
-const CRON_EVERY_MS = { production: MINUTE_MS, development: 5 * SECOND_MS } as const;
 
 /** Whether the cron of this time begins it. Jobs of one rhythm begin at different times. */
 export function isDue(job: JobName, atMs: number, everyMs: number): boolean {

@@ -3,10 +3,10 @@ import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { type JobMessage, jobsOf } from "../../src/app/jobs.ts";
 import worker from "../../src/app/worker.ts";
+import { CRON_EVERY_MS } from "../../src/platform/jobs/cron.ts";
 import { takeMessage } from "./queue-messages.ts";
 
-/** Of a development server, and so many that each job begins in one. */
-const TICK_MS = 5_000;
+/** So many that each job begins in one. */
 const TICKS = 60;
 
 /** Runs every job once. Rejects with the first fault, once all have run. Messages that the jobs send go into `sent`, and nowhere else. */
@@ -29,7 +29,7 @@ export async function runJobs(sent: unknown[] = []): Promise<void> {
   const dispatched: unknown[] = [];
   for (let tick = 0; tick < TICKS; tick++)
     await worker.scheduled(
-      createScheduledController({ scheduledTime: new Date(nowMs - tick * TICK_MS) }),
+      createScheduledController({ scheduledTime: new Date(nowMs - tick * CRON_EVERY_MS.development) }),
       collect(dispatched),
     );
   const jobs = new Set(dispatched.map((body) => (body as JobMessage).job));

@@ -96,8 +96,7 @@ export async function openAccount(options: Pick<TwinOptions, "name" | "variables
   }
 }
 
-export interface Twin {
-  readonly account: Account;
+export interface Twin extends Pick<TwinAccount, "account" | "wrangler" | "stop"> {
   readonly world: World;
   readonly gate: Gate;
   readonly queues: Queues;
@@ -106,17 +105,13 @@ export interface Twin {
   readonly timers: ReadonlyMap<string, number>;
   /** Calls of objects, requests, messages and crons so far. */
   readonly calls: Readonly<Calls>;
-  /** Lines of the log that are faults. */
-  readonly faults: readonly string[];
   ask(path: string, asked?: Asked): Promise<Answered>;
   /** Deploys again; until `settle` the objects run the code that they had. */
   upgrade(): Promise<void>;
   /** Runs all objects with the newest code, as the platform does at the latest five minutes after an upgrade. */
   settle(): Promise<void>;
-  /** Commands of wrangler against the account, as an operator types them; the exit status and all that was printed. */
-  wrangler(args: readonly string[]): Promise<{ readonly status: number | null; readonly output: string }>;
+  /** Opens the set-up link; the headers of the operator's session. */
   setUp(): Promise<Readonly<Record<string, string>>>;
-  stop(): Promise<void>;
 }
 
 export async function openTwin(options: TwinOptions): Promise<Twin> {
@@ -134,7 +129,6 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
     const upload = newest(account, name);
     const world = new World(options.chainUrl);
     const timers = new Map<string, number>();
-    const faults: string[] = [];
     const calls: Calls = { objects: 0, requests: 0, messages: 0, crons: 0 };
     const databases = databasesOf(upload);
     const gate = await startGate({
@@ -159,10 +153,7 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
       },
       onCalls: (more) => (calls.objects += more),
       onTimers: (object, most) => timers.set(object, Math.max(most, timers.get(object) ?? 0)),
-      onLog: (line) => {
-        options.onLog?.(line);
-        if (/"level":"(error|alert)"|"isFault":true/.test(line)) faults.push(line);
-      },
+      onLog: options.onLog ?? (() => {}),
     });
     ended.push(
       () => runtime.stop(),
@@ -171,7 +162,7 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
     ended.push(runCrons(runtime, account.worker(name)?.crons ?? [], options.cronEveryMs, calls));
     const ask = asking(runtime, origin, calls);
     return {
-      ...{ account, world, gate, queues, origin, timers, calls, faults, ask, stop },
+      ...{ account, world, gate, queues, origin, timers, calls, ask, stop },
       upgrade: async () => {
         await opened.upgrade();
         await runtime.change({ edge: newest(account, name) });

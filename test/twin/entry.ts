@@ -1,6 +1,6 @@
 // The first module of a Worker in the twin: the uploaded one's handlers and objects, with the way between them and a count of the timers of each
 // object. The uploaded modules are not changed.
-import type { Delay } from "./weather.ts";
+import { type Delay, drawMs } from "./weather.ts";
 
 /** Runs before the uploaded modules, which may keep the timers that they find. */
 export const TIMERS_MODULE = `
@@ -30,12 +30,8 @@ export function entryModule(uploaded: string, classes: readonly string[], hop: D
 import { here, later } from "./twin-timers.js";
 import * as uploaded from ${JSON.stringify(uploaded)};
 const hop = ${JSON.stringify(hop)};
-function way() {
-  if (hop.p50 <= 0) return undefined;
-  const normal = Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
-  const ms = hop.p50 * Math.exp((Math.log(hop.p99 / hop.p50) / 2.326) * normal);
-  return new Promise((go) => later(go, ms));
-}
+const drawMs = ${drawMs};
+const way = () => (hop.p50 <= 0 ? undefined : new Promise((go) => later(go, drawMs(hop, Math.random))));
 let calls = 0;
 function count(env) {
   calls += 1;

@@ -9,7 +9,7 @@ import type { Internet } from "./runtime.ts";
 
 export const CHAIN_URL = "https://eth.chain-source.net/";
 const RESOLVER_HOST = new URL(CLOUDFLARE_RESOLVER_URL).host;
-export const RECEIVER_HOST = "hooks.corner-shops.net";
+const RECEIVER_HOST = "hooks.corner-shops.net";
 
 /** An endpoint of a merchant. */
 export interface Receiver {
@@ -25,11 +25,10 @@ export interface Receiver {
   failures: number;
 }
 
-export interface Accepted {
+interface Accepted {
   readonly type: string;
   readonly invoiceId: string | undefined;
   readonly sequence: number | null;
-  times: number;
 }
 
 const SLOW_MS = 600;
@@ -38,8 +37,6 @@ const FAILURES = 2;
 
 export class World {
   readonly receivers: Receiver[] = [];
-  /** By host. */
-  readonly asked = new Map<string, number>();
   readonly #chainUrl: string;
 
   constructor(chainUrl: string) {
@@ -55,7 +52,6 @@ export class World {
 
   readonly internet: Internet = async (request) => {
     const { host } = new URL(request.url);
-    this.asked.set(host, (this.asked.get(host) ?? 0) + 1);
     if (host === new URL(CHAIN_URL).host) return this.#chain(request);
     if (host === RECEIVER_HOST) return this.#deliver(request);
     if (host === RESOLVER_HOST) return resolved(new URL(request.url).searchParams.get("type"));
@@ -89,12 +85,9 @@ export class World {
       receiver.refused += 1;
       return new Response("", { status: 401 });
     }
-    const known = receiver.accepted.get(event.id);
-    if (known !== undefined) known.times += 1;
-    else {
-      const invoiceId = "invoiceId" in event.data ? event.data.invoiceId : undefined;
-      receiver.accepted.set(event.id, { type: event.type, sequence: event.sequence, invoiceId, times: 1 });
-    }
+    // One that comes again is the same event.
+    const invoiceId = "invoiceId" in event.data ? event.data.invoiceId : undefined;
+    receiver.accepted.set(event.id, { type: event.type, sequence: event.sequence, invoiceId });
     return new Response("", { status: 200 });
   }
 }

@@ -49,8 +49,6 @@ export class Queues {
   readonly #options: QueuesOptions;
   #sent = 0;
   #isOver = false;
-  /** Batches that consumers were given. */
-  given = 0;
 
   constructor(options: QueuesOptions) {
     this.#options = options;
@@ -102,7 +100,6 @@ export class Queues {
       waiting.filter((message) => !batch.includes(message)),
     );
     this.#atWork.set(queue, (this.#atWork.get(queue) ?? 0) + 1);
-    this.given += 1;
     const messages = batch.map(({ id, sentMs, body, attempts }) => ({
       id,
       timestamp: new Date(sentMs),

@@ -1,6 +1,6 @@
 // What was uploaded, running on workerd as production runs it: its bindings by their uploaded names, its objects in a Worker of their own, so that they can
 // run other code than the edge does. Everything that it asks of the internet is asked of `internet`.
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare, type Request, Response } from "miniflare";
 import type { Upload, UploadedBinding } from "./account-kept.ts";
@@ -195,13 +195,13 @@ function moduleOf({ name, type, content }: Upload["modules"][number]) {
   return kind === undefined ? [] : [{ type: kind, path: join("/", name), contents: content.toString() }];
 }
 
-/** Written once for an upload: the runtime serves files from a folder. */
+/** Written once for an upload, each in its own: the runtime serves files from a folder, and those of two releases at once. */
 const folders = new WeakMap<Upload, string>();
 function assetsFolder({ folder }: RuntimeOptions, upload: Upload): string {
   const known = folders.get(upload);
   if (known !== undefined) return known;
-  const root = join(folder, "assets");
-  rmSync(root, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const root = mkdtempSync(join(folder, "assets-"));
   for (const [path, content] of upload.assets) {
     const file = join(root, path);
     mkdirSync(dirname(file), { recursive: true });
