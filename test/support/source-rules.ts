@@ -245,8 +245,12 @@ function isAsConst(node: Node): boolean {
   return name?.name === "const";
 }
 
-/** The files with a collection at module scope that changes: what an isolate keeps of the rates, and of the deployment's set-up. */
-const SHARED_STATE: readonly string[] = ["src/rates/rate-cache.ts", "src/platform/deployment/read-deployment.ts"];
+/** The files with a collection at module scope that changes: what an isolate keeps of the rates, of the deployment's set-up, and of calls without an answer. */
+const SHARED_STATE: readonly string[] = [
+  "src/rates/rate-cache.ts",
+  "src/platform/deployment/read-deployment.ts",
+  "src/platform/db/unanswered.ts",
+];
 
 /** Module scope is shared by requests: nothing there may change, and importing must not cause I/O (platform.md "Easy to get wrong"). */
 function stateProblems(path: string, program: Node): Problem[] {

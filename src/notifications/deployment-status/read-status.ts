@@ -2,6 +2,7 @@
 import type { Sleep } from "../../lib/sleep.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
+import { askD1 } from "../../platform/db/unanswered.ts";
 import type { Queue, Queues, Vitals } from "./status.ts";
 import {
   type CursorRow,
@@ -24,7 +25,12 @@ const QUEUES = [SELECT_OLDEST_INVOICE, SELECT_DELIVERIES, SELECT_RECEIPTS, SELEC
 export async function readVitals(d1: D1Database, sleep: Sleep): Promise<Vitals | undefined> {
   try {
     const statements = VITALS.map((text) => d1.prepare(text));
-    return vitalsOf(await withinLimit(sleep, d1.batch<Facts<never>>(statements)));
+    return vitalsOf(
+      await withinLimit(
+        sleep,
+        askD1(d1, () => d1.batch<Facts<never>>(statements)),
+      ),
+    );
   } catch {
     return undefined;
   }
@@ -34,7 +40,7 @@ export async function readVitals(d1: D1Database, sleep: Sleep): Promise<Vitals |
 export async function readStatus(d1: D1Database, nowMs: number): Promise<Vitals & Queues> {
   const vitals = VITALS.map((text) => d1.prepare(text));
   const queues = QUEUES.map((text) => d1.prepare(text).bind(nowMs));
-  const answers = await d1.batch<Facts<never>>([...vitals, ...queues]);
+  const answers = await askD1(d1, () => d1.batch<Facts<never>>([...vitals, ...queues]));
   const [invoice, deliveries, receipts, mails] = answers.slice(VITALS.length).map(queueOf);
   return {
     ...vitalsOf(answers),

@@ -2,6 +2,7 @@
 // (prepared-statement.ts). It sends all of them as one `d1.batch`, which is D1's transaction: either all commit or none does.
 import { type Db, keepCopies, publish } from "./client.ts";
 import type { Query, Statement } from "./statement.ts";
+import { askD1 } from "./unanswered.ts";
 
 export type { Statement } from "./statement.ts";
 
@@ -14,7 +15,8 @@ export async function batch(db: Db, statements: readonly Statement[]): Promise<r
   const compiled = statements.map(compiledOf);
   await keepCopies(statements, db.listeners);
   db.meter?.noteSent(statements.length);
-  const answers = await d1.batch(compiled.map(({ query: { sql, params } }) => d1.prepare(sql).bind(...params)));
+  const bound = compiled.map(({ query: { sql, params } }) => d1.prepare(sql).bind(...params));
+  const answers = await askD1(d1, () => d1.batch(bound));
   db.meter?.count(answers);
   const results = answers.map((answer, at) => compiled[at]?.decode(answer));
   publish(statements, results, db.listeners);

@@ -8,7 +8,7 @@ import { objectOf, standInOf } from "../../lib/object-of.ts";
 import { isSafeguarded } from "../../lib/safeguards.ts";
 
 import type { Revocation, RevocationsRpc } from "../revocations/revocation.ts";
-import { type Meter, metered } from "./meter.ts";
+import { type Meter, oneByOne } from "./meter.ts";
 import type { RequestGroup } from "./request-group.ts";
 import { callAdded } from "./retry.ts";
 
@@ -19,7 +19,7 @@ export type Db = ReturnType<typeof openDb>;
  * groups, in which `readTogether` and `sendChange` send its statements. `meter`: counts every call.
  */
 export function openDb(d1: D1Database, listeners: Listeners = {}, group?: RequestGroup, meter?: Meter) {
-  return Object.assign(drizzle(meter === undefined ? d1 : metered(d1, meter)), {
+  return Object.assign(drizzle(oneByOne(d1, meter)), {
     $client: d1,
     listeners,
     group,

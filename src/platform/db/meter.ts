@@ -1,6 +1,7 @@
 // Counts what a piece of work asks of D1: a request, a job, a watcher's pass, a round of deliveries.
 
 import type { Cost } from "../../lib/work-log.ts";
+import { askD1 } from "./unanswered.ts";
 
 export class Meter implements Cost {
   calls = 0;
@@ -54,13 +55,13 @@ function rowsIn(answer: unknown, name: "rows_read" | "rows_written"): number {
 }
 
 /**
- * The database for statements that are awaited one by one; `batch` (batch.ts) counts for itself. Where D1 answers with rows alone (`raw`), these are
- * counted as read.
+ * The database for statements that are awaited one by one, within the bound of calls without an answer (unanswered.ts); `batch` (batch.ts) does both for
+ * itself. Where D1 answers with rows alone (`raw`), these are counted as read.
  */
-export function metered(d1: D1Database, meter: Meter): D1Database {
+export function oneByOne(d1: D1Database, meter?: Meter): D1Database {
   return new Proxy(d1, {
     get(target, name) {
-      if (name === "prepare") return (query: string) => meteredStatement(target.prepare(query), meter);
+      if (name === "prepare") return (query: string) => statementOf(target, target.prepare(query), meter);
       return memberOf(target, name);
     },
   });
@@ -68,17 +69,17 @@ export function metered(d1: D1Database, meter: Meter): D1Database {
 
 const RUNS: readonly (string | symbol)[] = ["all", "run", "raw", "first"];
 
-function meteredStatement(statement: D1PreparedStatement, meter: Meter): D1PreparedStatement {
+function statementOf(d1: D1Database, statement: D1PreparedStatement, meter?: Meter): D1PreparedStatement {
   return new Proxy(statement, {
     get(target, name) {
       const member = memberOf(target, name);
-      if (name === "bind") return (...values: unknown[]) => meteredStatement(target.bind(...values), meter);
+      if (name === "bind") return (...values: unknown[]) => statementOf(d1, target.bind(...values), meter);
       if (typeof member !== "function" || !RUNS.includes(name)) return member;
       return async (...given: unknown[]) => {
-        meter.noteSent(1);
-        const answer: unknown = await Reflect.apply(member, target, given);
-        meter.count([answer]);
-        if (Array.isArray(answer)) meter.rowsRead += answer.length;
+        meter?.noteSent(1);
+        const answer: unknown = await askD1(d1, () => Reflect.apply(member, target, given));
+        meter?.count([answer]);
+        if (meter !== undefined && Array.isArray(answer)) meter.rowsRead += answer.length;
         return answer;
       };
     },
