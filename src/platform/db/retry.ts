@@ -33,8 +33,12 @@ export type FaultKind = "transient" | "reset" | "overloaded" | "other";
 const LACKS_METHOD = "rpc receiver does not implement";
 
 /**
- * Parts of the platform's messages, in lower case; the simulators draw every fault from here. A full database answers every write as overloaded
- * (docs/operations/incidents.md): nothing was written, and asking again at once is of no use.
+ * Parts of the platform's messages, in lower case; the simulators draw every fault from here. Each is on one of these pages, or in the runtime's own source
+ * (workerd), and retry.test.ts has the messages whole:
+ * - developers.cloudflare.com/d1/observability/debug-d1, the list of D1_ERRORs; /d1/platform/limits
+ * - developers.cloudflare.com/durable-objects/observability/troubleshooting, /durable-objects/platform/known-issues
+ *
+ * A full database answers every write as overloaded (docs/operations/incidents.md): nothing was written, and asking again at once is of no use.
  */
 export const FAULT_MESSAGES = {
   overloaded: [
@@ -44,22 +48,29 @@ export const FAULT_MESSAGES = {
     "exceeded maximum db size",
     "maximum account storage limit",
     "database or disk is full",
+    // Of the account, not of one object: "... Please back off and try again later."
+    "too much load on durable objects",
+    "too many concurrent storage operations",
   ],
   transient: [
     "network connection lost",
     "object to be reset",
+    "the durable object was reset",
     "because its code was updated",
     // Of an object that another instance has replaced.
     "can no longer access storage",
+    "storage is no longer accessible",
+    "instance is no longer active",
     LACKS_METHOD,
     "object has moved to a different machine",
+    "exceeded event execution time",
     "transient issue",
     "internal error",
     "storage operation exceeded timeout",
     "client disconnected",
     "cannot resolve d1 db",
   ],
-  reset: ["cpu time limit and was reset", "memory limit and was reset"],
+  reset: ["cpu time limit and was reset", "exceeded its memory limit"],
 } as const;
 /** Occurs only on a development server, while another program writes to the same file. Such a batch wrote nothing. */
 const LOCKED = /database is locked: SQLITE_BUSY/i;

@@ -145,6 +145,59 @@ describe("an error of storage or of a Durable Object", () => {
   });
 });
 
+/** Whole, as the pages that FAULT_MESSAGES names have them. */
+const DOCUMENTED = {
+  transient: [
+    "D1 DB reset because its code was updated.",
+    "Internal error while starting up D1 DB storage caused object to be reset.",
+    "Network connection lost.",
+    "Internal error in D1 DB storage caused object to be reset.",
+    "Cannot resolve D1 DB due to transient issue on remote node.",
+    "Can't read from request stream because client disconnected.",
+    "D1 DB storage operation exceeded timeout which caused object to be reset.",
+    "Durable Object reset because its code was updated.",
+    "Connection closed: this Durable Object instance is no longer active. Reconnect or retry the request.",
+    "Durable Object storage operation exceeded timeout which caused object to be reset.",
+    "The Durable Object's code has been updated, this version can no longer access storage.",
+    // workerd
+    "Durable Object storage is no longer accessible.",
+    "Internal error in Durable Object storage caused object to be reset.",
+    "A call to blockConcurrencyWhile() in a Durable Object waited for too long. The call was canceled and the Durable Object was reset.",
+    "Actor exceeded event execution time and was disconnected.",
+  ],
+  overloaded: [
+    "D1 DB is overloaded. Requests queued for too long.",
+    "D1 DB is overloaded. Too many requests queued.",
+    "Durable Object is overloaded. Too many requests queued.",
+    "Durable Object is overloaded. Too much data queued.",
+    "Durable Object is overloaded. Requests queued for too long.",
+    "Durable Object is overloaded. Too many requests for the same object within a 10 second window.",
+    "Your account is generating too much load on Durable Objects. Please back off and try again later.",
+    "Your account is doing too many concurrent storage operations. Please back off and try again later.",
+  ],
+  reset: [
+    "D1 DB's isolate exceeded its memory limit and was reset.",
+    "D1 DB exceeded its CPU time limit and was reset.",
+    "Durable Object exceeded its CPU time limit and was reset.",
+    "Durable Object's isolate exceeded its memory limit and was reset.",
+    // workerd
+    "Durable Object's isolate exceeded its memory limit due to overflowing the storage cache. All objects in the isolate were reset.",
+  ],
+  // An application's own mistake.
+  other: [
+    "Durable Object was reset and rolled back to its last known good state because the application left the database in a state where constraints were violated: x",
+  ],
+} as const;
+
+describe("a documented error", () => {
+  it.each(
+    Object.entries(DOCUMENTED).flatMap(([kind, messages]) => messages.map((message) => [message, kind] as const)),
+  )("%s is %s", (message, kind) => {
+    expect(faultKind(new Error(message))).toBe(kind);
+    expect(faultKind(new Error(`D1_ERROR: ${message}`))).toBe(kind);
+  });
+});
+
 describe("a fault that the simulators draw", () => {
   it.each(FAULTS.unknown)("may have happened or not: $name", ({ error }) => {
     expect(["transient", "reset"]).toContain(faultKind(error));
