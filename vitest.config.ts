@@ -22,7 +22,7 @@ export default defineConfig(async () => ({
     reporters: ["default", "./test/support/expected-noise.ts", "./test/support/closing-line.ts"],
     // Console output is shown of tests that fail; deep campaigns show what they exercised. `--silent=false` shows all.
     silent: process.env.DEEP ? false : ("passed-only" as const),
-    // Two more than the cores of a small machine: tests on real nodes wait more than they work, and one in four files is theirs.
+    // Two more than the cores of a small machine: tests on real nodes wait more than they work, and mostly one of four is theirs (mixed-order.ts).
     maxWorkers: 4,
     sequence: { sequencer: MixedOrder },
     projects: [
