@@ -2,6 +2,7 @@ import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { textModules } from "./scripts/text-modules.ts";
 import { filesOf, type Part } from "./test/selection.ts";
+import MixedOrder from "./test/support/mixed-order.ts";
 
 /** How long a test, a hook or a wait for a condition may take: no measure of anything, only an end to what hangs. Four times a busy machine's worst. */
 const PATIENT = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } } as const;
@@ -21,8 +22,9 @@ export default defineConfig(async () => ({
     reporters: ["default", "./test/support/expected-noise.ts", "./test/support/closing-line.ts"],
     // Console output is shown of tests that fail; deep campaigns show what they exercised. `--silent=false` shows all.
     silent: process.env.DEEP ? false : ("passed-only" as const),
-    // One more than the cores of a small machine: tests on real nodes wait more than they work.
-    maxWorkers: 3,
+    // Two more than the cores of a small machine: tests on real nodes wait more than they work, and mostly one of four is theirs (mixed-order.ts).
+    maxWorkers: 4,
+    sequence: { sequencer: MixedOrder },
     projects: [
       {
         plugins: [textModules],

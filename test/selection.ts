@@ -177,6 +177,19 @@ export const AT_FULL_SIZE = [
   "platform/merchant-exports",
 ] as const;
 
+/** Files that take more than a minute, of each project the longest first: they are begun before all others of it (mixed-order.ts). */
+export const LONGEST = [
+  "test/browser/console-look.test.ts",
+  "test/browser/console-hostile.test.ts",
+  "test/chain/guides/shops.test.ts",
+  "test/chain/app/twin-day.test.ts",
+  "test/simulation/detection/as-of.test.ts",
+  "test/simulation/detection/reorgs.test.ts",
+  "test/simulation/platform/merchant-exports.test.ts",
+  "test/simulation/platform/groups.test.ts",
+  "test/simulation/detection/payments.test.ts",
+] as const;
+
 /** What a run takes of each project, by its name: `npm test` the selection, CI afterwards the rest, and without TESTS all. */
 export type Part = "selection" | "rest" | undefined;
 

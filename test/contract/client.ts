@@ -5,13 +5,13 @@ import { expect, inject } from "vitest";
 import type { Edgetill } from "./serve.ts";
 import type { Invoice, Page, Refusal, Wallet } from "./shapes.ts";
 
-export const service = ownServer();
+export const service = await ownServer();
 
 /** The server of the worker that runs this file: no other file uses it at the same time. */
-function ownServer(): Edgetill {
-  const server = inject("servers")[Number(process.env.VITEST_POOL_ID) - 1];
-  if (server === undefined) throw new Error(`no server for worker ${process.env.VITEST_POOL_ID}`);
-  return server;
+async function ownServer(): Promise<Edgetill> {
+  const answer = await fetch(`${inject("servers")}/${process.env.VITEST_POOL_ID}`);
+  if (!answer.ok) throw new Error(`no server for worker ${process.env.VITEST_POOL_ID}: ${await answer.text()}`);
+  return JSON.parse(await answer.text());
 }
 
 export interface Answer<T> {

@@ -1,15 +1,18 @@
 // The servers of the contract tests, one for each worker of the test run, so that concurrent files share no merchant: each is a real
-// `wrangler dev` on a free port with its own home folder, ended by its id when the tests are done.
+// `wrangler dev` on a free port with its own home folder, ended by its id when the tests are done. It is started when a file of its worker first asks
+// for it: one that nobody uses takes three hundredths of a core, all the time that other projects run.
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { findFreePort } from "../../scripts/free-port.ts";
 import { startServer } from "../../scripts/server.ts";
 import { readSettings } from "../../scripts/settings.ts";
+import { listen } from "../support/listen.ts";
 import { type Extra, seedExtra } from "../support/seed-extra.ts";
 
-/** What `inject("edgetill")` gives. */
+/** What a worker is told of its server. */
 export interface Edgetill extends Extra {
   readonly baseUrl: string;
   readonly merchantId: string;
@@ -21,19 +24,33 @@ export interface Edgetill extends Extra {
 
 declare module "vitest" {
   interface ProvidedContext {
-    servers: readonly Edgetill[];
+    /** Where a worker asks for its server: GET `/<its number>` answers with an Edgetill, or with 500 and why there is none. */
+    servers: string;
   }
 }
 
+type Started = Awaited<ReturnType<typeof serveOne>>;
+
 export default async function serve(project: TestProject): Promise<() => Promise<void>> {
-  const workers = Number(project.vitest.config.maxWorkers);
-  const started = await Promise.all(Array.from({ length: workers }, (_, n) => serveOne(`shop-${n}`)));
-  project.provide(
-    "servers",
-    started.map(({ edgetill }) => edgetill),
-  );
+  const started = new Map<string, Promise<Started>>();
+  const serverOf = (worker: string) => {
+    const server = started.get(worker) ?? serveOne(`shop-${worker}`);
+    started.set(worker, server);
+    return server;
+  };
+  const door = createServer((request, response) => {
+    serverOf((request.url ?? "").slice(1)).then(
+      ({ edgetill }) => response.end(JSON.stringify(edgetill)),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  const { origin, close } = await listen(door);
+  project.provide("servers", origin);
   return async () => {
-    await Promise.all(started.map(({ stop }) => stop()));
+    await close();
+    for (const server of await Promise.allSettled(started.values())) {
+      if (server.status === "fulfilled") await server.value.stop();
+    }
   };
 }
 

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { mixed, type Placing } from "../support/mixed-order.ts";
+
+/** "browser 1", "browser 2", ...; those of `unit` share what they loaded. */
+function filesOf(project: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, n) => `${project} ${n + 1}`);
+}
+
+function placing(file: string): Placing {
+  const [project = ""] = file.split(" ");
+  return { project, isSharing: project === "unit", isLong: file === "simulation 3", isLate: project === "contract" };
+}
+
+const FILES = [
+  ...filesOf("browser", 4),
+  ...filesOf("chain", 2),
+  ...filesOf("simulation", 4),
+  ...filesOf("unit", 3),
+  ...filesOf("worker", 1),
+];
+const ORDER = mixed(FILES, placing);
+
+describe("the order of a run's files", () => {
+  it("takes each file once", () => {
+    expect(ORDER.toSorted()).toEqual(FILES.toSorted());
+  });
+
+  it("has files of every project that shares nothing in each half, as many of each", () => {
+    const working = ORDER.filter((file) => !placing(file).isSharing && !file.startsWith("worker"));
+    const half = working.slice(0, working.length / 2).map((file) => placing(file).project);
+    expect(half.toSorted()).toEqual(["browser", "browser", "chain", "simulation", "simulation"]);
+  });
+
+  it("begins with the longest file of a project, and keeps the order of its others", () => {
+    const of = (project: string) => ORDER.filter((file) => file.startsWith(project));
+    expect(of("simulation")).toEqual(["simulation 3", "simulation 1", "simulation 2", "simulation 4"]);
+    expect(of("browser")).toEqual(filesOf("browser", 4));
+  });
+
+  it("has those of a project that begins late in the last quarter, between others", () => {
+    const all = [...filesOf("browser", 20), ...filesOf("contract", 2)];
+    const order = mixed(all, placing);
+    expect(order.slice(0, 15)).toEqual(filesOf("browser", 15));
+    expect(order.at(-1)).toBe("browser 20");
+    expect(order.filter((file) => file.startsWith("contract"))).toEqual(filesOf("contract", 2));
+  });
+
+  it("leaves files that share what they loaded together, behind all others", () => {
+    expect(ORDER.slice(-3)).toEqual(filesOf("unit", 3));
+  });
+});
