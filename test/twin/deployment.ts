@@ -9,6 +9,7 @@ import { softwareAuthenticator } from "../support/software-authenticator.ts";
 import { type Account, startAccount } from "./account.ts";
 import type { Upload } from "./account-kept.ts";
 import { type Gate, startGate } from "./gate.ts";
+import { HeapWatch } from "./heap.ts";
 import { CHAIN_URL, World } from "./internet.ts";
 import { type Manners, Queues } from "./queues.ts";
 import { Runtime } from "./runtime.ts";
@@ -20,6 +21,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const QUIET = { NO_COLOR: "1", WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
 /** Characters of a deploy's output that an error shows. */
 const SHOWN = 6_000;
+const HEAP_EVERY_MS = 5_000;
 
 export interface TwinOptions {
   /** Of the deployment; a test of any other name than `edgetill` is what this is for. */
@@ -103,6 +105,8 @@ export interface Twin extends Pick<TwinAccount, "account" | "wrangler" | "stop">
   readonly origin: string;
   /** The most timers that any object had at once, by object; objects with up to two are left out. */
   readonly timers: ReadonlyMap<string, number>;
+  /** Of the edge's isolate and that of the objects. */
+  readonly heap: HeapWatch;
   /** Calls of objects, requests, messages and crons so far. */
   readonly calls: Readonly<Calls>;
   ask(path: string, asked?: Asked): Promise<Answered>;
@@ -159,15 +163,21 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
       () => runtime.stop(),
       () => queues.stop(),
     );
+    const heap = new HeapWatch(() => runtime.heaps(), HEAP_EVERY_MS);
+    ended.push(() => heap.stop());
+    const change = async (code: Parameters<Runtime["change"]>[0]) => {
+      await runtime.change(code);
+      heap.begun();
+    };
     ended.push(runCrons(runtime, account.worker(name)?.crons ?? [], options.cronEveryMs, calls));
     const ask = asking(runtime, origin, calls);
     return {
-      ...{ account, world, gate, queues, origin, timers, calls, ask, stop },
+      ...{ account, world, gate, queues, origin, timers, calls, heap, ask, stop },
       upgrade: async () => {
         await opened.upgrade();
-        await runtime.change({ edge: newest(account, name) });
+        await change({ edge: newest(account, name) });
       },
-      settle: () => runtime.change({ objects: newest(account, name) }),
+      settle: () => change({ objects: newest(account, name) }),
       wrangler,
       setUp: () => redeem(ask, origin, link[1] ?? ""),
     };

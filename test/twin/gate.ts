@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Stall } from "./measured.ts";
 import type { Store } from "./store.ts";
 import { D1_FAULTS, drawMs, isRefusal, type Weather } from "./weather.ts";
 
@@ -29,8 +30,10 @@ export interface Gate {
   readonly counts: Counts;
   /** Changes from the next call on. */
   weather: Weather;
-  /** Until then, in milliseconds since 1970, the database answers nothing. */
-  stalledUntilMs: number;
+  /** Oldest first. */
+  readonly stalls: readonly Stall[];
+  /** From now on the database answers nothing for so long. */
+  stall(ms: number): void;
   stop(): Promise<void>;
 }
 
@@ -49,11 +52,13 @@ export async function startGate(options: GateOptions): Promise<Gate> {
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const { port } = server.address() as AddressInfo;
+  const stalls: Stall[] = [];
   const gate: Gate = {
     url: new URL(`http://127.0.0.1:${port}`),
     counts,
     weather: options.weather,
-    stalledUntilMs: 0,
+    stalls,
+    stall: (ms) => void stalls.push({ startMs: Date.now(), endMs: Date.now() + ms }),
     stop: () => {
       server.closeAllConnections();
       return new Promise((done) => server.close(() => done()));
@@ -113,7 +118,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     const mine = before.then(async () => {
       waiting.set(database, (waiting.get(database) ?? 1) - 1);
       const lateMs = begunMs + QUERY_LIMIT_MS;
-      await sleep(Math.max(0, Math.min(gate.stalledUntilMs, lateMs) - Date.now()));
+      await sleep(Math.max(0, Math.min(stalls.at(-1)?.endMs ?? 0, lateMs) - Date.now()));
       return Date.now() >= lateMs ? failure(TIMED_OUT) : work();
     });
     line.set(

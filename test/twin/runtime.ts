@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare, type Request, Response } from "miniflare";
 import type { Upload, UploadedBinding } from "./account-kept.ts";
 import { entryModule, TIMERS_MODULE } from "./entry.ts";
+import { heapBytes } from "./heap.ts";
 import type { Consume } from "./queues.ts";
 import type { Delay } from "./weather.ts";
 
@@ -89,6 +90,17 @@ export class Runtime {
     }
   }
 
+  /** Of the edge's isolate and that of the objects. */
+  async heaps(): Promise<ReadonlyMap<string, number>> {
+    await this.#changing;
+    const inspector = await this.#miniflare.getInspectorURL();
+    const { name } = this.#options;
+    const asked = Object.entries({ edge: edgeName(name), objects: objectsName(name) }).map(
+      async ([isolate, of]) => [isolate, await heapBytes(new URL(`/core:user:${of}`, inspector))] as const,
+    );
+    return new Map(await Promise.all(asked));
+  }
+
   async stop(): Promise<void> {
     await this.#miniflare.dispose();
   }
@@ -99,6 +111,7 @@ function optionsOf(options: RuntimeOptions) {
   return convertV4MiniflareOptions({
     defaultPersistRoot: join(folder, "objects"),
     cf: false,
+    inspectorPort: 0,
     handleStructuredLogs: ({ message }: { readonly message: string }) => options.onLog(message),
     workers: [
       workerOf(options, edgeName(name), edge),

@@ -30,6 +30,13 @@ export const NEAR: Weather = {
 export const USUAL: Weather = { ...NEAR, read: { p50: 12, p99: 60 }, write: { p50: 22, p99: 90 } };
 export const FAR: Weather = { ...NEAR, read: { p50: 100, p99: 250 }, write: { p50: 100, p99: 250 } };
 
+/** "12/60": 12 ms for half of all calls and 60 for 99 of 100. */
+export function delayIn(text: string): Delay | undefined {
+  const [, p50, p99] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  const delay = { p50: Number(p50), p99: Number(p99) };
+  return delay.p99 >= delay.p50 ? delay : undefined;
+}
+
 /** Of a log-normal distribution, which has the long tail of networks: the 99th percentile is 2.326 deviations from the median. */
 export function drawMs({ p50, p99 }: Delay, random: () => number): number {
   if (p50 <= 0) return 0;
