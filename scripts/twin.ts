@@ -7,15 +7,17 @@ import { randomFrom } from "../test/support/random.ts";
 import { Day, TOKEN } from "../test/twin/day.ts";
 import { openTwin, type Twin } from "../test/twin/deployment.ts";
 import { type Flags, flagsIn, HELP, planOf } from "../test/twin/flags.ts";
+import { idleReport, playIdle } from "../test/twin/idle.ts";
 import { reportOf } from "../test/twin/report.ts";
 import { playTable, tableText } from "../test/twin/table.ts";
+import { CALM } from "../test/twin/weather.ts";
 import { type EvmChain, startEvmChain } from "./demo-story/evm-chain.ts";
 
 /** How long objects keep their code after an upgrade; the platform's own five minutes, or a fifth of a shorter day. */
 const DEFERRED_MS = 300_000;
 const SETTLE_MS = 240_000;
-/** A day is shorter than a real one, and so is the time between its crons. The table has production's. */
-const CRON_EVERY_MS = { day: 10_000, table: 60_000 } as const;
+/** A day is shorter than a real one, and so is the time between its crons. The table has production's; idle ones are run one after the other. */
+const CRON_EVERY_MS = { day: 10_000, table: 60_000, idle: undefined };
 
 const startedMs = Date.now();
 const say = (line: string) => console.log(`${((Date.now() - startedMs) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
@@ -34,18 +36,20 @@ const end = async () => {
 };
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void end().then(() => process.exit(130)));
 try {
-  const { mode, weather, seed } = flags;
+  const { mode, seed } = flags;
+  const weather = mode === "idle" ? CALM : flags.weather;
+  const cronEveryMs = CRON_EVERY_MS[mode];
   const twin = await openTwin({
     ...{ name: `corner-shops-${process.pid}`, weather: { ...weather, faults: 0 }, chainUrl: chain.url },
     random: randomFrom(seed),
     manners: { twice: mode === "day" ? 0.05 : 0, latestMs: mode === "day" ? 1_000 : 0 },
-    cronEveryMs: CRON_EVERY_MS[mode],
+    ...(cronEveryMs === undefined ? {} : { cronEveryMs }),
     variables: { ...(mode === "day" ? { POLL_SECONDS: "2" } : {}), RATE_LIMIT_PER_MINUTE: "100000" },
   });
   ends.push(twin.stop);
   say(`Deployed as ${twin.origin}. Opening its set-up link ...`);
   const session = await twin.setUp();
-  process.exitCode = await { day, table }[mode](twin, chain, session, flags);
+  process.exitCode = await { day, table, idle }[mode](twin, chain, session, flags);
 } finally {
   await end();
 }
@@ -83,12 +87,22 @@ async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags):
   return report.wrong.length === 0 ? 0 : 1;
 }
 
-async function table(twin: Twin, chain: EvmChain, session: Session, { cellSeconds, seed }: Flags): Promise<number> {
+async function table(twin: Twin, chain: EvmChain, session: Session, { spanSeconds, seed }: Flags): Promise<number> {
   const cells = await playTable(twin, chain, session, {
-    ...{ seconds: cellSeconds, random: randomFrom(seed + 1) },
+    ...{ seconds: spanSeconds, random: randomFrom(seed + 1) },
     onCell: (cell) =>
       say(`${cell.clients} clients, ${cell.weather}: ${cell.createdASecond.toFixed(1)} creates a second`),
   });
   console.log(`\n${tableText(cells)}\n`);
   return 0;
+}
+
+async function idle(twin: Twin, chain: EvmChain, session: Session, flags: Flags): Promise<number> {
+  const shop = new Day(twin, chain, { ...flags, shops: 1, settleMs: 0, random: randomFrom(flags.seed) });
+  await shop.open(session);
+  say("A shop is open, and nobody asks for anything: an hour of crons ...");
+  const startMs = Math.floor(Date.now() / 60_000) * 60_000;
+  const report = idleReport(await playIdle(twin, { startMs, silenceSeconds: flags.spanSeconds }));
+  console.log(report.text);
+  return report.wrong.length === 0 ? 0 : 1;
 }

@@ -28,8 +28,8 @@ export interface TwinOptions {
   readonly name: string;
   readonly weather: Weather;
   readonly manners: Manners;
-  /** Milliseconds between two crons; production runs one a minute. */
-  readonly cronEveryMs: number;
+  /** Milliseconds between two crons; production runs one a minute. Without it they run when `cron` is called. */
+  readonly cronEveryMs?: number;
   readonly chainUrl: string;
   readonly random: () => number;
   /** Instead of those of wrangler.toml. */
@@ -110,6 +110,8 @@ export interface Twin extends Pick<TwinAccount, "account" | "wrangler" | "stop">
   /** Calls of objects, requests, messages and crons so far. */
   readonly calls: Readonly<Calls>;
   ask(path: string, asked?: Asked): Promise<Answered>;
+  /** Runs each cron once, as that of this time. */
+  cron(atMs: number): Promise<void>;
   /** Deploys again; until `settle` the objects run the code that they had. */
   upgrade(): Promise<void>;
   /** Runs all objects with the newest code, as the platform does at the latest five minutes after an upgrade. */
@@ -169,10 +171,16 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
       await runtime.change(code);
       heap.begun();
     };
-    ended.push(runCrons(runtime, account.worker(name)?.crons ?? [], options.cronEveryMs, calls));
+    const cron = async (atMs: number) => {
+      for (const each of account.worker(name)?.crons ?? []) {
+        calls.crons += 1;
+        await runtime.cron(each, atMs).catch(() => undefined);
+      }
+    };
+    if (options.cronEveryMs !== undefined) ended.push(runCrons(cron, options.cronEveryMs));
     const ask = asking(runtime, origin, calls);
     return {
-      ...{ account, world, gate, queues, origin, timers, calls, heap, ask, stop },
+      ...{ account, world, gate, queues, origin, timers, calls, heap, ask, cron, stop },
       upgrade: async () => {
         await opened.upgrade();
         await change({ edge: newest(account, name) });
@@ -273,16 +281,11 @@ function forget(name: string): void {
 /** Now and then one runs twice, or not at all. */
 const TIMES = [1, 1, 2, 1, 0, 1, 1];
 
-function runCrons(runtime: Runtime, crons: readonly string[], everyMs: number, calls: Calls): () => void {
+function runCrons(cron: Twin["cron"], everyMs: number): () => void {
   let runs = 0;
   const timer = setInterval(() => {
     runs += 1;
-    const times = TIMES[runs % TIMES.length] ?? 1;
-    for (const cron of crons)
-      for (let time = 0; time < times; time++) {
-        calls.crons += 1;
-        runtime.cron(cron, Date.now()).catch(() => undefined);
-      }
+    for (let time = 0; time < (TIMES[runs % TIMES.length] ?? 1); time++) void cron(Date.now());
   }, everyMs);
   return () => clearInterval(timer);
 }

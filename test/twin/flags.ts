@@ -21,15 +21,19 @@ export const HELP = `npm run twin -- [flags]     plays a day of some shops on th
 
 npm run twin -- --table     1, 16 and 64 clients, each with a near, a usual and a far database
 
-  --seconds <n>         for each of the nine (20)`;
+  --seconds <n>         for each of the nine (20)
+
+npm run twin -- --idle      an hour of crons of which nobody asks anything, and what such a month costs
+
+  --seconds <n>         of silence behind it, in which nothing may run (20)`;
 
 const WEATHERS: Readonly<Record<string, Weather>> = { calm: CALM, near: NEAR, usual: USUAL, far: FAR };
 
 export interface Flags {
-  readonly mode: "day" | "table";
+  readonly mode: "day" | "table" | "idle";
   readonly seconds: number;
-  /** Of each cell of the table. */
-  readonly cellSeconds: number;
+  /** Of each cell of the table, and of the silence of an idle deployment. */
+  readonly spanSeconds: number;
   readonly shops: number;
   readonly rate: number;
   readonly clients: number;
@@ -48,7 +52,7 @@ const [open, yes] = [{ type: "string" } as const, { type: "boolean", default: fa
 const OPTIONS = {
   ...{ minutes: text("2"), shops: text("3"), clients: text("0"), paid: text("0.4"), weather: text("usual") },
   ...{ stalls: text("1"), "stall-seconds": text("25"), faults: text("0.002"), seed: text("1"), seconds: text("20") },
-  ...{ rate: open, read: open, write: open, "no-upgrade": yes, table: yes, help: yes },
+  ...{ rate: open, read: open, write: open, "no-upgrade": yes, table: yes, idle: yes, help: yes },
 };
 const valuesOf = (args: readonly string[]) => parseArgs({ args: [...args], options: OPTIONS }).values;
 type Values = ReturnType<typeof valuesOf>;
@@ -81,9 +85,9 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
   if (number("paid") > 1) return "--paid takes a share, at most 1.";
   const clients = number("clients");
   const flags: Flags = {
-    ...{ mode: values.table ? "table" : "day", stalls, weather, clients, paid: number("paid") },
+    ...{ mode: modeOf(values), stalls, weather, clients, paid: number("paid") },
     ...{ cancelled: (1 - number("paid")) * CANCELLED, expired: (1 - number("paid")) * EXPIRED },
-    ...{ seconds: number("minutes") * 60, cellSeconds: number("seconds"), shops: number("shops") },
+    ...{ seconds: number("minutes") * 60, spanSeconds: number("seconds"), shops: number("shops") },
     rate: Number(values.rate ?? (clients > 0 ? 0 : 5)),
     ...{ isUpgraded: !values["no-upgrade"], seed: number("seed") },
   };
@@ -92,6 +96,11 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
   if (flags.mode === "day" && needed >= flags.seconds)
     return `The stalls and their recovery take ${needed} s, and the day has ${flags.seconds}: give more --minutes.`;
   return flags;
+}
+
+function modeOf({ table, idle }: Values): Flags["mode"] {
+  if (table) return "table";
+  return idle ? "idle" : "day";
 }
 
 function weatherOf(values: Values): Weather | string {

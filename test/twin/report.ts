@@ -14,9 +14,12 @@ import {
 } from "./measured.ts";
 
 /** US dollars for a million: developers.cloudflare.com/workers/platform/pricing, November 2026. What a plan includes is not taken off. */
-const PRICES = { requests: 0.3, objects: 0.15, rowsRead: 0.001, rowsWritten: 1, queue: 0.4 };
+export const PRICES = { requests: 0.3, objects: 0.15, rowsRead: 0.001, rowsWritten: 1, queue: 0.4 };
 /** A message is written, read and deleted. */
-const OPERATIONS_A_MESSAGE = 3;
+export const OPERATIONS_A_MESSAGE = 3;
+
+/** What is paid for. */
+export type Used = Readonly<Record<keyof typeof PRICES, number>>;
 
 export interface Report {
   readonly text: string;
@@ -99,16 +102,19 @@ function routeLine(route: string, answers: Measured): string {
   return `  ${route.padEnd(22)} ${cells.join(" ")}  ${otherStatuses(answers)}`;
 }
 
-function costLines({ calls, gate }: Twin, { paid }: Findings): readonly string[] {
-  const used = {
-    requests: calls.requests + calls.messages + calls.crons,
-    objects: calls.objects,
-    rowsRead: gate.counts.rowsRead,
-    rowsWritten: gate.counts.rowsWritten,
+/** Since it was deployed. */
+export function usedBy({ calls, gate }: Pick<Twin, "calls" | "gate">): Used {
+  const { rowsRead, rowsWritten } = gate.counts;
+  return {
+    ...{ requests: calls.requests + calls.messages + calls.crons, objects: calls.objects, rowsRead, rowsWritten },
     queue: calls.messages * OPERATIONS_A_MESSAGE,
   };
+}
+
+function costLines(twin: Twin, { paid }: Findings): readonly string[] {
+  const used = usedBy(twin);
   const dollars = Object.entries(PRICES).map(
-    ([what, price]) => [what, used[what as keyof typeof used] * price] as const,
+    ([what, price]) => [what, used[what as keyof typeof PRICES] * price] as const,
   );
   const sum = dollars.reduce((all, [, cost]) => all + cost, 0);
   const each = (cost: number) => (cost / Math.max(1, paid)).toFixed(2);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { flagsIn, planOf } from "../../twin/flags.ts";
 import { growsSteadily, heapFigures } from "../../twin/heap.ts";
+import { idleReport, monthOf, operationsInPage } from "../../twin/idle.ts";
 import { figuresOf, otherStatuses, outside, RECOVERY_MS } from "../../twin/measured.ts";
 import { tableText } from "../../twin/table.ts";
 import { delayIn, FAR, USUAL } from "../../twin/weather.ts";
@@ -24,7 +25,7 @@ describe("the flags of the twin", () => {
       ["--write", "22/90.5"],
       { weather: { ...USUAL, write: { p50: 22, p99: 90.5 }, faults: 0.002 } },
     ],
-    ["the table", ["--table", "--seconds", "5"], { mode: "table", cellSeconds: 5 }],
+    ["the table", ["--table", "--seconds", "5"], { mode: "table", spanSeconds: 5 }],
     ["the share that is paid", ["--paid", "0.1"], { paid: 0.1, cancelled: 0.3, expired: 0.15 }],
   ])("take %s", (_, args, flags) => {
     const read = flagsIn(args);
@@ -122,5 +123,33 @@ describe("a heap", () => {
       mostBytes: 31 * MIB,
     });
     expect(heapFigures([])).toBeUndefined();
+  });
+});
+
+describe("an idle month", () => {
+  const nothing = { requests: 0, objects: 0, rowsRead: 0, rowsWritten: 0, queue: 0 };
+  const hour = { ...nothing, requests: 500, rowsWritten: 70_000, queue: 2_000 };
+
+  it("is 720 hours, and what ran by itself in the silence", () => {
+    const month = monthOf({ hour, silence: { ...nothing, objects: 2 }, silenceSeconds: 60 });
+    expect(month).toEqual({
+      ...nothing,
+      requests: 360_000,
+      rowsWritten: 50_400_000,
+      queue: 1_440_000,
+      objects: 86_400,
+    });
+  });
+
+  it("costs by list, beside what a plan includes, and is held to the page of costs", () => {
+    const still = { hour, silence: nothing, silenceSeconds: 60 };
+    const { text, wrong } = idleReport(still, 1_440_000);
+    expect(text).toContain("together 51.08 $ by list; 0.58 $ beyond");
+    expect(wrong).toEqual([]);
+    expect(idleReport(still, 990_000).wrong).toHaveLength(1);
+    expect(idleReport({ ...still, silence: { ...nothing, objects: 2 } }, 1_440_000).wrong).toEqual([
+      "in 60 s of silence: 2 of objects",
+    ]);
+    expect(operationsInPage()).toBeGreaterThan(100_000);
   });
 });
