@@ -10,6 +10,7 @@ import { type Flags, flagsIn, HELP, planOf } from "../test/twin/flags.ts";
 import { idleReport, playIdle } from "../test/twin/idle.ts";
 import { reportOf } from "../test/twin/report.ts";
 import { playTable, tableText } from "../test/twin/table.ts";
+import { recycling } from "../test/twin/troubles.ts";
 import { CALM } from "../test/twin/weather.ts";
 import { type EvmChain, startEvmChain } from "./demo-story/evm-chain.ts";
 
@@ -41,7 +42,7 @@ try {
   const cronEveryMs = CRON_EVERY_MS[mode];
   const twin = await openTwin({
     ...{ name: `corner-shops-${process.pid}`, weather: { ...weather, faults: 0 }, chainUrl: chain.url },
-    random: randomFrom(seed),
+    ...{ random: randomFrom(seed), clockMs: flags.clockMs },
     manners: { twice: mode === "day" ? 0.05 : 0, latestMs: mode === "day" ? 1_000 : 0 },
     ...(cronEveryMs === undefined ? {} : { cronEveryMs }),
     variables: { ...(mode === "day" ? { POLL_SECONDS: "2" } : {}), RATE_LIMIT_PER_MINUTE: "100000" },
@@ -64,6 +65,9 @@ async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags):
   await day.open(session);
   say(`${flags.shops} shops are open: ${flags.rate} invoices a second and ${flags.clients} clients, for ${seconds} s.`);
   twin.gate.weather = weather;
+  await twin.setObjectFaults({ faults: flags.objectFaults, resets: flags.resets });
+  const random = randomFrom(seed + 2);
+  const calm = flags.recycleEveryMs > 0 ? recycling(twin, flags.recycleEveryMs, random) : () => {};
   const plan = planOf(flags);
   await day.play(async () => {
     const beganMs = Date.now();
@@ -81,6 +85,7 @@ async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags):
     say("The objects get the new code.");
     await twin.settle();
   });
+  calm();
   say("The day is over. Waiting for what was paid to be seen, and for every event to come ...");
   const report = reportOf(twin, await day.close(), options);
   console.log(report.text);

@@ -24,11 +24,18 @@ export interface Call {
 export class Client {
   readonly #ask: Twin["ask"];
   readonly #random: () => number;
+  readonly #open = new Set<Call>();
   readonly #routes = new Map<string, Answer[]>();
 
   constructor(ask: Twin["ask"], random: () => number) {
     this.#ask = ask;
     this.#random = random;
+  }
+
+  /** How many calls with these very headers, or with more than these, are not answered well yet. */
+  open(headers: Call["headers"]): number {
+    const isOf = (call: Call) => Object.entries(headers).every(([name, value]) => call.headers[name] === value);
+    return [...this.#open].filter(isOf).length;
   }
 
   get routes(): ReadonlyMap<string, Measured> {
@@ -47,6 +54,15 @@ export class Client {
 
   /** Asks until it is answered well; refusals that ask to be asked again are. */
   async good(call: Call): Promise<Answered> {
+    this.#open.add(call);
+    try {
+      return await this.#answered(call);
+    } finally {
+      this.#open.delete(call);
+    }
+  }
+
+  async #answered(call: Call): Promise<Answered> {
     const begunMs = Date.now();
     for (let pauseMs = AGAIN_AFTER_MS.first; ; pauseMs = Math.min(2 * pauseMs, AGAIN_AFTER_MS.most)) {
       const answer = await this.once(call);

@@ -11,6 +11,7 @@ import { Client } from "./client.ts";
 import type { Twin } from "./deployment.ts";
 import type { Receiver } from "./internet.ts";
 import type { Measured } from "./measured.ts";
+import { changeKey, lookAround, type Place } from "./people.ts";
 
 export interface DayOptions {
   readonly shops: number;
@@ -39,9 +40,7 @@ interface Kept {
   readonly fate: Fate;
 }
 
-interface Shop {
-  readonly merchantId: string;
-  readonly headers: Readonly<Record<string, string>>;
+interface Shop extends Place {
   readonly receiver: Receiver;
   readonly book: Kept[];
 }
@@ -59,6 +58,8 @@ const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.map(keyPermissionName);
 const SHORT = { expiresInSeconds: 60 };
 /** After a create that will never be answered well. */
 const GIVEN_UP_MS = 1_000;
+/** A key is changed with a factor that was given in the last five minutes, so soon after the set-up. */
+const PEOPLE_PAUSE_MS = 2_000;
 const MANNERS = ["good", "slow", "failing"] as const;
 /** What the shops take. */
 export const TOKEN = tokenOf("USDT");
@@ -79,6 +80,7 @@ export class Day {
   readonly #payments: Promise<unknown>[] = [];
   /** Creates, and what becomes of them. */
   readonly #following = new Set<Promise<unknown>>();
+  #session: Readonly<Record<string, string>> | undefined;
   #sending: Promise<unknown> = Promise.resolve();
 
   constructor(twin: Twin, chain: EvmChain, options: DayOptions) {
@@ -90,6 +92,7 @@ export class Day {
 
   /** `session`: the headers of an operator. */
   async open(session: Readonly<Record<string, string>>): Promise<void> {
+    this.#session = session;
     for (let shop = 0; shop < this.#options.shops; shop++) this.#shops.push(await this.#openShop(shop, session));
   }
 
@@ -102,13 +105,33 @@ export class Day {
       () => onProgress?.(`${this.created} invoices, ${Math.round((endMs - Date.now()) / 1_000)} s to go`),
       10_000,
     );
+    const people = this.#people(endMs).catch((error: unknown) => void this.#wrong.push(`people: ${error}`));
     const loops = Array.from({ length: clients }, () => this.#createAgainAndAgain(endMs));
     if (rate > 0) loops.push(this.#createAt(rate, endMs));
     await Promise.all(loops);
     clearInterval(saying);
+    await people;
     await Promise.all(this.#following);
     await Promise.all(this.#payments);
     await beside;
+  }
+
+  /** Each shop's server gets another key, one after the other, while people look at all of them. */
+  async #people(endMs: number): Promise<void> {
+    const session = this.#session;
+    if (session === undefined || !(this.#options.isWatched ?? true)) return;
+    const keys = (async () => {
+      for (const shop of this.#shops) {
+        await sleep(PEOPLE_PAUSE_MS);
+        await changeKey(this.#client, shop, session, KEY_PERMISSIONS);
+      }
+    })();
+    for (let nth = 0; Date.now() < endMs; nth++) {
+      await sleep(PEOPLE_PAUSE_MS);
+      const shop = this.#shops[nth % this.#shops.length];
+      if (shop !== undefined) await lookAround(this.#client, shop, session);
+    }
+    await keys;
   }
 
   async #createAt(rate: number, endMs: number): Promise<void> {

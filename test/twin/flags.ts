@@ -16,6 +16,10 @@ export const HELP = `npm run twin -- [flags]     plays a day of some shops on th
   --stalls <n>          how often it answers nothing (1), or for how many seconds each time: 25,80
   --stall-seconds <n>   how long each time, where --stalls is a count (25)
   --faults <share>      the share of its calls that fail (0.002)
+  --object-faults <share>  the share of calls of objects that are refused or lose their answer (0.002)
+  --clocks <ms>         how far the clock of the objects is before the edge's (100)
+  --resets <share>      the share of calls during which an object begins anew, without what it had in memory (0)
+  --recycle <seconds>   between two times that all isolates begin anew (0, none)
   --no-upgrade          without an upgrade in the middle
   --seed <n>            of what is drawn (1)
 
@@ -43,6 +47,11 @@ export interface Flags {
   readonly weather: Weather;
   /** Seconds of each, in their order. */
   readonly stalls: readonly number[];
+  readonly objectFaults: number;
+  readonly clockMs: number;
+  readonly resets: number;
+  /** On average between two times that all isolates begin anew; 0 for never. */
+  readonly recycleEveryMs: number;
   readonly isUpgraded: boolean;
   readonly seed: number;
 }
@@ -52,6 +61,7 @@ const [open, yes] = [{ type: "string" } as const, { type: "boolean", default: fa
 const OPTIONS = {
   ...{ minutes: text("2"), shops: text("3"), clients: text("0"), paid: text("0.4"), weather: text("usual") },
   ...{ stalls: text("1"), "stall-seconds": text("25"), faults: text("0.002"), seed: text("1"), seconds: text("20") },
+  ...{ "object-faults": text("0.002"), clocks: text("100"), resets: text("0"), recycle: text("0") },
   ...{ rate: open, read: open, write: open, "no-upgrade": yes, table: yes, idle: yes, help: yes },
 };
 const valuesOf = (args: readonly string[]) => parseArgs({ args: [...args], options: OPTIONS }).values;
@@ -59,6 +69,7 @@ type Values = ReturnType<typeof valuesOf>;
 
 const LEAST = {
   ...{ minutes: 0.1, shops: 1, rate: 0, clients: 0, paid: 0, "stall-seconds": 1, faults: 0, seed: 0, seconds: 1 },
+  ...{ "object-faults": 0, clocks: Number.NEGATIVE_INFINITY, resets: 0, recycle: 0 },
 } as const;
 
 /** Shares of the invoices that are not paid. */
@@ -89,6 +100,8 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
     ...{ cancelled: (1 - number("paid")) * CANCELLED, expired: (1 - number("paid")) * EXPIRED },
     ...{ seconds: number("minutes") * 60, spanSeconds: number("seconds"), shops: number("shops") },
     rate: Number(values.rate ?? (clients > 0 ? 0 : 5)),
+    ...{ objectFaults: number("object-faults"), clockMs: number("clocks") },
+    ...{ resets: number("resets"), recycleEveryMs: number("recycle") * 1_000 },
     ...{ isUpgraded: !values["no-upgrade"], seed: number("seed") },
   };
   if (flags.rate === 0 && clients === 0) return "Nobody creates an invoice: give --rate or --clients.";

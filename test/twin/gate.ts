@@ -23,6 +23,8 @@ export interface Counts {
   rowsWritten: number;
   /** Milliseconds of each call, waiting included. */
   readonly times: number[];
+  /** When each of those that failed did, in milliseconds since 1970. */
+  readonly failedAt: number[];
 }
 
 export interface Gate {
@@ -46,7 +48,7 @@ export interface GateOptions {
 }
 
 export async function startGate(options: GateOptions): Promise<Gate> {
-  const counts: Counts = { calls: 0, statements: 0, failed: 0, rowsRead: 0, rowsWritten: 0, times: [] };
+  const counts: Counts = { calls: 0, statements: 0, failed: 0, rowsRead: 0, rowsWritten: 0, times: [], failedAt: [] };
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => answer(response, 500, { error: String(error) }));
   });
@@ -96,7 +98,10 @@ export async function startGate(options: GateOptions): Promise<Gate> {
         : await inLine(database, begunMs, () => options.store.raw(database, path, body));
     await sleep(wayMs / 2);
     const { status, text } = isLost ? failure(fault) : given;
-    if (status !== 200) counts.failed += 1;
+    if (status !== 200) {
+      counts.failed += 1;
+      counts.failedAt.push(Date.now());
+    }
     // As D1 counts them for the bill: in each statement's answer.
     for (const [, read_, rows] of text.matchAll(/"rows_(read|written)":(\d+)/g))
       counts[read_ === "read" ? "rowsRead" : "rowsWritten"] += Number(rows);

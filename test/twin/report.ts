@@ -12,6 +12,7 @@ import {
   RECOVERY_MS,
   type Stall,
 } from "./measured.ts";
+import { unexplained } from "./troubles.ts";
 
 /** US dollars for a million: developers.cloudflare.com/workers/platform/pricing, November 2026. What a plan includes is not taken off. */
 export const PRICES = { requests: 0.3, objects: 0.15, rowsRead: 0.001, rowsWritten: 1, queue: 0.4 };
@@ -27,17 +28,26 @@ export interface Report {
 }
 
 /** The most timers that an object may have at once: a pending one keeps it awake, and 10,000 end it. */
-export const MOST_TIMERS = 10;
+const MOST_TIMERS = 10;
 
-export function reportOf(twin: Twin, findings: Findings, { seconds, shops }: DayOptions): Report {
+/** What is wrong with a deployment, whatever its shops say: timers, heaps, and jobs that failed without a reason. */
+export function wrongOf(twin: Pick<Twin, "timers" | "jobFaults" | "gate" | "troubles" | "heap">): readonly string[] {
   const crowded = [...twin.timers].filter(([, most]) => most > MOST_TIMERS);
-  const wrong = [
-    ...findings.wrong,
+  return [
     ...crowded.map(([object, most]) => `${object} had ${most} timers at once`),
+    ...unexplained(
+      twin.jobFaults,
+      [...twin.gate.counts.failedAt, ...[...twin.troubles.values()].flat()],
+      twin.gate.stalls,
+    ).map(({ job, toMs }) => `the job ${job} failed at ${new Date(toMs).toISOString()}, and nothing had befallen it`),
     ...twin.heap.rows
       .filter(({ samples }) => growsSteadily(samples))
       .map(({ name }) => `the heap of the ${name} grows steadily`),
   ];
+}
+
+export function reportOf(twin: Twin, findings: Findings, { seconds, shops }: DayOptions): Report {
+  const wrong = [...findings.wrong, ...wrongOf(twin)];
   const { counts } = twin.gate;
   const routes = [...findings.routes].map(([route, measured]) => routeLine(route, measured));
   const d1 = quantiles(counts.times);
@@ -49,6 +59,7 @@ export function reportOf(twin: Twin, findings: Findings, { seconds, shops }: Day
     `  database: ${counts.calls} calls with ${counts.statements} statements, ${counts.failed} failed; p50 ${d1.p50} ms, p99 ${d1.p99} ms`,
     `  objects: ${twin.calls.objects} calls; most timers of one: ${Math.max(2, ...twin.timers.values())}`,
     `  queues: ${twin.calls.messages} messages; crons: ${twin.calls.crons}`,
+    `  befallen: ${[...twin.troubles].map(([kind, { length }]) => `${length} x ${kind}`).join(", ")}; ${twin.jobFaults.length} jobs failed`,
     ...heapLines(twin.heap),
     "",
     ...createLines(findings.routes.get("POST /invoices") ?? [], twin.gate.stalls, findings.created / seconds),

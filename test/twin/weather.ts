@@ -44,13 +44,14 @@ export function drawMs({ p50, p99 }: Delay, random: () => number): number {
   return p50 * Math.exp((Math.log(p99 / p50) / 2.326) * normal);
 }
 
-/** What D1 says of itself, as its page of errors lists them (developers.cloudflare.com/d1/observability/debug-d1). */
+/** All that D1 says of itself, as its page of errors lists them (developers.cloudflare.com/d1/observability/debug-d1). */
 export const D1_FAULTS = [
   "Network connection lost.",
   "Cannot resolve D1 DB due to transient issue on remote node.",
   "D1 DB reset because its code was updated.",
   "Internal error while starting up D1 DB storage caused object to be reset.",
   "Internal error in D1 DB storage caused object to be reset.",
+  "Can't read from request stream because client disconnected.",
   "D1 DB storage operation exceeded timeout which caused object to be reset.",
   "D1 DB is overloaded. Requests queued for too long.",
   "D1 DB is overloaded. Too many requests queued.",

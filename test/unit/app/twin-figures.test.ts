@@ -5,6 +5,7 @@ import { growsSteadily, heapFigures } from "../../twin/heap.ts";
 import { idleReport, monthOf, operationsInPage } from "../../twin/idle.ts";
 import { figuresOf, otherStatuses, outside, RECOVERY_MS } from "../../twin/measured.ts";
 import { tableText } from "../../twin/table.ts";
+import { jobFaultIn, unexplained } from "../../twin/troubles.ts";
 import { delayIn, FAR, USUAL } from "../../twin/weather.ts";
 
 describe("the flags of the twin", () => {
@@ -24,6 +25,11 @@ describe("the flags of the twin", () => {
       "latency of writes",
       ["--write", "22/90.5"],
       { weather: { ...USUAL, write: { p50: 22, p99: 90.5 }, faults: 0.002 } },
+    ],
+    [
+      "troubles of objects",
+      ["--resets", "0", "--recycle", "60", "--clocks=-500"],
+      { resets: 0, recycleEveryMs: 60_000, clockMs: -500 },
     ],
     ["the table", ["--table", "--seconds", "5"], { mode: "table", spanSeconds: 5 }],
     ["the share that is paid", ["--paid", "0.1"], { paid: 0.1, cancelled: 0.3, expired: 0.15 }],
@@ -151,5 +157,23 @@ describe("an idle month", () => {
       "in 60 s of silence: 2 of objects",
     ]);
     expect(operationsInPage()).toBeGreaterThan(100_000);
+  });
+});
+
+describe("a job that failed", () => {
+  const line = '{"level":"error","work":"job","job":"expire","runs":0,"left":"failed","ms":400,"d1Calls":2}';
+
+  it("is found in the log", () => {
+    expect(jobFaultIn(line, 10_000)).toEqual({ job: "expire", fromMs: 9_600, toMs: 10_000 });
+    expect(jobFaultIn(line.replace("error", "info"), 10_000)).toBeUndefined();
+    expect(jobFaultIn('{"level":"error","alert":"a mail was lost"}', 10_000)).toBeUndefined();
+    expect(jobFaultIn("no line of ours", 10_000)).toBeUndefined();
+  });
+
+  it("is explained by what befell the deployment while it ran, and by nothing else", () => {
+    const fault = { job: "expire", fromMs: 9_600, toMs: 10_000 };
+    expect(unexplained([fault], [9_700], [])).toEqual([]);
+    expect(unexplained([fault], [], [{ startMs: 0, endMs: 9_650 }])).toEqual([]);
+    expect(unexplained([fault], [5_000, 20_000], [{ startMs: 0, endMs: 5_000 }])).toEqual([fault]);
   });
 });
