@@ -1,66 +1,33 @@
 // `npm run twin`: the deployment that `npm run deploy` makes, uploaded by real wrangler to an account on loopback and run on workerd in the weather of
 // production: a database with a network's latency, stalls and faults, queues that repeat and turn round, crons that run twice or not at all, an upgrade under
 // load whose objects keep old code. It plays a day of some shops, and the exit status is 0 only if nothing is wrong at its end.
-import { parseArgs } from "node:util";
 import "./end-with-parent.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomFrom } from "../test/support/random.ts";
-import { Day, type DayOptions, TOKEN } from "../test/twin/day.ts";
-import { openTwin } from "../test/twin/deployment.ts";
+import { Day, TOKEN } from "../test/twin/day.ts";
+import { openTwin, type Twin } from "../test/twin/deployment.ts";
+import { type Flags, flagsIn, HELP, planOf } from "../test/twin/flags.ts";
+import { idleReport, playIdle } from "../test/twin/idle.ts";
 import { reportOf } from "../test/twin/report.ts";
-import { CALM, FAR, NEAR, USUAL, type Weather } from "../test/twin/weather.ts";
-import { startEvmChain } from "./demo-story/evm-chain.ts";
+import { playTable, tableText } from "../test/twin/table.ts";
+import { recycling } from "../test/twin/troubles.ts";
+import { CALM } from "../test/twin/weather.ts";
+import { type EvmChain, startEvmChain } from "./demo-story/evm-chain.ts";
 
-const HELP = `npm run twin -- [flags]     plays a day of some shops on the deployment as it will live
-
-  --minutes <n>     how long invoices are made (2)
-  --shops <n>       how many shops (3)
-  --rate <n>        invoices a second, over all shops (5)
-  --weather <name>  how far the database is: calm, near, usual, far (usual)
-  --stalls <n>      how often it answers nothing for 25 s (1)
-  --faults <share>  the share of its calls that fail (0.002)
-  --no-upgrade      without an upgrade in the middle
-  --seed <n>        of what is drawn (1)`;
-
-const WEATHERS: Readonly<Record<string, Weather>> = { calm: CALM, near: NEAR, usual: USUAL, far: FAR };
-const STALL_MS = 25_000;
 /** How long objects keep their code after an upgrade; the platform's own five minutes, or a fifth of a shorter day. */
 const DEFERRED_MS = 300_000;
 const SETTLE_MS = 240_000;
+/** A day is shorter than a real one, and so is the time between its crons. The table has production's; idle ones are run one after the other. */
+const CRON_EVERY_MS = { day: 10_000, table: 60_000, idle: undefined };
 
 const startedMs = Date.now();
 const say = (line: string) => console.log(`${((Date.now() - startedMs) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: "string", default: "2" },
-    shops: { type: "string", default: "3" },
-    rate: { type: "string", default: "5" },
-    weather: { type: "string", default: "usual" },
-    stalls: { type: "string", default: "1" },
-    faults: { type: "string", default: "0.002" },
-    "no-upgrade": { type: "boolean", default: false },
-    seed: { type: "string", default: "1" },
-    help: { type: "boolean", default: false },
-  },
-});
-
-const LEAST = { minutes: 0.1, shops: 1, rate: 0.1, stalls: 0, faults: 0, seed: 0 } as const;
-const wrong = (Object.keys(LEAST) as (keyof typeof LEAST)[]).filter((flag) => !(Number(values[flag]) >= LEAST[flag]));
-const weather = WEATHERS[values.weather];
-if (values.help || weather === undefined || wrong.length > 0) {
-  const [flag] = wrong;
-  if (flag !== undefined) console.log(`--${flag} takes a number of at least ${LEAST[flag]}.\n`);
-  else if (weather === undefined) console.log(`--weather takes one of ${Object.keys(WEATHERS).join(", ")}.\n`);
-  console.log(HELP);
-  process.exit(values.help ? 0 : 2);
+const flags = flagsIn(process.argv.slice(2));
+if (flags === undefined || typeof flags === "string") {
+  console.log(flags === undefined ? HELP : `${flags}\n\n${HELP}`);
+  process.exit(flags === undefined ? 0 : 2);
 }
-const seconds = Number(values.minutes) * 60;
-const random = randomFrom(Number(values.seed));
-const options: DayOptions = {
-  ...{ shops: Number(values.shops), rate: Number(values.rate), seconds, random, onProgress: say },
-  ...{ paid: 0.4, cancelled: 0.2, expired: 0.1, settleMs: SETTLE_MS },
-};
 
 say("Starting a chain, and deploying with real wrangler to an account on loopback ...");
 const chain = await startEvmChain([TOKEN.contract], { blockSeconds: 1 });
@@ -70,36 +37,77 @@ const end = async () => {
 };
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void end().then(() => process.exit(130)));
 try {
+  const { mode, seed } = flags;
+  const weather = mode === "idle" ? CALM : flags.weather;
+  const cronEveryMs = CRON_EVERY_MS[mode];
   const twin = await openTwin({
-    ...{ name: `corner-shops-${process.pid}`, weather, chainUrl: chain.url, random },
-    manners: { twice: 0.05, latestMs: 1_000 },
-    cronEveryMs: 10_000,
-    variables: { POLL_SECONDS: "2", RATE_LIMIT_PER_MINUTE: "100000" },
+    ...{ name: `corner-shops-${process.pid}`, weather: { ...weather, faults: 0 }, chainUrl: chain.url },
+    ...{ random: randomFrom(seed), clockMs: flags.clockMs },
+    manners: { twice: mode === "day" ? 0.05 : 0, latestMs: mode === "day" ? 1_000 : 0 },
+    ...(cronEveryMs === undefined ? {} : { cronEveryMs }),
+    variables: { ...(mode === "day" ? { POLL_SECONDS: "2" } : {}), RATE_LIMIT_PER_MINUTE: "100000" },
   });
   ends.push(twin.stop);
   say(`Deployed as ${twin.origin}. Opening its set-up link ...`);
+  const session = await twin.setUp();
+  process.exitCode = await { day, table, idle }[mode](twin, chain, session, flags);
+} finally {
+  await end();
+}
+
+type Session = Readonly<Record<string, string>>;
+
+/** Each plays, prints what it found, and returns the exit status. */
+async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags): Promise<number> {
+  const { seconds, stalls, weather, seed } = flags;
+  const options = { ...flags, settleMs: SETTLE_MS, random: randomFrom(seed + 1), onProgress: say };
   const day = new Day(twin, chain, options);
-  await day.open(await twin.setUp());
-  say(`${options.shops} shops are open; ${options.rate} invoices a second for ${seconds} s.`);
-  twin.gate.weather = { ...weather, faults: Number(values.faults) };
+  await day.open(session);
+  say(`${flags.shops} shops are open: ${flags.rate} invoices a second and ${flags.clients} clients, for ${seconds} s.`);
+  twin.gate.weather = weather;
+  await twin.setObjectFaults({ faults: flags.objectFaults, resets: flags.resets });
+  const random = randomFrom(seed + 2);
+  const calm = flags.recycleEveryMs > 0 ? recycling(twin, flags.recycleEveryMs, random) : () => {};
+  const plan = planOf(flags);
   await day.play(async () => {
-    const stalls = Number(values.stalls);
-    for (let stall = 0; stall < stalls; stall++) {
-      await sleep((seconds * 1_000 * (stall + 1)) / (stalls + 2));
-      say(`The database answers nothing for ${STALL_MS / 1_000} s.`);
-      twin.gate.stalledUntilMs = Date.now() + STALL_MS;
+    const beganMs = Date.now();
+    const until = (atS: number) => sleep(Math.max(0, beganMs + atS * 1_000 - Date.now()));
+    for (const [nth, stallS] of stalls.entries()) {
+      await until(plan.stallsAt[nth] ?? 0);
+      say(`The database answers nothing for ${stallS} s.`);
+      twin.gate.stall(stallS * 1_000);
     }
-    if (values["no-upgrade"]) return;
+    if (!flags.isUpgraded) return;
+    await until(plan.upgradeAt);
     say("Upgrading under load: the edge has the new code, the objects keep the old ...");
     await twin.upgrade();
     await sleep(Math.min(DEFERRED_MS, (seconds * 1_000) / 5));
     say("The objects get the new code.");
     await twin.settle();
   });
+  calm();
   say("The day is over. Waiting for what was paid to be seen, and for every event to come ...");
   const report = reportOf(twin, await day.close(), options);
   console.log(report.text);
-  process.exitCode = report.wrong.length === 0 ? 0 : 1;
-} finally {
-  await end();
+  return report.wrong.length === 0 ? 0 : 1;
+}
+
+async function table(twin: Twin, chain: EvmChain, session: Session, { spanSeconds, seed }: Flags): Promise<number> {
+  const cells = await playTable(twin, chain, session, {
+    ...{ seconds: spanSeconds, random: randomFrom(seed + 1) },
+    onCell: (cell) =>
+      say(`${cell.clients} clients, ${cell.weather}: ${cell.createdASecond.toFixed(1)} creates a second`),
+  });
+  console.log(`\n${tableText(cells)}\n`);
+  return 0;
+}
+
+async function idle(twin: Twin, chain: EvmChain, session: Session, flags: Flags): Promise<number> {
+  const shop = new Day(twin, chain, { ...flags, shops: 1, settleMs: 0, random: randomFrom(flags.seed) });
+  await shop.open(session);
+  say("A shop is open, and nobody asks for anything: an hour of crons ...");
+  const startMs = Math.floor(Date.now() / 60_000) * 60_000;
+  const report = idleReport(await playIdle(twin, { startMs, silenceSeconds: flags.spanSeconds }));
+  console.log(report.text);
+  return report.wrong.length === 0 ? 0 : 1;
 }

@@ -7,13 +7,18 @@ import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/te
 import { assetOn } from "../../src/chains/networks.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { network } from "../support/named-network.ts";
-import type { Answered, Twin } from "./deployment.ts";
+import { Client } from "./client.ts";
+import type { Twin } from "./deployment.ts";
 import type { Receiver } from "./internet.ts";
+import type { Measured } from "./measured.ts";
+import { changeKey, lookAround, type Place } from "./people.ts";
 
 export interface DayOptions {
   readonly shops: number;
-  /** Creates a second, over all shops. */
+  /** Creates a second, over all shops, however long each takes. */
   readonly rate: number;
+  /** Beside them so many who create, wait for the answer, and create again. */
+  readonly clients?: number;
   readonly seconds: number;
   /** Shares of all invoices. */
   readonly paid: number;
@@ -22,6 +27,8 @@ export interface DayOptions {
   readonly expired: number;
   /** For what was paid to be seen and told, after the last create. */
   readonly settleMs: number;
+  /** Whether shops have an endpoint that hears of every event (true). */
+  readonly isWatched?: boolean;
   readonly random: () => number;
   readonly onProgress?: (line: string) => void;
 }
@@ -33,17 +40,9 @@ interface Kept {
   readonly fate: Fate;
 }
 
-interface Shop {
-  readonly merchantId: string;
-  readonly headers: Readonly<Record<string, string>>;
+interface Shop extends Place {
   readonly receiver: Receiver;
   readonly book: Kept[];
-}
-
-/** What a route answered: how often, and the milliseconds of each answer, retries included. */
-export interface Measured {
-  readonly times: number[];
-  readonly statuses: Map<number, number>;
 }
 
 export interface Findings {
@@ -54,17 +53,13 @@ export interface Findings {
   readonly routes: ReadonlyMap<string, Measured>;
 }
 
-/** A create is asked again with its key until it is answered, as a shop's server does. */
-const CREATED_WITHIN_MS = 120_000;
 const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.map(keyPermissionName);
 /** The shortest life of an invoice. */
 const SHORT = { expiresInSeconds: 60 };
-/** Twice as long each time up to the second, and drawn from the half to the whole, so that those who were refused together do not come back together. */
-const AGAIN_AFTER_MS = { first: 500, most: 16_000 };
-const BROKEN: Answered = { status: 599, text: "the connection broke", json: undefined as never, cookies: [] };
-/** What a client asks again with the same key: nothing was done, or it is still being done. */
-const mayRepeat = ({ status, text }: Answered) =>
-  status >= 500 || status === 429 || /"code":"[A-Z_]*IN_PROGRESS"/.test(text);
+/** After a create that will never be answered well. */
+const GIVEN_UP_MS = 1_000;
+/** A key is changed with a factor that was given in the last five minutes, so soon after the set-up. */
+const PEOPLE_PAUSE_MS = 2_000;
 const MANNERS = ["good", "slow", "failing"] as const;
 /** What the shops take. */
 export const TOKEN = tokenOf("USDT");
@@ -80,44 +75,76 @@ export class Day {
   readonly #chain: EvmChain;
   readonly #options: DayOptions;
   readonly #shops: Shop[] = [];
-  readonly #routes = new Map<string, Measured>();
+  readonly #client: Client;
   readonly #wrong: string[] = [];
   readonly #payments: Promise<unknown>[] = [];
+  /** Creates, and what becomes of them. */
+  readonly #following = new Set<Promise<unknown>>();
+  #session: Readonly<Record<string, string>> | undefined;
   #sending: Promise<unknown> = Promise.resolve();
 
   constructor(twin: Twin, chain: EvmChain, options: DayOptions) {
     this.#twin = twin;
     this.#chain = chain;
     this.#options = options;
+    this.#client = new Client(twin.ask, options.random);
   }
 
   /** `session`: the headers of an operator. */
   async open(session: Readonly<Record<string, string>>): Promise<void> {
+    this.#session = session;
     for (let shop = 0; shop < this.#options.shops; shop++) this.#shops.push(await this.#openShop(shop, session));
   }
 
   /** Everything that happens; `during` runs beside it. */
   async play(during: () => Promise<void> = async () => {}): Promise<void> {
-    const { rate, seconds, random, onProgress } = this.#options;
+    const { rate, clients = 0, seconds, onProgress } = this.#options;
     const endMs = Date.now() + seconds * 1_000;
-    const running = new Set<Promise<void>>();
     const beside = during();
-    let saidMs = Date.now();
-    while (Date.now() < endMs) {
-      const shop = this.#shops[Math.floor(random() * this.#shops.length)];
-      if (shop === undefined) throw new Error("no shop is open");
-      const work = this.#order(shop).catch((error: unknown) => void this.#wrong.push(String(error)));
-      running.add(work);
-      void work.then(() => running.delete(work));
-      if (Date.now() - saidMs >= 10_000) {
-        saidMs = Date.now();
-        onProgress?.(`${this.#created()} invoices, ${Math.round((endMs - saidMs) / 1_000)} s to go`);
-      }
-      await sleep((1_000 / rate) * 2 * random());
-    }
-    await Promise.all(running);
+    const saying = setInterval(
+      () => onProgress?.(`${this.created} invoices, ${Math.round((endMs - Date.now()) / 1_000)} s to go`),
+      10_000,
+    );
+    const people = this.#people(endMs).catch((error: unknown) => void this.#wrong.push(`people: ${error}`));
+    const loops = Array.from({ length: clients }, () => this.#createAgainAndAgain(endMs));
+    if (rate > 0) loops.push(this.#createAt(rate, endMs));
+    await Promise.all(loops);
+    clearInterval(saying);
+    await people;
+    await Promise.all(this.#following);
     await Promise.all(this.#payments);
     await beside;
+  }
+
+  /** Each shop's server gets another key, one after the other, while people look at all of them. */
+  async #people(endMs: number): Promise<void> {
+    const session = this.#session;
+    if (session === undefined || !(this.#options.isWatched ?? true)) return;
+    const keys = (async () => {
+      for (const shop of this.#shops) {
+        await sleep(PEOPLE_PAUSE_MS);
+        await changeKey(this.#client, shop, session, KEY_PERMISSIONS);
+      }
+    })();
+    for (let nth = 0; Date.now() < endMs; nth++) {
+      await sleep(PEOPLE_PAUSE_MS);
+      const shop = this.#shops[nth % this.#shops.length];
+      if (shop !== undefined) await lookAround(this.#client, shop, session);
+    }
+    await keys;
+  }
+
+  async #createAt(rate: number, endMs: number): Promise<void> {
+    const { random } = this.#options;
+    while (Date.now() < endMs) {
+      void this.#order();
+      await sleep((1_000 / rate) * 2 * random());
+    }
+  }
+
+  /** Waits for the answer of a create, and not for what becomes of the invoice. */
+  async #createAgainAndAgain(endMs: number): Promise<void> {
+    while (Date.now() < endMs) if (!(await this.#order())) await sleep(GIVEN_UP_MS);
   }
 
   /** Compares the deployment with the book, once everything that was begun has had its time. */
@@ -135,14 +162,18 @@ export class Day {
     const paid = this.#shops.flatMap(({ book }) => book).filter(({ fate }) => fate === "PAID").length;
     return {
       wrong: [...new Set([...this.#wrong, ...wrong])],
-      created: this.#created(),
+      created: this.created,
       paid,
       events,
-      routes: this.#routes,
+      routes: this.routes,
     };
   }
 
-  #created(): number {
+  get routes(): ReadonlyMap<string, Measured> {
+    return this.#client.routes;
+  }
+
+  get created(): number {
     return this.#shops.reduce((sum, { book }) => sum + book.length, 0);
   }
 
@@ -157,11 +188,11 @@ export class Day {
       ...{ name: "server", kind: "SECRET", permissions: KEY_PERMISSIONS },
     });
     const headers = { "x-api-key": (key.json as { readonly secret: string }).secret };
-    const hook = await this.#good("POST /webhooks", `${root}/webhooks`, "POST", session, {
-      url: receiver.url,
-      events: ["*"],
-    });
-    receiver.secret = (hook.json as { readonly secret: string }).secret;
+    if (this.#options.isWatched ?? true) {
+      const endpoint = { url: receiver.url, events: ["*"] };
+      const hook = await this.#good("POST /webhooks", `${root}/webhooks`, "POST", session, endpoint);
+      receiver.secret = (hook.json as { readonly secret: string }).secret;
+    }
     const address = `0x${randomBytes(20).toString("hex")}`;
     const wallet = {
       walletType: "DIRECT_WALLET",
@@ -174,7 +205,24 @@ export class Day {
     return { merchantId, headers, receiver, book: [] };
   }
 
-  async #order({ merchantId, headers, book }: Shop): Promise<void> {
+  /** One invoice of some shop; whether it was made. Its answer is waited for, and then its fate goes its way. */
+  async #order(): Promise<boolean> {
+    const shop = this.#shops[Math.floor(this.#options.random() * this.#shops.length)];
+    if (shop === undefined) throw new Error("no shop is open");
+    const creating = this.#create(shop);
+    const following = creating
+      .then((follow) => follow())
+      .catch((error: unknown) => void this.#wrong.push(String(error)));
+    this.#following.add(following);
+    void following.then(() => this.#following.delete(following));
+    return creating.then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** What is to be done with it is returned. */
+  async #create({ merchantId, headers, book }: Shop): Promise<() => Promise<void>> {
     const { random } = this.#options;
     const fate = fateOf(random(), this.#options);
     const externalId = randomBytes(8).toString("hex");
@@ -189,14 +237,14 @@ export class Day {
     const made = await this.#good("POST /invoices", root, "POST", keyed, body);
     const invoice = made.json as { readonly id: string; readonly paymentMethods: readonly Method[] };
     book.push({ id: invoice.id, fate });
-    if (fate === "CANCELLED")
-      await this.#good("POST /cancel", `${root}/${invoice.id}/cancel`, "POST", {
-        ...headers,
-        "idempotency-key": `${externalId}-cancel`,
-      });
-    if (fate === "PAID")
-      this.#payments.push(this.#pay(invoice.paymentMethods).catch((error) => void this.#wrong.push(String(error))));
-    if (fate === "AWAITING_PAYMENT") await this.#good("GET /invoices/:id", `${root}/${invoice.id}`, "GET", headers);
+    return async () => {
+      const cancelling = { ...headers, "idempotency-key": `${externalId}-cancel` };
+      if (fate === "CANCELLED") await this.#good("POST /cancel", `${root}/${invoice.id}/cancel`, "POST", cancelling);
+      if (fate === "PAID")
+        this.#payments.push(this.#pay(invoice.paymentMethods).catch((error) => void this.#wrong.push(String(error))));
+      if (fate === "AWAITING_PAYMENT" && (this.#options.isWatched ?? true))
+        await this.#good("GET /invoices/:id", `${root}/${invoice.id}`, "GET", headers);
+    };
   }
 
   async #pay(methods: readonly Method[]): Promise<void> {
@@ -210,29 +258,8 @@ export class Day {
     await this.#sending;
   }
 
-  /** Asks until it is answered well; refusals that ask to be asked again are. */
-  async #good(
-    route: string,
-    path: string,
-    method: string,
-    headers: Readonly<Record<string, string>>,
-    body?: unknown,
-  ): Promise<Answered> {
-    const measured = this.#routes.get(route) ?? { times: [], statuses: new Map<number, number>() };
-    this.#routes.set(route, measured);
-    const begunMs = Date.now();
-    for (let pauseMs = AGAIN_AFTER_MS.first; ; pauseMs = Math.min(2 * pauseMs, AGAIN_AFTER_MS.most)) {
-      const onceMs = Date.now();
-      const asked = { method, headers, ...(body === undefined ? {} : { body }) };
-      // A connection that breaks, as while machines are replaced, says nothing of what was done.
-      const answer = await this.#twin.ask(path, asked).catch(() => BROKEN);
-      measured.times.push(Date.now() - onceMs);
-      measured.statuses.set(answer.status, (measured.statuses.get(answer.status) ?? 0) + 1);
-      if (answer.status < 300) return answer;
-      if (!mayRepeat(answer) || Date.now() - begunMs > CREATED_WITHIN_MS)
-        throw new Error(`${route}: ${answer.status} ${answer.text.slice(0, 300)}`);
-      await sleep(pauseMs * (0.5 + this.#options.random() / 2));
-    }
+  #good(route: string, path: string, method: string, headers: Readonly<Record<string, string>>, body?: unknown) {
+    return this.#client.good({ route, path, method, headers, ...(body === undefined ? {} : { body }) });
   }
 
   async #differences(): Promise<readonly string[]> {

@@ -8,11 +8,14 @@ import { WRANGLER } from "../../scripts/wrangler.ts";
 import { softwareAuthenticator } from "../support/software-authenticator.ts";
 import { type Account, startAccount } from "./account.ts";
 import type { Upload } from "./account-kept.ts";
+import type { Ways } from "./entry.ts";
 import { type Gate, startGate } from "./gate.ts";
+import { HeapWatch } from "./heap.ts";
 import { CHAIN_URL, World } from "./internet.ts";
 import { type Manners, Queues } from "./queues.ts";
 import { Runtime } from "./runtime.ts";
 import { type Store, startStore } from "./store.ts";
+import { type JobFault, jobFaultIn } from "./troubles.ts";
 import type { Weather } from "./weather.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -20,15 +23,20 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const QUIET = { NO_COLOR: "1", WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
 /** Characters of a deploy's output that an error shows. */
 const SHOWN = 6_000;
+const HEAP_EVERY_MS = 5_000;
+/** Between two machines whose clocks are kept by the network. */
+const CLOCK_MS = 100;
 
 export interface TwinOptions {
   /** Of the deployment; a test of any other name than `edgetill` is what this is for. */
   readonly name: string;
   readonly weather: Weather;
   readonly manners: Manners;
-  /** Milliseconds between two crons; production runs one a minute. */
-  readonly cronEveryMs: number;
+  /** Milliseconds between two crons; production runs one a minute. Without it they run when `cron` is called. */
+  readonly cronEveryMs?: number;
   readonly chainUrl: string;
+  /** How far the clock of the objects is before that of the edge; 100. */
+  readonly clockMs?: number;
   readonly random: () => number;
   /** Instead of those of wrangler.toml. */
   readonly variables?: Readonly<Record<string, string>>;
@@ -55,6 +63,9 @@ export interface Calls {
   messages: number;
   crons: number;
 }
+
+/** When what befell it, by kind: calls of objects that were refused or lost, objects and isolates that began anew. */
+export type Troubles = ReadonlyMap<string, readonly number[]>;
 
 /** A deployment in an account, which nothing runs. */
 export interface TwinAccount {
@@ -103,9 +114,21 @@ export interface Twin extends Pick<TwinAccount, "account" | "wrangler" | "stop">
   readonly origin: string;
   /** The most timers that any object had at once, by object; objects with up to two are left out. */
   readonly timers: ReadonlyMap<string, number>;
+  /** Of the edge's isolate and that of the objects. */
+  readonly heap: HeapWatch;
   /** Calls of objects, requests, messages and crons so far. */
   readonly calls: Readonly<Calls>;
+  /** Shares of the calls of objects that fail, and that meet an object which begins anew; a twin begins with none. */
+  setObjectFaults(shares: Pick<Ways, "faults" | "resets">): Promise<void>;
+  /** All isolates begin anew, and requests are cut. */
+  recycle(): Promise<void>;
+  /** Milliseconds since 1970 of each, oldest first. */
+  readonly troubles: Troubles;
+  /** What its jobs said of faults, oldest first. */
+  readonly jobFaults: readonly JobFault[];
   ask(path: string, asked?: Asked): Promise<Answered>;
+  /** Runs each cron once, as that of this time. */
+  cron(atMs: number): Promise<void>;
   /** Deploys again; until `settle` the objects run the code that they had. */
   upgrade(): Promise<void>;
   /** Runs all objects with the newest code, as the platform does at the latest five minutes after an upgrade. */
@@ -130,6 +153,9 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
     const world = new World(options.chainUrl);
     const timers = new Map<string, number>();
     const calls: Calls = { objects: 0, requests: 0, messages: 0, crons: 0 };
+    const jobFaults: JobFault[] = [];
+    const troubles = new Map<string, number[]>();
+    const note = (kind: string) => void troubles.set(kind, [...(troubles.get(kind) ?? []), Date.now()]);
     const databases = databasesOf(upload);
     const gate = await startGate({
       store,
@@ -145,7 +171,9 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
       random,
     });
     const runtime = new Runtime({
-      ...{ name, folder, edge: upload, objects: upload, gate: gate.url, hop: options.weather.hop },
+      ...{ name, folder, edge: upload, objects: upload, gate: gate.url },
+      ways: { hop: options.weather.hop, clockMs: options.clockMs ?? CLOCK_MS, faults: 0, resets: 0 },
+      onFault: note,
       internet: world.internet,
       onMessage: (queue, body) => {
         calls.messages += 1;
@@ -153,21 +181,41 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
       },
       onCalls: (more) => (calls.objects += more),
       onTimers: (object, most) => timers.set(object, Math.max(most, timers.get(object) ?? 0)),
-      onLog: options.onLog ?? (() => {}),
+      onLog: (line) => {
+        const fault = jobFaultIn(line, Date.now());
+        if (fault !== undefined) jobFaults.push(fault);
+        options.onLog?.(line);
+      },
     });
     ended.push(
       () => runtime.stop(),
       () => queues.stop(),
     );
-    ended.push(runCrons(runtime, account.worker(name)?.crons ?? [], options.cronEveryMs, calls));
+    const heap = new HeapWatch(() => runtime.heaps(), HEAP_EVERY_MS);
+    ended.push(() => heap.stop());
+    const change = async (code: Parameters<Runtime["change"]>[0]) => {
+      note("recycled");
+      await runtime.change(code);
+      heap.begun();
+      note("recycled");
+    };
+    const cron = async (atMs: number) => {
+      for (const each of account.worker(name)?.crons ?? []) {
+        calls.crons += 1;
+        await runtime.cron(each, atMs).catch(() => undefined);
+      }
+    };
+    if (options.cronEveryMs !== undefined) ended.push(runCrons(cron, options.cronEveryMs));
     const ask = asking(runtime, origin, calls);
     return {
-      ...{ account, world, gate, queues, origin, timers, calls, ask, stop },
+      ...{ account, world, gate, queues, origin, timers, calls, troubles, jobFaults, heap, ask, cron, stop },
       upgrade: async () => {
         await opened.upgrade();
-        await runtime.change({ edge: newest(account, name) });
+        await change({ edge: newest(account, name) });
       },
-      settle: () => runtime.change({ objects: newest(account, name) }),
+      settle: () => change({ objects: newest(account, name) }),
+      setObjectFaults: (shares) => runtime.setWays(shares),
+      recycle: () => change({}),
       wrangler,
       setUp: () => redeem(ask, origin, link[1] ?? ""),
     };
@@ -263,16 +311,11 @@ function forget(name: string): void {
 /** Now and then one runs twice, or not at all. */
 const TIMES = [1, 1, 2, 1, 0, 1, 1];
 
-function runCrons(runtime: Runtime, crons: readonly string[], everyMs: number, calls: Calls): () => void {
+function runCrons(cron: Twin["cron"], everyMs: number): () => void {
   let runs = 0;
   const timer = setInterval(() => {
     runs += 1;
-    const times = TIMES[runs % TIMES.length] ?? 1;
-    for (const cron of crons)
-      for (let time = 0; time < times; time++) {
-        calls.crons += 1;
-        runtime.cron(cron, Date.now()).catch(() => undefined);
-      }
+    for (let time = 0; time < (TIMES[runs % TIMES.length] ?? 1); time++) void cron(Date.now());
   }, everyMs);
   return () => clearInterval(timer);
 }

@@ -1,6 +1,9 @@
-// The first module of a Worker in the twin: the uploaded one's handlers and objects, with the way between them and a count of the timers of each
-// object. The uploaded modules are not changed.
+// The first modules of the Workers of the twin: the uploaded one's handlers; and its objects, with the way to them, a clock of their own, calls that are
+// refused or whose answer is lost, and a count of the timers of each object. The uploaded modules are not changed.
 import { type Delay, drawMs } from "./weather.ts";
+
+/** Calls of objects are told by so many at once. */
+const CALLS_TOLD = 10;
 
 /** Runs before the uploaded modules, which may keep the timers that they find. */
 export const TIMERS_MODULE = `
@@ -22,26 +25,79 @@ globalThis.clearTimeout = (timer) => {
 };
 `;
 
-/** Calls of objects are told by so many at once. */
-const CALLS_TOLD = 50;
+/** How objects are reached, and by which clock they go. */
+export interface Ways {
+  readonly hop: Delay;
+  /** How far the clock of the objects' machine is before that of the edge's. */
+  readonly clockMs: number;
+  /** The share of calls that fail: half of them are refused before they begin, half have lost their answer. */
+  readonly faults: number;
+  /** The share of calls during which the object begins anew: it loses its memory, and all who wait for it get an error. */
+  readonly resets: number;
+}
 
-export function entryModule(uploaded: string, classes: readonly string[], hop: Delay): string {
+/** What the platform says of its objects (developers.cloudflare.com/durable-objects/best-practices/error-handling), with the flags of such errors. */
+export const OBJECT_FAULTS = {
+  refused: [
+    "Durable Object is overloaded. Too many requests queued.",
+    "Durable Object is overloaded. Too many requests for the same object within a 10 second window.",
+    "Durable Object is overloaded. Requests queued for too long.",
+  ],
+  lost: ["Network connection lost."],
+  reset: ["Durable Object reset because its code was updated."],
+} as const;
+
+/** Before all other modules: a clock of its own. */
+export const clockModule = (clockMs: number) => `
+const Real = globalThis.Date;
+globalThis.Date = class Date extends Real {
+  constructor(...of) { if (of.length === 0) super(Real.now() + ${clockMs}); else super(...of); }
+  static now() { return Real.now() + ${clockMs}; }
+};
+`;
+
+/** Of the Worker that has the objects: its handlers are the twin's own, and nobody else asks it anything. */
+export function objectsModule(uploaded: string, classes: readonly string[], ways: Ways): string {
   return `
+import "./twin-clock.js";
 import { here, later } from "./twin-timers.js";
 import * as uploaded from ${JSON.stringify(uploaded)};
-const hop = ${JSON.stringify(hop)};
+let ways = ${JSON.stringify(ways)};
+const faults = ${JSON.stringify(OBJECT_FAULTS)};
 const drawMs = ${drawMs};
-const way = () => (hop.p50 <= 0 ? undefined : new Promise((go) => later(go, drawMs(hop, Math.random))));
+const one = (of) => of[Math.floor(Math.random() * of.length)];
+const way = () => (ways.hop.p50 <= 0 ? undefined : new Promise((go) => later(go, drawMs(ways.hop, Math.random))));
+const tell = (env, of) => env.TWIN.fetch("http://twin/?" + new URLSearchParams(of)).catch(() => {});
 let calls = 0;
 function count(env) {
   calls += 1;
-  if (calls % ${CALLS_TOLD} === 0) void env.TWIN.fetch("http://twin/calls?n=${CALLS_TOLD}").catch(() => {});
+  if (calls % ${CALLS_TOLD} === 0) tell(env, { n: ${CALLS_TOLD} });
+}
+/** Nobody is told that an alarm or a handler of a socket failed. */
+const isCall = (method) => !/^(alarm|webSocket)/.test(method);
+function fail(env, kind) {
+  tell(env, { fault: kind });
+  const flags = kind === "refused" ? { overloaded: true, remote: true } : { retryable: true, remote: true };
+  throw Object.assign(new Error(one(faults[kind])), flags);
+}
+/** At some moment of the call, or soon after it. */
+const RESET_WITHIN_MS = 100;
+const reset = ({ ctx, env }) => later(async () => { await tell(env, { fault: "reset" }); ctx.abort(new Error(faults.reset[0])); }, Math.random() * RESET_WITHIN_MS);
+async function ask(object, method, work) {
+  const { env } = object;
+  if (isCall(method) && Math.random() < ways.resets) reset(object);
+  const fault = isCall(method) && Math.random() < ways.faults ? one(["refused", "lost"]) : undefined;
+  await way();
+  if (fault === "refused") fail(env, fault);
+  const answer = await work();
+  if (fault === "lost") fail(env, fault);
+  return answer;
 }
 function inTwin(Base, name) {
   class Twin extends Base {
     constructor(ctx, env) {
-      const tell = ({ most }) => { if (most > 2) void env.TWIN.fetch("http://twin/timers?" + new URLSearchParams({ name, id: ctx.id.toString(), most })).catch(() => {}); };
-      const object = { timers: new Set(), most: 0, tell, env };
+      const say = ({ most }) => { if (most > 2) tell(env, { name, id: ctx.id.toString(), most }); };
+      const object = { timers: new Set(), most: 0, tell: say, env, ctx };
       return here.run(object, () => { super(ctx, env); Object.defineProperty(this, "twin", { value: object, enumerable: false }); return this; });
     }
   }
@@ -52,12 +108,21 @@ function inTwin(Base, name) {
       // Called by the object itself.
       if (here.getStore() === this.twin) return value.apply(this, args);
       count(this.twin.env);
-      return here.run(this.twin, async () => { await way(); return value.apply(this, args); });
+      return here.run(this.twin, () => ask(this.twin, method, async () => value.apply(this, args)));
     };
   }
   return Twin;
 }
-export default uploaded.default;
+export default { async fetch(request) { ways = { ...ways, ...(await request.json()) }; return new Response(""); } };
 ${classes.map((name) => `export const ${name} = inTwin(uploaded.${name}, ${JSON.stringify(name)});`).join("\n")}
+`;
+}
+
+/** Of the Worker at the edge: the uploaded handlers. The classes are there because it names them, and nothing makes objects of them. */
+export function edgeModule(uploaded: string, classes: readonly string[]): string {
+  return `
+import * as uploaded from ${JSON.stringify(uploaded)};
+export default uploaded.default;
+${classes.map((name) => `export const { ${name} } = uploaded;`).join("\n")}
 `;
 }

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Stall } from "./measured.ts";
 import type { Store } from "./store.ts";
 import { D1_FAULTS, drawMs, isRefusal, type Weather } from "./weather.ts";
 
@@ -22,6 +23,8 @@ export interface Counts {
   rowsWritten: number;
   /** Milliseconds of each call, waiting included. */
   readonly times: number[];
+  /** When each of those that failed did, in milliseconds since 1970. */
+  readonly failedAt: number[];
 }
 
 export interface Gate {
@@ -29,8 +32,10 @@ export interface Gate {
   readonly counts: Counts;
   /** Changes from the next call on. */
   weather: Weather;
-  /** Until then, in milliseconds since 1970, the database answers nothing. */
-  stalledUntilMs: number;
+  /** Oldest first. */
+  readonly stalls: readonly Stall[];
+  /** From now on the database answers nothing for so long. */
+  stall(ms: number): void;
   stop(): Promise<void>;
 }
 
@@ -43,17 +48,19 @@ export interface GateOptions {
 }
 
 export async function startGate(options: GateOptions): Promise<Gate> {
-  const counts: Counts = { calls: 0, statements: 0, failed: 0, rowsRead: 0, rowsWritten: 0, times: [] };
+  const counts: Counts = { calls: 0, statements: 0, failed: 0, rowsRead: 0, rowsWritten: 0, times: [], failedAt: [] };
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => answer(response, 500, { error: String(error) }));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const { port } = server.address() as AddressInfo;
+  const stalls: Stall[] = [];
   const gate: Gate = {
     url: new URL(`http://127.0.0.1:${port}`),
     counts,
     weather: options.weather,
-    stalledUntilMs: 0,
+    stalls,
+    stall: (ms) => void stalls.push({ startMs: Date.now(), endMs: Date.now() + ms }),
     stop: () => {
       server.closeAllConnections();
       return new Promise((done) => server.close(() => done()));
@@ -91,7 +98,10 @@ export async function startGate(options: GateOptions): Promise<Gate> {
         : await inLine(database, begunMs, () => options.store.raw(database, path, body));
     await sleep(wayMs / 2);
     const { status, text } = isLost ? failure(fault) : given;
-    if (status !== 200) counts.failed += 1;
+    if (status !== 200) {
+      counts.failed += 1;
+      counts.failedAt.push(Date.now());
+    }
     // As D1 counts them for the bill: in each statement's answer.
     for (const [, read_, rows] of text.matchAll(/"rows_(read|written)":(\d+)/g))
       counts[read_ === "read" ? "rowsRead" : "rowsWritten"] += Number(rows);
@@ -113,7 +123,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     const mine = before.then(async () => {
       waiting.set(database, (waiting.get(database) ?? 1) - 1);
       const lateMs = begunMs + QUERY_LIMIT_MS;
-      await sleep(Math.max(0, Math.min(gate.stalledUntilMs, lateMs) - Date.now()));
+      await sleep(Math.max(0, Math.min(stalls.at(-1)?.endMs ?? 0, lateMs) - Date.now()));
       return Date.now() >= lateMs ? failure(TIMED_OUT) : work();
     });
     line.set(

@@ -1,11 +1,26 @@
 // What a day in the twin showed, on a page that is read in a minute.
-import type { DayOptions, Findings, Measured } from "./day.ts";
+import type { DayOptions, Findings } from "./day.ts";
 import type { Twin } from "./deployment.ts";
+import { growsSteadily, type HeapWatch, heapFigures } from "./heap.ts";
+import {
+  type Figures,
+  figuresOf,
+  type Measured,
+  otherStatuses,
+  outside,
+  quantiles,
+  RECOVERY_MS,
+  type Stall,
+} from "./measured.ts";
+import { unexplained } from "./troubles.ts";
 
 /** US dollars for a million: developers.cloudflare.com/workers/platform/pricing, November 2026. What a plan includes is not taken off. */
-const PRICES = { requests: 0.3, objects: 0.15, rowsRead: 0.001, rowsWritten: 1, queue: 0.4 };
+export const PRICES = { requests: 0.3, objects: 0.15, rowsRead: 0.001, rowsWritten: 1, queue: 0.4 };
 /** A message is written, read and deleted. */
-const OPERATIONS_A_MESSAGE = 3;
+export const OPERATIONS_A_MESSAGE = 3;
+
+/** What is paid for. */
+export type Used = Readonly<Record<keyof typeof PRICES, number>>;
 
 export interface Report {
   readonly text: string;
@@ -13,11 +28,26 @@ export interface Report {
 }
 
 /** The most timers that an object may have at once: a pending one keeps it awake, and 10,000 end it. */
-export const MOST_TIMERS = 10;
+const MOST_TIMERS = 10;
+
+/** What is wrong with a deployment, whatever its shops say: timers, heaps, and jobs that failed without a reason. */
+export function wrongOf(twin: Pick<Twin, "timers" | "jobFaults" | "gate" | "troubles" | "heap">): readonly string[] {
+  const crowded = [...twin.timers].filter(([, most]) => most > MOST_TIMERS);
+  return [
+    ...crowded.map(([object, most]) => `${object} had ${most} timers at once`),
+    ...unexplained(
+      twin.jobFaults,
+      [...twin.gate.counts.failedAt, ...[...twin.troubles.values()].flat()],
+      twin.gate.stalls,
+    ).map(({ job, toMs }) => `the job ${job} failed at ${new Date(toMs).toISOString()}, and nothing had befallen it`),
+    ...twin.heap.rows
+      .filter(({ samples }) => growsSteadily(samples))
+      .map(({ name }) => `the heap of the ${name} grows steadily`),
+  ];
+}
 
 export function reportOf(twin: Twin, findings: Findings, { seconds, shops }: DayOptions): Report {
-  const crowded = [...twin.timers].filter(([, most]) => most > MOST_TIMERS);
-  const wrong = [...findings.wrong, ...crowded.map(([object, most]) => `${object} had ${most} timers at once`)];
+  const wrong = [...findings.wrong, ...wrongOf(twin)];
   const { counts } = twin.gate;
   const routes = [...findings.routes].map(([route, measured]) => routeLine(route, measured));
   const d1 = quantiles(counts.times);
@@ -29,6 +59,10 @@ export function reportOf(twin: Twin, findings: Findings, { seconds, shops }: Day
     `  database: ${counts.calls} calls with ${counts.statements} statements, ${counts.failed} failed; p50 ${d1.p50} ms, p99 ${d1.p99} ms`,
     `  objects: ${twin.calls.objects} calls; most timers of one: ${Math.max(2, ...twin.timers.values())}`,
     `  queues: ${twin.calls.messages} messages; crons: ${twin.calls.crons}`,
+    `  befallen: ${[...twin.troubles].map(([kind, { length }]) => `${length} x ${kind}`).join(", ")}; ${twin.jobFaults.length} jobs failed`,
+    ...heapLines(twin.heap),
+    "",
+    ...createLines(findings.routes.get("POST /invoices") ?? [], twin.gate.stalls, findings.created / seconds),
     "",
     `  ${"route".padEnd(22)} ${"answers".padStart(8)} ${"p50 ms".padStart(8)} ${"p99 ms".padStart(8)}  not 2xx`,
     ...routes,
@@ -43,29 +77,55 @@ export function reportOf(twin: Twin, findings: Findings, { seconds, shops }: Day
   return { text, wrong };
 }
 
-function routeLine(route: string, { times, statuses }: Measured): string {
-  const { p50, p99 } = quantiles(times);
-  const others = [...statuses].filter(([status]) => status >= 300).map(([status, times_]) => `${status} x ${times_}`);
-  const cells = [String(times.length).padStart(8), String(p50).padStart(8), String(p99).padStart(8)];
-  return `  ${route.padEnd(22)} ${cells.join(" ")}  ${others.join(", ")}`;
+const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
+
+/** A line for each time that an isolate began. */
+function heapLines({ rows }: HeapWatch): readonly string[] {
+  return rows.flatMap(({ name, samples }) => {
+    const figures = heapFigures(samples);
+    if (figures === undefined) return [];
+    const { firstBytes, lastBytes, mostBytes } = figures;
+    return [`  heap of the ${name}: first ${mib(firstBytes)}, last ${mib(lastBytes)}, most ${mib(mostBytes)} MiB`];
+  });
 }
 
-function quantiles(times: readonly number[]): { readonly p50: number; readonly p99: number } {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
-  return { p50: at(0.5), p99: at(0.99) };
+function createLines(creates: Measured, stalls: readonly Stall[], rate: number): readonly string[] {
+  const all = figuresOf(creates);
+  const away = outside(creates, stalls);
+  const isWaiting = ({ begunMs, ms }: Measured[number]) =>
+    stalls.some(({ startMs }) => begunMs < startMs && begunMs + ms > startMs);
+  const line = (of: Figures) => `${of.answers} answers, p50 ${of.p50} ms, p99 ${of.p99} ms, ${of.errors} errors`;
+  return [
+    `  creates: ${rate.toFixed(1)} a second`,
+    `    over all: ${line(all)}`,
+    ...(stalls.length === 0
+      ? []
+      : [
+          `    outside stalls and ${RECOVERY_MS / 1_000} s after each: ${line(figuresOf(away))}`,
+          `    the same without those under way as one began: ${line(figuresOf(away.filter((each) => !isWaiting(each))))}`,
+        ]),
+  ];
 }
 
-function costLines({ calls, gate }: Twin, { paid }: Findings): readonly string[] {
-  const used = {
-    requests: calls.requests + calls.messages + calls.crons,
-    objects: calls.objects,
-    rowsRead: gate.counts.rowsRead,
-    rowsWritten: gate.counts.rowsWritten,
+function routeLine(route: string, answers: Measured): string {
+  const { p50, p99 } = figuresOf(answers);
+  const cells = [answers.length, p50, p99].map((cell) => String(cell).padStart(8));
+  return `  ${route.padEnd(22)} ${cells.join(" ")}  ${otherStatuses(answers)}`;
+}
+
+/** Since it was deployed. */
+export function usedBy({ calls, gate }: Pick<Twin, "calls" | "gate">): Used {
+  const { rowsRead, rowsWritten } = gate.counts;
+  return {
+    ...{ requests: calls.requests + calls.messages + calls.crons, objects: calls.objects, rowsRead, rowsWritten },
     queue: calls.messages * OPERATIONS_A_MESSAGE,
   };
+}
+
+function costLines(twin: Twin, { paid }: Findings): readonly string[] {
+  const used = usedBy(twin);
   const dollars = Object.entries(PRICES).map(
-    ([what, price]) => [what, used[what as keyof typeof used] * price] as const,
+    ([what, price]) => [what, used[what as keyof typeof PRICES] * price] as const,
   );
   const sum = dollars.reduce((all, [, cost]) => all + cost, 0);
   const each = (cost: number) => (cost / Math.max(1, paid)).toFixed(2);

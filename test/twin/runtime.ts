@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare, type Request, Response } from "miniflare";
 import type { Upload, UploadedBinding } from "./account-kept.ts";
-import { entryModule, TIMERS_MODULE } from "./entry.ts";
+import { clockModule, edgeModule, objectsModule, TIMERS_MODULE, type Ways } from "./entry.ts";
+import { heapBytes } from "./heap.ts";
 import type { Consume } from "./queues.ts";
-import type { Delay } from "./weather.ts";
 
 export type Internet = (request: Request) => Promise<Response>;
 
@@ -18,13 +18,15 @@ export interface RuntimeOptions {
   readonly objects: Upload;
   readonly folder: string;
   readonly gate: URL;
-  readonly hop: Delay;
+  readonly ways: Ways;
   readonly internet: Internet;
   readonly onMessage: (queue: string, body: unknown) => void;
   /** The most timers that an object had at once, when there are more than before. */
   readonly onTimers: (object: string, most: number) => void;
   /** So many more calls of objects. */
   readonly onCalls: (calls: number) => void;
+  /** A call of an object failed, as `ways` have it. */
+  readonly onFault: (kind: string) => void;
   readonly onLog: (line: string) => void;
 }
 
@@ -65,10 +67,10 @@ export class Runtime {
   }
 
   /**
-   * Other code for the edge, the objects, or both. All isolates begin anew, as when a machine is replaced, and requests are cut; messages and crons that are
+   * Other code for the edge, the objects, both or neither. All isolates begin anew, as when a machine is replaced, and requests are cut; messages and crons that are
    * at work end first, because the way to their handlers would stay broken.
    */
-  async change(code: Partial<Pick<RuntimeOptions, "edge" | "objects">>): Promise<void> {
+  async change(code: Partial<Pick<RuntimeOptions, "edge" | "objects">> = {}): Promise<void> {
     const before = this.#changing;
     this.#changing = (async () => {
       await before;
@@ -89,6 +91,25 @@ export class Runtime {
     }
   }
 
+  /** From the next call of an object on. */
+  async setWays(ways: Partial<Omit<Ways, "clockMs">>): Promise<void> {
+    await this.#changing;
+    Object.assign(this.#options, { ways: { ...this.#options.ways, ...ways } });
+    const worker = await this.#miniflare.getWorker(objectsName(this.#options.name));
+    await worker.fetch("http://twin/", { method: "POST", body: JSON.stringify(ways) });
+  }
+
+  /** Of the edge's isolate and that of the objects. */
+  async heaps(): Promise<ReadonlyMap<string, number>> {
+    await this.#changing;
+    const inspector = await this.#miniflare.getInspectorURL();
+    const { name } = this.#options;
+    const asked = Object.entries({ edge: edgeName(name), objects: objectsName(name) }).map(
+      async ([isolate, of]) => [isolate, await heapBytes(new URL(`/core:user:${of}`, inspector))] as const,
+    );
+    return new Map(await Promise.all(asked));
+  }
+
   async stop(): Promise<void> {
     await this.#miniflare.dispose();
   }
@@ -99,10 +120,14 @@ function optionsOf(options: RuntimeOptions) {
   return convertV4MiniflareOptions({
     defaultPersistRoot: join(folder, "objects"),
     cf: false,
+    inspectorPort: 0,
     handleStructuredLogs: ({ message }: { readonly message: string }) => options.onLog(message),
     workers: [
-      workerOf(options, edgeName(name), edge),
-      workerOf(options, objectsName(name), objects),
+      workerOf(options, edgeName(name), edge, [edgeModule(mainOf(edge), classesOf(edge)), clockModule(0)]),
+      workerOf(options, objectsName(name), objects, [
+        objectsModule(mainOf(objects), classesOf(objects), options.ways),
+        clockModule(options.ways.clockMs),
+      ]),
       takerOf(options, `${name}-taker`),
     ],
   } as never);
@@ -111,17 +136,21 @@ function optionsOf(options: RuntimeOptions) {
 const ofType = (upload: Upload, type: string): readonly UploadedBinding[] =>
   upload.bindings.filter((binding) => binding.type === type);
 
-function workerOf(options: RuntimeOptions, name: string, upload: Upload) {
-  const { gate, internet, onTimers, hop } = options;
-  const objects = ofType(upload, "durable_object_namespace");
-  const classes = objects.map(({ class_name: className }) => String(className));
+const objectsOf = (upload: Upload) => ofType(upload, "durable_object_namespace");
+const classesOf = (upload: Upload) => objectsOf(upload).map(({ class_name: className }) => String(className));
+const mainOf = ({ mainModule }: Upload) => `./${mainModule}`;
+
+function workerOf(options: RuntimeOptions, name: string, upload: Upload, [entry, clock]: readonly [string, string]) {
+  const { gate, internet, onTimers, onFault } = options;
+  const objects = objectsOf(upload);
   const values = [...ofType(upload, "plain_text"), ...ofType(upload, "secret_text")];
   const remote = { remoteProxyConnectionString: gate };
   return {
     name,
     modulesRoot: "/",
     modules: [
-      { type: "ESModule", path: "/twin-entry.js", contents: entryModule(`./${upload.mainModule}`, classes, hop) },
+      { type: "ESModule", path: "/twin-entry.js", contents: entry },
+      { type: "ESModule", path: "/twin-clock.js", contents: clock },
       { type: "ESModule", path: "/twin-timers.js", contents: TIMERS_MODULE },
       ...upload.modules.flatMap(moduleOf),
     ],
@@ -146,9 +175,10 @@ function workerOf(options: RuntimeOptions, name: string, upload: Upload) {
     serviceBindings: {
       TWIN: async (request: Request) => {
         const asked = new URL(request.url).searchParams;
-        options.onCalls(Number(asked.get("n") ?? 0));
-        if (asked.has("n")) return new Response("");
-        onTimers(`${asked.get("name")} ${asked.get("id")}`, Number(asked.get("most")));
+        const fault = asked.get("fault");
+        if (fault !== null) onFault(fault);
+        else if (asked.has("n")) options.onCalls(Number(asked.get("n")));
+        else onTimers(`${asked.get("name")} ${asked.get("id")}`, Number(asked.get("most")));
         return new Response("");
       },
     },

@@ -30,6 +30,13 @@ export const NEAR: Weather = {
 export const USUAL: Weather = { ...NEAR, read: { p50: 12, p99: 60 }, write: { p50: 22, p99: 90 } };
 export const FAR: Weather = { ...NEAR, read: { p50: 100, p99: 250 }, write: { p50: 100, p99: 250 } };
 
+/** "12/60": 12 ms for half of all calls and 60 for 99 of 100. */
+export function delayIn(text: string): Delay | undefined {
+  const [, p50, p99] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  const delay = { p50: Number(p50), p99: Number(p99) };
+  return delay.p99 >= delay.p50 ? delay : undefined;
+}
+
 /** Of a log-normal distribution, which has the long tail of networks: the 99th percentile is 2.326 deviations from the median. */
 export function drawMs({ p50, p99 }: Delay, random: () => number): number {
   if (p50 <= 0) return 0;
@@ -37,13 +44,14 @@ export function drawMs({ p50, p99 }: Delay, random: () => number): number {
   return p50 * Math.exp((Math.log(p99 / p50) / 2.326) * normal);
 }
 
-/** What D1 says of itself, as its page of errors lists them (developers.cloudflare.com/d1/observability/debug-d1). */
+/** All that D1 says of itself, as its page of errors lists them (developers.cloudflare.com/d1/observability/debug-d1). */
 export const D1_FAULTS = [
   "Network connection lost.",
   "Cannot resolve D1 DB due to transient issue on remote node.",
   "D1 DB reset because its code was updated.",
   "Internal error while starting up D1 DB storage caused object to be reset.",
   "Internal error in D1 DB storage caused object to be reset.",
+  "Can't read from request stream because client disconnected.",
   "D1 DB storage operation exceeded timeout which caused object to be reset.",
   "D1 DB is overloaded. Requests queued for too long.",
   "D1 DB is overloaded. Too many requests queued.",

@@ -5,10 +5,11 @@ import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-ch
 import { randomFrom } from "../../support/random.ts";
 import { Day, type Findings, TOKEN } from "../../twin/day.ts";
 import { openTwin, type Twin } from "../../twin/deployment.ts";
-import { MOST_TIMERS } from "../../twin/report.ts";
+import { wrongOf } from "../../twin/report.ts";
 import { USUAL } from "../../twin/weather.ts";
 
 const FAULTS = 0.005;
+const OBJECT_FAULTS = 0.02;
 const DAY = { shops: 3, rate: 4, seconds: 25, paid: 0.4, cancelled: 0.2, expired: 0.15, settleMs: 200_000 };
 
 describe("a deployment as it will live", () => {
@@ -27,6 +28,7 @@ describe("a deployment as it will live", () => {
     const day = new Day(twin, chain, { ...DAY, random: randomFrom(2) });
     await day.open(await twin.setUp());
     twin.gate.weather = { ...USUAL, faults: FAULTS };
+    await twin.setObjectFaults({ faults: OBJECT_FAULTS, resets: 0 });
     await day.play(async () => {
       await twin.upgrade();
       await twin.settle();
@@ -56,8 +58,13 @@ describe("a deployment as it will live", () => {
     ]);
   });
 
-  it("lets no object have many timers", () => {
-    expect([...twin.timers].filter(([, most]) => most > MOST_TIMERS)).toEqual([]);
+  it("lets no object have many timers, and no job fail without a reason", () => {
+    expect(wrongOf(twin)).toEqual([]);
+  });
+
+  it("lost calls of objects while it ran", () => {
+    const troubles = [...twin.troubles].filter(([kind]) => kind !== "recycled").map(([, { length }]) => length);
+    expect(troubles.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
   });
 
   it("was uploaded without names of packages, with objects that take new code at once, and with nothing of the twin in it", () => {

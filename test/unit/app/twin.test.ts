@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { FAULT_MESSAGES, faultKind } from "../../../src/platform/db/retry.ts";
 import { randomFrom } from "../../support/random.ts";
-import { entryModule } from "../../twin/entry.ts";
+import { clockModule, edgeModule, OBJECT_FAULTS, objectsModule } from "../../twin/entry.ts";
 import { type Consume, Queues } from "../../twin/queues.ts";
 import { D1_FAULTS, drawMs, FAR, isRefusal, NEAR, USUAL } from "../../twin/weather.ts";
 
@@ -98,11 +98,31 @@ describe("a queue", () => {
   });
 });
 
-describe("the first module", () => {
-  it("has each class of an object under its own name, and is a module", () => {
-    const text = entryModule("./worker.js", ["MerchantObject", "RateBook"], NEAR.hop);
+describe("the first modules", () => {
+  it("have each class of an object under its own name", () => {
+    const text = objectsModule("./worker.js", ["MerchantObject", "RateBook"], {
+      hop: NEAR.hop,
+      clockMs: 100,
+      faults: 0,
+      resets: 0,
+    });
     expect(text).toContain('export const MerchantObject = inTwin(uploaded.MerchantObject, "MerchantObject");');
     expect(text).toContain('export const RateBook = inTwin(uploaded.RateBook, "RateBook");');
-    expect(text).toContain("export default uploaded.default;");
+    expect(edgeModule("./worker.js", ["RateBook"])).toContain("export default uploaded.default;");
+  });
+
+  it("fail calls of objects in ways that the service knows", () => {
+    for (const message of OBJECT_FAULTS.refused) expect(faultKind(new Error(message))).toBe("overloaded");
+    for (const message of [...OBJECT_FAULTS.lost, ...OBJECT_FAULTS.reset])
+      expect(faultKind(new Error(message))).toBe("transient");
+  });
+
+  it("set a clock apart, and leave dates that are given as they are", () => {
+    const dates = new Function(`const globalThis = { Date }; ${clockModule(5_000)} return globalThis.Date;`);
+    const Apart: DateConstructor = dates();
+    expect(Apart.now() - Date.now()).toBeGreaterThan(4_000);
+    expect(new Apart().getTime() - Date.now()).toBeGreaterThan(4_000);
+    expect(new Apart(7).getTime()).toBe(7);
+    expect(new Apart(7)).toBeInstanceOf(Date);
   });
 });

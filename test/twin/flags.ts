@@ -1,0 +1,156 @@
+// What `npm run twin` is asked for, read from its flags.
+import { parseArgs } from "node:util";
+import { RECOVERY_MS } from "./measured.ts";
+import { CALM, delayIn, FAR, NEAR, USUAL, type Weather } from "./weather.ts";
+
+export const HELP = `npm run twin -- [flags]     plays a day of some shops on the deployment as it will live
+
+  --minutes <n>         how long invoices are made (2)
+  --shops <n>           how many shops (3)
+  --rate <n>            invoices a second, over all shops, however long each takes (5; with --clients 0)
+  --clients <n>         so many create, wait for the answer, and create again (0)
+  --paid <share>        of all invoices; the rest is cancelled, expires or waits (0.4)
+  --weather <name>      how far the database is: calm, near, usual, far (usual)
+  --read <p50/p99>      milliseconds of its reads, instead of the weather's, as 12/60
+  --write <p50/p99>     of its writes
+  --stalls <n>          how often it answers nothing (1), or for how many seconds each time: 25,80
+  --stall-seconds <n>   how long each time, where --stalls is a count (25)
+  --faults <share>      the share of its calls that fail (0.002)
+  --object-faults <share>  the share of calls of objects that are refused or lose their answer (0.002)
+  --clocks <ms>         how far the clock of the objects is before the edge's (100)
+  --resets <share>      the share of calls during which an object begins anew, without what it had in memory (0)
+  --recycle <seconds>   between two times that all isolates begin anew (0, none)
+  --no-upgrade          without an upgrade in the middle
+  --seed <n>            of what is drawn (1)
+
+npm run twin -- --table     1, 16 and 64 clients, each with a near, a usual and a far database
+
+  --seconds <n>         for each of the nine (20)
+
+npm run twin -- --idle      an hour of crons of which nobody asks anything, and what such a month costs
+
+  --seconds <n>         of silence behind it, in which nothing may run (20)`;
+
+const WEATHERS: Readonly<Record<string, Weather>> = { calm: CALM, near: NEAR, usual: USUAL, far: FAR };
+
+export interface Flags {
+  readonly mode: "day" | "table" | "idle";
+  readonly seconds: number;
+  /** Of each cell of the table, and of the silence of an idle deployment. */
+  readonly spanSeconds: number;
+  readonly shops: number;
+  readonly rate: number;
+  readonly clients: number;
+  readonly paid: number;
+  readonly cancelled: number;
+  readonly expired: number;
+  readonly weather: Weather;
+  /** Seconds of each, in their order. */
+  readonly stalls: readonly number[];
+  readonly objectFaults: number;
+  readonly clockMs: number;
+  readonly resets: number;
+  /** On average between two times that all isolates begin anew; 0 for never. */
+  readonly recycleEveryMs: number;
+  readonly isUpgraded: boolean;
+  readonly seed: number;
+}
+
+const text = (value: string) => ({ type: "string", default: value }) as const;
+const [open, yes] = [{ type: "string" } as const, { type: "boolean", default: false } as const];
+const OPTIONS = {
+  ...{ minutes: text("2"), shops: text("3"), clients: text("0"), paid: text("0.4"), weather: text("usual") },
+  ...{ stalls: text("1"), "stall-seconds": text("25"), faults: text("0.002"), seed: text("1"), seconds: text("20") },
+  ...{ "object-faults": text("0.002"), clocks: text("100"), resets: text("0"), recycle: text("0") },
+  ...{ rate: open, read: open, write: open, "no-upgrade": yes, table: yes, idle: yes, help: yes },
+};
+const valuesOf = (args: readonly string[]) => parseArgs({ args: [...args], options: OPTIONS }).values;
+type Values = ReturnType<typeof valuesOf>;
+
+const LEAST = {
+  ...{ minutes: 0.1, shops: 1, rate: 0, clients: 0, paid: 0, "stall-seconds": 1, faults: 0, seed: 0, seconds: 1 },
+  ...{ "object-faults": 0, clocks: Number.NEGATIVE_INFINITY, resets: 0, recycle: 0 },
+} as const;
+
+/** Shares of the invoices that are not paid. */
+const CANCELLED = 1 / 3;
+const EXPIRED = 1 / 6;
+
+/** The flags, or what is wrong with them in a sentence; undefined where help is asked for. */
+export function flagsIn(args: readonly string[]): Flags | string | undefined {
+  let values: Values;
+  try {
+    values = valuesOf(args);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  if (values.help) return undefined;
+  for (const [flag, least] of Object.entries(LEAST) as [keyof typeof LEAST, number][])
+    if (values[flag] !== undefined && !(Number(values[flag]) >= least))
+      return `--${flag} takes a number of at least ${least}.`;
+  const number = (flag: keyof typeof LEAST) => Number(values[flag]);
+  const weather = weatherOf(values);
+  if (typeof weather === "string") return weather;
+  const stalls = stallsIn(values.stalls, number("stall-seconds"));
+  if (stalls === undefined) return "--stalls takes a count, or seconds with commas between them.";
+  if (number("paid") > 1) return "--paid takes a share, at most 1.";
+  const clients = number("clients");
+  const flags: Flags = {
+    ...{ mode: modeOf(values), stalls, weather, clients, paid: number("paid") },
+    ...{ cancelled: (1 - number("paid")) * CANCELLED, expired: (1 - number("paid")) * EXPIRED },
+    ...{ seconds: number("minutes") * 60, spanSeconds: number("seconds"), shops: number("shops") },
+    rate: Number(values.rate ?? (clients > 0 ? 0 : 5)),
+    ...{ objectFaults: number("object-faults"), clockMs: number("clocks") },
+    ...{ resets: number("resets"), recycleEveryMs: number("recycle") * 1_000 },
+    ...{ isUpgraded: !values["no-upgrade"], seed: number("seed") },
+  };
+  if (flags.rate === 0 && clients === 0) return "Nobody creates an invoice: give --rate or --clients.";
+  const needed = stalls.reduce((sum, stall) => sum + stall + RECOVERY_MS / 1_000, 0);
+  if (flags.mode === "day" && needed >= flags.seconds)
+    return `The stalls and their recovery take ${needed} s, and the day has ${flags.seconds}: give more --minutes.`;
+  return flags;
+}
+
+function modeOf({ table, idle }: Values): Flags["mode"] {
+  if (table) return "table";
+  return idle ? "idle" : "day";
+}
+
+function weatherOf(values: Values): Weather | string {
+  const weather = WEATHERS[values.weather];
+  if (weather === undefined) return `--weather takes one of ${Object.keys(WEATHERS).join(", ")}.`;
+  const delays = { read: weather.read, write: weather.write };
+  for (const way of ["read", "write"] as const) {
+    const { [way]: given } = values;
+    if (given === undefined) continue;
+    const delay = delayIn(given);
+    if (delay === undefined) return `--${way} takes two numbers of milliseconds, the smaller one first, as 12/60.`;
+    delays[way] = delay;
+  }
+  return { ...weather, ...delays, faults: Number(values.faults) };
+}
+
+/** With a comma it is the seconds of each, without one a count. */
+function stallsIn(given: string, stallSeconds: number): readonly number[] | undefined {
+  const numbers = given.split(",").map(Number);
+  if (numbers.some((each) => !(each >= 0))) return undefined;
+  const [count = 0] = numbers;
+  if (numbers.length === 1)
+    return Number.isInteger(count) ? Array.from({ length: count }, () => stallSeconds) : undefined;
+  return numbers;
+}
+
+/**
+ * Seconds from the beginning of a day to each of its stalls, and to the upgrade behind them: with equal times between the end of one, recovery included,
+ * and the next.
+ */
+export function planOf({ seconds, stalls }: Pick<Flags, "seconds" | "stalls">): {
+  readonly stallsAt: readonly number[];
+  readonly upgradeAt: number;
+} {
+  const taken = stalls.map((stall) => stall + RECOVERY_MS / 1_000);
+  const until = (nth: number) => taken.slice(0, nth).reduce((sum, each) => sum + each, 0);
+  const pause = (seconds - until(stalls.length)) / (stalls.length + 2);
+  const at = (nth: number) => pause * (nth + 1) + until(nth);
+  return { stallsAt: stalls.map((_, nth) => at(nth)), upgradeAt: at(stalls.length) };
+}

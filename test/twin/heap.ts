@@ -1,0 +1,115 @@
+// What the isolates of a deployment hold in memory, asked of the runtime's inspector, which answers without stopping them.
+
+export interface HeapSample {
+  readonly atMs: number;
+  readonly bytes: number;
+}
+
+/** Of one isolate, oldest first. */
+export type HeapSamples = readonly HeapSample[];
+
+/** Bytes of an isolate's heap and of the buffers beside it; what is no longer used counts until it is collected. `socket`: of the isolate's inspector. */
+export async function heapBytes(socket: URL): Promise<number> {
+  const connection = new WebSocket(socket.href);
+  try {
+    const answered = new Promise<string>((answer, fail) => {
+      connection.addEventListener("open", () =>
+        connection.send(JSON.stringify({ id: 1, method: "Runtime.getHeapUsage" })),
+      );
+      connection.addEventListener("message", ({ data }) => answer(String(data)));
+      for (const end of ["error", "close"] as const)
+        connection.addEventListener(end, () => fail(new Error(`no inspector answers at ${socket}`)));
+    });
+    const { result } = JSON.parse(await answered) as {
+      readonly result: { readonly usedSize: number; readonly backingStorageSize?: number };
+    };
+    return result.usedSize + (result.backingStorageSize ?? 0);
+  } finally {
+    connection.close();
+  }
+}
+
+export interface HeapFigures {
+  readonly firstBytes: number;
+  readonly lastBytes: number;
+  readonly mostBytes: number;
+}
+
+export function heapFigures(samples: HeapSamples): HeapFigures | undefined {
+  const [first] = samples;
+  const last = samples.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const mostBytes = Math.max(...samples.map(({ bytes }) => bytes));
+  return { firstBytes: first.bytes, lastBytes: last.bytes, mostBytes };
+}
+
+/** Shorter than this, a heap that fills for the first time looks as if it leaked. */
+const LONG_MS = 10 * 60_000;
+const PARTS = 6;
+/** Less than this is noise: compiled code, and tables that grow by doubling. */
+const LEAK_BYTES = 4 * 2 ** 20;
+
+/**
+ * Whether it holds ever more. A heap rises until it is collected, so the lowest sample of each sixth of the time counts; the first sixth warms up. Each
+ * must be above the one before, by 4 MiB together.
+ */
+export function growsSteadily(samples: HeapSamples): boolean {
+  const startMs = samples[0]?.atMs ?? 0;
+  const spanMs = (samples.at(-1)?.atMs ?? 0) - startMs;
+  if (spanMs < LONG_MS) return false;
+  const lows = Array.from({ length: PARTS }, (_, part) =>
+    Math.min(
+      ...samples
+        .filter(({ atMs }) => Math.min(PARTS - 1, Math.floor(((atMs - startMs) / spanMs) * PARTS)) === part)
+        .map(({ bytes }) => bytes),
+    ),
+  ).slice(1);
+  const rises = lows.every((low, part) => Number.isFinite(low) && (part === 0 || low > (lows[part - 1] ?? low)));
+  return rises && (lows.at(-1) ?? 0) - (lows[0] ?? 0) >= LEAK_BYTES;
+}
+
+/** Asks each isolate again and again until it is stopped. One that begins anew, with other code, begins a new row of samples. */
+export class HeapWatch {
+  readonly #rows = new Map<string, { readonly name: string; readonly samples: HeapSample[] }>();
+  readonly #bytes: () => Promise<ReadonlyMap<string, number>>;
+  readonly #timer: NodeJS.Timeout;
+  #generation = 0;
+
+  /** `bytes`: of each isolate by its name now. */
+  constructor(bytes: () => Promise<ReadonlyMap<string, number>>, everyMs: number) {
+    this.#bytes = bytes;
+    this.#timer = setInterval(() => void this.sample().catch(() => undefined), everyMs);
+  }
+
+  async sample(): Promise<void> {
+    const generation = this.#generation;
+    const bytes = await this.#bytes();
+    if (generation !== this.#generation) return;
+    for (const [name, each] of bytes) {
+      const key = `${name} ${generation}`;
+      const row = this.#rows.get(key) ?? { name, samples: [] };
+      this.#rows.set(key, row);
+      row.samples.push({ atMs: Date.now(), bytes: each });
+    }
+  }
+
+  /** All isolates have begun anew. */
+  begun(): void {
+    this.#generation += 1;
+  }
+
+  /** By the isolate's name; one for each time that it began. */
+  get rows(): readonly { readonly name: string; readonly samples: HeapSamples }[] {
+    return [...this.#rows.values()];
+  }
+
+  /** The most that any isolate held since then. */
+  mostSince(atMs: number): number {
+    const since = this.rows.flatMap(({ samples }) => samples.filter((sample) => sample.atMs >= atMs));
+    return Math.max(0, ...since.map(({ bytes }) => bytes));
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}

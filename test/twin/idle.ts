@@ -1,0 +1,123 @@
+// What a deployment costs of which nobody asks anything: an hour of its crons, each with the jobs that it begins, and then silence, in which nothing may run.
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Twin } from "./deployment.ts";
+import { PRICES, type Used, usedBy } from "./report.ts";
+
+/** The rarest job runs once in so many crons (src/app/jobs.ts). */
+const MINUTES = 60;
+const MINUTE_MS = 60_000;
+const MINUTES_A_MONTH = 30 * 24 * 60;
+/** Jobs that have more to do after the set-up than later. */
+const WARM_UP_MINUTES = 5;
+const PAGE = join(resolve(import.meta.dirname, "../.."), "docs/operations/deploy.md");
+
+/** The paid plan has so much of each in a month; developers.cloudflare.com/workers/platform/pricing, November 2026. */
+const INCLUDED: Used = {
+  ...{ requests: 10_000_000, objects: 1_000_000, rowsRead: 25_000_000_000, rowsWritten: 50_000_000, queue: 1_000_000 },
+};
+
+export interface Idle {
+  /** Of an hour's crons. */
+  readonly hour: Used;
+  /** Of the silence behind it. */
+  readonly silence: Used;
+  readonly silenceSeconds: number;
+}
+
+/** `startMs` is the minute of the first cron; the deployment's own clock stays what it is. */
+export async function playIdle(
+  twin: Twin,
+  { startMs, silenceSeconds }: { readonly startMs: number; readonly silenceSeconds: number },
+): Promise<Idle> {
+  const play = async (fromMinute: number, minutes: number) => {
+    for (let minute = fromMinute; minute < fromMinute + minutes; minute++) {
+      await twin.cron(startMs + minute * MINUTE_MS);
+      while (twin.queues.open > 0) await sleep(10);
+    }
+    await quiet(twin);
+  };
+  await play(0, WARM_UP_MINUTES);
+  const before = usedBy(twin);
+  await play(WARM_UP_MINUTES, MINUTES);
+  const after = usedBy(twin);
+  await sleep(silenceSeconds * 1_000);
+  return { hour: minus(after, before), silence: minus(usedBy(twin), after), silenceSeconds };
+}
+
+/** A message is on its way for some moments before its queue has it. */
+const QUIET_MS = 3_000;
+
+/** Until no message has come and none is at work for a while. */
+async function quiet({ calls, queues }: Twin): Promise<void> {
+  for (let [seen, sinceMs] = [calls.messages, Date.now()]; Date.now() - sinceMs < QUIET_MS; await sleep(50))
+    if (queues.open > 0 || calls.messages !== seen) [seen, sinceMs] = [calls.messages, Date.now()];
+}
+
+const NAMES = Object.keys(PRICES) as readonly (keyof typeof PRICES)[];
+const each = (of: (name: keyof typeof PRICES) => number): Used => ({
+  requests: of("requests"),
+  objects: of("objects"),
+  rowsRead: of("rowsRead"),
+  rowsWritten: of("rowsWritten"),
+  queue: of("queue"),
+});
+const minus = (after: Used, before: Used) => each((name) => after[name] - before[name]);
+
+export function monthOf({ hour, silence, silenceSeconds }: Idle): Used {
+  return each(
+    (name) => hour[name] * (MINUTES_A_MONTH / MINUTES) + (silence[name] / silenceSeconds) * 60 * MINUTES_A_MONTH,
+  );
+}
+
+/** What the page of costs says that an idle deployment's jobs take of the queue; undefined where it says nothing of it. */
+export function operationsInPage(page = readFileSync(PAGE, "utf8")): number | undefined {
+  const said = /idle, the jobs take ([\d,]+) of the queue's million operations/.exec(page)?.[1];
+  return said === undefined ? undefined : Number(said.replaceAll(",", ""));
+}
+
+/** More than this away from the measured number the page is wrong. */
+const NEAR_ENOUGH = 0.05;
+
+export function idleReport(
+  idle: Idle,
+  said = operationsInPage(),
+): { readonly text: string; readonly wrong: readonly string[] } {
+  const month = monthOf(idle);
+  const dollars = (name: keyof typeof PRICES, count: number) => (count * PRICES[name]) / 1_000_000;
+  const whole = (count: number) => Math.round(count).toLocaleString("en-US");
+  const rows = NAMES.map((name) => {
+    const beyond = Math.max(0, month[name] - INCLUDED[name]);
+    const cells = [
+      whole(month[name]),
+      dollars(name, month[name]).toFixed(3),
+      whole(INCLUDED[name]),
+      dollars(name, beyond).toFixed(3),
+    ];
+    return `  ${name.padEnd(12)} ${cells.map((cell) => cell.padStart(16)).join(" ")}`;
+  });
+  const sum = (of: (name: keyof typeof PRICES) => number) => NAMES.reduce((all, name) => all + of(name), 0);
+  const listed = sum((name) => dollars(name, month[name]));
+  const beyond = sum((name) => dollars(name, Math.max(0, month[name] - INCLUDED[name])));
+  const stirred = NAMES.filter((name) => idle.silence[name] > 0);
+  const isOff = said === undefined || Math.abs(month.queue - said) > NEAR_ENOUGH * said;
+  const wrong = [
+    ...stirred.map((name) => `in ${idle.silenceSeconds} s of silence: ${idle.silence[name]} of ${name}`),
+    ...(isOff
+      ? [`docs/operations/deploy.md says ${said} operations of the queue, and there are ${whole(month.queue)}`]
+      : []),
+  ];
+  const text = [
+    "",
+    "An idle month, from an hour of crons and a silence; the time that objects are awake is not counted",
+    "",
+    `  ${"".padEnd(12)} ${["a month", "by list, $", "a plan includes", "beyond it, $"].map((head) => head.padStart(16)).join(" ")}`,
+    ...rows,
+    `  together ${listed.toFixed(2)} $ by list; ${beyond.toFixed(2)} $ beyond what the paid plan (5 $) includes`,
+    `  docs/operations/deploy.md: ${said === undefined ? "says nothing" : `${whole(said)} operations of the queue`}`,
+    "",
+    ...wrong.map((line) => `WRONG: ${line}`),
+  ].join("\n");
+  return { text, wrong };
+}

@@ -1,0 +1,54 @@
+// Answers and how long they took: over all, and outside the times in which the database answered nothing.
+
+/** Milliseconds since 1970. */
+export interface Stall {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+export interface Answer {
+  readonly begunMs: number;
+  readonly ms: number;
+  /** Of HTTP; 599 where the connection broke. */
+  readonly status: number;
+}
+
+/** What a route answered, retries included. */
+export type Measured = readonly Answer[];
+
+/** After a stall the database works off what has waited for it: so long its answers still belong to the stall. */
+export const RECOVERY_MS = 10_000;
+
+/** Begun before a stall starts, or after it ended and had its recovery. One that was under way as the stall began counts, too. */
+export function outside(answers: Measured, stalls: readonly Stall[]): Measured {
+  return answers.filter(({ begunMs }) =>
+    stalls.every(({ startMs, endMs }) => begunMs < startMs || begunMs > endMs + RECOVERY_MS),
+  );
+}
+
+export interface Figures {
+  readonly answers: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Those that are no 2xx. */
+  readonly errors: number;
+}
+
+export function figuresOf(answers: Measured): Figures {
+  const errors = answers.filter(({ status }) => status >= 300).length;
+  return { answers: answers.length, ...quantiles(answers.map(({ ms }) => ms)), errors };
+}
+
+export function quantiles(times: readonly number[]): { readonly p50: number; readonly p99: number } {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+/** How often each status other than 2xx was answered, as "503 x 4". */
+export function otherStatuses(answers: Measured): string {
+  const counts = new Map<number, number>();
+  for (const { status } of answers) if (status >= 300) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].map(([status, times]) => `${status} x ${times}`).join(", ");
+}

@@ -1,0 +1,74 @@
+// What a shop's people do while it sells: they look at invoices in the console, change a setting, and give its server another key.
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "./client.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface Place {
+  readonly merchantId: string;
+  /** Of its server; another key may take its place. */
+  headers: Headers;
+}
+
+const rootOf = ({ merchantId }: Place) => `/api/v1/merchants/merchant/${merchantId}`;
+
+/** Looks at the newest invoices, searches, opens one, and changes a setting; what was answered wrongly is thrown. `session`: of a member. */
+export async function lookAround(client: Client, place: Place, session: Headers): Promise<void> {
+  const root = rootOf(place);
+  const get = (route: string, path: string) =>
+    client.good({ route, path: `${root}${path}`, method: "GET", headers: session });
+  await get("console: list", "/invoices?limit=20");
+  const found = await get("console: search", "/invoices?limit=20&search=Order");
+  const { data } = found.json as { readonly data: readonly { readonly id: string; readonly name: string }[] };
+  if (data.some(({ name }) => name !== "Order")) throw new Error("a search found what it was not asked for");
+  const [first] = data;
+  if (first !== undefined) await get("console: open", `/invoices/${first.id}`);
+  const body = { maxActiveInvoices: 9_000 + Math.floor(Math.random() * 1_000) };
+  const call = { route: "console: settings", path: `${root}/settings`, method: "PATCH", headers: session, body };
+  const changed = (await client.good(call)).json as typeof body;
+  if (changed.maxActiveInvoices !== body.maxActiveInvoices) throw new Error("a setting was not changed");
+}
+
+/** Makes a key, has the shop's server use it, and deletes the old one once nothing that was asked with it is open. */
+export async function changeKey(
+  client: Client,
+  place: Place,
+  session: Headers,
+  permissions: readonly string[],
+): Promise<void> {
+  const [root, old] = [rootOf(place), place.headers];
+  const keys = { path: `${root}/api-keys`, headers: { ...session, "idempotency-key": randomBytes(8).toString("hex") } };
+  const body = { name: "server, second", kind: "SECRET", permissions };
+  const made = await client.good({ route: "POST /api-keys", method: "POST", ...keys, body });
+  place.headers = { "x-api-key": (made.json as { readonly secret: string }).secret };
+  await client.good({ route: "new key", path: `${root}/invoices?limit=1`, method: "GET", headers: place.headers });
+  while (client.open(old) > 0) await sleep(50);
+  const listed = await client.good({ route: "GET /api-keys", path: keys.path, method: "GET", headers: session });
+  const { data } = listed.json as { readonly data: readonly { readonly id: string; readonly name: string }[] };
+  const before = data.find(({ name }) => name === "server");
+  if (before === undefined) throw new Error("the old key is not listed");
+  const deleting = {
+    route: "DELETE /api-keys/:id",
+    path: `${keys.path}/${before.id}`,
+    method: "DELETE",
+    headers: session,
+  };
+  // The answer of the first may be lost.
+  await answered(client, deleting, [204, 404]);
+  await answered(client, { route: "old key", path: `${root}/invoices?limit=1`, method: "GET", headers: old }, [401]);
+}
+
+/** Asks until the answer is no fault. */
+async function answered(
+  client: Client,
+  call: Parameters<Client["once"]>[0],
+  statuses: readonly number[],
+): Promise<void> {
+  for (;;) {
+    const { status, text } = await client.once(call);
+    if (statuses.includes(status)) return;
+    if (status < 500) throw new Error(`${call.route}: ${status} ${text.slice(0, 300)}, and not ${statuses}`);
+    await sleep(500);
+  }
+}

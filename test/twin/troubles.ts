@@ -1,0 +1,52 @@
+// Isolates that begin anew at moments that are drawn; and whether what its jobs said of faults is explained by what befell it.
+import type { Twin } from "./deployment.ts";
+import type { Stall } from "./measured.ts";
+
+/** All isolates begin anew, so often on average, until the returned function is called. */
+export function recycling(twin: Pick<Twin, "recycle">, everyMs: number, random: () => number): () => void {
+  let isOver = false;
+  let timer: NodeJS.Timeout;
+  const next = () => {
+    timer = setTimeout(
+      async () => {
+        await twin.recycle();
+        if (!isOver) next();
+      },
+      everyMs * 2 * random(),
+    );
+  };
+  next();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
+}
+
+/** A line of the log of a job that failed. Milliseconds since 1970. */
+export interface JobFault {
+  readonly job: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** `atMs`: when the line was written. Undefined for all other lines. */
+export function jobFaultIn(line: string, atMs: number): JobFault | undefined {
+  if (!line.startsWith('{"level":"error"')) return undefined;
+  const { work, job, ms } = JSON.parse(line) as { readonly work?: string; readonly job?: string; readonly ms?: number };
+  return work === "job" && job !== undefined ? { job, fromMs: atMs - (ms ?? 0), toMs: atMs } : undefined;
+}
+
+/** A line takes a moment to come, and what was cut off is told later than what cut it. */
+const GRACE_MS = 1_000;
+
+/** Those during which nothing befell the database, an object or an isolate. `times`: of all that did. */
+export function unexplained(
+  faults: readonly JobFault[],
+  times: readonly number[],
+  stalls: readonly Stall[],
+): readonly JobFault[] {
+  const spans = [...times.map((atMs) => ({ startMs: atMs, endMs: atMs })), ...stalls];
+  return faults.filter(({ fromMs, toMs }) =>
+    spans.every(({ startMs, endMs }) => endMs < fromMs - GRACE_MS || startMs > toMs + GRACE_MS),
+  );
+}
