@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EvmChain } from "../../scripts/demo-story/evm-chain.ts";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/teams/permissions.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS, WEAKEN } from "../../src/accounts/teams/permissions.ts";
 import { assetOn } from "../../src/chains/networks.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { network } from "../support/named-network.ts";
@@ -33,7 +33,7 @@ interface Kept {
   readonly fate: Fate;
 }
 
-interface Shop {
+export interface Shop {
   readonly merchantId: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly receiver: Receiver;
@@ -56,7 +56,8 @@ export interface Findings {
 
 /** A create is asked again with its key until it is answered, as a shop's server does. */
 const CREATED_WITHIN_MS = 120_000;
-const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.map(keyPermissionName);
+/** Those that the release before has, too. */
+const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.filter((each) => each !== WEAKEN).map(keyPermissionName);
 /** The shortest life of an invoice. */
 const SHORT = { expiresInSeconds: 60 };
 /** Twice as long each time up to the second, and drawn from the half to the whole, so that those who were refused together do not come back together. */
@@ -67,7 +68,8 @@ const mayRepeat = ({ status, text }: Answered) =>
   status >= 500 || status === 429 || /"code":"[A-Z_]*IN_PROGRESS"/.test(text);
 const MANNERS = ["good", "slow", "failing"] as const;
 /** What the shops take. */
-export const TOKEN = tokenOf("USDT");
+const PAID_IN = "USDT";
+export const TOKEN = tokenOf(PAID_IN);
 
 function tokenOf(code: string): { readonly contract: string; readonly decimals: number } {
   const { contract, decimals } = assetOn(network("ETH"), code) ?? {};
@@ -91,19 +93,28 @@ export class Day {
     this.#options = options;
   }
 
-  /** `session`: the headers of an operator. */
+  get shops(): readonly Shop[] {
+    return this.#shops;
+  }
+
+  /** `session`: the headers of somebody who may make merchants. */
   async open(session: Readonly<Record<string, string>>): Promise<void> {
     for (let shop = 0; shop < this.#options.shops; shop++) this.#shops.push(await this.#openShop(shop, session));
   }
 
-  /** Everything that happens; `during` runs beside it. */
+  /** Everything that happens; `during` runs beside it, and sales go on until it is over. */
   async play(during: () => Promise<void> = async () => {}): Promise<void> {
     const { rate, seconds, random, onProgress } = this.#options;
     const endMs = Date.now() + seconds * 1_000;
     const running = new Set<Promise<void>>();
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+    };
     const beside = during();
+    void beside.then(end, end);
     let saidMs = Date.now();
-    while (Date.now() < endMs) {
+    while (Date.now() < endMs || !isOver) {
       const shop = this.#shops[Math.floor(random() * this.#shops.length)];
       if (shop === undefined) throw new Error("no shop is open");
       const work = this.#order(shop).catch((error: unknown) => void this.#wrong.push(String(error)));
@@ -111,7 +122,7 @@ export class Day {
       void work.then(() => running.delete(work));
       if (Date.now() - saidMs >= 10_000) {
         saidMs = Date.now();
-        onProgress?.(`${this.#created()} invoices, ${Math.round((endMs - saidMs) / 1_000)} s to go`);
+        onProgress?.(`${this.#created()} invoices, ${Math.max(0, Math.round((endMs - saidMs) / 1_000))} s to go`);
       }
       await sleep((1_000 / rate) * 2 * random());
     }
@@ -165,7 +176,7 @@ export class Day {
     const address = `0x${randomBytes(20).toString("hex")}`;
     const wallet = {
       walletType: "DIRECT_WALLET",
-      cryptocurrency: "USDT",
+      cryptocurrency: PAID_IN,
       network: "ETH",
       address,
       requiredConfirmations: 1,
@@ -174,33 +185,55 @@ export class Day {
     return { merchantId, headers, receiver, book: [] };
   }
 
-  async #order({ merchantId, headers, book }: Shop): Promise<void> {
-    const { random } = this.#options;
-    const fate = fateOf(random(), this.#options);
+  /** So many invoices of one shop at once, which nobody pays. */
+  async rush(invoices: number): Promise<void> {
+    const [shop] = this.#shops;
+    if (shop === undefined) throw new Error("no shop is open");
+    await Promise.all(Array.from({ length: invoices }, () => this.#create(shop, "AWAITING_PAYMENT")));
+  }
+
+  async #order(shop: Shop): Promise<void> {
+    const fate = fateOf(this.#options.random(), this.#options);
+    const invoice = await this.#create(shop, fate);
+    const path = `/api/v1/merchants/merchant/${shop.merchantId}/invoices/${invoice.id}`;
+    if (fate === "CANCELLED") await this.#cancel(path, shop.headers);
+    if (fate === "PAID")
+      this.#payments.push(this.#pay(invoice.paymentMethods).catch((error) => void this.#wrong.push(String(error))));
+    if (fate === "AWAITING_PAYMENT") await this.#good("GET /invoices/:id", path, "GET", shop.headers);
+  }
+
+  async #create({ merchantId, headers, book }: Shop, fate: Fate): Promise<Made> {
     const externalId = randomBytes(8).toString("hex");
     const body = {
       name: "Order",
-      rawAmount: 5 + Math.floor(random() * 900) / 10,
+      rawAmount: 5 + Math.floor(this.#options.random() * 900) / 10,
       externalId,
       ...(fate === "EXPIRED" ? SHORT : {}),
     };
-    const root = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const keyed = { ...headers, "idempotency-key": externalId };
-    const made = await this.#good("POST /invoices", root, "POST", keyed, body);
-    const invoice = made.json as { readonly id: string; readonly paymentMethods: readonly Method[] };
+    const made = await this.#good(
+      "POST /invoices",
+      `/api/v1/merchants/merchant/${merchantId}/invoices`,
+      "POST",
+      keyed,
+      body,
+    );
+    const invoice: Made = made.json;
     book.push({ id: invoice.id, fate });
-    if (fate === "CANCELLED")
-      await this.#good("POST /cancel", `${root}/${invoice.id}/cancel`, "POST", {
-        ...headers,
-        "idempotency-key": `${externalId}-cancel`,
-      });
-    if (fate === "PAID")
-      this.#payments.push(this.#pay(invoice.paymentMethods).catch((error) => void this.#wrong.push(String(error))));
-    if (fate === "AWAITING_PAYMENT") await this.#good("GET /invoices/:id", `${root}/${invoice.id}`, "GET", headers);
+    return invoice;
+  }
+
+  /** A cancel whose answer was lost is refused when it is asked again, because the invoice is cancelled. */
+  async #cancel(invoice: string, headers: Shop["headers"]): Promise<void> {
+    await this.#good("POST /cancel", `${invoice}/cancel`, "POST", headers).catch(async (error: unknown) => {
+      const { json } = await this.#good("GET /invoices/:id", invoice, "GET", headers);
+      const isCancelled = (json as { readonly status: string }).status === "CANCELLED";
+      if (!isCancelled || !String(error).includes("INVOICE_NOT_CANCELLABLE")) throw error;
+    });
   }
 
   async #pay(methods: readonly Method[]): Promise<void> {
-    const [method] = methods;
+    const method = methods.find(({ cryptocurrency }) => cryptocurrency === PAID_IN);
     if (method?.address == null || method.amount === null) throw new Error("an invoice shows no payment");
     const units = parseUnits(method.amount, TOKEN.decimals);
     if (!units.ok) throw new Error(`${method.amount} is no amount`);
@@ -272,7 +305,13 @@ function fateOf(draw: number, { paid, cancelled, expired }: DayOptions): Fate {
   return draw < paid + cancelled + expired ? "EXPIRED" : "AWAITING_PAYMENT";
 }
 
+interface Made {
+  readonly id: string;
+  readonly paymentMethods: readonly Method[];
+}
+
 interface Method {
+  readonly cryptocurrency: string;
   readonly address: string | null;
   readonly amount: string | null;
 }

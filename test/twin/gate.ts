@@ -11,6 +11,7 @@ const QUERY_LIMIT_MS = 30_000;
 /** Calls that may wait for a database; the number is not public, that there is one is. */
 const MOST_WAITING = 200;
 const CROWDED = "D1 DB is overloaded. Too many requests queued.";
+const RESET = "D1 DB exceeded its CPU time limit and was reset.";
 const TIMED_OUT = "D1 DB storage operation exceeded timeout which caused object to be reset.";
 
 export interface Counts {
@@ -18,6 +19,8 @@ export interface Counts {
   calls: number;
   statements: number;
   failed: number;
+  /** Calls that met a database that is reset again and again. */
+  reset: number;
   rowsRead: number;
   rowsWritten: number;
   /** Milliseconds of each call, waiting included. */
@@ -31,6 +34,8 @@ export interface Gate {
   weather: Weather;
   /** Until then, in milliseconds since 1970, the database answers nothing. */
   stalledUntilMs: number;
+  /** For so long from the next call on, each fails: the database is reset again and again, because a statement takes too much of it. */
+  resetForMs: number;
   stop(): Promise<void>;
 }
 
@@ -43,7 +48,7 @@ export interface GateOptions {
 }
 
 export async function startGate(options: GateOptions): Promise<Gate> {
-  const counts: Counts = { calls: 0, statements: 0, failed: 0, rowsRead: 0, rowsWritten: 0, times: [] };
+  const counts: Counts = { calls: 0, statements: 0, failed: 0, reset: 0, rowsRead: 0, rowsWritten: 0, times: [] };
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => answer(response, 500, { error: String(error) }));
   });
@@ -53,7 +58,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     url: new URL(`http://127.0.0.1:${port}`),
     counts,
     weather: options.weather,
-    stalledUntilMs: 0,
+    ...{ stalledUntilMs: 0, resetForMs: 0 },
     stop: () => {
       server.closeAllConnections();
       return new Promise((done) => server.close(() => done()));
@@ -82,8 +87,10 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     const isRead = texts.every((sql) => /^\s*(select|explain)/i.test(sql));
     const { read, write, faults } = gate.weather;
     const wayMs = drawMs(isRead ? read : write, options.random);
-    const fault = options.random() < faults ? D1_FAULTS[Math.floor(options.random() * D1_FAULTS.length)] : undefined;
-    const isLost = fault !== undefined && !isRefusal(fault) && options.random() < 0.5;
+    const drawn = options.random() < faults ? D1_FAULTS[Math.floor(options.random() * D1_FAULTS.length)] : undefined;
+    const isReset = meetsReset();
+    const fault = isReset ? RESET : drawn;
+    const isLost = !isReset && fault !== undefined && !isRefusal(fault) && options.random() < 0.5;
     await sleep(wayMs / 2);
     const given =
       fault !== undefined && !isLost
@@ -98,6 +105,16 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     counts.times.push(Date.now() - begunMs);
     response.writeHead(status, { "content-type": "application/json" });
     response.end(text);
+  }
+
+  let resetUntilMs = 0;
+  function meetsReset(): boolean {
+    const nowMs = Date.now();
+    if (gate.resetForMs > 0) resetUntilMs = nowMs + gate.resetForMs;
+    gate.resetForMs = 0;
+    const isReset = nowMs < resetUntilMs;
+    if (isReset) counts.reset += 1;
+    return isReset;
   }
 
   /** One at a time, as a database does it; what has waited too long is refused, and what stands first waits for the end of a stall. */
