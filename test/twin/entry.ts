@@ -25,7 +25,35 @@ globalThis.clearTimeout = (timer) => {
 /** Calls of objects are told by so many at once. */
 const CALLS_TOLD = 50;
 
-export function entryModule(uploaded: string, classes: readonly string[], hop: Delay): string {
+/** Objects that keep the code, the variables and the secrets that they had when they were made. */
+export interface OlderObjects {
+  /** Its main module, as it is imported. */
+  readonly uploaded: string;
+  readonly ids: readonly string[];
+  /** Names of all its bindings, and the texts of those that are texts. */
+  readonly bindings: readonly string[];
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** Each object is of the older release or of this one from its construction on, as in production, where nobody asks for a class but for an object. */
+const eitherModule = (classes: readonly string[], { uploaded, ids, bindings, texts }: OlderObjects) => `
+import { DurableObject } from "cloudflare:workers";
+import * as older from ${JSON.stringify(uploaded)};
+const ids = new Set(${JSON.stringify(ids)});
+const bindings = new Set(${JSON.stringify([...bindings, "TWIN", "ASSETS"])});
+const olderEnv = (env) => ({ ...Object.fromEntries(Object.entries(env).filter(([name]) => bindings.has(name))), ...${JSON.stringify(texts)} });
+function either(Newer, Base, name) {
+  const Older = Base === undefined ? Newer : inTwin(Base, name);
+  return class extends DurableObject {
+    constructor(ctx, env) {
+      return ids.has(ctx.id.toString()) ? new Older(ctx, Older === Newer ? env : olderEnv(env)) : new Newer(ctx, env);
+    }
+  };
+}
+${classes.map((name) => `export const ${name} = either(inTwin(uploaded.${name}, "${name}"), older.${name}, "${name}");`).join("\n")}
+`;
+
+export function entryModule(uploaded: string, classes: readonly string[], hop: Delay, older?: OlderObjects): string {
   return `
 import { here, later } from "./twin-timers.js";
 import * as uploaded from ${JSON.stringify(uploaded)};
@@ -42,6 +70,7 @@ function inTwin(Base, name) {
     constructor(ctx, env) {
       const tell = ({ most }) => { if (most > 2) void env.TWIN.fetch("http://twin/timers?" + new URLSearchParams({ name, id: ctx.id.toString(), most })).catch(() => {}); };
       const object = { timers: new Set(), most: 0, tell, env };
+      void env.TWIN.fetch("http://twin/made?" + new URLSearchParams({ made: ctx.id.toString() })).catch(() => {});
       return here.run(object, () => { super(ctx, env); Object.defineProperty(this, "twin", { value: object, enumerable: false }); return this; });
     }
   }
@@ -58,6 +87,6 @@ function inTwin(Base, name) {
   return Twin;
 }
 export default uploaded.default;
-${classes.map((name) => `export const ${name} = inTwin(uploaded.${name}, ${JSON.stringify(name)});`).join("\n")}
+${older === undefined ? classes.map((name) => `export const ${name} = inTwin(uploaded.${name}, ${JSON.stringify(name)});`).join("\n") : eitherModule(classes, older)}
 `;
 }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare, type Request, Response } from "miniflare";
 import type { Upload, UploadedBinding } from "./account-kept.ts";
-import { entryModule, TIMERS_MODULE } from "./entry.ts";
+import { entryModule, type OlderObjects, TIMERS_MODULE } from "./entry.ts";
 import type { Consume } from "./queues.ts";
 import type { Delay } from "./weather.ts";
 
@@ -14,8 +14,10 @@ export interface RuntimeOptions {
   readonly name: string;
   /** Its code serves requests, jobs and messages. */
   readonly edge: Upload;
-  /** Its code runs the objects: after an upgrade, for some minutes, that of the release before. */
+  /** Its code runs the objects, but for those that are older. */
   readonly objects: Upload;
+  /** After an upgrade, for some minutes: the objects that were awake before it, and the code that they keep. One that is made meanwhile has the newer one. */
+  readonly older?: { readonly upload: Upload; readonly ids: ReadonlySet<string> } | undefined;
   readonly folder: string;
   readonly gate: URL;
   readonly hop: Delay;
@@ -23,6 +25,8 @@ export interface RuntimeOptions {
   readonly onMessage: (queue: string, body: unknown) => void;
   /** The most timers that an object had at once, when there are more than before. */
   readonly onTimers: (object: string, most: number) => void;
+  /** The id of an object that was made or woken. */
+  readonly onMade: (id: string) => void;
   /** So many more calls of objects. */
   readonly onCalls: (calls: number) => void;
   readonly onLog: (line: string) => void;
@@ -68,7 +72,7 @@ export class Runtime {
    * Other code for the edge, the objects, or both. All isolates begin anew, as when a machine is replaced, and requests are cut; messages and crons that are
    * at work end first, because the way to their handlers would stay broken.
    */
-  async change(code: Partial<Pick<RuntimeOptions, "edge" | "objects">>): Promise<void> {
+  async change(code: Partial<Pick<RuntimeOptions, "edge" | "objects" | "older">>): Promise<void> {
     const before = this.#changing;
     this.#changing = (async () => {
       await before;
@@ -95,14 +99,14 @@ export class Runtime {
 }
 
 function optionsOf(options: RuntimeOptions) {
-  const { name, edge, objects, folder } = options;
+  const { name, edge, objects, older, folder } = options;
   return convertV4MiniflareOptions({
     defaultPersistRoot: join(folder, "objects"),
     cf: false,
     handleStructuredLogs: ({ message }: { readonly message: string }) => options.onLog(message),
     workers: [
       workerOf(options, edgeName(name), edge),
-      workerOf(options, objectsName(name), objects),
+      workerOf(options, objectsName(name), objects, older),
       takerOf(options, `${name}-taker`),
     ],
   } as never);
@@ -111,8 +115,9 @@ function optionsOf(options: RuntimeOptions) {
 const ofType = (upload: Upload, type: string): readonly UploadedBinding[] =>
   upload.bindings.filter((binding) => binding.type === type);
 
-function workerOf(options: RuntimeOptions, name: string, upload: Upload) {
+function workerOf(options: RuntimeOptions, name: string, own: Upload, older?: RuntimeOptions["older"]) {
   const { gate, internet, onTimers, hop } = options;
+  const upload = older === undefined ? own : withBindingsOf(own, older.upload);
   const objects = ofType(upload, "durable_object_namespace");
   const classes = objects.map(({ class_name: className }) => String(className));
   const values = [...ofType(upload, "plain_text"), ...ofType(upload, "secret_text")];
@@ -121,9 +126,14 @@ function workerOf(options: RuntimeOptions, name: string, upload: Upload) {
     name,
     modulesRoot: "/",
     modules: [
-      { type: "ESModule", path: "/twin-entry.js", contents: entryModule(`./${upload.mainModule}`, classes, hop) },
+      {
+        type: "ESModule",
+        path: "/twin-entry.js",
+        contents: entryModule(`./${upload.mainModule}`, classes, hop, older && olderObjects(older)),
+      },
       { type: "ESModule", path: "/twin-timers.js", contents: TIMERS_MODULE },
-      ...upload.modules.flatMap(moduleOf),
+      ...upload.modules.flatMap((module) => moduleOf(module, "/")),
+      ...(older?.upload.modules ?? []).flatMap((module) => moduleOf(module, OLDER)),
     ],
     compatibilityDate: upload.compatibilityDate,
     compatibilityFlags: [...upload.compatibilityFlags],
@@ -146,6 +156,9 @@ function workerOf(options: RuntimeOptions, name: string, upload: Upload) {
     serviceBindings: {
       TWIN: async (request: Request) => {
         const asked = new URL(request.url).searchParams;
+        const made = asked.get("made");
+        if (made !== null) options.onMade(made);
+        if (made !== null) return new Response("");
         options.onCalls(Number(asked.get("n") ?? 0));
         if (asked.has("n")) return new Response("");
         onTimers(`${asked.get("name")} ${asked.get("id")}`, Number(asked.get("most")));
@@ -190,9 +203,28 @@ const MODULE_TYPES: Readonly<Record<string, string>> = {
   "text/plain": "Text",
 };
 
-function moduleOf({ name, type, content }: Upload["modules"][number]) {
+function moduleOf({ name, type, content }: Upload["modules"][number], folder: string) {
   const kind = MODULE_TYPES[type];
-  return kind === undefined ? [] : [{ type: kind, path: join("/", name), contents: content.toString() }];
+  return kind === undefined ? [] : [{ type: kind, path: join(folder, name), contents: content.toString() }];
+}
+
+/** Where the modules of older objects are, beside the others. */
+const OLDER = "/older";
+
+function olderObjects({ upload, ids }: NonNullable<RuntimeOptions["older"]>): OlderObjects {
+  const texts = [...ofType(upload, "plain_text"), ...ofType(upload, "secret_text")];
+  return {
+    uploaded: `.${OLDER}/${upload.mainModule}`,
+    ids: [...ids],
+    bindings: upload.bindings.map(({ name }) => name),
+    texts: Object.fromEntries(texts.map(({ name, text }) => [name, String(text)])),
+  };
+}
+
+/** Objects of two releases are in one Worker, which therefore has the bindings of both. */
+function withBindingsOf(upload: Upload, older: Upload): Upload {
+  const own = new Set(upload.bindings.map(({ name }) => name));
+  return { ...upload, bindings: [...upload.bindings, ...older.bindings.filter(({ name }) => !own.has(name))] };
 }
 
 /** Written once for an upload, each in its own: the runtime serves files from a folder, and those of two releases at once. */
