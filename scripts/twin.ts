@@ -4,14 +4,20 @@
 import "./end-with-parent.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomFrom } from "../test/support/random.ts";
+import { playBothWays } from "../test/twin/both-ways.ts";
 import { Day, TOKEN } from "../test/twin/day.ts";
 import { openTwin, type Twin } from "../test/twin/deployment.ts";
 import { type Flags, flagsIn, HELP, planOf } from "../test/twin/flags.ts";
+import { Hands } from "../test/twin/hands.ts";
 import { idleReport, playIdle } from "../test/twin/idle.ts";
+import { answersOf, ReleaseBefore } from "../test/twin/releases.ts";
 import { reportOf } from "../test/twin/report.ts";
+import { rushesOf } from "../test/twin/rush.ts";
+import { signIn } from "../test/twin/sign-in.ts";
 import { playTable, tableText } from "../test/twin/table.ts";
 import { recycling } from "../test/twin/troubles.ts";
 import { CALM } from "../test/twin/weather.ts";
+import { PREVIOUS_RELEASE, whyMissing } from "../test/upgrade/previous-release.ts";
 import { type EvmChain, startEvmChain } from "./demo-story/evm-chain.ts";
 
 /** How long objects keep their code after an upgrade; the platform's own five minutes, or a fifth of a shorter day. */
@@ -28,6 +34,16 @@ if (flags === undefined || typeof flags === "string") {
   console.log(flags === undefined ? HELP : `${flags}\n\n${HELP}`);
   process.exit(flags === undefined ? 0 : 2);
 }
+const missing = flags.isFromBefore ? whyMissing(PREVIOUS_RELEASE) : undefined;
+if (missing !== undefined) {
+  console.log(`--from-before: ${missing}`);
+  process.exit(2);
+}
+
+const OWNER = "owner@example.com";
+/** How often each act is done in each part of an upgrade both ways, and how long that may take. */
+const BOTH_WAYS = { times: 5, withinMs: 300_000 };
+const name = `corner-shops-${process.pid}`;
 
 say("Starting a chain, and deploying with real wrangler to an account on loopback ...");
 const chain = await startEvmChain([TOKEN.contract], { blockSeconds: 1 });
@@ -40,17 +56,24 @@ try {
   const { mode, seed } = flags;
   const weather = mode === "idle" ? CALM : flags.weather;
   const cronEveryMs = CRON_EVERY_MS[mode];
+  const given = { ...(mode === "day" ? { POLL_SECONDS: "2" } : {}), RATE_LIMIT_PER_MINUTE: "100000" };
+  const before = flags.isFromBefore ? new ReleaseBefore({ name, variables: given }) : undefined;
+  if (before !== undefined) ends.push(async () => before.remove());
   const twin = await openTwin({
-    ...{ name: `corner-shops-${process.pid}`, weather: { ...weather, faults: 0 }, chainUrl: chain.url },
+    ...{ name, weather: { ...weather, faults: 0 }, chainUrl: chain.url },
+    ...(before === undefined ? {} : { first: before.deploy }),
     ...{ random: randomFrom(seed), clockMs: flags.clockMs },
     manners: { twice: mode === "day" ? 0.05 : 0, latestMs: mode === "day" ? 1_000 : 0 },
     ...(cronEveryMs === undefined ? {} : { cronEveryMs }),
-    variables: { ...(mode === "day" ? { POLL_SECONDS: "2" } : {}), RATE_LIMIT_PER_MINUTE: "100000" },
+    variables: before === undefined ? given : { ...given, ...answersOf(name) },
   });
   ends.push(twin.stop);
-  say(`Deployed as ${twin.origin}. Opening its set-up link ...`);
-  const session = await twin.setUp();
-  process.exitCode = await { day, table, idle }[mode](twin, chain, session, flags);
+  say(`Deployed as ${twin.origin}. Signing in ...`);
+  const session = before === undefined ? await twin.setUp() : await signIn(twin.ask, twin, OWNER);
+  process.exitCode =
+    before === undefined
+      ? await { day, table, idle }[mode](twin, chain, session, flags)
+      : await bothWays(twin, chain, session, flags, before);
 } finally {
   await end();
 }
@@ -63,6 +86,7 @@ async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags):
   const options = { ...flags, settleMs: SETTLE_MS, random: randomFrom(seed + 1), onProgress: say };
   const day = new Day(twin, chain, options);
   await day.open(session);
+  const rushes = await rushesOf(day, twin.gate);
   say(`${flags.shops} shops are open: ${flags.rate} invoices a second and ${flags.clients} clients, for ${seconds} s.`);
   twin.gate.weather = weather;
   await twin.setObjectFaults({ faults: flags.objectFaults, resets: flags.resets });
@@ -87,7 +111,30 @@ async function day(twin: Twin, chain: EvmChain, session: Session, flags: Flags):
   });
   calm();
   say("The day is over. Waiting for what was paid to be seen, and for every event to come ...");
-  const report = reportOf(twin, await day.close(), options);
+  const findings = await day.close();
+  const report = reportOf(twin, { ...findings, wrong: [...findings.wrong, ...rushes.wrong] }, options);
+  console.log(report.text);
+  return report.wrong.length === 0 ? 0 : 1;
+}
+
+/** What the release before does with a database that is reset, with objects that fail and with clocks is not ours. */
+async function bothWays(twin: Twin, chain: EvmChain, session: Session, flags: Flags, before: ReleaseBefore) {
+  const random = randomFrom(flags.seed + 1);
+  const options = { ...flags, hasPeople: false, settleMs: SETTLE_MS, random, onProgress: say };
+  const day = new Day(twin, chain, options);
+  await day.open(session);
+  const hands = new Hands({ twin, owner: OWNER, shops: day.shops });
+  say(`${flags.shops} shops are open; ${flags.rate} invoices a second.`);
+  twin.gate.weather = flags.weather;
+  before.handOver();
+  hands.start();
+  await day.play(() =>
+    playBothWays({ twin, before, hands, ...BOTH_WAYS, onProgress: say }).finally(() => hands.stop()),
+  );
+  say("The day is over. Waiting for what was paid to be seen, and for every event to come ...");
+  const findings = await day.close();
+  // Timers of the release before, and its jobs, which run under one name only, are not ours.
+  const report = reportOf(twin, { ...findings, wrong: [...findings.wrong, ...hands.wrong] }, options, []);
   console.log(report.text);
   return report.wrong.length === 0 ? 0 : 1;
 }

@@ -191,6 +191,46 @@ const tagOf = ({ uploads }: KeptWorker) =>
     .map(({ metadata }) => (metadata.migrations as { readonly new_tag?: string } | undefined)?.new_tag)
     .findLast((tag) => tag !== undefined);
 
+interface MigrationOfObjects {
+  readonly new_tag?: string;
+  readonly steps?: readonly {
+    readonly new_classes?: readonly string[];
+    readonly new_sqlite_classes?: readonly string[];
+  }[];
+}
+
+const migrationIn = ({ metadata }: Upload) => metadata.migrations as MigrationOfObjects | undefined;
+/** The names in the last export of the main module. */
+function exportedBy({ mainModule, modules }: Upload): readonly string[] {
+  const code = modules.find(({ name }) => name === mainModule)?.content.toString() ?? "";
+  const [, names = ""] = [...code.matchAll(/\bexport\s*\{([^{}]*)\}/g)].at(-1) ?? [];
+  return names.split(",").map(
+    (each) =>
+      each
+        .trim()
+        .split(/\s+as\s+/)
+        .at(-1) ?? "",
+  );
+}
+
+/**
+ * Why the platform refuses a deploy; undefined where it does not. A class that has objects stays, and no version of before a class was added comes back
+ * (developers.cloudflare.com/workers/configuration/versions-and-deployments/rollbacks). The code of the second is not published.
+ */
+export function refusalOf(upload: Upload, worker: KeptWorker | undefined): Answer | undefined {
+  const uploads = worker?.uploads ?? [];
+  const before = uploads.lastIndexOf(upload);
+  if (before !== -1 && uploads.slice(before + 1).some((later) => migrationIn(later)?.new_tag !== undefined))
+    return { status: 400, code: 10023, message: "A Durable Object migration has occurred since this version." };
+  const steps = uploads.flatMap((each) => migrationIn(each)?.steps ?? []);
+  const classes = steps.flatMap(({ new_classes: plain = [], new_sqlite_classes: kept = [] }) => [...plain, ...kept]);
+  const exported = exportedBy(upload);
+  const missing = classes.find((name) => !exported.includes(name));
+  if (missing === undefined) return undefined;
+  const message = `New version of script does not export class '${missing}' which is depended on by existing Durable Objects.`;
+  return { status: 400, code: 10064, message };
+}
+
 export const serviceText = (worker: KeptWorker) => ({
   id: worker.name,
   default_environment: {

@@ -21,6 +21,7 @@ import {
   type Queue,
   queueText,
   type Route,
+  refusalOf,
   SUBDOMAIN,
   secretsOf,
   serviceText,
@@ -251,13 +252,10 @@ class AccountState {
         async (asked) => {
           const [name = ""] = asked.parts;
           const upload = await this.#read(await formOf(asked), this.workers.get(name));
-          const worker = this.workers.get(name) ?? {
-            name,
-            uploads: [],
-            versions: new Map<string, Upload>(),
-            deployed: [],
-            crons: [],
-          };
+          const refusal = refusalOf(upload, this.workers.get(name));
+          if (refusal !== undefined) return refusal;
+          const fresh = { name, uploads: [], versions: new Map<string, Upload>(), deployed: [], crons: [] };
+          const worker = this.workers.get(name) ?? fresh;
           this.workers.set(name, worker);
           const id = randomUUID();
           worker.versions.set(id, upload);
@@ -288,6 +286,8 @@ class AccountState {
           const [version] = asked.versions;
           const upload = worker.versions.get(version?.version_id ?? "");
           if (upload === undefined) return { status: 404, code: 10064, message: "This version does not exist." };
+          const refusal = refusalOf(upload, worker);
+          if (refusal !== undefined) return refusal;
           worker.deployed.push(version?.version_id ?? "");
           worker.uploads.push(upload);
           this.strategies.push(strategyIn(asked));

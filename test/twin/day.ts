@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EvmChain } from "../../scripts/demo-story/evm-chain.ts";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/teams/permissions.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS, WEAKEN } from "../../src/accounts/teams/permissions.ts";
 import { assetOn } from "../../src/chains/networks.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { network } from "../support/named-network.ts";
@@ -29,6 +29,8 @@ export interface DayOptions {
   readonly settleMs: number;
   /** Whether shops have an endpoint that hears of every event (true). */
   readonly isWatched?: boolean;
+  /** Whether their people look at them in the console and change the server's key (true, where shops are watched). */
+  readonly hasPeople?: boolean;
   readonly random: () => number;
   readonly onProgress?: (line: string) => void;
 }
@@ -40,7 +42,7 @@ interface Kept {
   readonly fate: Fate;
 }
 
-interface Shop extends Place {
+export interface Shop extends Place {
   readonly receiver: Receiver;
   readonly book: Kept[];
 }
@@ -53,16 +55,20 @@ export interface Findings {
   readonly routes: ReadonlyMap<string, Measured>;
 }
 
-const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.map(keyPermissionName);
+/** Those that the release before has, too. */
+const KEY_PERMISSIONS = SECRET_KEY_PERMISSIONS.filter((each) => each !== WEAKEN).map(keyPermissionName);
 /** The shortest life of an invoice. */
 const SHORT = { expiresInSeconds: 60 };
 /** After a create that will never be answered well. */
 const GIVEN_UP_MS = 1_000;
 /** A key is changed with a factor that was given in the last five minutes, so soon after the set-up. */
 const PEOPLE_PAUSE_MS = 2_000;
+/** A payer who meets a fault on a page opens it again. */
+const MOST_PAGES = 20;
 const MANNERS = ["good", "slow", "failing"] as const;
 /** What the shops take. */
-export const TOKEN = tokenOf("USDT");
+const PAID_IN = "USDT";
+export const TOKEN = tokenOf(PAID_IN);
 
 function tokenOf(code: string): { readonly contract: string; readonly decimals: number } {
   const { contract, decimals } = assetOn(network("ETH"), code) ?? {};
@@ -90,24 +96,32 @@ export class Day {
     this.#client = new Client(twin.ask, options.random);
   }
 
-  /** `session`: the headers of an operator. */
+  get shops(): readonly Shop[] {
+    return this.#shops;
+  }
+
+  /** `session`: the headers of somebody who may make merchants. */
   async open(session: Readonly<Record<string, string>>): Promise<void> {
     this.#session = session;
     for (let shop = 0; shop < this.#options.shops; shop++) this.#shops.push(await this.#openShop(shop, session));
   }
 
-  /** Everything that happens; `during` runs beside it. */
+  /** Everything that happens; `during` runs beside it, and sales go on until it is over. */
   async play(during: () => Promise<void> = async () => {}): Promise<void> {
     const { rate, clients = 0, seconds, onProgress } = this.#options;
     const endMs = Date.now() + seconds * 1_000;
+    let isLast = false;
+    const end = () => {
+      isLast = true;
+    };
+    const isOver = () => isLast && Date.now() >= endMs;
     const beside = during();
-    const saying = setInterval(
-      () => onProgress?.(`${this.created} invoices, ${Math.round((endMs - Date.now()) / 1_000)} s to go`),
-      10_000,
-    );
-    const people = this.#people(endMs).catch((error: unknown) => void this.#wrong.push(`people: ${error}`));
-    const loops = Array.from({ length: clients }, () => this.#createAgainAndAgain(endMs));
-    if (rate > 0) loops.push(this.#createAt(rate, endMs));
+    void beside.then(end, end);
+    const leftS = () => Math.max(0, Math.round((endMs - Date.now()) / 1_000));
+    const saying = setInterval(() => onProgress?.(`${this.created} invoices, ${leftS()} s to go`), 10_000);
+    const people = this.#people(isOver).catch((error: unknown) => void this.#wrong.push(`people: ${error}`));
+    const loops = Array.from({ length: clients }, () => this.#createAgainAndAgain(isOver));
+    if (rate > 0) loops.push(this.#createAt(rate, isOver));
     await Promise.all(loops);
     clearInterval(saying);
     await people;
@@ -117,16 +131,17 @@ export class Day {
   }
 
   /** Each shop's server gets another key, one after the other, while people look at all of them. */
-  async #people(endMs: number): Promise<void> {
+  async #people(isOver: () => boolean): Promise<void> {
     const session = this.#session;
-    if (session === undefined || !(this.#options.isWatched ?? true)) return;
+    const { isWatched = true, hasPeople = isWatched } = this.#options;
+    if (session === undefined || !hasPeople) return;
     const keys = (async () => {
       for (const shop of this.#shops) {
         await sleep(PEOPLE_PAUSE_MS);
         await changeKey(this.#client, shop, session, KEY_PERMISSIONS);
       }
     })();
-    for (let nth = 0; Date.now() < endMs; nth++) {
+    for (let nth = 0; !isOver(); nth++) {
       await sleep(PEOPLE_PAUSE_MS);
       const shop = this.#shops[nth % this.#shops.length];
       if (shop !== undefined) await lookAround(this.#client, shop, session);
@@ -134,17 +149,17 @@ export class Day {
     await keys;
   }
 
-  async #createAt(rate: number, endMs: number): Promise<void> {
+  async #createAt(rate: number, isOver: () => boolean): Promise<void> {
     const { random } = this.#options;
-    while (Date.now() < endMs) {
+    while (!isOver()) {
       void this.#order();
       await sleep((1_000 / rate) * 2 * random());
     }
   }
 
   /** Waits for the answer of a create, and not for what becomes of the invoice. */
-  async #createAgainAndAgain(endMs: number): Promise<void> {
-    while (Date.now() < endMs) if (!(await this.#order())) await sleep(GIVEN_UP_MS);
+  async #createAgainAndAgain(isOver: () => boolean): Promise<void> {
+    while (!isOver()) if (!(await this.#order())) await sleep(GIVEN_UP_MS);
   }
 
   /** Compares the deployment with the book, once everything that was begun has had its time. */
@@ -196,7 +211,7 @@ export class Day {
     const address = `0x${randomBytes(20).toString("hex")}`;
     const wallet = {
       walletType: "DIRECT_WALLET",
-      cryptocurrency: "USDT",
+      cryptocurrency: PAID_IN,
       network: "ETH",
       address,
       requiredConfirmations: 1,
@@ -205,13 +220,21 @@ export class Day {
     return { merchantId, headers, receiver, book: [] };
   }
 
+  /** So many invoices of one shop at once, which nobody pays. */
+  async rush(invoices: number): Promise<void> {
+    const [shop] = this.#shops;
+    if (shop === undefined) throw new Error("no shop is open");
+    await Promise.all(Array.from({ length: invoices }, () => this.#create(shop, "AWAITING_PAYMENT")));
+  }
+
   /** One invoice of some shop; whether it was made. Its answer is waited for, and then its fate goes its way. */
   async #order(): Promise<boolean> {
     const shop = this.#shops[Math.floor(this.#options.random() * this.#shops.length)];
     if (shop === undefined) throw new Error("no shop is open");
-    const creating = this.#create(shop);
+    const fate = fateOf(this.#options.random(), this.#options);
+    const creating = this.#create(shop, fate);
     const following = creating
-      .then((follow) => follow())
+      .then((invoice) => this.#follow(shop, invoice, fate))
       .catch((error: unknown) => void this.#wrong.push(String(error)));
     this.#following.add(following);
     void following.then(() => this.#following.delete(following));
@@ -221,38 +244,58 @@ export class Day {
     );
   }
 
-  /** What is to be done with it is returned. */
-  async #create({ merchantId, headers, book }: Shop): Promise<() => Promise<void>> {
-    const { random } = this.#options;
-    const fate = fateOf(random(), this.#options);
+  async #create({ merchantId, headers, book }: Shop, fate: Fate): Promise<Made> {
     const externalId = randomBytes(8).toString("hex");
     const body = {
       name: "Order",
-      rawAmount: 5 + Math.floor(random() * 900) / 10,
+      rawAmount: 5 + Math.floor(this.#options.random() * 900) / 10,
       externalId,
       ...(fate === "EXPIRED" ? SHORT : {}),
     };
     const root = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const keyed = { ...headers, "idempotency-key": externalId };
-    const made = await this.#good("POST /invoices", root, "POST", keyed, body);
-    const invoice = made.json as { readonly id: string; readonly paymentMethods: readonly Method[] };
+    const invoice: Made = (await this.#good("POST /invoices", root, "POST", keyed, body)).json;
     book.push({ id: invoice.id, fate });
-    return async () => {
-      const cancelling = { ...headers, "idempotency-key": `${externalId}-cancel` };
-      if (fate === "CANCELLED") await this.#good("POST /cancel", `${root}/${invoice.id}/cancel`, "POST", cancelling);
-      if (fate === "PAID")
-        this.#payments.push(this.#pay(invoice.paymentMethods).catch((error) => void this.#wrong.push(String(error))));
-      if (fate === "AWAITING_PAYMENT" && (this.#options.isWatched ?? true))
-        await this.#good("GET /invoices/:id", `${root}/${invoice.id}`, "GET", headers);
-    };
+    return invoice;
   }
 
-  async #pay(methods: readonly Method[]): Promise<void> {
-    const [method] = methods;
-    if (method?.address == null || method.amount === null) throw new Error("an invoice shows no payment");
-    const units = parseUnits(method.amount, TOKEN.decimals);
-    if (!units.ok) throw new Error(`${method.amount} is no amount`);
-    const payment = { contract: TOKEN.contract, to: method.address, units: units.value };
+  async #follow({ merchantId, headers }: Shop, invoice: Made, fate: Fate): Promise<void> {
+    const path = `/api/v1/merchants/merchant/${merchantId}/invoices/${invoice.id}`;
+    if (fate === "CANCELLED") await this.#cancel(path, headers);
+    if (fate === "PAID") {
+      const shown = await this.#shown(path, invoice, headers);
+      this.#payments.push(this.#pay(shown).catch((error) => void this.#wrong.push(String(error))));
+    }
+    if (fate === "AWAITING_PAYMENT" && (this.#options.isWatched ?? true))
+      await this.#good("GET /invoices/:id", path, "GET", headers);
+  }
+
+  /** A cancel whose answer was lost is refused when it is asked again, because the invoice is cancelled. */
+  async #cancel(invoice: string, headers: Shop["headers"]): Promise<void> {
+    await this.#good("POST /cancel", `${invoice}/cancel`, "POST", headers).catch(async (error: unknown) => {
+      const { json } = await this.#good("GET /invoices/:id", invoice, "GET", headers);
+      const isCancelled = (json as { readonly status: string }).status === "CANCELLED";
+      if (!isCancelled || !String(error).includes("INVOICE_NOT_CANCELLABLE")) throw error;
+    });
+  }
+
+  /** Where the payer sends what. An invoice that could not have its amount when it was made gets it when its page is opened. */
+  async #shown(path: string, invoice: Made, headers: Shop["headers"]): Promise<Shown> {
+    let { paymentMethods: methods } = invoice;
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const { address = null, amount = null } = methods.find(({ cryptocurrency }) => cryptocurrency === PAID_IN) ?? {};
+      if (address !== null && amount !== null) return { address, amount };
+      if (page > 0) await sleep(GIVEN_UP_MS);
+      await this.#client.once({ route: "GET /pay/:id", path: `/pay/${invoice.id}`, method: "GET", headers: {} });
+      methods = ((await this.#good("GET /invoices/:id", path, "GET", headers)).json as Made).paymentMethods;
+    }
+    throw new Error(`${invoice.id} shows no payment`);
+  }
+
+  async #pay({ address, amount }: Shown): Promise<void> {
+    const units = parseUnits(amount, TOKEN.decimals);
+    if (!units.ok) throw new Error(`${amount} is no amount`);
+    const payment = { contract: TOKEN.contract, to: address, units: units.value };
     // One after the other: the customers of the chain are few, and two transactions of one at once may take each other's place.
     this.#sending = this.#sending.then(() => this.#chain.sendToken(payment));
     await this.#sending;
@@ -299,7 +342,18 @@ function fateOf(draw: number, { paid, cancelled, expired }: DayOptions): Fate {
   return draw < paid + cancelled + expired ? "EXPIRED" : "AWAITING_PAYMENT";
 }
 
+interface Made {
+  readonly id: string;
+  readonly paymentMethods: readonly Method[];
+}
+
+interface Shown {
+  readonly address: string;
+  readonly amount: string;
+}
+
 interface Method {
+  readonly cryptocurrency: string;
   readonly address: string | null;
   readonly amount: string | null;
 }

@@ -1,6 +1,6 @@
 // A deployment of the twin: made by `npm run deploy`'s own program and real wrangler, set up by its link, and run as it was uploaded.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { deploymentOf } from "../../scripts/deploy/deployment.ts";
@@ -11,16 +11,16 @@ import type { Upload } from "./account-kept.ts";
 import type { Ways } from "./entry.ts";
 import { type Gate, startGate } from "./gate.ts";
 import { HeapWatch } from "./heap.ts";
-import { CHAIN_URL, World } from "./internet.ts";
+import { CHAIN_SOURCES, World } from "./internet.ts";
 import { type Manners, Queues } from "./queues.ts";
 import { Runtime } from "./runtime.ts";
 import { type Store, startStore } from "./store.ts";
 import { type JobFault, jobFaultIn } from "./troubles.ts";
 import type { Weather } from "./weather.ts";
 
-const ROOT = resolve(import.meta.dirname, "../..");
+export const ROOT = resolve(import.meta.dirname, "../..");
 /** Without the banner wrangler asks no registry for a newer version. */
-const QUIET = { NO_COLOR: "1", WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
+const QUIET = { NO_COLOR: "1", WRANGLER_LOG: "log", WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
 /** Characters of a deploy's output that an error shows. */
 const SHOWN = 6_000;
 const HEAP_EVERY_MS = 5_000;
@@ -42,7 +42,12 @@ export interface TwinOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** Hears each line of the log. */
   readonly onLog?: (line: string) => void;
+  /** Instead of `npm run deploy` of this release. */
+  readonly first?: Deploying;
 }
+
+/** Deploys to the account; what was printed. */
+export type Deploying = (account: Account) => Promise<string>;
 
 export interface Asked {
   readonly method?: string;
@@ -84,7 +89,7 @@ export interface TwinAccount {
 }
 
 /** Deploys for the first time. */
-export async function openAccount(options: Pick<TwinOptions, "name" | "variables">): Promise<TwinAccount> {
+export async function openAccount(options: Pick<TwinOptions, "name" | "variables" | "first">): Promise<TwinAccount> {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-twin-"));
   const ended: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true }), () => forget(options.name)];
   const stop = async () => {
@@ -95,10 +100,11 @@ export async function openAccount(options: Pick<TwinOptions, "name" | "variables
     ended.push(() => store.stop());
     const account = await startAccount(store.query);
     ended.push(() => account.stop());
-    const output = await deploy(account, options, true);
+    const { first = (to) => deploy(to, options) } = options;
+    const output = await first(account);
     return {
       ...{ account, store, folder, output, stop },
-      upgrade: async () => void (await deploy(account, options, false)),
+      upgrade: async () => void (await deploy(account, options)),
       wrangler: (args) => run(account, [WRANGLER, ...args]),
     };
   } catch (error) {
@@ -129,8 +135,8 @@ export interface Twin extends Pick<TwinAccount, "account" | "wrangler" | "stop">
   ask(path: string, asked?: Asked): Promise<Answered>;
   /** Runs each cron once, as that of this time. */
   cron(atMs: number): Promise<void>;
-  /** Deploys again; until `settle` the objects run the code that they had. */
-  upgrade(): Promise<void>;
+  /** Deploys again, if need be in another way; until `settle` the objects that are there run the code that they had. */
+  upgrade(how?: Deploying): Promise<void>;
   /** Runs all objects with the newest code, as the platform does at the latest five minutes after an upgrade. */
   settle(): Promise<void>;
   /** Opens the set-up link; the headers of the operator's session. */
@@ -146,9 +152,7 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
     for (const end of ended.splice(0).reverse()) await end();
   };
   try {
-    const link = /https:\S+\/setup#(\S+)/.exec(output);
-    if (link?.[1] === undefined) throw new Error(`the deploy made no set-up link:\n${output.slice(-SHOWN)}`);
-    const origin = new URL(link[0]).origin;
+    const origin = originOf(name);
     const upload = newest(account, name);
     const world = new World(options.chainUrl);
     const timers = new Map<string, number>();
@@ -157,6 +161,7 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
     const troubles = new Map<string, number[]>();
     const note = (kind: string) => void troubles.set(kind, [...(troubles.get(kind) ?? []), Date.now()]);
     const databases = databasesOf(upload);
+    const made = new Set<string>();
     const gate = await startGate({
       store,
       weather: options.weather,
@@ -180,6 +185,7 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
         queues.send(queue, body);
       },
       onCalls: (more) => (calls.objects += more),
+      onMade: (id) => made.add(id),
       onTimers: (object, most) => timers.set(object, Math.max(most, timers.get(object) ?? 0)),
       onLog: (line) => {
         const fault = jobFaultIn(line, Date.now());
@@ -196,6 +202,8 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
     const change = async (code: Parameters<Runtime["change"]>[0]) => {
       note("recycled");
       await runtime.change(code);
+      // None of them is awake any more, and one that nobody calls has the newest code when it is.
+      made.clear();
       heap.begun();
       note("recycled");
     };
@@ -209,15 +217,17 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
     const ask = asking(runtime, origin, calls);
     return {
       ...{ account, world, gate, queues, origin, timers, calls, troubles, jobFaults, heap, ask, cron, stop },
-      upgrade: async () => {
-        await opened.upgrade();
-        await change({ edge: newest(account, name) });
+      upgrade: async (how) => {
+        const before = newest(account, name);
+        await (how === undefined ? opened.upgrade() : how(account));
+        const now = newest(account, name);
+        await change({ edge: now, objects: now, older: { upload: before, ids: new Set(made) } });
       },
-      settle: () => change({ objects: newest(account, name) }),
+      settle: () => change({ older: undefined }),
       setObjectFaults: (shares) => runtime.setWays(shares),
       recycle: () => change({}),
       wrangler,
-      setUp: () => redeem(ask, origin, link[1] ?? ""),
+      setUp: () => redeem(ask, origin, linkIn(output)),
     };
   } catch (error) {
     await stop();
@@ -252,6 +262,15 @@ function parsed(text: string): never {
   }
 }
 
+/** Of a deployment without a domain, in the account's one subdomain. */
+export const originOf = (name: string) => `https://${name}.example.workers.dev`;
+
+function linkIn(output: string): string {
+  const [, token] = /https:\S+\/setup#(\S+)/.exec(output) ?? [];
+  if (token === undefined) throw new Error(`the deploy made no set-up link:\n${output.slice(-SHOWN)}`);
+  return token;
+}
+
 function newest(account: Account, name: string): Upload {
   const upload = account.worker(name)?.uploads.at(-1);
   if (upload === undefined) throw new Error(`nothing was uploaded as ${name}`);
@@ -261,31 +280,35 @@ function newest(account: Account, name: string): Upload {
 const databasesOf = ({ bindings }: Upload): ReadonlyMap<string, string> =>
   new Map(bindings.filter(({ type }) => type === "d1").map(({ name, id }) => [name, String(id)]));
 
-/** `npm run deploy`; what it printed. */
+/** `npm run deploy`, for the first time with all answers; what it printed. */
 async function deploy(
   account: Account,
   { name, variables = {} }: Pick<TwinOptions, "name" | "variables">,
-  isFirst: boolean,
 ): Promise<string> {
-  if (isFirst) {
-    const { folder, secretsFile } = deploymentOf(name);
+  const { folder, secretsFile, rememberedFile } = deploymentOf(name);
+  if (!existsSync(join(ROOT, secretsFile))) {
     mkdirSync(join(ROOT, folder), { recursive: true, mode: 0o700 });
-    const sources = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: CHAIN_URL }] });
-    writeFileSync(join(ROOT, secretsFile), `CHAIN_SOURCES='${sources}'\n`, { mode: 0o600 });
+    writeFileSync(join(ROOT, secretsFile), `CHAIN_SOURCES='${CHAIN_SOURCES}'\n`, { mode: 0o600 });
   }
   const given = Object.entries(variables).flatMap(([variable, value]) => ["--var", `${variable}=${value}`]);
+  const isFirst = !existsSync(join(ROOT, rememberedFile));
   const answers = isFirst ? ["--location", "weur", "--workers-dev", "--mail", "none", ...given] : [];
-  const { status, output } = await run(account, ["scripts/deploy.ts", "--name", name, ...answers, "--yes"]);
-  if (status !== 0) throw new Error(`the deploy failed:\n${output.slice(-SHOWN)}`);
+  return good(account, ["scripts/deploy.ts", "--name", name, ...answers, "--yes"]);
+}
+
+/** As `run`; throws with the end of what was printed if it failed, or if the account did not know what it was asked. */
+export async function good(account: Account, args: readonly string[], folder = ROOT): Promise<string> {
+  const { status, output } = await run(account, args, folder);
+  if (status !== 0) throw new Error(`${args[0]} failed:\n${output.slice(-SHOWN)}`);
   if (account.unknown.length > 0) throw new Error(`wrangler asked what the account does not know: ${account.unknown}`);
   return output;
 }
 
-/** A program in Node, in the root, with the account as Cloudflare. */
-async function run(account: Account, args: readonly string[]) {
+/** A program in Node, in the folder, with the account as Cloudflare. */
+export async function run(account: Account, args: readonly string[], folder = ROOT) {
   const { VITEST: _, VITEST_POOL_ID: __, VITEST_WORKER_ID: ___, ...environment } = process.env;
   const child = spawn(process.execPath, args, {
-    cwd: ROOT,
+    cwd: folder,
     env: {
       ...environment,
       ...QUIET,

@@ -36,6 +36,34 @@ export interface Ways {
   readonly resets: number;
 }
 
+/** Objects that keep the code, the variables and the secrets that they had when they were made. */
+export interface OlderObjects {
+  /** Its main module, as it is imported. */
+  readonly uploaded: string;
+  readonly ids: readonly string[];
+  /** Names of all its bindings, and the texts of those that are texts. */
+  readonly bindings: readonly string[];
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** Each object is of the older release or of this one from its construction on, as in production, where nobody asks for a class but for an object. */
+const eitherModule = (classes: readonly string[], { uploaded, ids, bindings, texts }: OlderObjects) => `
+import { DurableObject } from "cloudflare:workers";
+import * as older from ${JSON.stringify(uploaded)};
+const ids = new Set(${JSON.stringify(ids)});
+const bindings = new Set(${JSON.stringify([...bindings, "TWIN", "ASSETS"])});
+const olderEnv = (env) => ({ ...Object.fromEntries(Object.entries(env).filter(([name]) => bindings.has(name))), ...${JSON.stringify(texts)} });
+function either(Newer, Base, name) {
+  const Older = Base === undefined ? Newer : inTwin(Base, name);
+  return class extends DurableObject {
+    constructor(ctx, env) {
+      return ids.has(ctx.id.toString()) ? new Older(ctx, Older === Newer ? env : olderEnv(env)) : new Newer(ctx, env);
+    }
+  };
+}
+${classes.map((name) => `export const ${name} = either(inTwin(uploaded.${name}, "${name}"), older.${name}, "${name}");`).join("\n")}
+`;
+
 /** What the platform says of its objects (developers.cloudflare.com/durable-objects/best-practices/error-handling), with the flags of such errors. */
 export const OBJECT_FAULTS = {
   refused: [
@@ -57,7 +85,7 @@ globalThis.Date = class Date extends Real {
 `;
 
 /** Of the Worker that has the objects: its handlers are the twin's own, and nobody else asks it anything. */
-export function objectsModule(uploaded: string, classes: readonly string[], ways: Ways): string {
+export function objectsModule(uploaded: string, classes: readonly string[], ways: Ways, older?: OlderObjects): string {
   return `
 import "./twin-clock.js";
 import { here, later } from "./twin-timers.js";
@@ -98,6 +126,7 @@ function inTwin(Base, name) {
     constructor(ctx, env) {
       const say = ({ most }) => { if (most > 2) tell(env, { name, id: ctx.id.toString(), most }); };
       const object = { timers: new Set(), most: 0, tell: say, env, ctx };
+      tell(env, { made: ctx.id.toString() });
       return here.run(object, () => { super(ctx, env); Object.defineProperty(this, "twin", { value: object, enumerable: false }); return this; });
     }
   }
@@ -114,7 +143,7 @@ function inTwin(Base, name) {
   return Twin;
 }
 export default { async fetch(request) { ways = { ...ways, ...(await request.json()) }; return new Response(""); } };
-${classes.map((name) => `export const ${name} = inTwin(uploaded.${name}, ${JSON.stringify(name)});`).join("\n")}
+${older === undefined ? classes.map((name) => `export const ${name} = inTwin(uploaded.${name}, ${JSON.stringify(name)});`).join("\n") : eitherModule(classes, older)}
 `;
 }
 

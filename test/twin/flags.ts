@@ -23,6 +23,9 @@ export const HELP = `npm run twin -- [flags]     plays a day of some shops on th
   --no-upgrade          without an upgrade in the middle
   --seed <n>            of what is drawn (1)
 
+npm run twin -- --from-before    a deployment of the release before, made by hand as its documents say; it is upgraded, brought back and upgraded again,
+                      while people of the shops take rights away. Each of the seven parts lasts until every act was done in it, and sales as long
+
 npm run twin -- --table     1, 16 and 64 clients, each with a near, a usual and a far database
 
   --seconds <n>         for each of the nine (20)
@@ -53,6 +56,7 @@ export interface Flags {
   /** On average between two times that all isolates begin anew; 0 for never. */
   readonly recycleEveryMs: number;
   readonly isUpgraded: boolean;
+  readonly isFromBefore: boolean;
   readonly seed: number;
 }
 
@@ -62,7 +66,7 @@ const OPTIONS = {
   ...{ minutes: text("2"), shops: text("3"), clients: text("0"), paid: text("0.4"), weather: text("usual") },
   ...{ stalls: text("1"), "stall-seconds": text("25"), faults: text("0.002"), seed: text("1"), seconds: text("20") },
   ...{ "object-faults": text("0.002"), clocks: text("100"), resets: text("0"), recycle: text("0") },
-  ...{ rate: open, read: open, write: open, "no-upgrade": yes, table: yes, idle: yes, help: yes },
+  ...{ rate: open, read: open, write: open, "no-upgrade": yes, "from-before": yes, table: yes, idle: yes, help: yes },
 };
 const valuesOf = (args: readonly string[]) => parseArgs({ args: [...args], options: OPTIONS }).values;
 type Values = ReturnType<typeof valuesOf>;
@@ -102,7 +106,7 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
     rate: Number(values.rate ?? (clients > 0 ? 0 : 5)),
     ...{ objectFaults: number("object-faults"), clockMs: number("clocks") },
     ...{ resets: number("resets"), recycleEveryMs: number("recycle") * 1_000 },
-    ...{ isUpgraded: !values["no-upgrade"], seed: number("seed") },
+    ...{ isUpgraded: !values["no-upgrade"], isFromBefore: values["from-before"], seed: number("seed") },
   };
   if (flags.rate === 0 && clients === 0) return "Nobody creates an invoice: give --rate or --clients.";
   const needed = stalls.reduce((sum, stall) => sum + stall + RECOVERY_MS / 1_000, 0);

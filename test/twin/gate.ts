@@ -12,6 +12,7 @@ const QUERY_LIMIT_MS = 30_000;
 /** Calls that may wait for a database; the number is not public, that there is one is. */
 const MOST_WAITING = 200;
 const CROWDED = "D1 DB is overloaded. Too many requests queued.";
+const RESET = "D1 DB exceeded its CPU time limit and was reset.";
 const TIMED_OUT = "D1 DB storage operation exceeded timeout which caused object to be reset.";
 
 export interface Counts {
@@ -19,6 +20,8 @@ export interface Counts {
   calls: number;
   statements: number;
   failed: number;
+  /** Calls that met a database that is reset again and again. */
+  reset: number;
   rowsRead: number;
   rowsWritten: number;
   /** Milliseconds of each call, waiting included. */
@@ -36,6 +39,8 @@ export interface Gate {
   readonly stalls: readonly Stall[];
   /** From now on the database answers nothing for so long. */
   stall(ms: number): void;
+  /** For so long from the next call on, each fails: the database is reset again and again, because a statement takes too much of it. */
+  resetForMs: number;
   stop(): Promise<void>;
 }
 
@@ -48,7 +53,16 @@ export interface GateOptions {
 }
 
 export async function startGate(options: GateOptions): Promise<Gate> {
-  const counts: Counts = { calls: 0, statements: 0, failed: 0, rowsRead: 0, rowsWritten: 0, times: [], failedAt: [] };
+  const counts: Counts = {
+    calls: 0,
+    statements: 0,
+    failed: 0,
+    reset: 0,
+    rowsRead: 0,
+    rowsWritten: 0,
+    times: [],
+    failedAt: [],
+  };
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => answer(response, 500, { error: String(error) }));
   });
@@ -61,6 +75,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     weather: options.weather,
     stalls,
     stall: (ms) => void stalls.push({ startMs: Date.now(), endMs: Date.now() + ms }),
+    resetForMs: 0,
     stop: () => {
       server.closeAllConnections();
       return new Promise((done) => server.close(() => done()));
@@ -89,8 +104,10 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     const isRead = texts.every((sql) => /^\s*(select|explain)/i.test(sql));
     const { read, write, faults } = gate.weather;
     const wayMs = drawMs(isRead ? read : write, options.random);
-    const fault = options.random() < faults ? D1_FAULTS[Math.floor(options.random() * D1_FAULTS.length)] : undefined;
-    const isLost = fault !== undefined && !isRefusal(fault) && options.random() < 0.5;
+    const drawn = options.random() < faults ? D1_FAULTS[Math.floor(options.random() * D1_FAULTS.length)] : undefined;
+    const isReset = meetsReset();
+    const fault = isReset ? RESET : drawn;
+    const isLost = !isReset && fault !== undefined && !isRefusal(fault) && options.random() < 0.5;
     await sleep(wayMs / 2);
     const given =
       fault !== undefined && !isLost
@@ -108,6 +125,16 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     counts.times.push(Date.now() - begunMs);
     response.writeHead(status, { "content-type": "application/json" });
     response.end(text);
+  }
+
+  let resetUntilMs = 0;
+  function meetsReset(): boolean {
+    const nowMs = Date.now();
+    if (gate.resetForMs > 0) resetUntilMs = nowMs + gate.resetForMs;
+    gate.resetForMs = 0;
+    const isReset = nowMs < resetUntilMs;
+    if (isReset) counts.reset += 1;
+    return isReset;
   }
 
   /** One at a time, as a database does it; what has waited too long is refused, and what stands first waits for the end of a stall. */

@@ -3,11 +3,15 @@ import { Buffer } from "node:buffer";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Request, Response } from "miniflare";
 import { verifyWebhook } from "../../client/webhook.ts";
+import { RESEND_URL } from "../../src/platform/mail/provider.ts";
 import { CLOUDFLARE_RESOLVER_URL } from "../../src/platform/resolver/host-resolver-client.ts";
 import { COINBASE, coingecko, frankfurter, KRAKEN } from "../support/rate-payloads.ts";
 import type { Internet } from "./runtime.ts";
 
-export const CHAIN_URL = "https://eth.chain-source.net/";
+const CHAIN_URL = "https://eth.chain-source.net/";
+/** As deployments name it. */
+export const CHAIN_SOURCES = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: CHAIN_URL }] });
+const MAIL_HOST = new URL(RESEND_URL).host;
 const RESOLVER_HOST = new URL(CLOUDFLARE_RESOLVER_URL).host;
 const RECEIVER_HOST = "hooks.corner-shops.net";
 
@@ -25,6 +29,11 @@ export interface Receiver {
   failures: number;
 }
 
+export interface SentMail {
+  readonly to: string;
+  readonly text: string;
+}
+
 interface Accepted {
   readonly type: string;
   readonly invoiceId: string | undefined;
@@ -37,6 +46,8 @@ const FAILURES = 2;
 
 export class World {
   readonly receivers: Receiver[] = [];
+  /** What was sent through Resend, oldest first. */
+  readonly mails: SentMail[] = [];
   readonly #chainUrl: string;
 
   constructor(chainUrl: string) {
@@ -54,6 +65,7 @@ export class World {
     const { host } = new URL(request.url);
     if (host === new URL(CHAIN_URL).host) return this.#chain(request);
     if (host === RECEIVER_HOST) return this.#deliver(request);
+    if (host === MAIL_HOST) return this.#post(request);
     if (host === RESOLVER_HOST) return resolved(new URL(request.url).searchParams.get("type"));
     const prices = PRICES[host]?.();
     if (prices === undefined) return new Response("nobody is here", { status: 503 });
@@ -65,6 +77,14 @@ export class World {
     const answer = await fetch(this.#chainUrl, init);
     return new Response(await answer.text(), {
       status: answer.status,
+      headers: { "content-type": "application/json" },
+    });
+  }
+
+  async #post(request: Request): Promise<Response> {
+    const { to, text } = (await request.json()) as { readonly to: readonly string[]; readonly text: string };
+    for (const each of to) this.mails.push({ to: each, text });
+    return new Response(JSON.stringify({ id: `mail-${this.mails.length}` }), {
       headers: { "content-type": "application/json" },
     });
   }

@@ -46,8 +46,14 @@ export function wrongOf(twin: Pick<Twin, "timers" | "jobFaults" | "gate" | "trou
   ];
 }
 
-export function reportOf(twin: Twin, findings: Findings, { seconds, shops }: DayOptions): Report {
-  const wrong = [...findings.wrong, ...wrongOf(twin)];
+/** `ours`: what is wrong beside the shops' findings. */
+export function reportOf(
+  twin: Twin,
+  findings: Findings,
+  { seconds, shops }: DayOptions,
+  ours: readonly string[] = wrongOf(twin),
+): Report {
+  const wrong = [...findings.wrong, ...ours];
   const { counts } = twin.gate;
   const routes = [...findings.routes].map(([route, measured]) => routeLine(route, measured));
   const d1 = quantiles(counts.times);

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare, type Request, Response } from "miniflare";
 import type { Upload, UploadedBinding } from "./account-kept.ts";
-import { clockModule, edgeModule, objectsModule, TIMERS_MODULE, type Ways } from "./entry.ts";
+import { clockModule, edgeModule, type OlderObjects, objectsModule, TIMERS_MODULE, type Ways } from "./entry.ts";
 import { heapBytes } from "./heap.ts";
 import type { Consume } from "./queues.ts";
 
@@ -14,8 +14,10 @@ export interface RuntimeOptions {
   readonly name: string;
   /** Its code serves requests, jobs and messages. */
   readonly edge: Upload;
-  /** Its code runs the objects: after an upgrade, for some minutes, that of the release before. */
+  /** Its code runs the objects, but for those that are older. */
   readonly objects: Upload;
+  /** After an upgrade, for some minutes: the objects that were awake before it, and the code that they keep. One that is made meanwhile has the newer one. */
+  readonly older?: { readonly upload: Upload; readonly ids: ReadonlySet<string> } | undefined;
   readonly folder: string;
   readonly gate: URL;
   readonly ways: Ways;
@@ -23,6 +25,8 @@ export interface RuntimeOptions {
   readonly onMessage: (queue: string, body: unknown) => void;
   /** The most timers that an object had at once, when there are more than before. */
   readonly onTimers: (object: string, most: number) => void;
+  /** The id of an object that was made or woken. */
+  readonly onMade: (id: string) => void;
   /** So many more calls of objects. */
   readonly onCalls: (calls: number) => void;
   /** A call of an object failed, as `ways` have it. */
@@ -70,7 +74,7 @@ export class Runtime {
    * Other code for the edge, the objects, both or neither. All isolates begin anew, as when a machine is replaced, and requests are cut; messages and crons that are
    * at work end first, because the way to their handlers would stay broken.
    */
-  async change(code: Partial<Pick<RuntimeOptions, "edge" | "objects">> = {}): Promise<void> {
+  async change(code: Partial<Pick<RuntimeOptions, "edge" | "objects" | "older">> = {}): Promise<void> {
     const before = this.#changing;
     this.#changing = (async () => {
       await before;
@@ -116,7 +120,7 @@ export class Runtime {
 }
 
 function optionsOf(options: RuntimeOptions) {
-  const { name, edge, objects, folder } = options;
+  const { name, edge, folder } = options;
   return convertV4MiniflareOptions({
     defaultPersistRoot: join(folder, "objects"),
     cf: false,
@@ -124,10 +128,7 @@ function optionsOf(options: RuntimeOptions) {
     handleStructuredLogs: ({ message }: { readonly message: string }) => options.onLog(message),
     workers: [
       workerOf(options, edgeName(name), edge, [edgeModule(mainOf(edge), classesOf(edge)), clockModule(0)]),
-      workerOf(options, objectsName(name), objects, [
-        objectsModule(mainOf(objects), classesOf(objects), options.ways),
-        clockModule(options.ways.clockMs),
-      ]),
+      objectsWorker(options),
       takerOf(options, `${name}-taker`),
     ],
   } as never);
@@ -139,6 +140,16 @@ const ofType = (upload: Upload, type: string): readonly UploadedBinding[] =>
 const objectsOf = (upload: Upload) => ofType(upload, "durable_object_namespace");
 const classesOf = (upload: Upload) => objectsOf(upload).map(({ class_name: className }) => String(className));
 const mainOf = ({ mainModule }: Upload) => `./${mainModule}`;
+
+/** During an upgrade its objects are of two releases, and it has the bindings of both. */
+function objectsWorker(options: RuntimeOptions) {
+  const { name, objects, older, ways } = options;
+  const upload = older === undefined ? objects : withBindingsOf(objects, older.upload);
+  const entry = objectsModule(mainOf(upload), classesOf(upload), ways, older && olderObjects(older));
+  const worker = workerOf(options, objectsName(name), upload, [entry, clockModule(ways.clockMs)]);
+  const others = (older?.upload.modules ?? []).flatMap((module) => moduleOf(module, OLDER));
+  return { ...worker, modules: [...worker.modules, ...others] };
+}
 
 function workerOf(options: RuntimeOptions, name: string, upload: Upload, [entry, clock]: readonly [string, string]) {
   const { gate, internet, onTimers, onFault } = options;
@@ -152,7 +163,7 @@ function workerOf(options: RuntimeOptions, name: string, upload: Upload, [entry,
       { type: "ESModule", path: "/twin-entry.js", contents: entry },
       { type: "ESModule", path: "/twin-clock.js", contents: clock },
       { type: "ESModule", path: "/twin-timers.js", contents: TIMERS_MODULE },
-      ...upload.modules.flatMap(moduleOf),
+      ...upload.modules.flatMap((module) => moduleOf(module, "/")),
     ],
     compatibilityDate: upload.compatibilityDate,
     compatibilityFlags: [...upload.compatibilityFlags],
@@ -177,6 +188,7 @@ function workerOf(options: RuntimeOptions, name: string, upload: Upload, [entry,
         const asked = new URL(request.url).searchParams;
         const fault = asked.get("fault");
         if (fault !== null) onFault(fault);
+        else if (asked.has("made")) options.onMade(String(asked.get("made")));
         else if (asked.has("n")) options.onCalls(Number(asked.get("n")));
         else onTimers(`${asked.get("name")} ${asked.get("id")}`, Number(asked.get("most")));
         return new Response("");
@@ -220,9 +232,28 @@ const MODULE_TYPES: Readonly<Record<string, string>> = {
   "text/plain": "Text",
 };
 
-function moduleOf({ name, type, content }: Upload["modules"][number]) {
+function moduleOf({ name, type, content }: Upload["modules"][number], folder: string) {
   const kind = MODULE_TYPES[type];
-  return kind === undefined ? [] : [{ type: kind, path: join("/", name), contents: content.toString() }];
+  return kind === undefined ? [] : [{ type: kind, path: join(folder, name), contents: content.toString() }];
+}
+
+/** Where the modules of older objects are, beside the others. */
+const OLDER = "/older";
+
+function olderObjects({ upload, ids }: NonNullable<RuntimeOptions["older"]>): OlderObjects {
+  const texts = [...ofType(upload, "plain_text"), ...ofType(upload, "secret_text")];
+  return {
+    uploaded: `.${OLDER}/${upload.mainModule}`,
+    ids: [...ids],
+    bindings: upload.bindings.map(({ name }) => name),
+    texts: Object.fromEntries(texts.map(({ name, text }) => [name, String(text)])),
+  };
+}
+
+/** Objects of two releases are in one Worker, which therefore has the bindings of both. */
+function withBindingsOf(upload: Upload, older: Upload): Upload {
+  const own = new Set(upload.bindings.map(({ name }) => name));
+  return { ...upload, bindings: [...upload.bindings, ...older.bindings.filter(({ name }) => !own.has(name))] };
 }
 
 /** Written once for an upload, each in its own: the runtime serves files from a folder, and those of two releases at once. */

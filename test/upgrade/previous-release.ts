@@ -53,18 +53,30 @@ export interface Checkout {
   remove(): void;
 }
 
-/** The files of the release with our packages and our migrations. Its tests and its server then use them as their own. */
-export function checkOutOnOurTables(revision: string): Checkout {
+/** The files of the release with our packages. */
+export function checkOut(revision: string): Checkout {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-previous-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const archive = execFileSync("git", ["archive", revision], { cwd: ROOT, maxBuffer: 1 << 29 });
     execFileSync("tar", ["-x", "-C", folder], { input: archive });
     symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    return { folder, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** With our migrations, too. Its tests and its server then use them as their own. */
+export function checkOutOnOurTables(revision: string): Checkout {
+  const checkout = checkOut(revision);
+  const { folder, remove } = checkout;
+  try {
     rmSync(join(folder, "migrations"), { recursive: true });
     cpSync(join(ROOT, "migrations"), join(folder, "migrations"), { recursive: true });
     if (!existsSync(join(folder, "test/contract"))) throw new Error(`${revision} has no contract tests`);
-    return { folder, remove };
+    return checkout;
   } catch (error) {
     remove();
     throw error;

@@ -6,6 +6,7 @@ import { randomFrom } from "../../support/random.ts";
 import { Day, type Findings, TOKEN } from "../../twin/day.ts";
 import { openTwin, type Twin } from "../../twin/deployment.ts";
 import { wrongOf } from "../../twin/report.ts";
+import { type Rushes, rushesOf } from "../../twin/rush.ts";
 import { USUAL } from "../../twin/weather.ts";
 
 const FAULTS = 0.005;
@@ -16,6 +17,7 @@ describe("a deployment as it will live", () => {
   let chain: EvmChain;
   let twin: Twin;
   let findings: Findings;
+  let rushes: Rushes;
 
   beforeAll(async () => {
     chain = await startEvmChain([TOKEN.contract], { blockSeconds: 1 });
@@ -27,6 +29,7 @@ describe("a deployment as it will live", () => {
     });
     const day = new Day(twin, chain, { ...DAY, random: randomFrom(2) });
     await day.open(await twin.setUp());
+    rushes = await rushesOf(day, twin.gate);
     twin.gate.weather = { ...USUAL, faults: FAULTS };
     await twin.setObjectFaults({ faults: OBJECT_FAULTS, resets: 0 });
     await day.play(async () => {
@@ -45,6 +48,11 @@ describe("a deployment as it will live", () => {
     expect(findings.created).toBeGreaterThan(20);
     expect(findings.paid).toBeGreaterThan(5);
     expect(findings.events).toBeGreaterThan(findings.created * 2);
+  });
+
+  it("asks a database that is reset for all waiting requests together, and not for each", () => {
+    expect(rushes.wrong).toEqual([]);
+    expect(rushes.reset).toBeGreaterThan(0);
   });
 
   it("was really slow and faulty, under queues of its own name", () => {

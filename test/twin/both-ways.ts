@@ -1,0 +1,51 @@
+// A deployment goes from the release before to this one, back, and to this one again, while shops sell and their people work. Each combination of the edge's
+// code and the objects' lasts until every act was done under it.
+
+import type { Twin } from "./deployment.ts";
+import type { Combination, Hands, Release } from "./hands.ts";
+import type { ReleaseBefore } from "./releases.ts";
+
+export interface BothWays {
+  readonly twin: Twin;
+  readonly before: ReleaseBefore;
+  readonly hands: Hands;
+  /** How often each act is done under each combination, and how long that may take. */
+  readonly times: number;
+  readonly withinMs: number;
+  readonly onProgress?: (line: string) => void;
+}
+
+const [OLD, NEW] = ["the release before", "this release"] as const;
+
+const part = (name: string, edge: Release, objects: Release): Combination => ({ name, edge, objects });
+
+/** In the order in which they are played. */
+export const COMBINATIONS: readonly Combination[] = [
+  part("before the upgrade", OLD, OLD),
+  part("upgraded, old objects", NEW, OLD),
+  part("upgraded", NEW, NEW),
+  part("brought back, new objects", OLD, NEW),
+  part("brought back", OLD, OLD),
+  part("upgraded again, old objects", NEW, OLD),
+  part("upgraded again", NEW, NEW),
+];
+
+export async function playBothWays({ twin, before, hands, times, withinMs, onProgress }: BothWays): Promise<void> {
+  let last: Combination | undefined;
+  for (const combination of COMBINATIONS) {
+    hands.combination = undefined;
+    if (last !== undefined && last.edge !== combination.edge) await changeEdge({ twin, before }, combination.edge);
+    else if (last !== undefined) await twin.settle();
+    last = combination;
+    onProgress?.(
+      `${combination.name}: the edge runs ${combination.edge}, and objects that were awake ${combination.objects}.`,
+    );
+    hands.combination = combination;
+    await hands.until(combination, times, withinMs);
+  }
+}
+
+async function changeEdge({ twin, before }: Pick<BothWays, "twin" | "before">, edge: Release): Promise<void> {
+  if (edge === NEW) await twin.upgrade();
+  else await twin.upgrade(before.bringBack);
+}

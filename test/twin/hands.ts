@@ -1,0 +1,244 @@
+// What the people of busy shops do all day beside the sales: they take rights away. Each act must be answered well whenever the edge runs this release,
+// whatever the objects run: somebody who takes a key away cannot wait until a release has rolled out.
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Shop } from "./day.ts";
+import type { Answered, Asked, Twin } from "./deployment.ts";
+import { type Headers, INVITATION, mailed, signIn } from "./sign-in.ts";
+
+export const ACTS = ["delete an API key", "remove a member", "disable a wallet"] as const;
+export type Act = (typeof ACTS)[number];
+
+/** Which releases run, in one part of a day. */
+export interface Combination {
+  /** Of that part. */
+  readonly name: string;
+  readonly edge: Release;
+  readonly objects: Release;
+}
+export type Release = "this release" | "the release before";
+/** Under which an act was done. */
+export const doneUnder = ({ name }: Combination, act: Act) => `${name}: ${act}`;
+
+/** In a row, of one act. The weather fails a few requests in a hundred. */
+const MOST_REFUSALS = 4;
+const PAUSE_MS = { first: 250, most: 4_000 };
+/** A preparation is given up, and its round with it. */
+const PREPARED_WITHIN_MS = 60_000;
+/** A session's factor counts for five minutes. */
+const SESSION_MS = 200_000;
+const BETWEEN_ROUNDS_MS = 200;
+const PERMISSIONS = ["INVOICE_VIEW", "INVOICE_CREATE"];
+const BROKEN = 599;
+
+interface Office {
+  readonly root: string;
+  /** Its path. */
+  readonly wallet: string;
+  /** Of a key. */
+  readonly secret: string;
+}
+
+export interface HandsOptions {
+  readonly twin: Twin;
+  readonly owner: string;
+  readonly shops: readonly Shop[];
+}
+
+export class Hands {
+  readonly wrong: string[] = [];
+  /** How often each act was done, by the name of the combination and the act. */
+  readonly done = new Map<string, number>();
+  /** Acts and preparations that were given up while the release before was at the edge, or while releases changed. */
+  givenUp = 0;
+  #combination: Combination | undefined;
+  #session: { readonly headers: Headers; readonly sinceMs: number } | undefined;
+  /** By the root of the shop whose people are there. */
+  readonly #offices = new Map<string, Office>();
+  readonly #options: HandsOptions;
+  readonly #working: Promise<void>[] = [];
+  #isOver = false;
+
+  constructor(options: HandsOptions) {
+    this.#options = options;
+  }
+
+  /** What is done from now on counts as done under this; undefined while releases change. */
+  set combination(combination: Combination | undefined) {
+    this.#combination = combination;
+  }
+
+  start(): void {
+    for (const shop of this.#options.shops) this.#working.push(this.#work(shop));
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#working);
+  }
+
+  /** Resolves once each act was done so often under the combination; says what was not within the time. */
+  async until(combination: Combination, times: number, withinMs: number): Promise<void> {
+    const lateMs = Date.now() + withinMs;
+    const missing = () => ACTS.filter((act) => (this.done.get(doneUnder(combination, act)) ?? 0) < times);
+    while (missing().length > 0 && Date.now() < lateMs) await sleep(100);
+    for (const act of missing()) this.wrong.push(`${combination.name}: nobody could ${act} ${times} times`);
+  }
+
+  async #work(shop: Shop): Promise<void> {
+    const root = `/api/v1/merchants/merchant/${shop.merchantId}`;
+    while (!this.#isOver) {
+      for (const part of [this.#rotateKey, this.#disableWallet, this.#removeMember]) {
+        if (this.#isOver) return;
+        await part.call(this, root).catch((error: unknown) => {
+          this.givenUp += 1;
+          const under = this.#combination;
+          if (under?.edge === "this release" && !(error instanceof ChangedError))
+            this.wrong.push(`${under.name}: ${error instanceof Error ? error.message : error}`);
+        });
+        await sleep(BETWEEN_ROUNDS_MS);
+      }
+    }
+  }
+
+  /** A new key, which is used, and the old one is deleted. */
+  async #rotateKey(root: string): Promise<void> {
+    const [older, newer] = [await this.#newKey(root), await this.#newKey(root)];
+    const view = `${root}/invoices?limit=1`;
+    for (const { secret } of [older, newer]) await this.#prepare(view, { headers: { "x-api-key": secret } });
+    await this.#act("delete an API key", `${root}/api-keys/${older.id}`, { method: "DELETE" });
+    await this.#refused(view, { "x-api-key": older.secret }, "a deleted key");
+    await this.#prepare(view, { headers: { "x-api-key": newer.secret } });
+    await this.#act("delete an API key", `${root}/api-keys/${newer.id}`, { method: "DELETE" });
+  }
+
+  async #newKey(root: string): Promise<{ readonly id: string; readonly secret: string }> {
+    const body = { name: "rotated", kind: "SECRET", permissions: PERMISSIONS };
+    return (await this.#prepare(`${root}/api-keys`, { method: "POST", headers: await this.#asOwner(), body })).json;
+  }
+
+  /** In an office of their own: a shop that takes two coins asks its payers to choose. A create before each act keeps the office's object awake. */
+  async #disableWallet(root: string): Promise<void> {
+    const office = this.#offices.get(root) ?? (await this.#openOffice());
+    this.#offices.set(root, office);
+    const order = { name: "Paper", rawAmount: 5 };
+    await this.#prepare(`${office.root}/invoices`, {
+      method: "POST",
+      headers: { "x-api-key": office.secret },
+      body: order,
+    });
+    await this.#act("disable a wallet", office.wallet, { method: "PATCH", body: { isEnabled: false } });
+    const { json } = await this.#prepare(office.wallet, { headers: await this.#asOwner() });
+    if ((json as { readonly isEnabled: boolean }).isEnabled && this.#combination?.edge === "this release")
+      this.wrong.push(`${office.wallet} was disabled, and is not`);
+    const body = { isEnabled: true };
+    await this.#prepare(office.wallet, { method: "PATCH", headers: await this.#asOwner(), body });
+  }
+
+  async #openOffice(): Promise<Office> {
+    const headers = await this.#asOwner();
+    const post = async (path: string, body: unknown) =>
+      (await this.#prepare(path, { method: "POST", headers, body })).json;
+    const { id }: { readonly id: string } = await post("/api/v1/merchants", { name: "Office" });
+    const root = `/api/v1/merchants/merchant/${id}`;
+    const address = `0x${randomBytes(20).toString("hex")}`;
+    const wallet = { walletType: "DIRECT_WALLET", cryptocurrency: "USDT", network: "ETH", address };
+    const made: { readonly id: string } = await post(`${root}/wallets`, wallet);
+    return { root, wallet: `${root}/wallets/${made.id}`, secret: (await this.#newKey(root)).secret };
+  }
+
+  async #removeMember(root: string): Promise<void> {
+    const { twin } = this.#options;
+    const email = `guest-${randomBytes(6).toString("hex")}@example.com`;
+    const sent = twin.world.mails.length;
+    const invitation = { method: "POST", headers: await this.#asOwner(), body: { email, role: "VIEWER" } };
+    await this.#prepare(`${root}/team/invitations`, invitation);
+    const token = await mailed(twin.world, { email, since: sent, pattern: INVITATION });
+    const headers = await signIn((path, asked) => this.#prepare(path, asked), twin, email);
+    const accepted = await this.#prepare("/api/v1/team/invitations/accept", {
+      method: "POST",
+      headers,
+      body: { token },
+    });
+    const { id } = accepted.json as { readonly id: string };
+    await this.#prepare(`${root}/invoices?limit=1`, { headers });
+    await this.#act("remove a member", `${root}/team/members/${id}`, { method: "DELETE" });
+    await this.#refused(`${root}/invoices?limit=1`, headers, "a removed member");
+  }
+
+  /** One after the other, so that no code replaces another's. */
+  #signingIn: Promise<unknown> = Promise.resolve();
+  #asOwner(): Promise<Headers> {
+    const { twin, owner } = this.#options;
+    const mine = this.#signingIn.then(async () => {
+      if (this.#session === undefined || this.#session.sinceMs + SESSION_MS < Date.now())
+        this.#session = {
+          sinceMs: Date.now(),
+          headers: await signIn((path, asked) => this.#prepare(path, asked), twin, owner),
+        };
+      return this.#session.headers;
+    });
+    this.#signingIn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** Takes a right away. What was done by a try whose answer was lost is done. */
+  async #act(act: Act, path: string, asked: Asked): Promise<void> {
+    const headers = await this.#asOwner();
+    let under = this.#combination;
+    let refusals = 0;
+    for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS.most)) {
+      const answer = await this.#ask(path, { ...asked, headers });
+      if (answer.status < 300 && under !== undefined && under === this.#combination) this.#count(doneUnder(under, act));
+      if (answer.status < 300 || (answer.status === 404 && refusals > 0)) return;
+      refusals = under !== undefined && under === this.#combination ? refusals + 1 : 1;
+      under = this.#combination;
+      if (refusals >= MOST_REFUSALS)
+        throw new Error(
+          `could not ${act}: ${refusals} times in a row, last ${answer.status} ${answer.text.slice(0, 200)}`,
+        );
+      await sleep(pauseMs);
+    }
+  }
+
+  async #prepare(path: string, asked: Asked): Promise<Answered> {
+    const lateMs = Date.now() + PREPARED_WITHIN_MS;
+    const key = randomBytes(8).toString("hex");
+    const headers = { ...asked.headers, ...(asked.method === "POST" ? { "idempotency-key": key } : {}) };
+    for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS.most)) {
+      const under = this.#combination;
+      const answer = await this.#ask(path, { ...asked, headers });
+      if (answer.status < 300) return answer;
+      const isPassing = answer.status >= 500 || answer.status === 429 || /IN_PROGRESS|CONTENTION/.test(answer.text);
+      const said = `${asked.method ?? "GET"} ${path}: ${answer.status} ${answer.text.slice(0, 200)}`;
+      if (under === undefined || under !== this.#combination || answer.status === BROKEN) {
+        if (!isPassing) throw new ChangedError(said);
+      } else if (!isPassing || Date.now() > lateMs) throw new Error(said);
+      if (this.#isOver && Date.now() > lateMs) throw new ChangedError(said);
+      await sleep(pauseMs);
+    }
+  }
+
+  /** Whoever lost a right is refused, at the latest when this release is asked. */
+  async #refused(path: string, headers: Headers, who: string): Promise<void> {
+    const under = this.#combination;
+    const { status } = await this.#ask(path, { headers });
+    if (status < 300 && under?.edge === "this release" && under === this.#combination)
+      this.wrong.push(`${under.name}: ${who} was let in`);
+  }
+
+  /** A connection that breaks, as while machines are replaced, says nothing of what was done. */
+  #ask(path: string, asked: Asked): Promise<Answered> {
+    const broken = { status: BROKEN, text: "the connection broke", json: undefined as never, cookies: [] };
+    return this.#options.twin.ask(path, asked).catch(() => broken);
+  }
+
+  #count(what: string): void {
+    this.done.set(what, (this.done.get(what) ?? 0) + 1);
+  }
+}
+
+/** The releases changed on the way: what was begun under one is not carried on under another. */
+class ChangedError extends Error {
+  override readonly name = "ChangedError";
+}

@@ -1,0 +1,47 @@
+// People of a deployment, who sign in by the codes that are mailed to them.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Answered, Asked, Twin } from "./deployment.ts";
+
+export type Headers = Readonly<Record<string, string>>;
+/** Repeats what is refused for a moment; throws if it stays refused. */
+type Ask = (path: string, asked: Asked) => Promise<Answered>;
+type Place = Pick<Twin, "origin" | "world">;
+
+/** Mails are sent behind the answer. One that is lost, as while machines are replaced, never comes. */
+const MAIL_WITHIN_MS = 20_000;
+
+/** The headers of a session that stepped up just now. */
+export async function signIn(ask: Ask, { origin, world }: Place, email: string): Promise<Headers> {
+  const sent = world.mails.length;
+  const started = await ask("/api/v1/auth/email/start", { method: "POST", headers: { origin }, body: { email } });
+  const code = await mailed(world, { email, since: sent, pattern: /\b(\d{8})\b/ });
+  const verified = await ask("/api/v1/auth/email/verify", {
+    method: "POST",
+    headers: { origin, cookie: cookiesOf(started) },
+    body: { email, code },
+  });
+  return { origin, cookie: cookiesOf(verified) };
+}
+
+export const INVITATION = /\/invitations#token=([\w-]+)/;
+
+/** What the pattern captures in a mail to the address, of those after the first `since`. */
+export async function mailed(
+  { mails }: Twin["world"],
+  { email, since, pattern }: { readonly email: string; readonly since: number; readonly pattern: RegExp },
+): Promise<string> {
+  const lateMs = Date.now() + MAIL_WITHIN_MS;
+  while (Date.now() < lateMs) {
+    const found = mails.slice(since).flatMap(({ to, text }) => (to === email ? (pattern.exec(text)?.[1] ?? []) : []));
+    const newest = found.at(-1);
+    if (newest !== undefined) return newest;
+    await sleep(50);
+  }
+  throw new Error(`no mail to ${email} came`);
+}
+
+const cookiesOf = ({ cookies }: Answered) =>
+  cookies
+    .map((cookie) => cookie.split(";")[0] ?? "")
+    .filter((pair) => !pair.endsWith("="))
+    .join("; ");
