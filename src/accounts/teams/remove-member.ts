@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { AuditAction } from "../../platform/audit/entry.ts";
+import type { AuditAction } from "../../platform/column-values.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { revokeOutranked } from "../invitations/store.ts";
