@@ -56,6 +56,7 @@ export const STORIES = {
   "detection/growth": ["detection/watch-growth"],
   "detection/matching": ["detection/miners-clocks", "detection/money-guards", "detection/changed-effects"],
   "detection/networks": ["detection/switches"],
+  "detection/passes": ["detection/watch-network", "detection/watch-by-address"],
   "detection/rereads": ["detection/reopen-payment"],
   "detection/resolutions": ["detection/released-amounts"],
   "detection/watchers": ["detection/network-watcher", "detection/watch-closing"],

@@ -8,7 +8,7 @@ import type { ChainClient } from "../../src/chains/chain-client.ts";
 import type { ChainSourceKind } from "../../src/chains/chain-sources.ts";
 import { assetOn, type Network, networkNamed } from "../../src/chains/networks.ts";
 import { openChainClient } from "../../src/chains/open-chain-client.ts";
-import { RecipientBook } from "../../src/detection/watchers/recipients.ts";
+import { RecipientBook } from "../../src/detection/passes/recipients.ts";
 import { type FakeChain, type FakeNode, fakeAddressApi, fakeRpcNode } from "../chains/fake-nodes.ts";
 import type { Context } from "../context.ts";
 import type { Outcome } from "../report.ts";

@@ -15,7 +15,7 @@ export function isActive(status: InvoiceStatus): boolean {
   return status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION";
 }
 
-/** Whether its network is read for it (`isWatched` in detection/watchers/store.ts): one that an outage keeps open is, however late it is. */
+/** Whether its network is read for it (`isWatched` in detection/passes/store.ts): one that an outage keeps open is, however late it is. */
 export function isMonitored(
   { status, monitorUntilMs }: Pick<Invoice, "status" | "monitorUntilMs">,
   nowMs: number,

@@ -5,9 +5,9 @@ import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
-import { askHistory } from "../watchers/by-address/ask-history.ts";
-import { behind } from "../watchers/find-position.ts";
-import { asked, type Step, stored, type WatchDependencies } from "../watchers/watch-pass.ts";
+import { askHistory } from "../passes/by-address/ask-history.ts";
+import { behind } from "../passes/find-position.ts";
+import { asked, type Step, stored, type WatchDependencies } from "../passes/watch-pass.ts";
 import type { Chunk, Range, Reread } from "./reread.ts";
 import { selectRecipientsIn } from "./store.ts";
 

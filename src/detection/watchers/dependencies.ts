@@ -15,8 +15,8 @@ import { Meter } from "../../platform/db/meter.ts";
 import { isRestoring, withDeploymentOrThrow, withRestore } from "../../platform/deployment/read-deployment.ts";
 import { applyTransfers } from "../matching/apply-transfers.ts";
 import type { CreditDependencies } from "../matching/credit-invoice.ts";
+import type { WatchDependencies } from "../passes/watch-pass.ts";
 import type { WakeDependencies } from "./wake-watchers.ts";
-import type { WatchDependencies } from "./watch-pass.ts";
 
 /** With a client for each configured source of the network, in the order of the setting; none if the setting has none or is invalid. */
 export function watchDependencies(env: Env, network: Network): WatchDependencies {

@@ -5,10 +5,10 @@ import { NOT_CONFIGURED } from "../../commerce/cursors/cursor.ts";
 import { selectCursors } from "../../commerce/cursors/store.ts";
 import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import { isTickStale, pauseMs } from "../passes/cursor-plan.ts";
+import { restUnconfigured, watchAgain } from "../passes/store.ts";
 import { isUnderWay } from "../rereads/reread.ts";
 import { selectRereads } from "../rereads/store.ts";
-import { isTickStale, pauseMs } from "./cursor-plan.ts";
-import { restUnconfigured, watchAgain } from "./store.ts";
 
 export interface WakeDependencies {
   readonly db: Db;

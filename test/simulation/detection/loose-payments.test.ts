@@ -4,7 +4,7 @@ import type { Transfer } from "../../../src/chains/transfer.ts";
 import { type ChainHeights, paymentAfter } from "../../../src/commerce/payments/chain-observation.ts";
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
 import { listOf } from "../../../src/detection/matching/store.ts";
-import { finishLoosePayments } from "../../../src/detection/watchers/open-payments/store.ts";
+import { finishLoosePayments } from "../../../src/detection/passes/open-payments/store.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { network } from "../../support/named-network.ts";
 import { randomFrom } from "../../support/random.ts";

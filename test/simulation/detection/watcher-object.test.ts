@@ -3,8 +3,8 @@
 import { afterEach, expect, it } from "vitest";
 import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
 import { pauseWatch, resumeWatch } from "../../../src/commerce/cursors/store.ts";
+import type { WatchDependencies } from "../../../src/detection/passes/watch-pass.ts";
 import { NetworkWatcher } from "../../../src/detection/watchers/network-watcher.ts";
-import type { WatchDependencies } from "../../../src/detection/watchers/watch-pass.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { Dice } from "../../support/dice.ts";

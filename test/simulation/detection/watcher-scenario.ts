@@ -14,8 +14,8 @@ import {
 } from "../../../src/commerce/payments/chain-observation.ts";
 import { putPayment } from "../../../src/commerce/payments/store.ts";
 import type { Applied, Findings } from "../../../src/detection/matching/apply-transfers.ts";
+import { type WatchDependencies, WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import { runPass } from "../../../src/detection/watchers/watch-network.ts";
-import { type WatchDependencies, WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
 import { type Outage, outage } from "../../../src/lib/fetch-text.ts";
 import { derivedId, type InvoiceId, type MerchantId } from "../../../src/lib/ids.ts";
 import { err, ok, type Result } from "../../../src/lib/result.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/chain-client.ts";
 import { growthIdentity } from "../../../src/chains/transfer.ts";
-import { WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
+import { WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { openPayment } from "../../support/watched.ts";
 import { testDb } from "../../support/worker-merchant.ts";

@@ -12,7 +12,7 @@ import {
   pauseMs,
   printCheckpoints,
   walkBackBlocks,
-} from "../../../../src/detection/watchers/cursor-plan.ts";
+} from "../../../../src/detection/passes/cursor-plan.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 import { networkOf } from "../../../support/watcher.ts";
 

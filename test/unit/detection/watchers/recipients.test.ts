@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RecipientBook } from "../../../../src/detection/watchers/recipients.ts";
+import { RecipientBook } from "../../../../src/detection/passes/recipients.ts";
 
 const START = 1_800_000_000_000;
 const row = (address: string, cryptocurrency = "USDT") => ({ address, cryptocurrency });

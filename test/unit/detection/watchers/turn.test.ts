@@ -7,7 +7,7 @@ import {
   PLACES,
   placeInRing,
   type Queue,
-} from "../../../../src/detection/watchers/turns/turn.ts";
+} from "../../../../src/detection/passes/turns/turn.ts";
 import { type MerchantId, makeId } from "../../../../src/lib/ids.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
