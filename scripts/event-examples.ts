@@ -5,7 +5,7 @@ import { invoiceEventData } from "../src/commerce/invoices/event-invoice.ts";
 import { type InvoiceFile, newFile, type PaymentMethod } from "../src/commerce/invoices/invoice.ts";
 import { invoiceBodyOf, paymentBodyOf } from "../src/commerce/invoices/invoice-body.ts";
 import type { Payment } from "../src/commerce/payments/payment.ts";
-import { signRow } from "../src/commerce/wallets/row-mac.ts";
+import { signRow } from "../src/commerce/wallet-records/row-mac.ts";
 import { derivedId, newUlid } from "../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "../src/lib/time.ts";
 import type { EventData } from "../src/notifications/events/event-data.ts";

@@ -51,6 +51,8 @@ export const STORIES = {
   "commerce/search-index": ["commerce/search-refresh"],
   "commerce/unsettled": ["commerce/rests"],
   "commerce/wallet-alerts": ["commerce/wallet-delay"],
+  "commerce/wallet-links": ["commerce/wallet-alerts"],
+  "commerce/wallet-records": ["commerce/altered-wallets"],
   "commerce/wallets": ["commerce/frozen-wallets", "commerce/altered-wallets", "commerce/parallel-activations"],
   "detection/claims": ["detection/late-claims"],
   "detection/growth": ["detection/watch-growth"],

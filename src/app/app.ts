@@ -28,7 +28,7 @@ import { productRoutes } from "../commerce/products/routes.ts";
 import { reportRoutes } from "../commerce/reports/routes.ts";
 import { restoreRoutes } from "../commerce/restores/routes.ts";
 import { searchRoutes } from "../commerce/search/routes.ts";
-import { walletAlertRoutes } from "../commerce/wallet-alerts/routes.ts";
+import { walletAlertRoutes } from "../commerce/wallet-links/routes.ts";
 import { walletRoutes } from "../commerce/wallets/routes.ts";
 import { claimRoutes } from "../detection/claims/routes.ts";
 import { networkRoutes } from "../detection/networks/routes.ts";

@@ -8,7 +8,7 @@ import { type MethodBody, methodBodyOf, offeredMethodBody } from "../../src/comm
 import { activeMethod } from "../../src/commerce/invoices/payment-method.ts";
 import { restUnits } from "../../src/commerce/invoices/rest.ts";
 import type { Payment } from "../../src/commerce/payments/payment.ts";
-import type { Wallet } from "../../src/commerce/wallets/wallet.ts";
+import type { Wallet } from "../../src/commerce/wallet-records/wallet.ts";
 import { makeId } from "../../src/lib/ids.ts";
 import type { InvoiceStatus } from "../../src/platform/column-values.ts";
 import { keyringOf } from "./keyrings.ts";

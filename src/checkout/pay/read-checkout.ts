@@ -9,7 +9,7 @@ import { listMethods } from "../../commerce/invoices/list-methods.ts";
 import { isSamePair } from "../../commerce/invoices/payment-method.ts";
 import { type RefreshDependencies, refreshInvoice } from "../../commerce/invoices/refresh-invoice.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
-import type { Wallet } from "../../commerce/wallets/wallet.ts";
+import type { Wallet } from "../../commerce/wallet-records/wallet.ts";
 import type { StandingFacts } from "../../detection/claims/standing.ts";
 import { type ClaimId, parseId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";

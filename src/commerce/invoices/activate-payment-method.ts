@@ -11,11 +11,11 @@ import type { AmountPlace } from "../amounts/amount-place.ts";
 import type { AmountAnswer, AmountRequest } from "../amounts/amount-request.ts";
 import { beginWatch } from "../cursors/store.ts";
 import type { Sharing } from "../ranks/rank.ts";
+import type { MacKeys } from "../wallet-records/row-mac.ts";
+import { assertWalletUsable, noteAllocation, warnOfGap } from "../wallet-records/store.ts";
+import type { Wallet } from "../wallet-records/wallet.ts";
 import type { AllocateAnswer, AllocateRequest } from "../wallets/allocations.ts";
 import type { PublicHold } from "../wallets/public-hold.ts";
-import type { MacKeys } from "../wallets/row-mac.ts";
-import { assertWalletUsable, noteAllocation, warnOfGap } from "../wallets/store.ts";
-import type { Wallet } from "../wallets/wallet.ts";
 import { lifetimeRefusal, publicPart } from "./holding.ts";
 import type { Invoice, PaymentMethod } from "./invoice.ts";
 import {

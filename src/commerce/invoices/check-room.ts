@@ -8,7 +8,7 @@ import { readFurther, type Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { assertBudget, selectRoom, takeHold } from "../public-holds/store.ts";
-import type { MacKeys } from "../wallets/row-mac.ts";
+import type { MacKeys } from "../wallet-records/row-mac.ts";
 import type { Invoice } from "./invoice.ts";
 import { isPublicOrigin } from "./invoice.ts";
 import { publicNetworks } from "./public-network.ts";

@@ -23,9 +23,9 @@ import type { Product } from "../products/product.ts";
 import { assertProductAsRead } from "../products/store.ts";
 import { entriesOfChange } from "../reports/invoice-entries.ts";
 import { addEntries } from "../reports/store.ts";
+import { freezeWallet } from "../wallet-records/store.ts";
+import { isWalletOpen } from "../wallet-records/wallet.ts";
 import { isAltered } from "../wallets/freeze-wallet.ts";
-import { freezeWallet } from "../wallets/store.ts";
-import { isWalletOpen } from "../wallets/wallet.ts";
 import {
   type Activation,
   type ActivationDependencies,

@@ -8,7 +8,7 @@ import type { NetworkCursor } from "../cursors/cursor.ts";
 import { dustLimitUnits } from "../payments/dust.ts";
 import { confirmationsAt, type Payment } from "../payments/payment.ts";
 import { productBodyOf } from "../products/product-body.ts";
-import { isRowIntact, type MacKeys } from "../wallets/row-mac.ts";
+import { isRowIntact, type MacKeys } from "../wallet-records/row-mac.ts";
 import { type Invoice, type InvoiceFile, isQuoteOver, type PaymentMethod } from "./invoice.ts";
 import { resolutionOf } from "./resolution.ts";
 import { lacksRest } from "./rest.ts";

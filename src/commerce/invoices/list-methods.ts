@@ -1,8 +1,8 @@
 import type { Db } from "../../platform/db/client.ts";
 import { isLagging, type NetworkCursor } from "../cursors/cursor.ts";
 import { selectCursors } from "../cursors/store.ts";
-import { selectLiveWallets } from "../wallets/store.ts";
-import { isWalletOpen, type Wallet } from "../wallets/wallet.ts";
+import { selectLiveWallets } from "../wallet-records/store.ts";
+import { isWalletOpen, type Wallet } from "../wallet-records/wallet.ts";
 import type { InvoiceFile } from "./invoice.ts";
 import { type BodyContext, type MethodBody, methodBodyOf, offeredMethodBody } from "./invoice-body.ts";
 import { isSamePair, walletRefusal } from "./payment-method.ts";

@@ -1,5 +1,5 @@
 import type { MacRows } from "../../platform/keys/keyed-rows.ts";
-import { macTextOf } from "../wallets/row-mac.ts";
+import { macTextOf } from "../wallet-records/row-mac.ts";
 
 /** The methods of all invoices: money may still come to the address of an old one, and recovery lists it. */
 export const METHOD_ROWS: MacRows = {

@@ -3,7 +3,7 @@
 import { lengthPrefixed } from "../../lib/bytes.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { macsOfText } from "../../lib/keyring.ts";
-import type { MacKeys } from "../wallets/row-mac.ts";
+import type { MacKeys } from "../wallet-records/row-mac.ts";
 
 export interface PublicNetwork {
   /** With the newest secret; this one is stored. */

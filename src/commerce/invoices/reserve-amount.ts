@@ -9,7 +9,7 @@ import type { AmountPlace } from "../amounts/amount-place.ts";
 import type { AmountAnswer, AmountRequest, GivenAmount } from "../amounts/amount-request.ts";
 import { putAmount, warnOfAmounts } from "../amounts/store.ts";
 import type { Sharing } from "../ranks/rank.ts";
-import type { WalletEvents } from "../wallets/wallet-events.ts";
+import type { WalletEvents } from "../wallet-records/wallet-events.ts";
 import type { AmountRefusal } from "./holding.ts";
 import { type Invoice, isPublicOrigin } from "./invoice.ts";
 import { type MethodQuote, pairKey, pairOf } from "./payment-method.ts";

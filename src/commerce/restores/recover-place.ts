@@ -22,8 +22,8 @@ import { parseTerms, type ShownTerms } from "../invoices/shown-terms.ts";
 import { insertInvoice, insertTimelineItem, putMethod, selectInvoiceRow } from "../invoices/store.ts";
 import { entriesOfChange } from "../reports/invoice-entries.ts";
 import { addEntries } from "../reports/store.ts";
-import { noteAllocation, selectWalletsById } from "../wallets/store.ts";
-import type { Wallet } from "../wallets/wallet.ts";
+import { noteAllocation, selectWalletsById } from "../wallet-records/store.ts";
+import type { Wallet } from "../wallet-records/wallet.ts";
 import type { Outcome, ShownPlace } from "./restore.ts";
 import { forgetUnmatched, lowerCursors, selectAmountRow, selectGround, selectOwnAddress } from "./store.ts";
 

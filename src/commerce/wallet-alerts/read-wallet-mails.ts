@@ -7,8 +7,8 @@ import type { Keyring } from "../../lib/keyring.ts";
 import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
-import { selectLiveWallet } from "../wallets/store.ts";
-import { isWalletIntact, type Wallet } from "../wallets/wallet.ts";
+import { selectLiveWallet } from "../wallet-records/store.ts";
+import { isWalletIntact, type Wallet } from "../wallet-records/wallet.ts";
 import { joinedMail, LINK_LIFETIME_MS } from "./alert.ts";
 import { insertDisableTokens } from "./store.ts";
 

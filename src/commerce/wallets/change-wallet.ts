@@ -9,8 +9,8 @@ import type { Statement } from "../../platform/db/batch.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { WalletAction } from "../wallet-alerts/alert.ts";
 import { type ReportDependencies, recordWalletChange, sendWalletMails } from "../wallet-alerts/record-wallet-change.ts";
-import { selectLiveWallet } from "./store.ts";
-import type { Wallet } from "./wallet.ts";
+import { selectLiveWallet } from "../wallet-records/store.ts";
+import type { Wallet } from "../wallet-records/wallet.ts";
 
 export interface WalletDependencies extends ReportDependencies, CommitDependencies {
   /** The seat of the user who asked; undefined for an API key and for the link in a mail. */

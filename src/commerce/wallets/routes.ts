@@ -10,6 +10,8 @@ import type { Failure } from "../../platform/failures.ts";
 import { jsonReply, type Reply, replyTo } from "../../platform/http/reply.ts";
 import type { Steward } from "../wallet-alerts/alert.ts";
 import { readersOf } from "../wallet-alerts/record-wallet-change.ts";
+import type { Wallet } from "../wallet-records/wallet.ts";
+import { walletBodyOf } from "../wallet-records/wallet-body.ts";
 import {
   addressesQuery,
   addressListBody,
@@ -30,8 +32,6 @@ import { type RecoveryFormat, recoveryFormat, recoveryHead, recoveryRows, recove
 import { type RegisterDependencies, registerWallet } from "./register-wallet.ts";
 import { previewAddresses } from "./stored-key.ts";
 import { updateWallet } from "./update-wallet.ts";
-import type { Wallet } from "./wallet.ts";
-import { walletBodyOf } from "./wallet-body.ts";
 
 const BASE = "/api/v1/merchants/merchant/:merchantId/wallets";
 const ONE = `${BASE}/:walletId`;

@@ -14,7 +14,7 @@ import {
   type Refusal,
 } from "../../commerce/payments/match.ts";
 import type { MatchRule } from "../../commerce/payments/payment.ts";
-import { isRowIntact, type MacKeys } from "../../commerce/wallets/row-mac.ts";
+import { isRowIntact, type MacKeys } from "../../commerce/wallet-records/row-mac.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { minBig } from "../../lib/money.ts";
 import { SECOND_MS } from "../../lib/time.ts";

@@ -5,7 +5,7 @@ import { effectKey, isSameEffect, isToItself, type Transfer, transferKey } from 
 import { timeOf } from "../../commerce/payments/chain-observation.ts";
 import type { OpenInvoices } from "../../commerce/payments/match.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
-import type { MacKeys } from "../../commerce/wallets/row-mac.ts";
+import type { MacKeys } from "../../commerce/wallet-records/row-mac.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { MerchantId, PaymentId } from "../../lib/ids.ts";
 import { logAlert } from "../../lib/log.ts";

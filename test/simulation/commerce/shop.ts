@@ -13,12 +13,12 @@ import {
 import { fileOf } from "../../../src/commerce/invoices/invoice.ts";
 import { type Pair, pairOf } from "../../../src/commerce/invoices/payment-method.ts";
 import { selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
+import { type MacKeys, signRow } from "../../../src/commerce/wallet-records/row-mac.ts";
+import { selectLiveWallet } from "../../../src/commerce/wallet-records/store.ts";
+import { type Wallet, walletMacSubject } from "../../../src/commerce/wallet-records/wallet.ts";
 import { Allocations } from "../../../src/commerce/wallets/allocations.ts";
 import { deleteWallet } from "../../../src/commerce/wallets/delete-wallet.ts";
 import { parseExtendedKey } from "../../../src/commerce/wallets/extended-key.ts";
-import { type MacKeys, signRow } from "../../../src/commerce/wallets/row-mac.ts";
-import { selectLiveWallet } from "../../../src/commerce/wallets/store.ts";
-import { type Wallet, walletMacSubject } from "../../../src/commerce/wallets/wallet.ts";
 import type { MerchantId, WalletId } from "../../../src/lib/ids.ts";
 import { SECOND_MS } from "../../../src/lib/time.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";

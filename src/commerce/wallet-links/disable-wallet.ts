@@ -11,10 +11,10 @@ import type { Trail } from "../../platform/audit/entry.ts";
 import { batch } from "../../platform/db/batch.ts";
 import { readRow, readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
+import { consumeDisableToken, selectDisableToken } from "../wallet-alerts/store.ts";
+import { assertSettings, selectLiveWallet, updateLiveWallet } from "../wallet-records/store.ts";
+import type { Wallet } from "../wallet-records/wallet.ts";
 import { changeWallet, type WalletDependencies } from "../wallets/change-wallet.ts";
-import { assertSettings, selectLiveWallet, updateLiveWallet } from "../wallets/store.ts";
-import type { Wallet } from "../wallets/wallet.ts";
-import { consumeDisableToken, selectDisableToken } from "./store.ts";
 
 /** The caller and the recipients of the mails come from the link. */
 export type DisableDependencies = Omit<WalletDependencies, "trail" | "audience">;
