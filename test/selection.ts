@@ -30,6 +30,7 @@ export const STORIES = {
   "app/mailbox": ["platform/mail"],
   "app/mcp": ["app/mcp"],
   "app/set-up": ["accounts/set-up"],
+  "app/settings": ["app/configuration"],
   "app/test-chain": ["app/test-chain"],
   "checkout/live": ["checkout/live-team"],
   "checkout/pay": ["checkout/checkout", "checkout/checkout-rooms"],

@@ -52,16 +52,16 @@ import {
 } from "../platform/http/context.ts";
 import { isDevelopment } from "../platform/http/deployment.ts";
 import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec, servesPath } from "../platform/http/route.ts";
-import { refusesToServe } from "./configuration.ts";
 import { consoleRoutes } from "./console/routes.ts";
+import { answerDocs, answerOpenApi } from "./docs/reference.ts";
 import { explorerRoutes } from "./explorers/routes.ts";
 import { answerHealth, answerMetrics, KeptVitals, statusRoutes } from "./eyes/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { mailRoutes } from "./mailbox/routes.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import { publicSpecs } from "./public-specs.ts";
-import { answerDocs, answerOpenApi } from "./reference.ts";
 import { onceSetUp } from "./set-up/middleware.ts";
+import { refusesToServe } from "./settings/configuration.ts";
 import { testChainRoutes } from "./test-chain/routes.ts";
 
 const ROUTES: readonly MountedRoute[] = [

@@ -41,7 +41,7 @@ import { parseExportDays } from "../platform/merchant-exports/keep-days.ts";
 import { parseRestoreEpoch } from "../platform/restores/restore-epoch.ts";
 import { alertDependencies, noteStatus, WATCH_JOB } from "./eyes/dependencies.ts";
 import { rotateDependencies } from "./keys/dependencies.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./settings/version.ts";
 
 interface Run {
   readonly env: Env;

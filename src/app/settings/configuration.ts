@@ -1,23 +1,23 @@
 // Checks a deployment's variables. A wrong one only disables what depends on it: rates, watched networks, shown addresses, codes, mails or
 // signed returns. Reads and the sweep continue, and `/healthz` names what to correct.
 
-import { parseProviders } from "../accounts/identities/providers.ts";
-import { parseSignUp } from "../accounts/sign-in/new-accounts.ts";
-import { type ChainSettings, parseChainSources } from "../chains/chain-sources.ts";
-import { parseExplorers } from "../chains/explorers.ts";
-import { parsePollSeconds } from "../chains/poll-setting.ts";
-import { signingKeysOf } from "../checkout/signed-redirect/signing-key.ts";
-import { parseLocationHint } from "../lib/object-of.ts";
-import { ok, type Result } from "../lib/result.ts";
-import { parseLogSample } from "../lib/work-log.ts";
-import { parseDatabaseLimit, parseMetricsToken } from "../notifications/deployment-status/settings.ts";
-import { parseSchedule } from "../notifications/webhooks/retry-schedule.ts";
-import { parseTurnstile } from "../platform/challenge/turnstile.ts";
-import { isSet, type KeyringName, type KeySettings, keyringOf, parseMasterKey } from "../platform/keys/keyrings.ts";
-import { parseMailProvider, parseSender } from "../platform/mail/provider.ts";
-import { parseExportDays } from "../platform/merchant-exports/keep-days.ts";
-import { parseRestoreEpoch } from "../platform/restores/restore-epoch.ts";
-import { parseRateSource } from "../rates/rate-setting.ts";
+import { parseProviders } from "../../accounts/identities/providers.ts";
+import { parseSignUp } from "../../accounts/sign-in/new-accounts.ts";
+import { type ChainSettings, parseChainSources } from "../../chains/chain-sources.ts";
+import { parseExplorers } from "../../chains/explorers.ts";
+import { parsePollSeconds } from "../../chains/poll-setting.ts";
+import { signingKeysOf } from "../../checkout/signed-redirect/signing-key.ts";
+import { parseLocationHint } from "../../lib/object-of.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import { parseLogSample } from "../../lib/work-log.ts";
+import { parseDatabaseLimit, parseMetricsToken } from "../../notifications/deployment-status/settings.ts";
+import { parseSchedule } from "../../notifications/webhooks/retry-schedule.ts";
+import { parseTurnstile } from "../../platform/challenge/turnstile.ts";
+import { isSet, type KeyringName, type KeySettings, keyringOf, parseMasterKey } from "../../platform/keys/keyrings.ts";
+import { parseMailProvider, parseSender } from "../../platform/mail/provider.ts";
+import { parseExportDays } from "../../platform/merchant-exports/keep-days.ts";
+import { parseRestoreEpoch } from "../../platform/restores/restore-epoch.ts";
+import { parseRateSource } from "../../rates/rate-setting.ts";
 
 /** The checked variables of the Worker. One that was never set is undefined, despite the generated types. */
 export interface Variables extends ChainSettings, KeySettings {

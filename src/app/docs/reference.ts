@@ -1,9 +1,9 @@
 // Serves /openapi.json and /docs, which scripts/build-assets.ts generates from the routes. They are static assets, so that the Worker's code
 // contains neither their text nor their generator.
-import { sha256Hex } from "../lib/bytes.ts";
-import type { AppContext } from "../platform/http/context.ts";
-import { publicUrl } from "../platform/http/deployment.ts";
-import { answerHeaders } from "../platform/http/security-headers.ts";
+import { sha256Hex } from "../../lib/bytes.ts";
+import type { AppContext } from "../../platform/http/context.ts";
+import { publicUrl } from "../../platform/http/deployment.ts";
+import { answerHeaders } from "../../platform/http/security-headers.ts";
 import { serversOf } from "./openapi-servers.ts";
 
 /** The page's content security policy: files of our own origin, and the data: images in Swagger UI's style sheet. */
