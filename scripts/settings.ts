@@ -2,9 +2,9 @@
 // runs with other settings than intended.
 import { resolve } from "node:path";
 import { parseProviders } from "../src/accounts/identities/providers.ts";
-import { parseChainSources } from "../src/chains/chain-sources.ts";
-import { parseExplorers } from "../src/chains/explorers.ts";
-import { parsePollSeconds } from "../src/chains/poll-setting.ts";
+import { parseExplorers } from "../src/chains/registry/explorers.ts";
+import { parseChainSources } from "../src/chains/sources/chain-sources.ts";
+import { parsePollSeconds } from "../src/chains/sources/poll-setting.ts";
 import { parseLogSample } from "../src/lib/work-log.ts";
 import { parseSchedule } from "../src/notifications/webhooks/retry-schedule.ts";
 import { parseTurnstile } from "../src/platform/challenge/turnstile.ts";

@@ -10,7 +10,7 @@ import { apiKeyMacKeys, type Home } from "../../scripts/home.ts";
 import { insertSql, newKey, newMember, newMerchant, newTeam } from "../../scripts/seed.ts";
 import { databaseFile, executeSqlFile } from "../../scripts/wrangler.ts";
 import { ROLES, type Role } from "../../src/accounts/teams/roles.ts";
-import { assetOn } from "../../src/chains/networks.ts";
+import { assetOn } from "../../src/chains/registry/networks.ts";
 import { network } from "../support/named-network.ts";
 
 /** Tokens that customers pay with, beside ETH itself. */

@@ -1,4 +1,4 @@
-import { type ChainSettings, parseChainSources } from "../../chains/chain-sources.ts";
+import { type ChainSettings, parseChainSources } from "../../chains/sources/chain-sources.ts";
 import { newOperationId } from "../../lib/ids.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";

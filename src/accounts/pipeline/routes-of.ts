@@ -1,7 +1,7 @@
 // Declares routes: a group has what its routes have in common, and each route what is special about it.
 //   routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencies: webhookDependencies }).get(PATH, {...}).post(PATH, {...})
 import type * as z from "zod";
-import { FREE_TEXT, type SecretForms } from "../../chains/secret-material.ts";
+import { FREE_TEXT, type SecretForms } from "../../chains/secrets/secret-material.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { AppContext, MakeDependencies } from "../../platform/http/context.ts";

@@ -1,6 +1,6 @@
 // The settings of the deployment's status, what it is read from, and who is told of it.
-import { watchedNetworks } from "../../chains/chain-sources.ts";
-import { parsePollSeconds } from "../../chains/poll-setting.ts";
+import { watchedNetworks } from "../../chains/sources/chain-sources.ts";
+import { parsePollSeconds } from "../../chains/sources/poll-setting.ts";
 import { writePoint } from "../../lib/data-point.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { readStatus } from "../../notifications/deployment-status/read-status.ts";

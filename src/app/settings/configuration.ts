@@ -3,9 +3,9 @@
 
 import { parseProviders } from "../../accounts/identities/providers.ts";
 import { parseSignUp } from "../../accounts/sign-in/new-accounts.ts";
-import { type ChainSettings, parseChainSources } from "../../chains/chain-sources.ts";
-import { parseExplorers } from "../../chains/explorers.ts";
-import { parsePollSeconds } from "../../chains/poll-setting.ts";
+import { parseExplorers } from "../../chains/registry/explorers.ts";
+import { type ChainSettings, parseChainSources } from "../../chains/sources/chain-sources.ts";
+import { parsePollSeconds } from "../../chains/sources/poll-setting.ts";
 import { signingKeysOf } from "../../checkout/signed-redirect/signing-key.ts";
 import { parseLocationHint } from "../../lib/object-of.ts";
 import { ok, type Result } from "../../lib/result.ts";

@@ -3,7 +3,7 @@
 
 import { imageUrl } from "../../accounts/images/image.ts";
 import type { Settings } from "../../accounts/merchants/settings.ts";
-import { isTestNetwork, networkNamed } from "../../chains/networks.ts";
+import { isTestNetwork, networkNamed } from "../../chains/registry/networks.ts";
 import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
 import type { MethodBody } from "../../commerce/invoices/invoice-body.ts";
 import { type Pair, pairOf } from "../../commerce/invoices/payment-method.ts";

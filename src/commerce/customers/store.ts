@@ -1,5 +1,5 @@
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
-import { isTestNetwork, NETWORKS } from "../../chains/networks.ts";
+import { isTestNetwork, NETWORKS } from "../../chains/registry/networks.ts";
 import { emailKeyOf } from "../../lib/email.ts";
 import type { GeoLocation } from "../../lib/geo-location.ts";
 import type { CustomerId } from "../../lib/ids.ts";

@@ -1,6 +1,6 @@
 // The sweep: every minute, bounded, idempotent. A skipped or repeated run changes only the time of the change, because reads settle by themselves.
 
-import { NETWORKS } from "../../chains/networks.ts";
+import { NETWORKS } from "../../chains/registry/networks.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { ok } from "../../lib/result.ts";

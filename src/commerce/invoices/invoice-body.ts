@@ -1,6 +1,6 @@
 // Turns rows into responses. Every address is checked with `isRowIntact` first: a method whose HMAC does not verify shows no address.
-import { assetOn, networkNamed } from "../../chains/networks.ts";
-import { paymentUri } from "../../chains/payment-uri.ts";
+import { assetOn, networkNamed } from "../../chains/registry/networks.ts";
+import { paymentUri } from "../../chains/registry/payment-uri.ts";
 import { formatMicros, formatUnits, maxBig } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";

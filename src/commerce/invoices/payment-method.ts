@@ -1,5 +1,5 @@
 // An invoice's payment method for one pair: which wallets it may use, its quote, and its row (decisions 4).
-import { type Asset, assetOn, type Network, networkNamed } from "../../chains/networks.ts";
+import { type Asset, assetOn, type Network, networkNamed } from "../../chains/registry/networks.ts";
 import { maxBig } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { printJson } from "../../lib/typed-json.ts";

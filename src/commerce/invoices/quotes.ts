@@ -1,7 +1,7 @@
 // The quotes of a payment method, and which of them gives a payment its value (decisions 4, "As of the payment's time"). A quote is a fact with a
 // time: the amount asked, its fiat value, from when it was asked, until when it was locked. A payment's value depends on its own time, not on
 // when the chain was read, so reading late, twice or in another order changes nothing.
-import type { Network } from "../../chains/network.ts";
+import type { Network } from "../../chains/registry/network.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { type JsonOf, parseJson, printJson } from "../../lib/typed-json.ts";
 

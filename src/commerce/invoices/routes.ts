@@ -2,7 +2,7 @@ import { isPublicKey } from "../../accounts/auth/principal.ts";
 import { answerOnce, type OnceOptions } from "../../accounts/pipeline/answer-once.ts";
 import type { MerchantCall } from "../../accounts/pipeline/call.ts";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
-import { WALLET_FIELDS } from "../../chains/secret-material.ts";
+import { WALLET_FIELDS } from "../../chains/secrets/secret-material.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { challengeOf } from "../../platform/challenge/dependencies.ts";
 import { passChallenge } from "../../platform/challenge/pass-challenge.ts";

@@ -1,7 +1,7 @@
 // Reads the facts of a stored invoice for `settle`, and turns the settlement into one change. Used by reads that find an invoice due, by the
 // sweep, by cancellation, and by every change of its payments.
 
-import { type Network, networkNamed } from "../../chains/networks.ts";
+import { type Network, networkNamed } from "../../chains/registry/networks.ts";
 import type { PaymentId } from "../../lib/ids.ts";
 import { changedFacts } from "../../platform/audit/entry.ts";
 import type { EventType } from "../../platform/events/event.ts";

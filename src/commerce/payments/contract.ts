@@ -1,6 +1,6 @@
 // The wire format of payments: the list, the details that explain a payment's state, and the manual decisions about it (decisions 5).
 import * as z from "zod";
-import { networkNamed } from "../../chains/networks.ts";
+import { networkNamed } from "../../chains/registry/networks.ts";
 import { textField as text, time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
 import { paymentBody } from "../invoices/contract.ts";

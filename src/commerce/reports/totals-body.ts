@@ -1,4 +1,4 @@
-import { isTestNetwork } from "../../chains/networks.ts";
+import { isTestNetwork } from "../../chains/registry/networks.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import { type Pair, pairOf } from "../invoices/payment-method.ts";

@@ -1,5 +1,5 @@
 // A wallet's row as a response (decisions 3). If the HMAC does not verify, neither address nor key is shown.
-import { networkNamed } from "../../chains/networks.ts";
+import { networkNamed } from "../../chains/registry/networks.ts";
 import type { MerchantId, WalletId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
 import type { MacKeys } from "./row-mac.ts";

@@ -3,7 +3,7 @@ import { answerOnce } from "../../accounts/pipeline/answer-once.ts";
 import type { MerchantCall } from "../../accounts/pipeline/call.ts";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { seatOf } from "../../accounts/teams/check-seat.ts";
-import { WALLET_FIELDS } from "../../chains/secret-material.ts";
+import { WALLET_FIELDS } from "../../chains/secrets/secret-material.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { textStream } from "../../lib/text-stream.ts";
 import type { Failure } from "../../platform/failures.ts";

@@ -1,5 +1,5 @@
 // The extended key of a stored wallet, taken from the row only after its HMAC was verified.
-import { type Network, networkNamed } from "../../chains/networks.ts";
+import { type Network, networkNamed } from "../../chains/registry/networks.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { MacKeys } from "../wallet-records/row-mac.ts";

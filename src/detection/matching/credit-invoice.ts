@@ -1,8 +1,8 @@
 // Applies everything that a read of the chain found about an invoice's payments, new and known, in one change. If another writer was faster,
 // decides again from a fresh read, so that a transfer written meanwhile never counts twice.
 
-import type { Network } from "../../chains/networks.ts";
-import { effectKey, growthHeight, type Transfer } from "../../chains/transfer.ts";
+import type { Network } from "../../chains/registry/networks.ts";
+import { effectKey, growthHeight, type Transfer } from "../../chains/sources/transfer.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "../../commerce/invoices/change-invoice.ts";
 import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
 import { stateFacts } from "../../commerce/invoices/invoice-facts.ts";

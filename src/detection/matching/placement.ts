@@ -1,7 +1,7 @@
 // Decides where a new transfer belongs (decisions 5; Interface 1): to the invoice whose address or amount it matches. Otherwise it stays
 // unmatched, for every merchant with a wallet on the address. The caller reads the facts; this file holds only the order of the rules.
-import { assetOn, type Network } from "../../chains/networks.ts";
-import { isToItself, type Transfer } from "../../chains/transfer.ts";
+import { assetOn, type Network } from "../../chains/registry/networks.ts";
+import { isToItself, type Transfer } from "../../chains/sources/transfer.ts";
 import type { Invoice, PaymentMethod } from "../../commerce/invoices/invoice.ts";
 import { MAX_VALUE_MICROS, weighingOf } from "../../commerce/invoices/value.ts";
 import { pricedOf } from "../../commerce/invoices/weighing.ts";

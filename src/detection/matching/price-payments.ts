@@ -2,7 +2,7 @@
 // hour prices them, once; after that a user does (decisions 4, "As of the payment's time"). Runs on the schedule, so that no read decides a
 // price.
 
-import { assetOn, networkNamed } from "../../chains/networks.ts";
+import { assetOn, networkNamed } from "../../chains/registry/networks.ts";
 import { changeInvoice, readFile } from "../../commerce/invoices/change-invoice.ts";
 import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
 import { pairOf } from "../../commerce/invoices/payment-method.ts";

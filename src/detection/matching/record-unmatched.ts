@@ -2,8 +2,8 @@
 // UNMATCHED row has one event. Beyond 100 a day at an address and of about the same value, one summary event replaces the rest (decisions 5), and
 // each of these transfers is one row of a table of its own, so that no look decides it again.
 
-import type { Network } from "../../chains/networks.ts";
-import { isToItself, type Transfer } from "../../chains/transfer.ts";
+import type { Network } from "../../chains/registry/networks.ts";
+import { isToItself, type Transfer } from "../../chains/sources/transfer.ts";
 import { paymentBodyOf } from "../../commerce/invoices/invoice-body.ts";
 import { type ChainHeights, newPayment } from "../../commerce/payments/chain-observation.ts";
 import { isUnmatchedDust } from "../../commerce/payments/dust.ts";

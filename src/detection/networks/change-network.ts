@@ -1,7 +1,7 @@
 // An operator's switches of a network: pause and resume, and reading a range again. Each is written down with its author.
 import { assertOperator, selectOperator } from "../../accounts/operators/store.ts";
 import type { User } from "../../accounts/users/user.ts";
-import { networkNamed } from "../../chains/networks.ts";
+import { networkNamed } from "../../chains/registry/networks.ts";
 import { pauseWatch, resumeWatch } from "../../commerce/cursors/store.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { AuditFacts, Trail } from "../../platform/audit/entry.ts";

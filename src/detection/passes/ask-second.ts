@@ -1,8 +1,9 @@
 // Asks a second source about addresses whose invoices are about to expire (confirm-silence.ts). However slow the source and however long the
 // history, a pass asks for a bounded part and records where it ended; the next pass continues there.
-import type { ChainClient, History, HistoryRequest } from "../../chains/chain-client.ts";
-import type { Network } from "../../chains/networks.ts";
-import type { BlockRef, Transfer } from "../../chains/transfer.ts";
+
+import type { Network } from "../../chains/registry/networks.ts";
+import type { ChainClient, History, HistoryRequest } from "../../chains/sources/chain-client.ts";
+import type { BlockRef, Transfer } from "../../chains/sources/transfer.ts";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";

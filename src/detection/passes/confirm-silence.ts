@@ -1,8 +1,8 @@
 // Runs before an invoice may expire. An index that found nothing does not prove that there is no payment, so a second source, if configured, is
 // asked about the addresses of invoices that would expire. Completely read blocks need no second source: they cannot leave out their own
 // transactions. But they say nothing about a mempool or newer blocks.
-import type { ChainClient } from "../../chains/chain-client.ts";
-import type { BlockRef } from "../../chains/transfer.ts";
+import type { ChainClient } from "../../chains/sources/chain-client.ts";
+import type { BlockRef } from "../../chains/sources/transfer.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { ok } from "../../lib/result.ts";
 import { MINUTE_MS } from "../../lib/time.ts";

@@ -1,5 +1,5 @@
 // How far a network has been read and how far a fork may set it back: pure arithmetic over the cursor's row.
-import type { Network } from "../../chains/networks.ts";
+import type { Network } from "../../chains/registry/networks.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import { parseJson, printJson } from "../../lib/typed-json.ts";

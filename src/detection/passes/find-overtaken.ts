@@ -1,8 +1,8 @@
 // Detects a source that no longer advances while another source of its network does. Its answers are valid but old, so no request fails: it
 // counts as failed for a pass, and the pool uses the other one.
-import type { ChainClient } from "../../chains/chain-client.ts";
-import { sourceName } from "../../chains/source-state.ts";
-import type { BlockRef } from "../../chains/transfer.ts";
+import type { ChainClient } from "../../chains/sources/chain-client.ts";
+import { sourceName } from "../../chains/sources/source-state.ts";
+import type { BlockRef } from "../../chains/sources/transfer.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
 import type { WatchProgress } from "./progress.ts";
 import type { WatchDependencies } from "./watch-pass.ts";

@@ -1,7 +1,7 @@
 // Finds where a pass continues reading: after the cursor if the chain still has its block, otherwise after the last common block. A new watch
 // begins before the time from which it must see everything (decisions 5).
-import type { ChainClient } from "../../chains/chain-client.ts";
-import type { BlockRef } from "../../chains/transfer.ts";
+import type { ChainClient } from "../../chains/sources/chain-client.ts";
+import type { BlockRef } from "../../chains/sources/transfer.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { outage } from "../../lib/fetch-text.ts";
 import { err, ok } from "../../lib/result.ts";

@@ -1,8 +1,8 @@
 // What another source found counts only if its block is also on the current source's chain: two sources may be on two branches, and an index
 // may show a block that lost. Each address is checked separately. A shared address may have thousands of payments, so those already stored with
 // the same block are not checked again, and the rest is checked some blocks in each pass.
-import type { ChainClient } from "../../chains/chain-client.ts";
-import { type BlockRef, effectKey, type Transfer, transferKey } from "../../chains/transfer.ts";
+import type { ChainClient } from "../../chains/sources/chain-client.ts";
+import { type BlockRef, effectKey, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { ok } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";

@@ -1,7 +1,7 @@
 // Asks other sources than the current one about payments: a second opinion before a payment counts as gone or confirmed, and another source's
 // answer if the first refuses the transaction or does not know it.
-import type { ChainClient, Lookup, LookupRequest } from "../../chains/chain-client.ts";
-import { effectKey, type Transfer } from "../../chains/transfer.ts";
+import type { ChainClient, Lookup, LookupRequest } from "../../chains/sources/chain-client.ts";
+import { effectKey, type Transfer } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import { ok } from "../../lib/result.ts";

@@ -1,7 +1,7 @@
 // Looks at a payment that a source does not find when it is due, although the payment's block is on the chain: it may have forgotten the transaction,
 // or it never was what somebody showed.
-import type { ChainClient, Lookup } from "../../chains/chain-client.ts";
-import { type BlockRef, effectKey, type Transfer, transferKey } from "../../chains/transfer.ts";
+import type { ChainClient, Lookup } from "../../chains/sources/chain-client.ts";
+import { type BlockRef, effectKey, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import { ok } from "../../lib/result.ts";
 import type { SeenPayment } from "../matching/apply-transfers.ts";

@@ -1,6 +1,7 @@
 // Looks up one transaction at once because a payer claims that it pays (decisions 5). It only finds sooner what the next passes would find.
-import type { ChainClient, Lookup, LookupRequest } from "../../chains/chain-client.ts";
-import type { Network } from "../../chains/networks.ts";
+
+import type { Network } from "../../chains/registry/networks.ts";
+import type { ChainClient, Lookup, LookupRequest } from "../../chains/sources/chain-client.ts";
 import { selectCursor } from "../../commerce/cursors/store.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { ok, type Result } from "../../lib/result.ts";

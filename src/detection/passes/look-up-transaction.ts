@@ -1,7 +1,8 @@
 // Looks up one transaction at once because a merchant names it. Its payments to the merchant's addresses are applied as in a pass, even if an
 // address is no longer watched or the daily limit of unmatched rows excluded the transfer.
-import type { Lookup } from "../../chains/chain-client.ts";
-import type { Network } from "../../chains/networks.ts";
+
+import type { Network } from "../../chains/registry/networks.ts";
+import type { Lookup } from "../../chains/sources/chain-client.ts";
 import { beginWatch } from "../../commerce/cursors/store.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import type { MerchantId } from "../../lib/ids.ts";

@@ -1,8 +1,8 @@
 // What a watcher must know at its next pass. Its object is evicted between two polls, so this cannot live in memory: it is read with the
 // cursor, changed during the pass, and written with the cursor or the tick. It may be behind the work done, and then some work is repeated; it
 // must never be ahead of what was stored.
-import type { SourceState } from "../../chains/source-state.ts";
-import type { BlockRef } from "../../chains/transfer.ts";
+import type { SourceState } from "../../chains/sources/source-state.ts";
+import type { BlockRef } from "../../chains/sources/transfer.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 
 /** A place in the order of activation: the last handled row. */

@@ -1,7 +1,7 @@
 // Rechecks known payments. What the cursor's hash link proves needs no request. An empty answer is no proof, so a second source is asked before
 // a payment counts as gone, and before a large one counts as confirmed.
-import type { ChainClient, Lookup } from "../../chains/chain-client.ts";
-import { effectKey, transferKey } from "../../chains/transfer.ts";
+import type { ChainClient, Lookup } from "../../chains/sources/chain-client.ts";
+import { effectKey, transferKey } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { err, ok } from "../../lib/result.ts";

@@ -1,7 +1,8 @@
 // Reads a chain block by block, in bounded chunks: scan, apply, and only then move the cursor.
-import type { ChainClient, Scan } from "../../chains/chain-client.ts";
-import type { Asset, Network } from "../../chains/networks.ts";
-import { type BlockRef, type Transfer, transferKey } from "../../chains/transfer.ts";
+
+import type { Asset, Network } from "../../chains/registry/networks.ts";
+import type { ChainClient, Scan } from "../../chains/sources/chain-client.ts";
+import { type BlockRef, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { ok } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";

@@ -3,8 +3,8 @@
 // tip at which the round began. An address whose invoice has waited long is asked less often, only by the round, and its invoice waits with it.
 // The place in the round is stored with the cursor. An address that is refused or flooded leaves the round and is read at its own pace
 // (by-address/read-stuck.ts).
-import type { ChainClient, History } from "../../chains/chain-client.ts";
-import { type Transfer, transferKey } from "../../chains/transfer.ts";
+import type { ChainClient, History } from "../../chains/sources/chain-client.ts";
+import { type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { err, ok } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { batch } from "../../platform/db/batch.ts";

@@ -1,8 +1,9 @@
 // Shared by all steps of a pass. The cursor moves only after what was read is stored, and only if it is still the cursor that was read, so a
 // pass that dies between two awaits starts again from the stored cursor.
-import type { ChainPool } from "../../chains/chain-pool-client.ts";
-import type { Network } from "../../chains/networks.ts";
-import type { BlockRef } from "../../chains/transfer.ts";
+
+import type { Network } from "../../chains/registry/networks.ts";
+import type { ChainPool } from "../../chains/sources/chain-pool-client.ts";
+import type { BlockRef } from "../../chains/sources/transfer.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";

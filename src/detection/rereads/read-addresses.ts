@@ -1,6 +1,6 @@
 // Some addresses' transfers in a range, from a source that is read by address.
-import type { ChainClient } from "../../chains/chain-client.ts";
-import type { Transfer } from "../../chains/transfer.ts";
+import type { ChainClient } from "../../chains/sources/chain-client.ts";
+import type { Transfer } from "../../chains/sources/transfer.ts";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";

@@ -1,6 +1,6 @@
 // A chunk of a range, from a source that is read by blocks.
-import type { ChainClient } from "../../chains/chain-client.ts";
-import type { Transfer } from "../../chains/transfer.ts";
+import type { ChainClient } from "../../chains/sources/chain-client.ts";
+import type { Transfer } from "../../chains/sources/transfer.ts";
 import { ok } from "../../lib/result.ts";
 import { chunkBlocks, chunkEnd } from "../passes/cursor-plan.ts";
 import type { RecipientBook } from "../passes/recipients.ts";

@@ -1,7 +1,7 @@
 // Looks up a transaction that a merchant names. The rules of a pass decide what is stored; this file decides who may ask, how often, and what
 // the answer says.
-import { networkNamed } from "../../chains/networks.ts";
-import { transactionHash } from "../../chains/transaction-hash.ts";
+import { networkNamed } from "../../chains/registry/networks.ts";
+import { transactionHash } from "../../chains/registry/transaction-hash.ts";
 import { listPayments } from "../../commerce/payments/list-payments.ts";
 import { selectPaymentPage } from "../../commerce/payments/store.ts";
 import type { MerchantId } from "../../lib/ids.ts";

@@ -1,9 +1,10 @@
 // Dependencies of a watcher, built from the environment once per object.
-import { ChainPool } from "../../chains/chain-pool-client.ts";
-import { parseChainSources } from "../../chains/chain-sources.ts";
-import type { Network } from "../../chains/networks.ts";
-import { openChainClient } from "../../chains/open-chain-client.ts";
-import { parsePollSeconds } from "../../chains/poll-setting.ts";
+
+import { openChainClient } from "../../chains/dispatch/open-chain-client.ts";
+import type { Network } from "../../chains/registry/networks.ts";
+import { ChainPool } from "../../chains/sources/chain-pool-client.ts";
+import { parseChainSources } from "../../chains/sources/chain-sources.ts";
+import { parsePollSeconds } from "../../chains/sources/poll-setting.ts";
 import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
 import { writePoint } from "../../lib/data-point.ts";
 import { log } from "../../lib/log.ts";

@@ -1,7 +1,7 @@
 // The watcher of one network, named after it. Its alarm starts each pass. The alarm is set again before anything is done, so that a crash
 // cannot stop it, and deleted when nothing is watched. Everything that must outlive the object is in D1.
 import { DurableObject } from "cloudflare:workers";
-import { type Network, networkNamed } from "../../chains/networks.ts";
+import { type Network, networkNamed } from "../../chains/registry/networks.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { logWork, NO_COST } from "../../lib/work-log.ts";
 import { pauseMs } from "../passes/cursor-plan.ts";

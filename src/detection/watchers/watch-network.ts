@@ -1,7 +1,8 @@
 // One pass over one network: bounded, safe to run twice, and safe to abort anywhere, because the cursor moves only after what was read is
 // stored.
-import type { ChainClient } from "../../chains/chain-client.ts";
-import type { Network } from "../../chains/networks.ts";
+
+import type { Network } from "../../chains/registry/networks.ts";
+import type { ChainClient } from "../../chains/sources/chain-client.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { selectCursor } from "../../commerce/cursors/store.ts";
 import { isAsleep } from "../../commerce/invoices/closing.ts";

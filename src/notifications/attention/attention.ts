@@ -1,5 +1,5 @@
 // What of a merchant needs a person, from what was read: which kinds there are, how many of each, and since when.
-import { assetOn, networkNamed } from "../../chains/networks.ts";
+import { assetOn, networkNamed } from "../../chains/registry/networks.ts";
 import { isLagging, type NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import type { Invoice } from "../../commerce/invoices/invoice.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";

@@ -1,6 +1,6 @@
 // Whether the deployment works, from facts that storage has: what an operator must know, and since when. The same reasons are in `/healthz`, in
 // `/metrics`, on the operators' page and in their mails (docs/operations/monitoring.md).
-import { networkNamed } from "../../chains/networks.ts";
+import { networkNamed } from "../../chains/registry/networks.ts";
 import { pauseMs } from "../../detection/passes/cursor-plan.ts";
 import { isoTime, MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 

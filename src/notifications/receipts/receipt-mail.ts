@@ -1,7 +1,7 @@
 // Texts of receipts. They never contain an address to pay to, so that forging them is not worthwhile. The text depends only on the facts, so
 // that a second try sends the same mail.
 
-import { assetOn, networkNamed } from "../../chains/networks.ts";
+import { assetOn, networkNamed } from "../../chains/registry/networks.ts";
 import type { PaymentStatus } from "../../commerce/payments/payment.ts";
 import { isSeen } from "../../commerce/payments/payment.ts";
 import type { InvoiceId, UserId } from "../../lib/ids.ts";

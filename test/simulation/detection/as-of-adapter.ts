@@ -1,8 +1,8 @@
 // The adapter between the facts and the service: how a fact is written into storage at its time, and how the chain is read. Only this file knows
 // the tables. Quotes are written as they were asked, whoever reads the page, so that they are facts of every schedule.
 import { eq } from "drizzle-orm";
-import { networkNamed } from "../../../src/chains/networks.ts";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import { networkNamed } from "../../../src/chains/registry/networks.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
 import { beginWatch } from "../../../src/commerce/cursors/store.ts";
 import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";

@@ -9,7 +9,7 @@ import {
   growthIdentity,
   type Transfer,
   transferKey,
-} from "../../../src/chains/transfer.ts";
+} from "../../../src/chains/sources/transfer.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
 import type { Payment } from "../../../src/commerce/payments/payment.ts";

@@ -1,6 +1,6 @@
 // The statement that ends the recheck of payments without an invoice does what an observation of each would do.
 import { expect, it } from "vitest";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { type ChainHeights, paymentAfter } from "../../../src/commerce/payments/chain-observation.ts";
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
 import { listOf } from "../../../src/detection/matching/store.ts";

@@ -1,6 +1,6 @@
 // Stores a situation as the service would have, has its transfer read, and tells what was stored of it.
-import { networkNamed } from "../../../src/chains/networks.ts";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import { networkNamed } from "../../../src/chains/registry/networks.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
 import { activeMethod } from "../../../src/commerce/invoices/payment-method.ts";
 import { insertInvoice, putMethod } from "../../../src/commerce/invoices/store.ts";

@@ -1,6 +1,6 @@
 // Several watchers, a claim, a reader, the sweep and a cancellation at once over the same invoices, while storage and the Workers fail under
 // them: then a payment leaves its block, and is mined again. Whichever was first, in the end each transfer is credited once, to the right invoice.
-import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
+import { type Transfer, transferKey } from "../../../src/chains/sources/transfer.ts";
 import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";

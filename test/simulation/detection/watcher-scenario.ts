@@ -2,9 +2,9 @@
 // what the final chain says, whatever was lost on the way. Transfers are applied by a few lines that keep the real protocol's promise: an
 // observation is committed as a whole or fails, and the number of a payment's next event is the lock.
 import { and, eq, sql } from "drizzle-orm";
-import type { ChainClient } from "../../../src/chains/chain-client.ts";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
-import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
+import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
+import { type Transfer, transferKey } from "../../../src/chains/sources/transfer.ts";
 import {
   type ChainObservation,
   newPayment,

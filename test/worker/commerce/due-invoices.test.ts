@@ -2,7 +2,7 @@
 // which waits keeps others from their turn. And what waits for a chain is let go by nothing else.
 import { eq, isNull } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
-import { NETWORKS } from "../../../src/chains/networks.ts";
+import { NETWORKS } from "../../../src/chains/registry/networks.ts";
 import { ASLEEP_AFTER_MS, STALLED_AFTER_MS } from "../../../src/commerce/invoices/closing.ts";
 import { selectDueInTurn, selectDueInvoices } from "../../../src/commerce/invoices/due/store.ts";
 import { fileOf } from "../../../src/commerce/invoices/invoice.ts";

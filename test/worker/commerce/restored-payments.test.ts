@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, expect, it } from "vitest";
 import { runJobMessage } from "../../../src/app/jobs.ts";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { beginWatch } from "../../../src/commerce/cursors/store.ts";
 import { lookTransaction } from "../../../src/detection/passes/look-transaction.ts";
 import { lookUpTransaction } from "../../../src/detection/passes/look-up-transaction.ts";

@@ -1,7 +1,7 @@
 // Paying the remainder that the page asks for after a partial payment pays the invoice, however small, however late, and whatever others ask for.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { networkNamed } from "../../../src/chains/networks.ts";
+import { networkNamed } from "../../../src/chains/registry/networks.ts";
 import { candidateUnits } from "../../../src/commerce/invoices/direct-amount.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";

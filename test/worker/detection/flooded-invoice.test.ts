@@ -1,7 +1,7 @@
 // An invoice flooded with tiny payments stays readable and its sums stay right: payments beyond its limit are UNMATCHED.
 import { eq, sql } from "drizzle-orm";
 import { expect, it } from "vitest";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { printQuote, type Quote } from "../../../src/commerce/invoices/quotes.ts";
 import { selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
 import { MOST_EVER_BY_RULES } from "../../../src/commerce/payments/payment.ts";

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { expect, it } from "vitest";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { beginWatch } from "../../../src/commerce/cursors/store.ts";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { lookTransaction } from "../../../src/detection/passes/look-transaction.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { networkOf } from "../../support/watcher.ts";

@@ -1,7 +1,8 @@
 // Asks a source that is read by address about one address.
-import type { ChainClient, History, HistoryRequest } from "../../../chains/chain-client.ts";
-import { controlAddress } from "../../../chains/control-address.ts";
-import type { Network } from "../../../chains/networks.ts";
+
+import { controlAddress } from "../../../chains/dispatch/control-address.ts";
+import type { Network } from "../../../chains/registry/networks.ts";
+import type { ChainClient, History, HistoryRequest } from "../../../chains/sources/chain-client.ts";
 import { type Outage, outage } from "../../../lib/fetch-text.ts";
 import { err, type Result } from "../../../lib/result.ts";
 import type { Pass } from "../watch-pass.ts";

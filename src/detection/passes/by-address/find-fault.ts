@@ -1,6 +1,6 @@
 // A failing source may still answer for addresses without a history, such as the control address. Many refusals therefore count against the
 // source, not the addresses, if another source answers for some of them.
-import type { ChainClient, History } from "../../../chains/chain-client.ts";
+import type { ChainClient, History } from "../../../chains/sources/chain-client.ts";
 import { ok } from "../../../lib/result.ts";
 import type { Asked } from "../ask-each.ts";
 import type { Pass, WatchDependencies } from "../watch-pass.ts";

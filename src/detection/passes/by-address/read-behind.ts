@@ -1,6 +1,6 @@
 // Reads the addresses that a source read by address left behind, once a source that reads whole blocks answers instead. Such a source refuses
 // no single address: it continues from the lowest block reached, and then these addresses are read with all others again.
-import type { ChainClient } from "../../../chains/chain-client.ts";
+import type { ChainClient } from "../../../chains/sources/chain-client.ts";
 import { ok } from "../../../lib/result.ts";
 import { readWithRetry } from "../../../platform/db/retry.ts";
 import { chunkBlocks } from "../cursor-plan.ts";

@@ -1,7 +1,7 @@
 // Another source of the network may answer for an address that the current source refuses. Addresses refused more than once are read through
 // the other sources, some in each pass, in turn. Meanwhile the current source is retried at its own pace (read-stuck.ts) until it answers.
-import type { ChainClient } from "../../../chains/chain-client.ts";
-import type { BlockRef, Transfer } from "../../../chains/transfer.ts";
+import type { ChainClient } from "../../../chains/sources/chain-client.ts";
+import type { BlockRef, Transfer } from "../../../chains/sources/transfer.ts";
 import { type Outage, outage } from "../../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../../lib/result.ts";
 import { SECOND_MS } from "../../../lib/time.ts";

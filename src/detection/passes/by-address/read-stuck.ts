@@ -1,8 +1,8 @@
 // Addresses that are read at their own pace: a few in each pass, each from where it stopped. An address rejoins the others once one read covers
 // all of it again. If that takes long, its merchants are notified.
 
-import type { ChainClient, History } from "../../../chains/chain-client.ts";
-import type { BlockRef } from "../../../chains/transfer.ts";
+import type { ChainClient, History } from "../../../chains/sources/chain-client.ts";
+import type { BlockRef } from "../../../chains/sources/transfer.ts";
 import type { Outage } from "../../../lib/fetch-text.ts";
 import { derivedId, ulidHead } from "../../../lib/ids.ts";
 import { ok, type Result } from "../../../lib/result.ts";

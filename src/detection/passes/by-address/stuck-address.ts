@@ -1,7 +1,7 @@
 // An address that is read at its own pace, because a source refuses it or because one read cannot cover its history: how far it was read, when
 // it is asked next, and when its merchants are notified.
 
-import type { BlockRef } from "../../../chains/transfer.ts";
+import type { BlockRef } from "../../../chains/sources/transfer.ts";
 import type { OutageKind } from "../../../lib/fetch-text.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../lib/time.ts";
 import { type JsonOf, parseJson, printJson } from "../../../lib/typed-json.ts";

@@ -1,6 +1,6 @@
 // Decodes payments for a recheck. An unreadable row is left out and named in the log: it waits for a user and does not block the recheck of the
 // others.
-import type { Network } from "../../../chains/networks.ts";
+import type { Network } from "../../../chains/registry/networks.ts";
 import type { OpenPayment } from "../look-elsewhere.ts";
 import type { WatchDependencies } from "../watch-pass.ts";
 import type { OpenRow } from "./store.ts";

@@ -1,7 +1,7 @@
 // Payments without an invoice that a user is to decide about, once their blocks are final: a source may have invented them. Their blocks are read again,
 // each once however many payments it has, and what is in it ends by one statement. What is not is looked up like a payment of an invoice.
-import type { ChainClient } from "../../../chains/chain-client.ts";
-import { effectKey, growthHeight, type Transfer } from "../../../chains/transfer.ts";
+import type { ChainClient } from "../../../chains/sources/chain-client.ts";
+import { effectKey, growthHeight, type Transfer } from "../../../chains/sources/transfer.ts";
 import type { Payment } from "../../../commerce/payments/payment.ts";
 import { ok } from "../../../lib/result.ts";
 import { readWithRetry } from "../../../platform/db/retry.ts";

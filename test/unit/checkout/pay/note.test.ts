@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NETWORKS } from "../../../../src/chains/networks.ts";
+import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
 import { claimNote, NOTES, pickNote } from "../../../../src/checkout/pay/note.ts";
 import { pairNamed } from "../../../../src/checkout/pay/pick-method.ts";
 import { canonicalPairs, pairKey } from "../../../../src/commerce/invoices/payment-method.ts";

@@ -2,7 +2,7 @@
 // wherever it is shown.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { NETWORKS } from "../../../../src/chains/networks.ts";
+import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
 import { saltCapacity, saltedUnits } from "../../../../src/commerce/invoices/direct-amount.ts";
 import { quoteMethod } from "../../../../src/commerce/invoices/payment-method.ts";
 import { restUnits } from "../../../../src/commerce/invoices/rest.ts";

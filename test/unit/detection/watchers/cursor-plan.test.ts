@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NETWORKS } from "../../../../src/chains/networks.ts";
+import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
 import {
   type Checkpoint,
   checkpointsAfter,

@@ -1,12 +1,12 @@
 // The sources of one network behind one interface: picks the source to ask and pauses a source that failed. One unit of work runs against one
 // source, so that a scan never mixes two views of the chain. The state of the sources lives in memory: after a restart each source is verified
 // again, and only its pauses are restored (`resume`).
-import { fullJitterMs } from "../lib/backoff.ts";
-import { type Outage, outage } from "../lib/fetch-text.ts";
-import { err, ok, type Result } from "../lib/result.ts";
-import { MINUTE_MS, SECOND_MS } from "../lib/time.ts";
+import { fullJitterMs } from "../../lib/backoff.ts";
+import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
+import type { NetworkName } from "../registry/network.ts";
 import type { ChainClient } from "./chain-client.ts";
-import type { NetworkName } from "./network.ts";
 import { type SourceState, sourceName } from "./source-state.ts";
 
 const BACKOFF_BASE_MS = 2 * SECOND_MS;

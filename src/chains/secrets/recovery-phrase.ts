@@ -4,8 +4,8 @@
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { wordlist } from "@scure/bip39/wordlists/english";
-import { hexToBytes } from "../lib/bytes.ts";
-import { lazily } from "../lib/lazily.ts";
+import { hexToBytes } from "../../lib/bytes.ts";
+import { lazily } from "../../lib/lazily.ts";
 import type { ChecksumBudget } from "./checksum-budget.ts";
 
 const indexes = lazily((): ReadonlyMap<string, number> => new Map(wordlist.map((word, index) => [word, index])));

@@ -3,9 +3,9 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Address } from "@scure/btc-signer";
-import { addressPrefixes } from "./bitcoin/address.ts";
-import type { Network } from "./network.ts";
-import { addressOfHex } from "./tron/tron-hex.ts";
+import { addressPrefixes } from "../bitcoin/address.ts";
+import type { Network } from "../registry/network.ts";
+import { addressOfHex } from "../tron/tron-hex.ts";
 
 export function controlAddress({ family, utxo }: Pick<Network, "family" | "utxo">): string {
   const account = sha256(utf8ToBytes("an address of nobody's")).subarray(0, 20);

@@ -1,10 +1,10 @@
 // The interface of every source of chain data: one network, read over HTTP from one provider. No source is trusted alone. A client never
 // throws: a failure is a named `Outage`. Its state is only a cache, because the Durable Object that owns it may be evicted before every pass.
-import type { Outage } from "../lib/fetch-text.ts";
-import type { Result } from "../lib/result.ts";
-import type { Asset } from "./assets.ts";
+import type { Outage } from "../../lib/fetch-text.ts";
+import type { Result } from "../../lib/result.ts";
+import type { Asset } from "../registry/assets.ts";
+import type { Network } from "../registry/network.ts";
 import type { ChainSourceKind } from "./chain-sources.ts";
-import type { Network } from "./network.ts";
 import type { BlockRef, Transfer } from "./transfer.ts";
 
 /** Settings of a client. `url` and `headers` are secrets: no message and no log repeats any part of them. */

@@ -1,14 +1,14 @@
 // Makes the client of a configured source, by its kind.
-import { SECOND_MS } from "../lib/time.ts";
-import { blockbookClient } from "./bitcoin/blockbook-client.ts";
-import { coreClient } from "./bitcoin/core-client.ts";
-import { esploraClient } from "./bitcoin/esplora-client.ts";
-import type { ChainClient, ChainClientSettings } from "./chain-client.ts";
-import type { ChainSource, ChainSourceKind } from "./chain-sources.ts";
-import { evmClient } from "./evm/evm-client.ts";
-import type { Network } from "./network.ts";
-import { tronRpcClient } from "./tron/tron-rpc-client.ts";
-import { trongridClient } from "./tron/trongrid-client.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { blockbookClient } from "../bitcoin/blockbook-client.ts";
+import { coreClient } from "../bitcoin/core-client.ts";
+import { esploraClient } from "../bitcoin/esplora-client.ts";
+import { evmClient } from "../evm/evm-client.ts";
+import type { Network } from "../registry/network.ts";
+import type { ChainClient, ChainClientSettings } from "../sources/chain-client.ts";
+import type { ChainSource, ChainSourceKind } from "../sources/chain-sources.ts";
+import { tronRpcClient } from "../tron/tron-rpc-client.ts";
+import { trongridClient } from "../tron/trongrid-client.ts";
 
 /** For one request including its body. */
 const TIMEOUT_MS = 8 * SECOND_MS;

@@ -1,6 +1,6 @@
 // What the search of one body for private keys may cost. Base58 and listed words are searched quickly; what takes time is the checksum of each
 // place where a key could be. An author can put such places everywhere, and over as many texts as they like, so a body has one budget.
-import { LIMITS } from "../lib/limits.ts";
+import { LIMITS } from "../../lib/limits.ts";
 
 export class ChecksumBudget {
   #left = LIMITS.checksumsPerBody;

@@ -4,10 +4,10 @@
 // text: extended private keys and WIF keys with a valid checksum, recovery phrases with a valid checksum, and hexadecimal digits that are named
 // as a key. The bytes of an image are not searched.
 import { sha256 } from "@noble/hashes/sha2.js";
-import { utf8ToBytes } from "../lib/bytes.ts";
-import type { Json } from "../lib/typed-json.ts";
-import { decodeBase58check, trimSpaces } from "./address-text.ts";
-import { decodeSegwit } from "./bitcoin/segwit.ts";
+import { utf8ToBytes } from "../../lib/bytes.ts";
+import type { Json } from "../../lib/typed-json.ts";
+import { decodeBase58check, trimSpaces } from "../encodings/address-text.ts";
+import { decodeSegwit } from "../encodings/segwit.ts";
 import { ChecksumBudget } from "./checksum-budget.ts";
 import { holdsRecoveryPhrase } from "./recovery-phrase.ts";
 

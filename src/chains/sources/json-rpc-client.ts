@@ -1,9 +1,9 @@
 // JSON-RPC over HTTP, 1.0 (Bitcoin Core) and 2.0 alike: one call or a batch in one request. Numbers are returned as their source text, so that no
 // amount passes through a float. A node's refusal of a call is an `RpcError`; every other failure is an outage.
 import * as z from "zod";
-import { fetchExactJson, fetchPlainJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
-import { lazily } from "../lib/lazily.ts";
-import { err, ok, type Result } from "../lib/result.ts";
+import { fetchExactJson, fetchPlainJson, type JsonText, type Outage, outage } from "../../lib/fetch-text.ts";
+import { lazily } from "../../lib/lazily.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClientSettings } from "./chain-client.ts";
 
 export interface RpcCall {

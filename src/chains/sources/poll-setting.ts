@@ -1,5 +1,5 @@
 // How often chains are polled (POLL_SECONDS). `npm start` and the Worker both read it.
-import { err, ok, type Result } from "../lib/result.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
 
 /** Polling faster would ask sources faster than they answer; polling slower would let invoices expire before their payments are seen. */
 const SHORTEST = 0.05;

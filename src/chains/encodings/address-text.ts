@@ -2,7 +2,7 @@
 // be a secret in an unexpected form.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { createBase58check } from "@scure/base";
-import { decodeSegwit } from "./bitcoin/segwit.ts";
+import { decodeSegwit } from "./segwit.ts";
 
 const codec = createBase58check(sha256);
 

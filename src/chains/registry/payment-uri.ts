@@ -1,5 +1,5 @@
 // The text behind the QR code of a payment method: BIP21 for Bitcoin and Litecoin, EIP-681 for EVM, and TRON's.
-import { formatUnits } from "../lib/money.ts";
+import { formatUnits } from "../../lib/money.ts";
 import type { Asset, Network } from "./networks.ts";
 
 export interface PaymentRequest {

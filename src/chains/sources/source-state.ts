@@ -1,4 +1,4 @@
-import type { OutageKind } from "../lib/fetch-text.ts";
+import type { OutageKind } from "../../lib/fetch-text.ts";
 import type { ChainSourceKind } from "./chain-sources.ts";
 
 /**
