@@ -1,6 +1,6 @@
 // Facts for the rules of invoices: an invoice of 100 USD at the default tolerances, asked in two assets. The first is priced so that one
 // base unit is one micro-unit: in a table of cases, units are then the worth.
-import type { NetworkWatch } from "../../src/commerce/invoices/closing.ts";
+import type { NetworkWatch } from "../../src/commerce/cursors/cursor.ts";
 import type { Quote } from "../../src/commerce/invoices/quotes.ts";
 import type { InvoiceFacts, InvoiceState, Settlement } from "../../src/commerce/invoices/status.ts";
 import type { PricedMethod } from "../../src/commerce/invoices/value.ts";

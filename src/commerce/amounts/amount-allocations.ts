@@ -4,6 +4,8 @@
 // A storage without any amount may be that of an address that was used before, in a database that was brought here from another deployment
 // (docs/operations/export.md). So it first takes over what the tables know (`begin`).
 // Every method is synchronous: no other call can run between its statements.
+
+import { pairOf } from "../../chains/registry/pair.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
 import type { Rank } from "../../platform/column-values.ts";
@@ -18,7 +20,6 @@ import {
   lifetimeRefusal,
   NO_LONGER_HELD,
 } from "../invoices/holding.ts";
-import { pairOf } from "../invoices/payment-method.ts";
 import { isShared, UNPROVEN } from "../ranks/rank.ts";
 import type { AmountPlace } from "./amount-place.ts";
 import type { AmountAnswer, AmountRequest, InvoiceAmount, OverdueAmount, StandingAmount } from "./amount-request.ts";

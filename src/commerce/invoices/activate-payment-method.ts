@@ -1,5 +1,7 @@
 // Activates a payment method: locks the rate, then allocates an address (xpub) or reserves an amount (direct). Both are idempotent per invoice:
 // the allocator returns the same address for the same invoice, and a reservation commits in the invoice's batch or not at all (decisions 4).
+
+import { pairKey } from "../../chains/registry/pair.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -22,7 +24,6 @@ import {
   activeMethod,
   type MethodQuote,
   type PayableContext,
-  pairKey,
   quoteMethod,
   walletRefusal,
   withRemainder,

@@ -2,6 +2,7 @@
 // returned as it is. The change goes through `runOnce`, so that a retry with the same key gets the same bytes.
 
 import { assertNotSuspended, selectServerRoom } from "../../accounts/merchants/store.ts";
+import { isSamePair, type Pair } from "../../chains/registry/pair.ts";
 import { derivedId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { err, type Result } from "../../lib/result.ts";
@@ -21,7 +22,6 @@ import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
 import { type InvoiceFile, isQuoteOver } from "./invoice.ts";
 import { methodBodyOf } from "./invoice-body.ts";
 import { methodFacts } from "./invoice-facts.ts";
-import { isSamePair, type Pair } from "./payment-method.ts";
 import { type RefreshDependencies, refreshInvoice } from "./refresh-invoice.ts";
 
 export interface PickDependencies extends RefreshDependencies {

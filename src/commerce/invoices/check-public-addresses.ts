@@ -1,5 +1,7 @@
 // Limits the addresses of extended keys that browsers get (docs/limits.md): the facts for the allocator's decision, and the assertions in the
 // batch of an activation.
+
+import { pairKey } from "../../chains/registry/pair.ts";
 import type { InvoiceId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -10,7 +12,6 @@ import type { MacKeys } from "../wallet-records/row-mac.ts";
 import type { Wallet } from "../wallet-records/wallet.ts";
 import { LANDED_MS, type PublicHold } from "../wallets/public-hold.ts";
 import type { PaymentMethod } from "./invoice.ts";
-import { pairKey } from "./payment-method.ts";
 import { publicNetworks } from "./public-network.ts";
 
 interface PublicDependencies {

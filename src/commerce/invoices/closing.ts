@@ -1,6 +1,7 @@
 // When an invoice closes: the clock has passed `expiresAt`, and every network on which it could be paid has been read beyond that time. So an
 // outage of a provider never expires a paid invoice (decisions 4, "Closed").
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
+import type { NetworkWatch } from "../cursors/cursor.ts";
 
 /** A cursor that has not moved for this long, although its watcher ran, no longer keeps an invoice open: the invoice needs review. */
 export const STALLED_AFTER_MS = 6 * HOUR_MS;
@@ -10,30 +11,6 @@ export const STALLED_AFTER_MS = 6 * HOUR_MS;
  * a dead source.
  */
 export const ASLEEP_AFTER_MS = 90 * MINUTE_MS;
-
-export type NetworkWatch =
-  /** No source is configured: the clock alone decides. */
-  | { readonly kind: "none"; readonly network: string }
-  | {
-      readonly kind: "cursor";
-      readonly network: string;
-      /**
-       * Everything up to this moment has been read. EVM, TRON: the timestamp of the newest scanned block; UTXO: the start of the newest
-       * complete pass, mempool included.
-       */
-      readonly passedMs: number;
-      /** The latest of: when the cursor last moved, when the watch of the network restarted after a rest, when its watcher woke up. */
-      readonly lastMovedAtMs: number;
-      /** When the watcher last ran, with any result; null before its first run. */
-      readonly tickedAtMs: number | null;
-      /**
-       * For addresses of the invoice that are read separately, because a source refuses them or they are flooded: up to which time they have been
-       * read. Null or absent if there are no such addresses. However long that takes, the clock does not close the invoice.
-       */
-      readonly stuckPassedMs?: number | null;
-      /** Whether an operator keeps the network from being read: then an invoice waits, however long that takes. */
-      readonly isPaused?: boolean;
-    };
 
 export interface Closing {
   /** Null while the invoice is open; once set it stays. */

@@ -1,6 +1,7 @@
 // Creates an invoice: decides on what was read, activates the requested payment methods, and returns one batch with customer, invoice, timeline
 // item, methods, amounts and events. `runOnce` adds the stored response and commits the batch.
 import { type MerchantRow, selectServerRoom } from "../../accounts/merchants/store.ts";
+import { isSamePair, type Pair } from "../../chains/registry/pair.ts";
 import { emailKeyOf } from "../../lib/email.ts";
 import { derivedId, type InvoiceId, makeId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
@@ -40,7 +41,7 @@ import { type Invoice, isPublicOrigin, newFile, type TimelineItem } from "./invo
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { customerOf, metadataOf } from "./invoice-customer.ts";
 import { createdFacts } from "./invoice-facts.ts";
-import { isSamePair, type Pair, unavailableMethod, walletsToActivate } from "./payment-method.ts";
+import { unavailableMethod, walletsToActivate } from "./payment-method.ts";
 import { type AskedTerms, type Terms, termsOf } from "./product-terms.ts";
 import { recordCustomer } from "./record-customer.ts";
 import { invoiceOutbox } from "./record-events.ts";

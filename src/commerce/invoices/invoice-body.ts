@@ -4,9 +4,8 @@ import { paymentUri } from "../../chains/registry/payment-uri.ts";
 import { formatMicros, formatUnits, maxBig } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
-import type { NetworkCursor } from "../cursors/cursor.ts";
 import { dustLimitUnits } from "../payments/dust.ts";
-import { confirmationsAt, type Payment } from "../payments/payment.ts";
+import { paymentBodyOf } from "../payments/payment-body.ts";
 import { productBodyOf } from "../products/product-body.ts";
 import { isRowIntact, type MacKeys } from "../wallet-records/row-mac.ts";
 import { type Invoice, type InvoiceFile, isQuoteOver, type PaymentMethod } from "./invoice.ts";
@@ -15,8 +14,6 @@ import { lacksRest } from "./rest.ts";
 import { amountDueUnits } from "./value.ts";
 
 export type InvoiceBody = ReturnType<typeof invoiceBodyOf>;
-
-export type PaymentBody = ReturnType<typeof paymentBodyOf>;
 
 export interface MethodBody {
   readonly cryptocurrency: string;
@@ -161,40 +158,6 @@ export function offeredMethodBody(
   reason: string | null,
 ): MethodBody {
   return { ...unavailableBody(offer, reason), status: reason === null ? "AVAILABLE" : "UNAVAILABLE" };
-}
-
-/** `cursors`: how far the networks were read, to compute the current confirmations. */
-export function paymentBodyOf(payment: Payment, cursors: readonly Pick<NetworkCursor, "network" | "tipHeight">[]) {
-  const network = networkNamed(payment.network);
-  const asset = network === undefined ? undefined : assetOn(network, payment.cryptocurrency);
-  if (asset === undefined) throw new Error(`a payment has an unknown pair: ${payment.network}`);
-  return {
-    id: payment.id,
-    invoiceId: payment.invoiceId,
-    merchantId: payment.merchantId,
-    chainId: payment.chainId,
-    network: payment.network,
-    currency: payment.cryptocurrency,
-    txHash: payment.txHash,
-    outputIndex: payment.outputIndex,
-    fromAddress: payment.fromAddress,
-    toAddress: payment.toAddress,
-    amount: formatUnits(payment.amountUnits, asset.decimals),
-    fiatAmount: payment.fiatMicros === null ? null : formatMicros(payment.fiatMicros),
-    status: payment.status,
-    confirmations: confirmationsAt(
-      payment,
-      cursors.find((each) => each.network === payment.network)?.tipHeight ?? null,
-    ),
-    requiredConfirmations: payment.requiredConfirmations,
-    blockHeight: payment.blockHeight,
-    isLate: payment.isLate,
-    matchedBy: payment.matchedBy,
-    receivedTxAt: isoTime(payment.receivedAtMs),
-    confirmedTxAt: payment.confirmedAtMs === null ? null : isoTime(payment.confirmedAtMs),
-    createdAt: isoTime(payment.createdAtMs),
-    updatedAt: isoTime(payment.updatedAtMs),
-  };
 }
 
 /** Why a stored method must not show its address; undefined if it may. */

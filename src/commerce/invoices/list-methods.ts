@@ -1,3 +1,4 @@
+import { isSamePair } from "../../chains/registry/pair.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { isLagging, type NetworkCursor } from "../cursors/cursor.ts";
 import { selectCursors } from "../cursors/store.ts";
@@ -5,7 +6,7 @@ import { selectLiveWallets } from "../wallet-records/store.ts";
 import { isWalletOpen, type Wallet } from "../wallet-records/wallet.ts";
 import type { InvoiceFile } from "./invoice.ts";
 import { type BodyContext, type MethodBody, methodBodyOf, offeredMethodBody } from "./invoice-body.ts";
-import { isSamePair, walletRefusal } from "./payment-method.ts";
+import { walletRefusal } from "./payment-method.ts";
 import { selectInvoiceRow } from "./store.ts";
 
 /** The invoice, the wallets that it could use, and the state of their networks, for the storage call that reads the key. */

@@ -1,5 +1,5 @@
 // An invoice's payment method for one pair: which wallets it may use, its quote, and its row (decisions 4).
-import { type Asset, assetOn, type Network, networkNamed } from "../../chains/registry/networks.ts";
+import { isSamePair, type Pair, pairOf } from "../../chains/registry/pair.ts";
 import { maxBig } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { printJson } from "../../lib/typed-json.ts";
@@ -11,48 +11,6 @@ import { isWalletIntact, isWalletOpen, type Wallet } from "../wallet-records/wal
 import { plainUnits } from "./direct-amount.ts";
 import { type Invoice, lockEndMs, type PaymentMethod } from "./invoice.ts";
 import { type Quote as AskedQuote, parseQuotes, printQuotes, withQuote } from "./quotes.ts";
-
-export interface Pair {
-  readonly cryptocurrency: string;
-  readonly network: string;
-}
-
-/** Network and asset of a supported pair; throws for another, because the pair comes from a stored row. */
-export function pairOf(pair: Pair): { readonly network: Network; readonly asset: Asset } {
-  const network = networkNamed(pair.network);
-  const asset = network === undefined ? undefined : assetOn(network, pair.cryptocurrency);
-  if (network === undefined || asset === undefined)
-    throw new Error(`unknown pair ${pair.cryptocurrency} on ${pair.network}`);
-  return { network, asset };
-}
-
-/** Canonical spelling of the pairs in a request; refuses an unknown pair and a duplicate. */
-export function canonicalPairs(named: readonly Pair[]): Result<readonly Pair[], Failure> {
-  const pairs: Pair[] = [];
-  for (const [position, each] of named.entries()) {
-    const network = networkNamed(each.network);
-    const asset = network === undefined ? undefined : assetOn(network, each.cryptocurrency);
-    if (network === undefined || asset === undefined) return err({ code: "UNSUPPORTED_PAIR", ...each });
-    const pair = { cryptocurrency: asset.code, network: network.name };
-    if (pairs.some((other) => isSamePair(other, pair))) {
-      return err({
-        code: "VALIDATION_FAILED",
-        details: [{ path: `paymentMethods.${position}`, message: "is a duplicate: name each pair only once" }],
-      });
-    }
-    pairs.push(pair);
-  }
-  return ok(pairs);
-}
-
-export function isSamePair(a: Pair, b: Pair): boolean {
-  return a.cryptocurrency === b.cryptocurrency && a.network === b.network;
-}
-
-/** A pair as a key: `<cryptocurrency>_<network>`. */
-export function pairKey(pair: Pair): string {
-  return `${pair.cryptocurrency}_${pair.network}`;
-}
 
 export interface PayableContext {
   readonly amountMicros: bigint;

@@ -1,4 +1,6 @@
 // Refresh on read: before an invoice is shown, it is settled if its time is over, and its quotes are renewed if their locks are over (decisions 4).
+
+import { isSamePair } from "../../chains/registry/pair.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { batch, type Statement } from "../../platform/db/batch.ts";
@@ -10,7 +12,7 @@ import type { ActivationDependencies } from "./activate-payment-method.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
 import { type Invoice, type InvoiceFile, isQuoteOver, lockEndMs, type PaymentMethod } from "./invoice.ts";
 import { quoteFacts } from "./invoice-facts.ts";
-import { isSamePair, type MethodQuote, quotedMethod, quoteMethod } from "./payment-method.ts";
+import { type MethodQuote, quotedMethod, quoteMethod } from "./payment-method.ts";
 import { type ReservedAmount, reserveAmount } from "./reserve-amount.ts";
 import { reserveRemainders } from "./reserve-remainder.ts";
 import { lacksRest } from "./rest.ts";

@@ -1,5 +1,7 @@
 // Reserves an amount at a shared address (decisions 4, "Amount for a direct wallet"). The address's allocator gives it, before the batch that shows
 // it to a payer; the batch only writes it for matching. So the same invoice and price always get the same amount, and a batch never loses one.
+
+import { pairKey, pairOf } from "../../chains/registry/pair.ts";
 import { derivedId, type WalletId } from "../../lib/ids.ts";
 import { formatUnits } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -12,7 +14,7 @@ import type { Sharing } from "../ranks/rank.ts";
 import type { WalletEvents } from "../wallet-records/wallet-events.ts";
 import type { AmountRefusal } from "./holding.ts";
 import { type Invoice, isPublicOrigin } from "./invoice.ts";
-import { type MethodQuote, pairKey, pairOf } from "./payment-method.ts";
+import type { MethodQuote } from "./payment-method.ts";
 import { printTerms } from "./shown-terms.ts";
 
 export interface AmountDependencies {

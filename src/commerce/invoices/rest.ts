@@ -1,8 +1,9 @@
 // The amount left to pay after a partial payment, at one of the invoice's methods.
+
+import { pairOf } from "../../chains/registry/pair.ts";
 import { dustLimitUnits } from "../payments/dust.ts";
 import { plainUnits } from "./direct-amount.ts";
 import type { Invoice, PaymentMethod } from "./invoice.ts";
-import { pairOf } from "./payment-method.ts";
 import { amountDueUnits } from "./value.ts";
 
 /**

@@ -2,8 +2,9 @@
 // in which order they were learnt. The stored status decides only which moves are reported.
 
 import type { InvoiceStatus } from "../../platform/column-values.ts";
+import type { NetworkWatch } from "../cursors/cursor.ts";
 import type { CreditedPayment } from "../payments/payment.ts";
-import { closingOf, type NetworkWatch } from "./closing.ts";
+import { closingOf } from "./closing.ts";
 import { isCounted, isLatePayment, isUnsettled, type LatenessChange, latenessChanges } from "./counting.ts";
 import type { Invoice } from "./invoice.ts";
 import { eventsOf, movesBetween, type SettlementEvent, type StatusMove } from "./moves.ts";

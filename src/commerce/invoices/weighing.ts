@@ -1,7 +1,8 @@
 // Converts rows to the input of `value.ts`, and its results to the columns of a payment's row.
+
+import { pairOf } from "../../chains/registry/pair.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { Invoice, PaymentMethod } from "./invoice.ts";
-import { pairOf } from "./payment-method.ts";
 import { parseQuotes, printQuote, type Quote, quoteSlackMs } from "./quotes.ts";
 import type { InvoiceFacts } from "./status.ts";
 import { type PricedMethod, weighingOf } from "./value.ts";

@@ -1,5 +1,7 @@
 // Puts an address or an amount back that a payer was shown and the database has lost: with its invoice if that is lost, too. The invoice keeps its id, its
 // terms and its times, is watched from the restored minute on, and awaits a review, because what became of it in the lost time is unknown.
+
+import { isSamePair } from "../../chains/registry/pair.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { parseJson, printJson } from "../../lib/typed-json.ts";
 import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
@@ -15,7 +17,7 @@ import { buildChange, type ChangeDependencies } from "../invoices/change-invoice
 import { fileOf, type Invoice, type InvoiceFile, newFile, type PaymentMethod } from "../invoices/invoice.ts";
 import { invoiceBodyOf } from "../invoices/invoice-body.ts";
 import { createdFacts, methodFacts } from "../invoices/invoice-facts.ts";
-import { activeMethod, isSamePair } from "../invoices/payment-method.ts";
+import { activeMethod } from "../invoices/payment-method.ts";
 import { parseQuotes, printQuotes } from "../invoices/quotes.ts";
 import { recordEvents } from "../invoices/record-events.ts";
 import { parseTerms, type ShownTerms } from "../invoices/shown-terms.ts";

@@ -1,9 +1,9 @@
 // What a transaction that a payer named is to the invoice: a function of the rows as read (decisions 5, "The payer's claim"). So the page's
 // sentence is never more than what the API shows, also after the shop decides, a block is replaced or the invoice is over.
 
+import { pairOf } from "../../chains/registry/pair.ts";
 import { isToItself } from "../../chains/sources/transfer.ts";
 import type { Invoice } from "../../commerce/invoices/invoice.ts";
-import { pairOf } from "../../commerce/invoices/payment-method.ts";
 import { isMonitored } from "../../commerce/invoices/status.ts";
 import { isSeen, isSuperseded, type Payment } from "../../commerce/payments/payment.ts";
 import { formatUnits } from "../../lib/money.ts";

@@ -3,9 +3,9 @@
 // price.
 
 import { assetOn, networkNamed } from "../../chains/registry/networks.ts";
+import { pairOf } from "../../chains/registry/pair.ts";
 import { changeInvoice, readFile } from "../../commerce/invoices/change-invoice.ts";
 import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
-import { pairOf } from "../../commerce/invoices/payment-method.ts";
 import type { RefreshDependencies } from "../../commerce/invoices/refresh-invoice.ts";
 import type { AmountDependencies } from "../../commerce/invoices/reserve-amount.ts";
 import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";

@@ -4,11 +4,11 @@
 
 import type { Network } from "../../chains/registry/networks.ts";
 import { isToItself, type Transfer } from "../../chains/sources/transfer.ts";
-import { paymentBodyOf } from "../../commerce/invoices/invoice-body.ts";
 import { type ChainHeights, newPayment } from "../../commerce/payments/chain-observation.ts";
 import { isUnmatchedDust } from "../../commerce/payments/dust.ts";
 import { evidenceOf } from "../../commerce/payments/match.ts";
 import type { Payment, StoredPayment } from "../../commerce/payments/payment.ts";
+import { paymentBodyOf } from "../../commerce/payments/payment-body.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import { derivedId, type MerchantId, type PaymentId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";

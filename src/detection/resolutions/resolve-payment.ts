@@ -1,10 +1,10 @@
 // A user's decision about a payment that no rule credited. Two users may decide at once, and a watcher may change the payment meanwhile, so the
 // batch asserts that the row is as it was read. The decision only affects its own merchant: on a shared address each merchant has its own row.
 
+import { isSamePair, pairOf } from "../../chains/registry/pair.ts";
 import { beginWatch } from "../../commerce/cursors/store.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "../../commerce/invoices/change-invoice.ts";
 import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
-import { isSamePair, pairOf } from "../../commerce/invoices/payment-method.ts";
 import type { AmountDependencies } from "../../commerce/invoices/reserve-amount.ts";
 import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
 import { MAX_VALUE_MICROS, weighingOf } from "../../commerce/invoices/value.ts";

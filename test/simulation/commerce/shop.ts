@@ -1,6 +1,7 @@
 // A merchant with one direct and one xpub wallet, and clients that run the real operations on them: what the campaigns over invoices and
 // wallets share. A route is a few lines here: it reads, then hands the operation to `runOnce`, as the Worker's does.
 
+import { type Pair, pairOf } from "../../../src/chains/registry/pair.ts";
 import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
 import { type AmountPlace, placeName } from "../../../src/commerce/amounts/amount-place.ts";
 import { addPaymentMethod, type PickDependencies } from "../../../src/commerce/invoices/add-payment-method.ts";
@@ -11,7 +12,6 @@ import {
   type NewInvoice,
 } from "../../../src/commerce/invoices/create-invoice.ts";
 import { fileOf } from "../../../src/commerce/invoices/invoice.ts";
-import { type Pair, pairOf } from "../../../src/commerce/invoices/payment-method.ts";
 import { selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
 import { type MacKeys, signRow } from "../../../src/commerce/wallet-records/row-mac.ts";
 import { selectLiveWallet } from "../../../src/commerce/wallet-records/store.ts";
