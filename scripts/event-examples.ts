@@ -1,8 +1,8 @@
 // Example events made by the code itself, of a fictional shop. Everything is fixed, so that the catalogue only changes with the code.
 import { apiKeyBodyOf } from "../src/accounts/api-keys/api-key-body.ts";
 import { memberBodyOf } from "../src/accounts/teams/member.ts";
+import { type InvoiceFile, newFile, type PaymentMethod } from "../src/commerce/invoice-records/invoice.ts";
 import { invoiceEventData } from "../src/commerce/invoices/event-invoice.ts";
-import { type InvoiceFile, newFile, type PaymentMethod } from "../src/commerce/invoices/invoice.ts";
 import { invoiceBodyOf } from "../src/commerce/invoices/invoice-body.ts";
 import type { Payment } from "../src/commerce/payments/payment.ts";
 import { paymentBodyOf } from "../src/commerce/payments/payment-body.ts";

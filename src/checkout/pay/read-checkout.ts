@@ -4,7 +4,7 @@ import type { MerchantRow } from "../../accounts/merchants/store.ts";
 import { isSamePair } from "../../chains/registry/pair.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import type { KeptLocation } from "../../commerce/customers/location.ts";
-import { fileOf, type InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import { fileOf, type InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import { type MethodBody, offeredMethodBody } from "../../commerce/invoices/invoice-body.ts";
 import { listMethods } from "../../commerce/invoices/list-methods.ts";
 import { type RefreshDependencies, refreshInvoice } from "../../commerce/invoices/refresh-invoice.ts";

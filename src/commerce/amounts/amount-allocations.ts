@@ -9,7 +9,11 @@ import { pairOf } from "../../chains/registry/pair.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
 import type { Rank } from "../../platform/column-values.ts";
-import { type AmountGrain, candidateUnits, saltCapacity, saltedUnits } from "../invoices/direct-amount.ts";
+import { isShared, UNPROVEN } from "../ranks/rank.ts";
+import type { AmountPlace } from "./amount-place.ts";
+import type { AmountAnswer, AmountRequest, InvoiceAmount, OverdueAmount, StandingAmount } from "./amount-request.ts";
+import { CHECK_AFTER_MS, createAmountTables, padded, rankIn, unitsIn } from "./amount-tables.ts";
+import { type AmountGrain, candidateUnits, saltCapacity, saltedUnits } from "./direct-amount.ts";
 import {
   type AmountRefusal,
   type Holding,
@@ -19,11 +23,7 @@ import {
   holdingRefusal,
   lifetimeRefusal,
   NO_LONGER_HELD,
-} from "../invoices/holding.ts";
-import { isShared, UNPROVEN } from "../ranks/rank.ts";
-import type { AmountPlace } from "./amount-place.ts";
-import type { AmountAnswer, AmountRequest, InvoiceAmount, OverdueAmount, StandingAmount } from "./amount-request.ts";
-import { CHECK_AFTER_MS, createAmountTables, padded, rankIn, unitsIn } from "./amount-tables.ts";
+} from "./holding.ts";
 import { PriceSalts } from "./price-salts.ts";
 import { isNewPlace, takeOver } from "./standing-amounts.ts";
 

@@ -2,10 +2,10 @@
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
-import { saltOf } from "../invoices/direct-amount.ts";
 import type { AmountPlace } from "./amount-place.ts";
 import type { StandingAmount } from "./amount-request.ts";
 import { CHECK_AFTER_MS, padded } from "./amount-tables.ts";
+import { saltOf } from "./direct-amount.ts";
 
 type Storage = Pick<ObjectStorage, "sql">;
 

@@ -4,8 +4,8 @@ import type { MerchantRow } from "../../accounts/merchants/store.ts";
 import { makeId } from "../../lib/ids.ts";
 import type { InvoiceOrigin } from "../../platform/column-values.ts";
 import type { Prepared } from "../../platform/idempotency/run-once.ts";
+import { isPublicOrigin } from "../invoice-records/invoice.ts";
 import { type ChangeDependencies, readFile } from "./change-invoice.ts";
-import { isPublicOrigin } from "./invoice.ts";
 import { invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 
 export async function answerRestored(

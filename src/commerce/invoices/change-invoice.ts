@@ -18,18 +18,24 @@ import type { EventType } from "../../platform/events/event.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { nextSequence } from "../../platform/restores/restore-epoch.ts";
 import type { Customer } from "../customers/customer.ts";
+import {
+  fileOf,
+  type Invoice,
+  type InvoiceFile,
+  type PaymentMethod,
+  type TimelineItem,
+} from "../invoice-records/invoice.ts";
+import { insertTimelineItem, selectInvoiceRow, updateInvoice } from "../invoice-records/store.ts";
 import { mergePayments, type Payment } from "../payments/payment.ts";
 import { paymentBodyOf } from "../payments/payment-body.ts";
 import { putPayment } from "../payments/store.ts";
+import { firstAskedMs } from "../quotes/quotes.ts";
 import { proofMicros } from "../ranks/rank.ts";
 import { addProof } from "../ranks/store.ts";
 import { entriesOfChange } from "../reports/invoice-entries.ts";
 import { addEntries } from "../reports/store.ts";
-import { fileOf, type Invoice, type InvoiceFile, type PaymentMethod, type TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, methodBodyOf } from "./invoice-body.ts";
-import { firstAskedMs } from "./quotes.ts";
 import { recordEvents } from "./record-events.ts";
-import { insertTimelineItem, selectInvoiceRow, updateInvoice } from "./store.ts";
 
 export interface ChangeDependencies extends CommitDependencies {
   readonly body: BodyContext;

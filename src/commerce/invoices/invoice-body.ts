@@ -4,14 +4,14 @@ import { paymentUri } from "../../chains/registry/payment-uri.ts";
 import { formatMicros, formatUnits, maxBig } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
+import { type Invoice, type InvoiceFile, isQuoteOver, type PaymentMethod } from "../invoice-records/invoice.ts";
+import { resolutionOf } from "../invoice-records/resolution.ts";
+import { lacksRest } from "../payment-methods/rest.ts";
 import { dustLimitUnits } from "../payments/dust.ts";
 import { paymentBodyOf } from "../payments/payment-body.ts";
 import { productBodyOf } from "../products/product-body.ts";
+import { amountDueUnits } from "../settlement/value.ts";
 import { isRowIntact, type MacKeys } from "../wallet-records/row-mac.ts";
-import { type Invoice, type InvoiceFile, isQuoteOver, type PaymentMethod } from "./invoice.ts";
-import { resolutionOf } from "./resolution.ts";
-import { lacksRest } from "./rest.ts";
-import { amountDueUnits } from "./value.ts";
 
 export type InvoiceBody = ReturnType<typeof invoiceBodyOf>;
 

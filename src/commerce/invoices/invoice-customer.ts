@@ -11,7 +11,7 @@ import {
   TYPED_NAMES,
   withFields,
 } from "../customers/customer.ts";
-import { isPublicOrigin } from "./invoice.ts";
+import { isPublicOrigin } from "../invoice-records/invoice.ts";
 
 export interface AskedCustomer {
   readonly origin: InvoiceOrigin;

@@ -4,7 +4,7 @@
 import { pairKey, pairOf } from "../../chains/registry/pair.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
-import type { Invoice, PaymentMethod } from "./invoice.ts";
+import type { Invoice, PaymentMethod } from "../invoice-records/invoice.ts";
 
 /** The facts that follow from the chain and the clock. */
 export function stateFacts(invoice: Invoice): AuditFacts {

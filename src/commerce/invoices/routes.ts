@@ -11,6 +11,7 @@ import { hostnameOf } from "../../platform/challenge/turnstile.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { countedCallers } from "../../platform/http/rate-check.ts";
 import { jsonReply, type Reply, replyTo } from "../../platform/http/reply.ts";
+import { fileOf, type InvoiceFile, type InvoiceRow } from "../invoice-records/invoice.ts";
 import { addPaymentMethod, type PickDependencies } from "./add-payment-method.ts";
 import { cancelInvoice } from "./cancel-invoice.ts";
 import {
@@ -29,7 +30,6 @@ import {
 } from "./contract.ts";
 import { createFacts, createInvoice, createReads, type NewInvoice } from "./create-invoice.ts";
 import { invoiceDependencies } from "./dependencies.ts";
-import { fileOf, type InvoiceFile, type InvoiceRow } from "./invoice.ts";
 import { invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { listInvoices, pageReads } from "./list-invoices.ts";
 import { listMethods, methodReads } from "./list-methods.ts";

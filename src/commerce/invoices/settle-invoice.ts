@@ -6,14 +6,14 @@ import type { PaymentId } from "../../lib/ids.ts";
 import { changedFacts } from "../../platform/audit/entry.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import { watchesOf } from "../cursors/cursor.ts";
+import type { Invoice, InvoiceFile } from "../invoice-records/invoice.ts";
+import { isAccepted } from "../invoice-records/resolution.ts";
 import { type CreditedPayment, mergePayments, type Payment } from "../payments/payment.ts";
+import type { LatenessChange } from "../settlement/counting.ts";
+import { type InvoiceFacts, settle } from "../settlement/status.ts";
+import { pricedOf, weighed } from "../settlement/weighing.ts";
 import type { Change, ChangeEvent } from "./change-invoice.ts";
-import type { LatenessChange } from "./counting.ts";
-import type { Invoice, InvoiceFile } from "./invoice.ts";
 import { stateFacts } from "./invoice-facts.ts";
-import { isAccepted } from "./resolution.ts";
-import { type InvoiceFacts, settle } from "./status.ts";
-import { pricedOf, weighed } from "./weighing.ts";
 
 /** What happened to an invoice besides the passing of time. */
 export interface Occasion {

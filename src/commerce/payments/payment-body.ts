@@ -7,7 +7,7 @@ import { formatFixed, formatMicros, formatUnits } from "../../lib/money.ts";
 import { isoTime, SECOND_MS } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { NetworkCursor } from "../cursors/cursor.ts";
-import { parseQuote } from "../invoices/quotes.ts";
+import { parseQuote } from "../quotes/quotes.ts";
 import { type AskingInvoice, candidatesOf, differenceBasisPoints, type ListedCandidate } from "./candidates.ts";
 import { confirmationsAt, type Payment, type StoredPayment } from "./payment.ts";
 

@@ -4,7 +4,7 @@ import { pairOf } from "../../chains/registry/pair.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import type { Customer } from "../customers/customer.ts";
-import type { Invoice } from "../invoices/invoice.ts";
+import type { Invoice } from "../invoice-records/invoice.ts";
 import type { Payment } from "../payments/payment.ts";
 import { CUSTOMER_MATCHES, INVOICE_MATCHES, PAYMENT_MATCHES } from "../search-index/search-term.ts";
 

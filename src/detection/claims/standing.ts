@@ -3,9 +3,9 @@
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import { isToItself } from "../../chains/sources/transfer.ts";
-import type { Invoice } from "../../commerce/invoices/invoice.ts";
-import { isMonitored } from "../../commerce/invoices/status.ts";
+import type { Invoice } from "../../commerce/invoice-records/invoice.ts";
 import { isSeen, isSuperseded, type Payment } from "../../commerce/payments/payment.ts";
+import { isMonitored } from "../../commerce/settlement/status.ts";
 import { formatUnits } from "../../lib/money.ts";
 import { type Claim, REPEAT_MS } from "./claim.ts";
 

@@ -3,12 +3,12 @@
 
 import type { Network } from "../../chains/registry/networks.ts";
 import { effectKey, growthHeight, type Transfer } from "../../chains/sources/transfer.ts";
+import type { Invoice, InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "../../commerce/invoices/change-invoice.ts";
-import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
 import { stateFacts } from "../../commerce/invoices/invoice-facts.ts";
-import type { AmountDependencies } from "../../commerce/invoices/reserve-amount.ts";
-import { reserveRemainders } from "../../commerce/invoices/reserve-remainder.ts";
 import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
+import type { AmountDependencies } from "../../commerce/payment-methods/reserve-amount.ts";
+import { reserveRemainders } from "../../commerce/payment-methods/reserve-remainder.ts";
 import {
   type ChainHeights,
   type ChainObservation,

@@ -3,7 +3,7 @@
 import type { Network } from "../../chains/registry/networks.ts";
 import { isToItself, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { RELEASED_KEPT_MS } from "../../commerce/amounts/released.ts";
-import { quoteSlackMs } from "../../commerce/invoices/quotes.ts";
+import { quoteSlackMs } from "../../commerce/quotes/quotes.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { logAlert } from "../../lib/log.ts";
 import { ok, type Result } from "../../lib/result.ts";

@@ -1,6 +1,6 @@
 import { type MountedRoute, routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { fileOf } from "../../commerce/invoice-records/invoice.ts";
 import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
-import { fileOf } from "../../commerce/invoices/invoice.ts";
 import { invoiceReads } from "../../commerce/invoices/refresh-invoice.ts";
 import {
   invoicePaymentsBody,

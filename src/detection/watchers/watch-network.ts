@@ -5,7 +5,7 @@ import type { Network } from "../../chains/registry/networks.ts";
 import type { ChainClient } from "../../chains/sources/chain-client.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { selectCursor } from "../../commerce/cursors/store.ts";
-import { isAsleep } from "../../commerce/invoices/closing.ts";
+import { isAsleep } from "../../commerce/settlement/closing.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { batch } from "../../platform/db/batch.ts";

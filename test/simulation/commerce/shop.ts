@@ -4,6 +4,8 @@
 import { type Pair, pairOf } from "../../../src/chains/registry/pair.ts";
 import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
 import { type AmountPlace, placeName } from "../../../src/commerce/amounts/amount-place.ts";
+import { fileOf } from "../../../src/commerce/invoice-records/invoice.ts";
+import { selectInvoiceRow } from "../../../src/commerce/invoice-records/store.ts";
 import { addPaymentMethod, type PickDependencies } from "../../../src/commerce/invoices/add-payment-method.ts";
 import {
   createFacts,
@@ -11,8 +13,6 @@ import {
   createReads,
   type NewInvoice,
 } from "../../../src/commerce/invoices/create-invoice.ts";
-import { fileOf } from "../../../src/commerce/invoices/invoice.ts";
-import { selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
 import { type MacKeys, signRow } from "../../../src/commerce/wallet-records/row-mac.ts";
 import { selectLiveWallet } from "../../../src/commerce/wallet-records/store.ts";
 import { type Wallet, walletMacSubject } from "../../../src/commerce/wallet-records/wallet.ts";

@@ -2,8 +2,8 @@
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
-import { activeMethod } from "../../../src/commerce/invoices/payment-method.ts";
-import { insertInvoice, putMethod } from "../../../src/commerce/invoices/store.ts";
+import { insertInvoice, putMethod } from "../../../src/commerce/invoice-records/store.ts";
+import { activeMethod } from "../../../src/commerce/payment-methods/payment-method.ts";
 import { type MacKeys, signRow } from "../../../src/commerce/wallet-records/row-mac.ts";
 import { type Wallet, walletMacSubject } from "../../../src/commerce/wallet-records/wallet.ts";
 import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";

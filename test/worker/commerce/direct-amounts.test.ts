@@ -2,8 +2,8 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
-import { candidateUnits } from "../../../src/commerce/invoices/direct-amount.ts";
-import { parseQuotes } from "../../../src/commerce/invoices/quotes.ts";
+import { candidateUnits } from "../../../src/commerce/amounts/direct-amount.ts";
+import { parseQuotes } from "../../../src/commerce/quotes/quotes.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { seedKey } from "../../support/access.ts";

@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { pairOf } from "../../../src/chains/registry/pair.ts";
-import { selectInvoicePage, selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
+import { selectInvoicePage, selectInvoiceRow } from "../../../src/commerce/invoice-records/store.ts";
 import { paymentAfter } from "../../../src/commerce/payments/chain-observation.ts";
 import { putPayment } from "../../../src/commerce/payments/store.ts";
 import type { InvoiceId, MerchantId } from "../../../src/lib/ids.ts";

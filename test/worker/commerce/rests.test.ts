@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
-import { candidateUnits } from "../../../src/commerce/invoices/direct-amount.ts";
+import { candidateUnits } from "../../../src/commerce/amounts/direct-amount.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { TimeLimitError } from "../../../src/platform/db/retry.ts";

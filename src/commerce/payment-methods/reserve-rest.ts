@@ -2,9 +2,9 @@
 // whichever method that part was paid with.
 
 import type { Result } from "../../lib/result.ts";
+import type { AmountRefusal } from "../amounts/holding.ts";
+import type { Invoice, PaymentMethod } from "../invoice-records/invoice.ts";
 import type { Sharing } from "../ranks/rank.ts";
-import type { AmountRefusal } from "./holding.ts";
-import type { Invoice, PaymentMethod } from "./invoice.ts";
 import { type AmountDependencies, type ReservedAmount, reserveAmount } from "./reserve-amount.ts";
 
 export interface WantedRest {

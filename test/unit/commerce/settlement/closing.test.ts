@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import type { NetworkWatch } from "../../../../src/commerce/cursors/cursor.ts";
-import { ASLEEP_AFTER_MS, closingOf, STALLED_AFTER_MS } from "../../../../src/commerce/invoices/closing.ts";
+import { ASLEEP_AFTER_MS, closingOf, STALLED_AFTER_MS } from "../../../../src/commerce/settlement/closing.ts";
 import { HOUR_MS } from "../../../../src/lib/time.ts";
 
 const expiresAtMs = 1_000;

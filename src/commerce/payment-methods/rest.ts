@@ -1,10 +1,10 @@
 // The amount left to pay after a partial payment, at one of the invoice's methods.
 
 import { pairOf } from "../../chains/registry/pair.ts";
+import { plainUnits } from "../amounts/direct-amount.ts";
+import type { Invoice, PaymentMethod } from "../invoice-records/invoice.ts";
 import { dustLimitUnits } from "../payments/dust.ts";
-import { plainUnits } from "./direct-amount.ts";
-import type { Invoice, PaymentMethod } from "./invoice.ts";
-import { amountDueUnits } from "./value.ts";
+import { amountDueUnits } from "../settlement/value.ts";
 
 /**
  * The amount due, in whole grains and never less than arrives and counts. Null if it equals the method's quoted amount, and if enough was received.

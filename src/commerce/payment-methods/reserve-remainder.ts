@@ -4,15 +4,15 @@
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import { faultKind } from "../../platform/db/retry.ts";
+import type { InvoiceFile, PaymentMethod } from "../invoice-records/invoice.ts";
+import { putMethod } from "../invoice-records/store.ts";
 import { selectSharing } from "../ranks/store.ts";
-import type { InvoiceFile, PaymentMethod } from "./invoice.ts";
+import { isActive } from "../settlement/status.ts";
+import { usedBy } from "../settlement/weighing.ts";
 import { withRemainder } from "./payment-method.ts";
 import type { AmountDependencies } from "./reserve-amount.ts";
 import { reserveRest } from "./reserve-rest.ts";
 import { lacksRest, restUnits } from "./rest.ts";
-import { isActive } from "./status.ts";
-import { putMethod } from "./store.ts";
-import { usedBy } from "./weighing.ts";
 
 export interface Remainders {
   readonly methods: readonly PaymentMethod[];

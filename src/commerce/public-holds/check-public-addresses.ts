@@ -7,12 +7,12 @@ import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { readFurther, type Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
-import { markFromPublicKey, selectHold, takeHold } from "../public-holds/store.ts";
+import type { PaymentMethod } from "../invoice-records/invoice.ts";
 import type { MacKeys } from "../wallet-records/row-mac.ts";
 import type { Wallet } from "../wallet-records/wallet.ts";
 import { LANDED_MS, type PublicHold } from "../wallets/public-hold.ts";
-import type { PaymentMethod } from "./invoice.ts";
 import { publicNetworks } from "./public-network.ts";
+import { markFromPublicKey, selectHold, takeHold } from "./store.ts";
 
 interface PublicDependencies {
   readonly db: Db;

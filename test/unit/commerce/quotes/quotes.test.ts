@@ -9,7 +9,7 @@ import {
   quoteFor,
   quoteSlackMs,
   withQuote,
-} from "../../../../src/commerce/invoices/quotes.ts";
+} from "../../../../src/commerce/quotes/quotes.ts";
 import { asked, E, quoteOf } from "../../../support/invoice-facts.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 

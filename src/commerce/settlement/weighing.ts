@@ -1,9 +1,9 @@
 // Converts rows to the input of `value.ts`, and its results to the columns of a payment's row.
 
 import { pairOf } from "../../chains/registry/pair.ts";
+import type { Invoice, PaymentMethod } from "../invoice-records/invoice.ts";
 import type { Payment } from "../payments/payment.ts";
-import type { Invoice, PaymentMethod } from "./invoice.ts";
-import { parseQuotes, printQuote, type Quote, quoteSlackMs } from "./quotes.ts";
+import { parseQuotes, printQuote, type Quote, quoteSlackMs } from "../quotes/quotes.ts";
 import type { InvoiceFacts } from "./status.ts";
 import { type PricedMethod, weighingOf } from "./value.ts";
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import type { CreditedPayment } from "../../../../src/commerce/payments/payment.ts";
 import {
   amountDueUnits,
   covers,
@@ -9,8 +10,7 @@ import {
   totalValueOf,
   underpaidToleranceMicros,
   weighingOf,
-} from "../../../../src/commerce/invoices/value.ts";
-import type { CreditedPayment } from "../../../../src/commerce/payments/payment.ts";
+} from "../../../../src/commerce/settlement/value.ts";
 import { microsFor } from "../../../../src/rates/quote.ts";
 import { asked, asking, BTC, E, paymentOf, quoteOf, USDT } from "../../../support/invoice-facts.ts";
 import { RUNS } from "../../../support/property-runs.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
-import { type InvoiceFacts, isActive, isDue, settle } from "../../../../src/commerce/invoices/status.ts";
 import type { CreditedPayment } from "../../../../src/commerce/payments/payment.ts";
+import { type InvoiceFacts, isActive, isDue, settle } from "../../../../src/commerce/settlement/status.ts";
 import { INVOICE_STATUSES, type InvoiceStatus } from "../../../../src/platform/column-values.ts";
 import {
   asking,

@@ -7,7 +7,7 @@ import type { NetworkCursor } from "../cursors/cursor.ts";
 import type { Customer } from "../customers/customer.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { Product } from "../products/product.ts";
-import type { StoredQuote } from "./quotes.ts";
+import type { StoredQuote } from "../quotes/quotes.ts";
 import type { StoredResolution } from "./resolution.ts";
 
 export interface Invoice {

@@ -3,7 +3,7 @@
 import { ceilDiv, floorDiv, maxBig, minBig } from "../../lib/money.ts";
 import { microsFor } from "../../rates/quote.ts";
 import type { CreditedPayment } from "../payments/payment.ts";
-import { type Quote, quoteFor, type WeighedByQuote } from "./quotes.ts";
+import { type Quote, quoteFor, type WeighedByQuote } from "../quotes/quotes.ts";
 
 /** Sums are capped here: the largest number that the tables store exactly, nine billion units of any currency, far above E + over. */
 export const MAX_VALUE_MICROS = BigInt(Number.MAX_SAFE_INTEGER);

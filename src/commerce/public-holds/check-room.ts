@@ -7,11 +7,11 @@ import type { InvoiceOrigin } from "../../platform/column-values.ts";
 import { readFurther, type Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { assertBudget, selectRoom, takeHold } from "../public-holds/store.ts";
+import type { Invoice } from "../invoice-records/invoice.ts";
+import { isPublicOrigin } from "../invoice-records/invoice.ts";
 import type { MacKeys } from "../wallet-records/row-mac.ts";
-import type { Invoice } from "./invoice.ts";
-import { isPublicOrigin } from "./invoice.ts";
 import { publicNetworks } from "./public-network.ts";
+import { assertBudget, selectRoom, takeHold } from "./store.ts";
 
 interface RoomDependencies {
   readonly db: Db;

@@ -5,12 +5,12 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { printJson } from "../../lib/typed-json.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type Quote, quoteRate, type RateTable, unitsFor } from "../../rates/quote.ts";
+import { plainUnits } from "../amounts/direct-amount.ts";
+import { type Invoice, lockEndMs, type PaymentMethod } from "../invoice-records/invoice.ts";
 import { dustLimitUnits } from "../payments/dust.ts";
+import { type Quote as AskedQuote, parseQuotes, printQuotes, withQuote } from "../quotes/quotes.ts";
 import { type MacKeys, signRow } from "../wallet-records/row-mac.ts";
 import { isWalletIntact, isWalletOpen, type Wallet } from "../wallet-records/wallet.ts";
-import { plainUnits } from "./direct-amount.ts";
-import { type Invoice, lockEndMs, type PaymentMethod } from "./invoice.ts";
-import { type Quote as AskedQuote, parseQuotes, printQuotes, withQuote } from "./quotes.ts";
 
 export interface PayableContext {
   readonly amountMicros: bigint;

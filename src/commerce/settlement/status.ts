@@ -3,12 +3,12 @@
 
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { NetworkWatch } from "../cursors/cursor.ts";
+import type { Invoice } from "../invoice-records/invoice.ts";
+import type { ResolutionAction } from "../invoice-records/resolution.ts";
 import type { CreditedPayment } from "../payments/payment.ts";
 import { closingOf } from "./closing.ts";
 import { isCounted, isLatePayment, isUnsettled, type LatenessChange, latenessChanges } from "./counting.ts";
-import type { Invoice } from "./invoice.ts";
 import { eventsOf, movesBetween, type SettlementEvent, type StatusMove } from "./moves.ts";
-import type { ResolutionAction } from "./resolution.ts";
 import { covers, type PricedMethod, type TotalValue, totalValueOf } from "./value.ts";
 
 /** An active invoice keeps its wallet and its amount in use (Interface 3.1). */

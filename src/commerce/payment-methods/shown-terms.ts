@@ -2,7 +2,7 @@
 // The customer only by their id: who that is may be erased, and the allocator would not know.
 import type { WalletId } from "../../lib/ids.ts";
 import { parseJson } from "../../lib/typed-json.ts";
-import type { Invoice } from "./invoice.ts";
+import type { Invoice } from "../invoice-records/invoice.ts";
 import type { MethodQuote } from "./payment-method.ts";
 
 export interface ShownTerms {

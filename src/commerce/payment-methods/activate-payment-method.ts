@@ -11,15 +11,16 @@ import type { Failure } from "../../platform/failures.ts";
 import type { RateTable } from "../../rates/quote.ts";
 import type { AmountPlace } from "../amounts/amount-place.ts";
 import type { AmountAnswer, AmountRequest } from "../amounts/amount-request.ts";
+import { lifetimeRefusal, publicPart } from "../amounts/holding.ts";
 import { beginWatch } from "../cursors/store.ts";
+import type { Invoice, PaymentMethod } from "../invoice-records/invoice.ts";
+import { putMethod } from "../invoice-records/store.ts";
 import type { Sharing } from "../ranks/rank.ts";
 import type { MacKeys } from "../wallet-records/row-mac.ts";
 import { assertWalletUsable, noteAllocation, warnOfGap } from "../wallet-records/store.ts";
 import type { Wallet } from "../wallet-records/wallet.ts";
 import type { AllocateAnswer, AllocateRequest } from "../wallets/allocations.ts";
 import type { PublicHold } from "../wallets/public-hold.ts";
-import { lifetimeRefusal, publicPart } from "./holding.ts";
-import type { Invoice, PaymentMethod } from "./invoice.ts";
 import {
   activeMethod,
   type MethodQuote,
@@ -32,7 +33,6 @@ import { reserveAmount } from "./reserve-amount.ts";
 import { reserveRest } from "./reserve-rest.ts";
 import { restUnits } from "./rest.ts";
 import { printTerms } from "./shown-terms.ts";
-import { putMethod } from "./store.ts";
 
 /** A wallet and the facts that `selectPayableWallets` read with it. */
 export interface PayableWallet extends Wallet, Sharing {

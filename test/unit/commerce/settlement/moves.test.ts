@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { eventsOf, movesBetween } from "../../../../src/commerce/invoices/moves.ts";
+import { eventsOf, movesBetween } from "../../../../src/commerce/settlement/moves.ts";
 import { INVOICE_STATUSES, type InvoiceStatus } from "../../../../src/platform/column-values.ts";
 
 function names(from: InvoiceStatus, to: InvoiceStatus): string[] {

@@ -1,8 +1,8 @@
 // Which payments of an invoice count (decisions 4): those on time, and late ones inside the monitor window if the merchant accepts them. On a
 // cancelled invoice no payment counts. A received payment that does not count is *late*: it does not change the status and needs review.
 import type { PaymentId } from "../../lib/ids.ts";
+import type { Invoice } from "../invoice-records/invoice.ts";
 import { type CreditedPayment, isSeen } from "../payments/payment.ts";
-import type { Invoice } from "./invoice.ts";
 
 export type CountingTerms = Pick<Invoice, "cancelledAtMs" | "expiresAtMs" | "monitorUntilMs" | "latePaymentPolicy">;
 

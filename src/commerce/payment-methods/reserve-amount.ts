@@ -9,11 +9,11 @@ import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { AmountPlace } from "../amounts/amount-place.ts";
 import type { AmountAnswer, AmountRequest, GivenAmount } from "../amounts/amount-request.ts";
+import type { AmountRefusal } from "../amounts/holding.ts";
 import { putAmount, warnOfAmounts } from "../amounts/store.ts";
+import { type Invoice, isPublicOrigin } from "../invoice-records/invoice.ts";
 import type { Sharing } from "../ranks/rank.ts";
 import type { WalletEvents } from "../wallet-records/wallet-events.ts";
-import type { AmountRefusal } from "./holding.ts";
-import { type Invoice, isPublicOrigin } from "./invoice.ts";
 import type { MethodQuote } from "./payment-method.ts";
 import { printTerms } from "./shown-terms.ts";
 

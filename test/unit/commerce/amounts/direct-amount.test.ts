@@ -9,7 +9,7 @@ import {
   saltCapacity,
   saltedUnits,
   saltOf,
-} from "../../../../src/commerce/invoices/direct-amount.ts";
+} from "../../../../src/commerce/amounts/direct-amount.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const stable: AmountGrain = { grainUnits: 1n, coarseGrainUnits: [10_000n, 1_000n, 100n] };

@@ -1,14 +1,14 @@
 // What may be held at a shared address, and by whom: whatever others do, a merchant with proof has its part of every price.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { type AmountGrain, saltCapacity, saltedUnits } from "../../../../src/commerce/invoices/direct-amount.ts";
+import { type AmountGrain, saltCapacity, saltedUnits } from "../../../../src/commerce/amounts/direct-amount.ts";
 import {
   type Holding,
   heldUntilMs,
   holdingBounds,
   holdingRefusal,
   lifetimeRefusal,
-} from "../../../../src/commerce/invoices/holding.ts";
+} from "../../../../src/commerce/amounts/holding.ts";
 import { PROVEN, proofMicros, UNPROVEN } from "../../../../src/commerce/ranks/rank.ts";
 import type { Rank } from "../../../../src/platform/column-values.ts";
 import { RUNS } from "../../../support/property-runs.ts";
