@@ -2,6 +2,8 @@
 // documented, and known to the access tests.
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
+import { meRoutes } from "../accounts/account/routes.ts";
+import { sessionRoutes } from "../accounts/account/sessions/routes.ts";
 import { apiKeyRoutes } from "../accounts/api-keys/routes.ts";
 import { factorRoutes } from "../accounts/factors/routes.ts";
 import { identityRoutes } from "../accounts/identities/routes.ts";
@@ -11,12 +13,10 @@ import { merchantRoutes } from "../accounts/merchants/routes.ts";
 import { operatorRoutes } from "../accounts/operators/routes.ts";
 import { passkeyRoutes } from "../accounts/passkeys/routes.ts";
 import type { MountedRoute } from "../accounts/pipeline/routes-of.ts";
-import { sessionRoutes } from "../accounts/sessions/routes.ts";
 import { setUpRoutes } from "../accounts/set-up/routes.ts";
 import { signInRoutes } from "../accounts/sign-in/routes.ts";
 import { teamRoutes } from "../accounts/teams/routes.ts";
 import { totpRoutes } from "../accounts/totp/routes.ts";
-import { meRoutes } from "../accounts/users/routes.ts";
 import { checkoutRoomRoutes } from "../checkout/live/routes.ts";
 import { checkoutRoutes } from "../checkout/pay/routes.ts";
 import { returnRoutes } from "../checkout/signed-redirect/routes.ts";

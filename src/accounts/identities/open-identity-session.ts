@@ -14,9 +14,9 @@ import { batch, type Statement } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { userOf } from "../auth/authenticate-session.ts";
+import type { CodeToSend } from "../email-codes/send-code.ts";
 import { type Browser, openSession, type SignedIn } from "../sessions/open-session.ts";
 import { selectSessionByToken } from "../sessions/store.ts";
-import type { CodeToSend } from "../sign-in/send-code.ts";
 import {
   assertFactorsAsRead,
   insertUser,

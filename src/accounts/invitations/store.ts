@@ -9,7 +9,7 @@ import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { revokedColumns } from "../../platform/db/revoked-columns.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { invitationMails, invitations } from "../../platform/db/schema/teams.ts";
-import type { Role } from "../teams/roles.ts";
+import type { Role } from "../roles/roles.ts";
 import { rankSql } from "../teams/store.ts";
 import type { Invitation, OfferedInvitation } from "./invitation.ts";
 import type { MailTimes } from "./mail-room.ts";

@@ -4,8 +4,8 @@ import type { GivenDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
 import type { Mailer } from "../../platform/mail/mail.ts";
-import { configuredProviders } from "../identities/providers.ts";
-import type { SignInProvider } from "../teams/security-policy.ts";
+import { configuredProviders } from "../security-policies/providers.ts";
+import type { SignInProvider } from "../security-policies/security-policy.ts";
 import type { MerchantDependencies } from "./change-merchant.ts";
 import type { SettingsContext } from "./settings-body.ts";
 

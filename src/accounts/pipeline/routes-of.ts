@@ -10,7 +10,7 @@ import type { Incoming } from "../../platform/http/incoming.ts";
 import type { Reply } from "../../platform/http/reply.ts";
 import { type noBody, type noQuery, type RouteSpec, specOf } from "../../platform/http/route.ts";
 import type { Statements } from "../auth/authenticate.ts";
-import { alternativesOf, type Needed, neededText } from "../teams/permissions.ts";
+import { alternativesOf, type Needed, neededText } from "../roles/permissions.ts";
 import { answeringOnce, answerOnce, type OnceOptions, type ProvedCall } from "./answer-once.ts";
 import type { CallerKind, CallOf, ReadInput, ReadKeys } from "./call.ts";
 import { honoursKey } from "./keyed-routes.ts";

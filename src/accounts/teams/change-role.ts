@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
+import type { Role } from "../roles/roles.ts";
 import { changeTeam, memberAudit, readActors, type TeamDependencies, teamEvent } from "./change-team.ts";
 import { type Member, memberBodyOf, type Seat } from "./member.ts";
 import { mayChangeRole } from "./rank.ts";
-import type { Role } from "./roles.ts";
 import { assertSeat, revokeOutranked, setRole } from "./store.ts";
 
 /**

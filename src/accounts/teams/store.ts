@@ -12,10 +12,10 @@ import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { invitations, members, teams } from "../../platform/db/schema/teams.ts";
 import { users } from "../../platform/db/schema/users.ts";
+import { ROLES, type Role } from "../roles/roles.ts";
+import type { SecurityPolicy } from "../security-policies/security-policy.ts";
 import { linkColumns } from "../users/store.ts";
 import type { Member } from "./member.ts";
-import { ROLES, type Role } from "./roles.ts";
-import type { SecurityPolicy } from "./security-policy.ts";
 
 export type MemberRow = typeof members.$inferSelect;
 

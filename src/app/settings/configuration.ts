@@ -1,8 +1,8 @@
 // Checks a deployment's variables. A wrong one only disables what depends on it: rates, watched networks, shown addresses, codes, mails or
 // signed returns. Reads and the sweep continue, and `/healthz` names what to correct.
 
-import { parseProviders } from "../../accounts/identities/providers.ts";
-import { parseSignUp } from "../../accounts/sign-in/new-accounts.ts";
+import { parseSignUp } from "../../accounts/email-codes/new-accounts.ts";
+import { parseProviders } from "../../accounts/security-policies/providers.ts";
 import { parseExplorers } from "../../chains/registry/explorers.ts";
 import { type ChainSettings, parseChainSources } from "../../chains/sources/chain-sources.ts";
 import { parsePollSeconds } from "../../chains/sources/poll-setting.ts";

@@ -1,6 +1,6 @@
 // What a payer may see of an invoice, in its current state (decisions 4). Anyone who has the id may see it, so no customer data is included.
 
-import type { MerchantRow } from "../../accounts/merchants/store.ts";
+import type { MerchantRow } from "../../accounts/merchant-records/store.ts";
 import { isSamePair } from "../../chains/registry/pair.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import type { KeptLocation } from "../../commerce/customers/location.ts";

@@ -1,7 +1,7 @@
 // Adds a payment method to an existing invoice, for the API and for the checkout. Idempotent per (invoice, pair): an ACTIVE method is
 // returned as it is. The change goes through `runOnce`, so that a retry with the same key gets the same bytes.
 
-import { assertNotSuspended, selectServerRoom } from "../../accounts/merchants/store.ts";
+import { assertNotSuspended, selectServerRoom } from "../../accounts/merchant-records/store.ts";
 import { isSamePair, type Pair } from "../../chains/registry/pair.ts";
 import { derivedId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";

@@ -1,6 +1,6 @@
 // The answer to a repeated Idempotency-Key whose invoice was put back after a restore of the database (commerce/restores). The first answer is lost, so it
 // is the invoice as it is now.
-import type { MerchantRow } from "../../accounts/merchants/store.ts";
+import type { MerchantRow } from "../../accounts/merchant-records/store.ts";
 import { makeId } from "../../lib/ids.ts";
 import type { InvoiceOrigin } from "../../platform/column-values.ts";
 import type { Prepared } from "../../platform/idempotency/run-once.ts";

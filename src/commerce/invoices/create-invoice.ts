@@ -1,6 +1,6 @@
 // Creates an invoice: decides on what was read, activates the requested payment methods, and returns one batch with customer, invoice, timeline
 // item, methods, amounts and events. `runOnce` adds the stored response and commits the batch.
-import { type MerchantRow, selectServerRoom } from "../../accounts/merchants/store.ts";
+import { type MerchantRow, selectServerRoom } from "../../accounts/merchant-records/store.ts";
 import { isSamePair, type Pair } from "../../chains/registry/pair.ts";
 import { emailKeyOf } from "../../lib/email.ts";
 import { derivedId, type InvoiceId, makeId } from "../../lib/ids.ts";

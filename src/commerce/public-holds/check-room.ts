@@ -1,6 +1,6 @@
 // How many invoices may be active at once (docs/limits.md). Public invoices, which anyone can create, have a separate budget, so that they do not
 // use up the limit of the merchant's server. Each limit is checked before the work, and asserted in the batch that inserts the invoice.
-import { assertServerRoom, type MerchantRow } from "../../accounts/merchants/store.ts";
+import { assertServerRoom, type MerchantRow } from "../../accounts/merchant-records/store.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { InvoiceOrigin } from "../../platform/column-values.ts";

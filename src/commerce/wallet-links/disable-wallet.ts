@@ -1,7 +1,7 @@
 // The link of an alert mail: its token disables that one wallet, once, with or without a session. It proves access to the mailbox of a user who
 // was OWNER or ADMIN when the wallet changed and still is, and it can do nothing but disable.
 
-import { selectLiveMerchant } from "../../accounts/merchants/store.ts";
+import { selectLiveMerchant } from "../../accounts/merchant-records/store.ts";
 import { selectStewards } from "../../accounts/teams/store.ts";
 import { sha256Hex } from "../../lib/bytes.ts";
 import type { MerchantId, UserId, WalletId } from "../../lib/ids.ts";

@@ -1,6 +1,6 @@
 // Every change of a stored wallet: one batch with its event and audit entry, then the mails.
 
-import type { Seat } from "../../accounts/merchants/store.ts";
+import type { Seat } from "../../accounts/merchant-records/store.ts";
 import { seatHeld } from "../../accounts/teams/check-seat.ts";
 import type { MerchantId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";

@@ -13,7 +13,7 @@ import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { members, teams } from "../../platform/db/schema/teams.ts";
 import { webhooks } from "../../platform/db/schema/webhooks.ts";
-import type { Role } from "../teams/roles.ts";
+import type { Role } from "../roles/roles.ts";
 
 export type MerchantRow = typeof merchants.$inferSelect;
 

@@ -1,10 +1,10 @@
-import { type ListQuery, pageBody, pageToRead } from "../../lib/pagination.ts";
-import type { Result } from "../../lib/result.ts";
-import { isoTime } from "../../lib/time.ts";
-import type { Db } from "../../platform/db/client.ts";
-import type { Failure } from "../../platform/failures.ts";
-import { methodText, type ProvedSession, type Session, sessionEndMs, stateText } from "./session.ts";
-import { countLiveSessions, type SessionRow, selectLiveSessions } from "./store.ts";
+import { type ListQuery, pageBody, pageToRead } from "../../../lib/pagination.ts";
+import type { Result } from "../../../lib/result.ts";
+import { isoTime } from "../../../lib/time.ts";
+import type { Db } from "../../../platform/db/client.ts";
+import type { Failure } from "../../../platform/failures.ts";
+import { methodText, type ProvedSession, type Session, sessionEndMs, stateText } from "../../sessions/session.ts";
+import { countLiveSessions, type SessionRow, selectLiveSessions } from "../../sessions/store.ts";
 
 /** Reads the page and, if the response has page numbers, the count. Reads nothing for an invalid query. */
 export function sessionPageReads(

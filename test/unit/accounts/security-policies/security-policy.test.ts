@@ -6,7 +6,7 @@ import {
   policyRefusal,
   type SecurityPolicy,
   type SignInProvider,
-} from "../../../../src/accounts/teams/security-policy.ts";
+} from "../../../../src/accounts/security-policies/security-policy.ts";
 import type { User } from "../../../../src/accounts/users/user.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 

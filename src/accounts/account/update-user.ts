@@ -4,8 +4,8 @@ import { insertAudit } from "../../platform/audit/store.ts";
 import { type CommitDependencies, changeOnce } from "../../platform/changes/change.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { renameUser, selectAccount } from "./store.ts";
-import type { User } from "./user.ts";
+import { renameUser, selectAccount } from "../users/store.ts";
+import type { User } from "../users/user.ts";
 
 export type AccountDependencies = CommitDependencies;
 

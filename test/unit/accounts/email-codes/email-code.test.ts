@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { codeMacText, codeOf, pendingIdentityIn } from "../../../../src/accounts/sign-in/email-code.ts";
+import { codeMacText, codeOf, pendingIdentityIn } from "../../../../src/accounts/email-codes/email-code.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 describe("codeOf", () => {

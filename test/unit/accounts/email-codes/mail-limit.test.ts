@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { addressWaitMs, knownBrowserWaitMs, mailWaitMs } from "../../../../src/accounts/sign-in/mail-limit.ts";
+import { addressWaitMs, knownBrowserWaitMs, mailWaitMs } from "../../../../src/accounts/email-codes/mail-limit.ts";
 import { DAY_MS, HOUR_MS } from "../../../../src/lib/time.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { knownBrowserOf, knownBrowserValue } from "../../../../src/accounts/sign-in/known-browser.ts";
+import { knownBrowserOf, knownBrowserValue } from "../../../../src/accounts/email-codes/known-browser.ts";
 import type { Keyring } from "../../../../src/lib/keyring.ts";
 import { DAY_MS } from "../../../../src/lib/time.ts";
 

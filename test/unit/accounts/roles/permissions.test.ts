@@ -6,8 +6,8 @@ import {
   permissionsOfKey,
   SECRET_KEY_PERMISSIONS,
   WEAKEN,
-} from "../../../../src/accounts/teams/permissions.ts";
-import { ROLE_PERMISSIONS, ROLES } from "../../../../src/accounts/teams/roles.ts";
+} from "../../../../src/accounts/roles/permissions.ts";
+import { ROLE_PERMISSIONS, ROLES } from "../../../../src/accounts/roles/roles.ts";
 
 // The first column and second column of the table in decisions 7.
 const DOMAINS = {

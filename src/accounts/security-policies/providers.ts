@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { SignInProvider } from "../teams/security-policy.ts";
+import type { SignInProvider } from "./security-policy.ts";
 
 const text = lazily(() => z.string().min(1).max(500));
 const endpoint = lazily(() => z.url().refine((url) => isEndpoint(url, true), "must be https"));

@@ -1,6 +1,6 @@
 import { isoTime } from "../../lib/time.ts";
 import { isSteppedUp, methodText, type Session, STEP_UP_MS, stateText } from "../sessions/session.ts";
-import type { User } from "./user.ts";
+import type { User } from "../users/user.ts";
 
 /** Further values of an account, besides its `User`. */
 export interface Account {

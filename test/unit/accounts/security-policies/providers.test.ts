@@ -4,7 +4,7 @@ import {
   isEndpoint,
   parseProvider,
   parseProviders,
-} from "../../../../src/accounts/identities/providers.ts";
+} from "../../../../src/accounts/security-policies/providers.ts";
 
 const CLIENT = { clientId: "id", clientSecret: "canary" };
 

@@ -2,8 +2,8 @@ import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import type { ProvedSession } from "../sessions/session.ts";
-import { selectSessionByToken } from "../sessions/store.ts";
+import type { ProvedSession } from "./session.ts";
+import { selectSessionByToken } from "./store.ts";
 
 /** Why a batch that depends on a session and a factor failed: UNAUTHORIZED if the session ended or has a new token, otherwise `otherwise`. */
 export async function readLostRace(

@@ -1,7 +1,7 @@
 // The wire format of a user's sessions.
 import * as z from "zod";
-import { time } from "../../lib/fields.ts";
-import { listBody, listQuery } from "../../lib/pagination.ts";
+import { time } from "../../../lib/fields.ts";
+import { listBody, listQuery } from "../../../lib/pagination.ts";
 
 export const listSessionsQuery = () => z.object(listQuery());
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { PERMISSIONS } from "../../../../src/accounts/teams/permissions.ts";
-import { outranks, ROLE_PERMISSIONS, ROLES, type Role } from "../../../../src/accounts/teams/roles.ts";
+import { PERMISSIONS } from "../../../../src/accounts/roles/permissions.ts";
+import { outranks, ROLE_PERMISSIONS, ROLES, type Role } from "../../../../src/accounts/roles/roles.ts";
 
 describe("the roles", () => {
   it("hold 34, 32, 15 and 10 permissions (Interface 2.3)", () => {

@@ -1,11 +1,11 @@
-import { err, ok } from "../../lib/result.ts";
-import { clearCookie } from "../../platform/http/cookies.ts";
-import { emptyReply, emptyReplyTo, replyTo } from "../../platform/http/reply.ts";
-import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
+import { err, ok } from "../../../lib/result.ts";
+import { clearCookie } from "../../../platform/http/cookies.ts";
+import { emptyReply, emptyReplyTo, replyTo } from "../../../platform/http/reply.ts";
+import { type MountedRoute, routesOf } from "../../pipeline/routes-of.ts";
+import { accountDependencies } from "../../sessions/dependencies.ts";
+import { ownSessionReads, revokeOthers, revokeSession } from "../../sessions/revoke-session.ts";
 import { listSessionsQuery, sessionListBody } from "./contract.ts";
-import { accountDependencies } from "./dependencies.ts";
 import { listSessions, sessionPageReads } from "./list-sessions.ts";
-import { ownSessionReads, revokeOthers, revokeSession } from "./revoke-session.ts";
 
 const SESSIONS = "/api/v1/me/sessions";
 

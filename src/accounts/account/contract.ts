@@ -1,7 +1,7 @@
 // The wire format of a user's own account (decisions 10).
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
-import { methodName, stateName } from "../sessions/contract.ts";
+import { methodName, stateName } from "./sessions/contract.ts";
 
 const MAX_NAME = 200;
 

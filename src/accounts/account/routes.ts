@@ -3,10 +3,10 @@ import { jsonReply, type Reply } from "../../platform/http/reply.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
 import { accountDependencies } from "../sessions/dependencies.ts";
 import type { Session } from "../sessions/session.ts";
+import type { User } from "../users/user.ts";
 import { type Account, accountBodyOf } from "./account-body.ts";
 import { meBody, updateMeBody } from "./contract.ts";
 import { accountReads, updateUser } from "./update-user.ts";
-import type { User } from "./user.ts";
 
 const ME = "/api/v1/me";
 
