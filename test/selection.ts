@@ -3,7 +3,6 @@
 
 /** Features of src/, each with the files below test/worker/ that tell its story. */
 export const STORIES = {
-  "accounts/account": ["accounts/settings"],
   "accounts/api-keys": ["accounts/api-keys", "accounts/api-key-macs"],
   "accounts/auth": ["accounts/sessions"],
   "accounts/email-codes": ["accounts/email-codes"],
@@ -26,7 +25,9 @@ export const STORIES = {
   "accounts/suspension": ["accounts/settings-guards"],
   "accounts/teams": ["accounts/team-plans", "accounts/members"],
   "accounts/totp": ["accounts/totp"],
+  "accounts/user-account": ["accounts/settings"],
   "accounts/users": ["accounts/new-accounts"],
+  "app/configuration": ["app/configuration"],
   "app/console": ["app/console"],
   "app/docs": ["app/reference-answers"],
   "app/explorers": ["app/explorers"],
@@ -35,7 +36,6 @@ export const STORIES = {
   "app/mailbox": ["platform/mail"],
   "app/mcp": ["app/mcp"],
   "app/set-up": ["accounts/set-up"],
-  "app/settings": ["app/configuration"],
   "app/test-chain": ["app/test-chain"],
   "checkout/live": ["checkout/live-team"],
   "checkout/pay": ["checkout/checkout", "checkout/checkout-rooms"],

@@ -2,8 +2,6 @@
 // documented, and known to the access tests.
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
-import { meRoutes } from "../accounts/account/routes.ts";
-import { sessionRoutes } from "../accounts/account/sessions/routes.ts";
 import { apiKeyRoutes } from "../accounts/api-keys/routes.ts";
 import { factorRoutes } from "../accounts/factors/routes.ts";
 import { identityRoutes } from "../accounts/identities/routes.ts";
@@ -17,6 +15,8 @@ import { setUpRoutes } from "../accounts/set-up/routes.ts";
 import { signInRoutes } from "../accounts/sign-in/routes.ts";
 import { teamRoutes } from "../accounts/teams/routes.ts";
 import { totpRoutes } from "../accounts/totp/routes.ts";
+import { meRoutes } from "../accounts/user-account/routes.ts";
+import { sessionRoutes } from "../accounts/user-account/sessions/routes.ts";
 import { checkoutRoomRoutes } from "../checkout/live/routes.ts";
 import { checkoutRoutes } from "../checkout/pay/routes.ts";
 import { returnRoutes } from "../checkout/signed-redirect/routes.ts";
@@ -52,6 +52,7 @@ import {
 } from "../platform/http/context.ts";
 import { isDevelopment } from "../platform/http/deployment.ts";
 import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec, servesPath } from "../platform/http/route.ts";
+import { refusesToServe } from "./configuration/configuration.ts";
 import { consoleRoutes } from "./console/routes.ts";
 import { answerDocs, answerOpenApi } from "./docs/reference.ts";
 import { explorerRoutes } from "./explorers/routes.ts";
@@ -61,7 +62,6 @@ import { mailRoutes } from "./mailbox/routes.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import { publicSpecs } from "./public-specs.ts";
 import { onceSetUp } from "./set-up/middleware.ts";
-import { refusesToServe } from "./settings/configuration.ts";
 import { testChainRoutes } from "./test-chain/routes.ts";
 
 const ROUTES: readonly MountedRoute[] = [

@@ -70,7 +70,7 @@ export function kindOf(path: string, text: string): Kind {
   const name = posix.basename(path).replace(/\.tsx?$/, "");
   if (["worker", "app", "jobs", "merchant-object", "merchant-requests"].some((entry) => path === `src/app/${entry}.ts`))
     return "entry";
-  if (path === "src/app/settings/configuration.ts") return "rule";
+  if (path === "src/app/configuration/configuration.ts") return "rule";
   if (path === "src/platform/failures.ts") return "failures";
   if (path.startsWith("src/lib/")) return "lib";
   if (path.startsWith("src/platform/db/")) return "db";

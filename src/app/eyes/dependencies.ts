@@ -11,7 +11,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { databaseWithoutMerchant } from "../../platform/db/databases.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import { isMailOffered, mailerOf } from "../../platform/mail/dependencies.ts";
-import { type ConfigurationFault, configurationFaults } from "../settings/configuration.ts";
+import { type ConfigurationFault, configurationFaults } from "../configuration/configuration.ts";
 
 /** `faults`: of the configuration, where they are known already. */
 export function statusSettingsOf(

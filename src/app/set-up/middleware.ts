@@ -6,9 +6,9 @@ import { readSetUp, withDeployment, withOrigin } from "../../platform/deployment
 import type { AppContext } from "../../platform/http/context.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import { failureResponse } from "../../platform/http/errors.ts";
+import { isOriginSafe } from "../configuration/configuration.ts";
 import { CONSOLE_PAGES } from "../console/paths.ts";
 import { consolePage, isNavigation } from "../console/routes.ts";
-import { isOriginSafe } from "../settings/configuration.ts";
 
 /** Open before the set-up. */
 const SET_UP_PATHS: readonly string[] = [CONSOLE_PAGES.setUp.path, "/api/v1/setup/options", "/api/v1/setup"];
