@@ -1,5 +1,5 @@
 // Turns rows into responses. Every address is checked with `isRowIntact` first: a method whose HMAC does not verify shows no address.
-import { assetOn, networkNamed } from "../../chains/registry/networks.ts";
+import { pairOf } from "../../chains/registry/pair.ts";
 import { paymentUri } from "../../chains/registry/payment-uri.ts";
 import { formatMicros, formatUnits, maxBig } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
@@ -122,9 +122,7 @@ export function publicInvoiceBody(body: InvoiceBody): Partial<InvoiceBody> {
 
 /** One payment method as decisions 4 shows it. */
 export function methodBodyOf(invoice: Invoice, method: PaymentMethod, context: BodyContext): MethodBody {
-  const network = networkNamed(method.network);
-  const asset = network === undefined ? undefined : assetOn(network, method.cryptocurrency);
-  if (network === undefined || asset === undefined) throw new Error(`a method has an unknown pair: ${method.network}`);
+  const { network, asset } = pairOf(method);
   const hidden = hiddenReason(invoice, method, context);
   if (hidden !== undefined || method.address === null) return unavailableBody(method, hidden ?? method.reason);
   const due = amountDueUnits({

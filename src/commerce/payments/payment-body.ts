@@ -1,6 +1,5 @@
 // A payment as answers show it, and with everything that explains its state (decisions 5), for the user who decides about it.
 
-import { assetOn, networkNamed } from "../../chains/registry/networks.ts";
 import { pairOf } from "../../chains/registry/pair.ts";
 import type { ClaimId, InvoiceId } from "../../lib/ids.ts";
 import { formatFixed, formatMicros, formatUnits } from "../../lib/money.ts";
@@ -37,9 +36,7 @@ export type PaymentBody = ReturnType<typeof paymentBodyOf>;
 
 /** `cursors`: how far the networks were read, to compute the current confirmations. */
 export function paymentBodyOf(payment: Payment, cursors: readonly Pick<NetworkCursor, "network" | "tipHeight">[]) {
-  const network = networkNamed(payment.network);
-  const asset = network === undefined ? undefined : assetOn(network, payment.cryptocurrency);
-  if (asset === undefined) throw new Error(`a payment has an unknown pair: ${payment.network}`);
+  const { asset } = pairOf(payment);
   return {
     id: payment.id,
     invoiceId: payment.invoiceId,
