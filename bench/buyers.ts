@@ -4,7 +4,7 @@
 import { type EvmChain, startEvmChain } from "../scripts/demo-story/evm-chain.ts";
 import { payDue } from "../scripts/demo-story/pay-due.ts";
 import { type PaymentMethod, type Shop, startShop, TEST_ADDRESS } from "../scripts/demo-story/shop.ts";
-import { assetOn, networkNamed } from "../src/chains/networks.ts";
+import { assetOn, networkNamed } from "../src/chains/registry/networks.ts";
 import { percentile } from "./statistics.ts";
 
 const BUYERS = Number(process.env.BUYERS ?? 64);

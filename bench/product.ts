@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { COMPATIBILITY_FLAGS } from "../scripts/wrangler.ts";
 import { newApiKey } from "../src/accounts/auth/api-key.ts";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../src/accounts/teams/permissions.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../src/accounts/roles/permissions.ts";
 import { sha256Hex } from "../src/lib/bytes.ts";
 import { makeId, newUlid } from "../src/lib/ids.ts";
 import { keyringOf } from "../src/platform/keys/keyrings.ts";

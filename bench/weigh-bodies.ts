@@ -3,8 +3,8 @@
 // with `--quick` each body is tried once, in a member that the route does not have.
 import * as z from "zod";
 import { loadRoutes } from "../scripts/load-routes.ts";
-import { ChecksumBudget } from "../src/chains/checksum-budget.ts";
-import { containsSecret, FREE_TEXT } from "../src/chains/secret-material.ts";
+import { ChecksumBudget } from "../src/chains/secrets/checksum-budget.ts";
+import { containsSecret, FREE_TEXT } from "../src/chains/secrets/secret-material.ts";
 import { LIMITS } from "../src/lib/limits.ts";
 import type { Json } from "../src/lib/typed-json.ts";
 import { readBody, readForm } from "../src/platform/http/body.ts";

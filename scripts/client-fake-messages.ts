@@ -2,7 +2,7 @@
 // the message is kept as a template. So the fake repeats the service's words, whether they are Zod's or a contract's own.
 import type { z } from "zod";
 import type { Schema } from "../client/scripts/client-types.ts";
-import { canonicalPairs } from "../src/commerce/invoices/payment-method.ts";
+import { canonicalPairs } from "../src/chains/registry/pair.ts";
 import { termsOf } from "../src/commerce/invoices/product-terms.ts";
 import { CURSOR_REFUSAL } from "../src/lib/pagination.ts";
 import type { Result } from "../src/lib/result.ts";

@@ -1,7 +1,7 @@
 // What the fake of the client (client/testing.ts) takes from the service instead of saying it a second time: the schemas of requests, the
 // refusals, their messages, the pairs with their grains, and the fixed prices of development.
 import type { ApiDocument, Schema } from "../client/scripts/client-types.ts";
-import { NETWORKS } from "../src/chains/networks.ts";
+import { NETWORKS } from "../src/chains/registry/networks.ts";
 import { ADDRESS_ECHO, HOST_NAME, RESERVED_ENDS } from "../src/lib/public-host.ts";
 import { UNSEEN } from "../src/notifications/webhooks/endpoint-url.ts";
 import { EVENT_TYPES } from "../src/platform/events/event.ts";

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type * as z from "zod";
 import { customerPaymentBody, TEST_NETWORK, type testChainBody } from "../src/app/test-chain/contract.ts";
-import { networkNamed } from "../src/chains/networks.ts";
+import { networkNamed } from "../src/chains/registry/networks.ts";
 import { anvilProgram, type EvmChain, startEvmChain } from "./demo-story/evm-chain.ts";
 import { payDue } from "./demo-story/pay-due.ts";
 import { findFreePort } from "./free-port.ts";

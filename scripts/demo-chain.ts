@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import "./end-with-parent.ts";
-import { networkNamed } from "../src/chains/networks.ts";
+import { networkNamed } from "../src/chains/registry/networks.ts";
 import { CHAIN_PORT, chainUrl } from "./demo-story/chain-place.ts";
 import { startEvmChain } from "./demo-story/evm-chain.ts";
 import { demandFreePort } from "./free-port.ts";

@@ -23,3 +23,68 @@ export function floorOf(path: string): number | undefined {
   const floor = DISTRICTS.findIndex(([name]) => path.startsWith(`src/${name}/`));
   return floor === -1 ? undefined : floor;
 }
+
+/**
+ * The features of each district, floor by floor from the top down: its folders, and "" for the files that lie in none of them. A feature may
+ * import what stands on a lower floor of its district, and nothing that stands on its own floor or above. The import test enforces it.
+ */
+export const FEATURES: Readonly<Record<District, readonly (readonly string[])[]>> = {
+  app: [
+    [""],
+    ["eyes"],
+    ["set-up"],
+    ["console", "mcp"],
+    ["configuration", "docs", "explorers", "keys", "mailbox", "test-chain"],
+  ],
+  checkout: [["live", "storefront"], ["pay"], ["signed-redirect"]],
+  notifications: [
+    ["events", "notices", "operator-alerts"],
+    ["attention", "deliveries", "delivery-log", "deployment-status"],
+    ["audit", "merchant-summaries", "receipts", "webhooks"],
+  ],
+  detection: [["networks", "watchers"], ["rereads", "resolutions"], ["passes"], ["matching"], ["claims", "growth"]],
+  commerce: [
+    ["restores"],
+    ["invoices"],
+    ["exports", "payment-methods"],
+    ["public-holds", "reports", "search", "settlement", "wallet-links"],
+    ["invoice-records", "wallets"],
+    ["amounts", "customers", "payable-wallets", "payments", "wallet-alerts"],
+    ["cursors", "products", "quotes", "ranks", "search-index", "unsettled", "wallet-records"],
+  ],
+  accounts: [
+    ["set-up", "sign-in", "suspension"],
+    ["api-keys", "factors", "invitations", "merchants", "operators"],
+    ["identities", "images", "passkeys", "teams", "totp", "user-account"],
+    ["pipeline", "protections"],
+    ["auth", "email-codes"],
+    ["merchant-records", "security-policies", "sessions"],
+    ["notices", "roles", "users"],
+  ],
+  rates: [[""]],
+  chains: [["dispatch"], ["tron"], ["bitcoin", "evm"], ["secrets", "sources"], ["encodings", "registry"]],
+  platform: [
+    ["mail"],
+    ["http"],
+    ["idempotency"],
+    ["changes", "deployment", "events", "keys", "merchant-exports"],
+    ["audit", "jobs", "restores"],
+    ["challenge", "db"],
+    ["", "directory", "resolver", "revocations", "texts"],
+  ],
+  lib: [[""]],
+};
+
+/** The feature that a file of a district belongs to, as `district/feature`; `district/` for a file in no feature's folder. */
+export function featureOf(path: string): string {
+  const [, district = "", feature = "", ...rest] = path.split("/");
+  return `${district}/${rest.length > 0 ? feature : ""}`;
+}
+
+/** Whether the files are of two features of one district, and the second is not on a lower floor than the first. */
+export function isAcrossFeatures(from: string, target: string): boolean {
+  const [one, other] = [featureOf(from), featureOf(target)];
+  const floors = DISTRICTS.flatMap(([name]) => FEATURES[name].map((floor) => floor.map((each) => `${name}/${each}`)));
+  const place = (feature: string) => floors.findIndex((floor) => floor.includes(feature));
+  return one !== other && floorOf(from) === floorOf(target) && place(other) !== -1 && place(one) >= place(other);
+}

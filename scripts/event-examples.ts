@@ -1,11 +1,12 @@
 // Example events made by the code itself, of a fictional shop. Everything is fixed, so that the catalogue only changes with the code.
 import { apiKeyBodyOf } from "../src/accounts/api-keys/api-key-body.ts";
 import { memberBodyOf } from "../src/accounts/teams/member.ts";
+import { type InvoiceFile, newFile, type PaymentMethod } from "../src/commerce/invoice-records/invoice.ts";
 import { invoiceEventData } from "../src/commerce/invoices/event-invoice.ts";
-import { type InvoiceFile, newFile, type PaymentMethod } from "../src/commerce/invoices/invoice.ts";
-import { invoiceBodyOf, paymentBodyOf } from "../src/commerce/invoices/invoice-body.ts";
+import { invoiceBodyOf } from "../src/commerce/invoices/invoice-body.ts";
 import type { Payment } from "../src/commerce/payments/payment.ts";
-import { signRow } from "../src/commerce/wallets/row-mac.ts";
+import { paymentBodyOf } from "../src/commerce/payments/payment-body.ts";
+import { signRow } from "../src/commerce/wallet-records/row-mac.ts";
 import { derivedId, newUlid } from "../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "../src/lib/time.ts";
 import type { EventData } from "../src/notifications/events/event-data.ts";

@@ -9,7 +9,7 @@ const specs = await loadRoutes();
 const { openApiDocument } = await import("../src/app/openapi.ts");
 const { clientFake } = await import("./client-fake.ts");
 const { clientErrors } = await import("./client-errors.ts");
-const { SECRET_KEY_PERMISSIONS } = await import("../src/accounts/teams/permissions.ts");
+const { SECRET_KEY_PERMISSIONS } = await import("../src/accounts/roles/permissions.ts");
 const document: ApiDocument = JSON.parse(JSON.stringify(openApiDocument(specs, "")));
 /** Tags of routes that anybody may call and the console does. */
 const FOR_USERS: readonly string[] = ["Sign-in", "Wallets", "Deployment", "Service"];

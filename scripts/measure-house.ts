@@ -8,7 +8,7 @@ import {
   MAX_FUNCTION_LINES,
   type Sources,
 } from "../test/support/source-rules.ts";
-import { floorOf } from "./districts.ts";
+import { featureOf, floorOf } from "./districts.ts";
 
 const root = process.argv[2] ?? ".";
 const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
@@ -24,6 +24,14 @@ for (const [path, target] of pairs) {
   if (entryOf(path) !== entryOf(target))
     arrows.set(entryOf(path), [...(arrows.get(entryOf(path)) ?? []), entryOf(target)]);
 }
+const featureArrows = new Map<string, Set<string>>(paths.map((path) => [featureOf(path), new Set()]));
+for (const [path, target] of pairs) {
+  if (featureOf(path) !== featureOf(target)) featureArrows.get(featureOf(path))?.add(featureOf(target));
+}
+const featureKnots = circlesIn(new Map([...featureArrows].map(([name, below]) => [name, [...below]])));
+const mutual = [...featureArrows].flatMap(([name, below]) =>
+  [...below].filter((other) => name < other && featureArrows.get(other)?.has(name)),
+);
 const knots = circlesIn(arrows).map(({ length }) => length);
 const upward = pairs.filter(([path, target]) => (floorOf(path) ?? 0) > (floorOf(target) ?? Number.POSITIVE_INFINITY));
 const lines = new Map<string, number>();
@@ -41,6 +49,13 @@ const rows: readonly (readonly [string, string | number])[] = [
   ["imports between files", pairs.length],
   ["imports against the order of districts", upward.length],
   ["entries in a knot of imports", knots.length === 0 ? "none" : knots.join(", ")],
+  ["features", featureArrows.size],
+  ["arrows between features", [...featureArrows.values()].reduce((sum, below) => sum + below.size, 0)],
+  [
+    "features in a knot of imports",
+    featureKnots.flat().length === 0 ? "none" : featureKnots.map((each) => each.length).join(", "),
+  ],
+  ["pairs of features that import each other", mutual.length],
   ["circles between files, types included", circlesIn(targets).length],
   [`functions of more than ${MAX_FUNCTION_LINES} lines`, long.length],
   ...[...lines].sort(([, a], [, b]) => b - a).map(([name, count]) => [`lines of ${name}`, count] as const),

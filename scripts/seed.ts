@@ -6,7 +6,7 @@ import {
   keyPermissionName,
   PUBLIC_KEY_PERMISSIONS,
   SECRET_KEY_PERMISSIONS,
-} from "../src/accounts/teams/permissions.ts";
+} from "../src/accounts/roles/permissions.ts";
 import { type IdPrefix, makeId, newUlid } from "../src/lib/ids.ts";
 import type { Keyring } from "../src/lib/keyring.ts";
 import { apiKeys } from "../src/platform/db/schema/api-keys.ts";

@@ -1,10 +1,10 @@
 // The settings that `npm start` reads from its environment. An invalid value stops the start with a message that names it, so that no server
 // runs with other settings than intended.
 import { resolve } from "node:path";
-import { parseProviders } from "../src/accounts/identities/providers.ts";
-import { parseChainSources } from "../src/chains/chain-sources.ts";
-import { parseExplorers } from "../src/chains/explorers.ts";
-import { parsePollSeconds } from "../src/chains/poll-setting.ts";
+import { parseProviders } from "../src/accounts/security-policies/providers.ts";
+import { parseExplorers } from "../src/chains/registry/explorers.ts";
+import { parseChainSources } from "../src/chains/sources/chain-sources.ts";
+import { parsePollSeconds } from "../src/chains/sources/poll-setting.ts";
 import { parseLogSample } from "../src/lib/work-log.ts";
 import { parseSchedule } from "../src/notifications/webhooks/retry-schedule.ts";
 import { parseTurnstile } from "../src/platform/challenge/turnstile.ts";

@@ -1,6 +1,6 @@
 // Draws the order of districts in docs/design/architecture.md (`npm run docs:architecture`) from the list that the import test enforces.
 import { readFileSync, writeFileSync } from "node:fs";
-import { DISTRICTS } from "./districts.ts";
+import { DISTRICTS, FEATURES } from "./districts.ts";
 
 export const ARCHITECTURE_PAGE = "docs/design/architecture.md";
 const [BEGIN, END] = ["<!-- districts: npm run docs:architecture -->\n", "<!-- /districts -->"];
@@ -9,7 +9,7 @@ const [BEGIN, END] = ["<!-- districts: npm run docs:architecture -->\n", "<!-- /
 export function architecturePage(page: string): string {
   const [before = "", rest = ""] = page.split(BEGIN);
   const [, after = ""] = rest.split(END);
-  return `${before}${BEGIN}\n${diagram()}\n\n${table()}\n\n${END}${after}`;
+  return `${before}${BEGIN}\n${diagram()}\n\n${table()}\n\n${features()}\n\n${END}${after}`;
 }
 
 /** One box for each district, from the top down; an arrow leads to what may be imported. */
@@ -22,6 +22,16 @@ function diagram(): string {
 function table(): string {
   const rows = DISTRICTS.map(([name, holds], n) => `| ${n + 1} | \`src/${name}/\` | ${holds} |`);
   return `| order | district | holds |\n|---|---|---|\n${rows.join("\n")}`;
+}
+
+/** The floors of each district that has features, from the top down. */
+function features(): string {
+  const named = (floor: readonly string[]) =>
+    floor.map((name) => (name === "" ? "its own files" : `\`${name}\``)).join(", ");
+  const rows = DISTRICTS.filter(([name]) => FEATURES[name].length > 1).flatMap(([name]) =>
+    FEATURES[name].map((floor, n) => `| ${n === 0 ? `\`src/${name}/\`` : ""} | ${n + 1} | ${named(floor)} |`),
+  );
+  return `| district | floor | features |\n|---|---|---|\n${rows.join("\n")}`;
 }
 
 if (import.meta.main) writeFileSync(ARCHITECTURE_PAGE, architecturePage(readFileSync(ARCHITECTURE_PAGE, "utf8")));

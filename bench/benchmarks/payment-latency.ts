@@ -2,7 +2,7 @@
 // chain itself, as a multiple of the interval at which the chain is looked at.
 import { type EvmChain, startEvmChain } from "../../scripts/demo-story/evm-chain.ts";
 import { type Shop, startShop } from "../../scripts/demo-story/shop.ts";
-import { assetOn, networkNamed } from "../../src/chains/networks.ts";
+import { assetOn, networkNamed } from "../../src/chains/registry/networks.ts";
 import type { Context } from "../context.ts";
 import type { Outcome } from "../report.ts";
 import { spread } from "../statistics.ts";

@@ -2,7 +2,7 @@
 // all addresses, so that the two can be compared, or with `last` only the last of them, so that a timing holds no text.
 import { HDKey } from "@scure/bip32";
 import { p2wpkh } from "@scure/btc-signer";
-import { networkNamed } from "../../src/chains/networks.ts";
+import { networkNamed } from "../../src/chains/registry/networks.ts";
 import { addressAt, receiveChain } from "../../src/commerce/wallets/derive-address.ts";
 import { parseExtendedKey } from "../../src/commerce/wallets/extended-key.ts";
 import { ZPUB, ZPUB_VERSIONS } from "../floor/derive.ts";

@@ -1,4 +1,4 @@
-import { assetOn, networkNamed } from "../../src/chains/networks.ts";
+import { assetOn, networkNamed } from "../../src/chains/registry/networks.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import type { EvmChain } from "./evm-chain.ts";
 import type { PaymentMethod } from "./shop.ts";

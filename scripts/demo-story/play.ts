@@ -1,5 +1,5 @@
 // Plays the stories: customers pay while blocks are mined, the view is updated, and in the end every invoice is compared with its story.
-import { type Asset, assetOn, networkNamed } from "../../src/chains/networks.ts";
+import { type Asset, assetOn, networkNamed } from "../../src/chains/registry/networks.ts";
 import { formatUnits, parseUnits } from "../../src/lib/money.ts";
 import type { EvmChain } from "./evm-chain.ts";
 import type { LitecoinChain } from "./litecoin-chain.ts";

@@ -2,7 +2,7 @@
 // summary; the exit status is 0 only if every story ended as expected. It leaves no process and no file. At a terminal the user is the last
 // customer; with `-- --checkout` the only one.
 import "../end-with-parent.ts";
-import { assetOn, networkNamed } from "../../src/chains/networks.ts";
+import { assetOn, networkNamed } from "../../src/chains/registry/networks.ts";
 import { StartError } from "../settings.ts";
 import { type EvmChain, startEvmChain } from "./evm-chain.ts";
 import { startLitecoinChain } from "./litecoin-chain.ts";

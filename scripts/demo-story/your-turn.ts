@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline/promises";
 import { verifyReturn } from "../../client/return.ts";
-import { assetOn, networkNamed } from "../../src/chains/networks.ts";
+import { assetOn, networkNamed } from "../../src/chains/registry/networks.ts";
 import { formatUnits, parseUnits } from "../../src/lib/money.ts";
 import { logoPng } from "./logo.ts";
 import { payDue } from "./pay-due.ts";

@@ -1,7 +1,7 @@
 // A Bitcoin node's JSON-RPC over a chain that exists only here: blocks are made when the drill says so, with the payments that it says.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import { networkNamed } from "../../src/chains/networks.ts";
+import { networkNamed } from "../../src/chains/registry/networks.ts";
 
 /** A payment to an address, in satoshis. */
 export interface Sent {

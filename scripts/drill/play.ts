@@ -1,6 +1,6 @@
 // What happens before, in and after the lost time, and what must be true in the end. Findings are sentences; none means that the drill passed.
 import { setTimeout as pause } from "node:timers/promises";
-import { networkNamed } from "../../src/chains/networks.ts";
+import { networkNamed } from "../../src/chains/registry/networks.ts";
 import { isoTime } from "../../src/lib/time.ts";
 import { DrillBrowser } from "./browser.ts";
 import type { DrillChain } from "./chain.ts";

@@ -1,8 +1,8 @@
 // From BTCPay Server's words for a key to Edgetill's. BTCPay writes every account as an xpub (tpub on test networks) and says the kind of address
 // behind it: nothing for native SegWit, -[p2sh] for nested SegWit, -[legacy] for P2PKH. Edgetill's prefixes say the kind themselves.
-import { decodeBase58check, encodeBase58check } from "../../src/chains/address-text.ts";
-import { NETWORKS, type Network } from "../../src/chains/networks.ts";
-import { looksLikeSecret } from "../../src/chains/secret-material.ts";
+import { decodeBase58check, encodeBase58check } from "../../src/chains/encodings/address-text.ts";
+import { NETWORKS, type Network } from "../../src/chains/registry/networks.ts";
+import { looksLikeSecret } from "../../src/chains/secrets/secret-material.ts";
 import { addressAt, receiveChain } from "../../src/commerce/wallets/derive-address.ts";
 import { parseExtendedKey, type Scheme } from "../../src/commerce/wallets/extended-key.ts";
 import { bytesToHex, hexToBytes } from "../../src/lib/bytes.ts";

@@ -1,6 +1,6 @@
 // What of a BTCPay store Edgetill can have, and in which words. Pure.
 import type * as Api from "../../client/edgetill.ts";
-import type { Network } from "../../src/chains/networks.ts";
+import type { Network } from "../../src/chains/registry/networks.ts";
 import { plainText } from "../../src/lib/plain-text.ts";
 import { type Account, accountOfBtcpay, accountOfKey } from "./derivation.ts";
 import type { BtcpayExport, BtcpayMethod, BtcpayStore, BtcpayWebhook } from "./greenfield.ts";

@@ -1,6 +1,6 @@
 // What of a merchant of another server of this interface Edgetill can have. Pure.
 import type * as Api from "../../client/edgetill.ts";
-import { assetOn, type Network, networkNamed } from "../../src/chains/networks.ts";
+import { assetOn, type Network, networkNamed } from "../../src/chains/registry/networks.ts";
 import { formatMicros, microsFromJsonNumber } from "../../src/lib/money.ts";
 import { plainText } from "../../src/lib/plain-text.ts";
 import { SUBSCRIPTIONS } from "../../src/notifications/webhooks/subscription.ts";

@@ -2,7 +2,7 @@
 
 import type * as Api from "../../client/edgetill.ts";
 import type { Edgetill } from "../../client/edgetill.ts";
-import { networkNamed } from "../../src/chains/networks.ts";
+import { networkNamed } from "../../src/chains/registry/networks.ts";
 import { accountOf } from "./derivation.ts";
 import { identityOfAddress, identityOfKey, type Wanted, type WantedWallet } from "./wanted.ts";
 

@@ -33,6 +33,8 @@ export async function walk(tracer: Tracer) {
     if (stage.woken !== before + 1) throw new Error("a payment has not woken the endpoint");
   };
   await stage.post("wallets", { walletType: "DIRECT_WALLET", ...USDT, address: ADDRESS });
+  // Wallets of one millisecond would be read in the order of their random ids.
+  stage.chain.mine();
   await stage.post("wallets", { walletType: "XPUB_WALLET", ...BTC, xpub: ZPUB, derivationPath: "m/84'/0'/0'" });
   const coldCreate = await tracer.of(order);
   const coldPayment = await tracer.of(async () => {

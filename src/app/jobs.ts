@@ -39,9 +39,9 @@ import { rotateKeys } from "../platform/keys/rotate-keys.ts";
 import { exportMerchants, RUN_BOUNDS } from "../platform/merchant-exports/export-merchants.ts";
 import { parseExportDays } from "../platform/merchant-exports/keep-days.ts";
 import { parseRestoreEpoch } from "../platform/restores/restore-epoch.ts";
+import { VERSION } from "./configuration/version.ts";
 import { alertDependencies, noteStatus, WATCH_JOB } from "./eyes/dependencies.ts";
 import { rotateDependencies } from "./keys/dependencies.ts";
-import { VERSION } from "./version.ts";
 
 interface Run {
   readonly env: Env;

@@ -12,8 +12,8 @@ import {
   type RouteSpec,
   TAGS,
 } from "../platform/http/route.ts";
-import { serversOf } from "./openapi-servers.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./configuration/version.ts";
+import { serversOf } from "./docs/openapi-servers.ts";
 
 /** CommonMark, as OpenAPI specifies. */
 const description =

@@ -3,7 +3,7 @@ import { deliverMessages } from "../notifications/deliveries/dependencies.ts";
 import { withDeploymentOrThrow } from "../platform/deployment/read-deployment.ts";
 import { isDevelopment } from "../platform/http/deployment.ts";
 import { app } from "./app.ts";
-import { hasDevelopmentSetting } from "./configuration.ts";
+import { hasDevelopmentSetting } from "./configuration/configuration.ts";
 import { dispatchJobs, namesJob, runJobMessage } from "./jobs.ts";
 
 export { CheckoutRoom } from "../checkout/live/checkout-room.ts";

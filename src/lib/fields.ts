@@ -23,6 +23,10 @@ export function textField(max: number, min = 1) {
     .meta({ minLength: min, maxLength: max });
 }
 
+/** An amount in an answer, in the invoice's currency. */
+export const amountText = () =>
+  z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
+
 /** The interface's only number: an amount from 0 to 1,000,000, parsed to micro-units (decisions 4 "rawAmount"). 0 only if 0 was sent. */
 export const amountField = () =>
   z

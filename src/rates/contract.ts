@@ -1,6 +1,6 @@
 // The currency of a price, in the wire format.
 import * as z from "zod";
-import { CRYPTO_CODES } from "../chains/networks.ts";
+import { CRYPTO_CODES } from "../chains/registry/networks.ts";
 import { FIAT_CODES } from "../lib/fiat-codes.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { CRYPTO_CODES } from "../chains/networks.ts";
+import { CRYPTO_CODES } from "../chains/registry/networks.ts";
 import { FIAT_CODES } from "../lib/fiat-codes.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import { COINBASE_URL, coinbaseClient } from "./coinbase-client.ts";

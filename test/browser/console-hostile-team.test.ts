@@ -2,7 +2,7 @@
 // Team, Settings and Audit, nothing of it runs, and no page gets wider than a phone.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
-import { ROLES } from "../../src/accounts/teams/roles.ts";
+import { ROLES } from "../../src/accounts/roles/roles.ts";
 import { enter } from "./console-entry.ts";
 import { EXPECTED_IN_CONSOLE, untilPage } from "./console-harness.ts";
 import { expectFit, HOSTILE_AGENT, long, TEXTS } from "./console-hostile-texts.ts";

@@ -3,7 +3,7 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { until } from "../../scripts/demo-story/until.ts";
-import type { Role } from "../../src/accounts/teams/roles.ts";
+import type { Role } from "../../src/accounts/roles/roles.ts";
 import { type OidcProvider, startOidcProvider } from "../support/oidc-server.ts";
 import { enter, mailsTo } from "./console-entry.ts";
 import { freshAddress, giveDevice, mailedCode, REFUSED_IN_CONSOLE, signIn, untilPage } from "./console-harness.ts";

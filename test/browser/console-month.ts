@@ -3,7 +3,7 @@
 import { evmChainAt } from "../../scripts/demo-story/evm-chain.ts";
 import type { Invoice, Pair, shopApi } from "../../scripts/demo-story/shop.ts";
 import { until } from "../../scripts/demo-story/until.ts";
-import { assetOn } from "../../src/chains/networks.ts";
+import { assetOn } from "../../src/chains/registry/networks.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { network } from "../support/named-network.ts";
 import { litecoinWallet, randomHex, xpubWallet } from "../support/wallet-bodies.ts";

@@ -1,7 +1,7 @@
 // What stories of reports share: sales over some months, what the page should show of them, and what it shows.
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { assetOn } from "../../src/chains/networks.ts";
+import { assetOn } from "../../src/chains/registry/networks.ts";
 import { formatMicros, formatUnits, parseUnits } from "../../src/lib/money.ts";
 import { network } from "../support/named-network.ts";
 import { untilPage } from "./console-harness.ts";

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
-import type { Role } from "../../src/accounts/teams/roles.ts";
+import type { Role } from "../../src/accounts/roles/roles.ts";
 import { untilIdle } from "../support/page-idle.ts";
 import { untilPage } from "./console-harness.ts";
 import { follow } from "./console-links.ts";

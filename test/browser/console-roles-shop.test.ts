@@ -1,6 +1,6 @@
 // What each role sees of wallets, products and customers (console-roles-harness.ts).
 import { beforeAll, inject, it } from "vitest";
-import { ROLES } from "../../src/accounts/teams/roles.ts";
+import { ROLES } from "../../src/accounts/roles/roles.ts";
 import { enter } from "./console-entry.ts";
 import { EXPECTED_IN_CONSOLE, untilPage } from "./console-harness.ts";
 import { ALL, expectPlaces, PLACE_WITHIN_MS, type Place } from "./console-roles-harness.ts";

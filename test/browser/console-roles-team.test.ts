@@ -1,6 +1,6 @@
 // What each role sees of Developers, Team, Settings and Audit (console-roles-harness.ts).
 import { beforeAll, it } from "vitest";
-import { ROLES, type Role } from "../../src/accounts/teams/roles.ts";
+import { ROLES, type Role } from "../../src/accounts/roles/roles.ts";
 import { enter } from "./console-entry.ts";
 import { EXPECTED_IN_CONSOLE, untilPage } from "./console-harness.ts";
 import { signedIn } from "./console-office.ts";

@@ -1,6 +1,6 @@
 // What each role sees of the navigation, Home, invoices and payments to review (console-roles-harness.ts).
 import { beforeAll, describe, expect, inject, it } from "vitest";
-import { ROLES } from "../../src/accounts/teams/roles.ts";
+import { ROLES } from "../../src/accounts/roles/roles.ts";
 import { EXPECTED_IN_CONSOLE, freshAddress, REFUSED_IN_CONSOLE, signIn, untilPage } from "./console-harness.ts";
 import {
   ALL,

@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vi
 import { evmChainAt } from "../../scripts/demo-story/evm-chain.ts";
 import { type Invoice, type PaymentMethod, type Shop, shopApi } from "../../scripts/demo-story/shop.ts";
 import { until } from "../../scripts/demo-story/until.ts";
-import { assetOn } from "../../src/chains/networks.ts";
+import { assetOn } from "../../src/chains/registry/networks.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { network } from "../support/named-network.ts";
 import { launchChromium } from "../support/page-browser.ts";

@@ -9,8 +9,8 @@ import { findFreePort } from "../../scripts/free-port.ts";
 import { apiKeyMacKeys, type Home } from "../../scripts/home.ts";
 import { insertSql, newKey, newMember, newMerchant, newTeam } from "../../scripts/seed.ts";
 import { databaseFile, executeSqlFile } from "../../scripts/wrangler.ts";
-import { ROLES, type Role } from "../../src/accounts/teams/roles.ts";
-import { assetOn } from "../../src/chains/networks.ts";
+import { ROLES, type Role } from "../../src/accounts/roles/roles.ts";
+import { assetOn } from "../../src/chains/registry/networks.ts";
 import { network } from "../support/named-network.ts";
 
 /** Tokens that customers pay with, beside ETH itself. */

@@ -13,7 +13,7 @@ import { until } from "../../scripts/demo-story/until.ts";
 import { apiKeyMacKeys, type Home } from "../../scripts/home.ts";
 import { insertSql, newKey, newMerchant, newTeam } from "../../scripts/seed.ts";
 import { executeSqlFile } from "../../scripts/wrangler.ts";
-import { assetOn } from "../../src/chains/networks.ts";
+import { assetOn } from "../../src/chains/registry/networks.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { endInvoiceIn } from "../browser/street.ts";
 import { listen } from "../support/listen.ts";

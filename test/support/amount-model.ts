@@ -1,7 +1,7 @@
 // What the allocator of one address must answer: the rules in another way, looking at every amount for every answer.
 import type { AmountRequest } from "../../src/commerce/amounts/amount-request.ts";
-import type { AmountGrain } from "../../src/commerce/invoices/direct-amount.ts";
-import { heldUntilMs, holdingBounds, holdingRefusal, lifetimeRefusal } from "../../src/commerce/invoices/holding.ts";
+import type { AmountGrain } from "../../src/commerce/amounts/direct-amount.ts";
+import { heldUntilMs, holdingBounds, holdingRefusal, lifetimeRefusal } from "../../src/commerce/amounts/holding.ts";
 import { isShared, UNPROVEN } from "../../src/commerce/ranks/rank.ts";
 import type { Rank } from "../../src/platform/column-values.ts";
 

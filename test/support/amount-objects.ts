@@ -1,6 +1,6 @@
 // Allocators of amounts outside of workerd: the real class, over SQLite in memory.
 import { AmountAllocations } from "../../src/commerce/amounts/amount-allocations.ts";
-import type { AmountDependencies } from "../../src/commerce/invoices/reserve-amount.ts";
+import type { AmountDependencies } from "../../src/commerce/payment-methods/reserve-amount.ts";
 import type { ObjectStorage } from "../../src/lib/object-storage.ts";
 import { memoryStorage } from "./object-storage.ts";
 

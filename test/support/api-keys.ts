@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { desc, eq } from "drizzle-orm";
 import { expect } from "vitest";
-import type { Role } from "../../src/accounts/teams/roles.ts";
+import type { Role } from "../../src/accounts/roles/roles.ts";
 import type { ApiKeyId, MemberId, MerchantId, UserId } from "../../src/lib/ids.ts";
 import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
 import { events } from "../../src/platform/db/schema/events.ts";

@@ -3,12 +3,17 @@
 
 import { type SettingsColumns, settingsOf } from "../../src/accounts/merchants/settings.ts";
 import type { ViewFacts } from "../../src/checkout/pay/view.ts";
-import { type Invoice, type InvoiceFile, newFile, type PaymentMethod } from "../../src/commerce/invoices/invoice.ts";
+import {
+  type Invoice,
+  type InvoiceFile,
+  newFile,
+  type PaymentMethod,
+} from "../../src/commerce/invoice-records/invoice.ts";
 import { type MethodBody, methodBodyOf, offeredMethodBody } from "../../src/commerce/invoices/invoice-body.ts";
-import { activeMethod } from "../../src/commerce/invoices/payment-method.ts";
-import { restUnits } from "../../src/commerce/invoices/rest.ts";
+import { activeMethod } from "../../src/commerce/payment-methods/payment-method.ts";
+import { restUnits } from "../../src/commerce/payment-methods/rest.ts";
 import type { Payment } from "../../src/commerce/payments/payment.ts";
-import type { Wallet } from "../../src/commerce/wallets/wallet.ts";
+import type { Wallet } from "../../src/commerce/wallet-records/wallet.ts";
 import { makeId } from "../../src/lib/ids.ts";
 import type { InvoiceStatus } from "../../src/platform/column-values.ts";
 import { keyringOf } from "./keyrings.ts";

@@ -6,9 +6,9 @@ import type {
   Lookup,
   MempoolPart,
   ScanRange,
-} from "../../src/chains/chain-client.ts";
-import type { ChainSourceKind } from "../../src/chains/chain-sources.ts";
-import type { BlockRef, Transfer } from "../../src/chains/transfer.ts";
+} from "../../src/chains/sources/chain-client.ts";
+import type { ChainSourceKind } from "../../src/chains/sources/chain-sources.ts";
+import type { BlockRef, Transfer } from "../../src/chains/sources/transfer.ts";
 import { type Outage, type OutageKind, outage } from "../../src/lib/fetch-text.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
 

@@ -1,5 +1,5 @@
 // TronGrid in memory, for addresses of thousands of transactions: v1's lists and the calls of the node behind them, each request counted.
-import type { ChainClientSettings } from "../../src/chains/chain-client.ts";
+import type { ChainClientSettings } from "../../src/chains/sources/chain-client.ts";
 import { addressOfHex, hexOfAddress } from "../../src/chains/tron/tron-hex.ts";
 import { network } from "./named-network.ts";
 

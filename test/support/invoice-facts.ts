@@ -1,10 +1,10 @@
 // Facts for the rules of invoices: an invoice of 100 USD at the default tolerances, asked in two assets. The first is priced so that one
 // base unit is one micro-unit: in a table of cases, units are then the worth.
-import type { NetworkWatch } from "../../src/commerce/invoices/closing.ts";
-import type { Quote } from "../../src/commerce/invoices/quotes.ts";
-import type { InvoiceFacts, InvoiceState, Settlement } from "../../src/commerce/invoices/status.ts";
-import type { PricedMethod } from "../../src/commerce/invoices/value.ts";
+import type { NetworkWatch } from "../../src/commerce/cursors/cursor.ts";
 import type { CreditedPayment } from "../../src/commerce/payments/payment.ts";
+import type { Quote } from "../../src/commerce/quotes/quotes.ts";
+import type { InvoiceFacts, InvoiceState, Settlement } from "../../src/commerce/settlement/status.ts";
+import type { PricedMethod } from "../../src/commerce/settlement/value.ts";
 import { makeId } from "../../src/lib/ids.ts";
 
 export const E = 100_000_000n;

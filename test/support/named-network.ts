@@ -1,4 +1,4 @@
-import { type Network, type NetworkName, networkNamed } from "../../src/chains/networks.ts";
+import { type Network, type NetworkName, networkNamed } from "../../src/chains/registry/networks.ts";
 
 export function network(name: NetworkName): Network {
   const found = networkNamed(name);

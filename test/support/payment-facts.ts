@@ -1,6 +1,6 @@
 // Payments and looks at them for the rules of payments: a transfer of 100 USDT on ETH or of 1 BTC, looked at on one of either's chains.
 
-import type { BlockRef, Transfer } from "../../src/chains/transfer.ts";
+import type { BlockRef, Transfer } from "../../src/chains/sources/transfer.ts";
 import { type NewPayment, newPayment, type ObservationContext } from "../../src/commerce/payments/chain-observation.ts";
 import type { Payment, PaymentEvidence } from "../../src/commerce/payments/payment.ts";
 import { makeId } from "../../src/lib/ids.ts";

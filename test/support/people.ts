@@ -1,6 +1,6 @@
 // Users for tests on workerd, with seats in teams and the cookies of their sessions. Each test creates its own.
 import { env } from "cloudflare:workers";
-import type { Role } from "../../src/accounts/teams/roles.ts";
+import type { Role } from "../../src/accounts/roles/roles.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { type IdPrefix, type MemberId, type MerchantId, makeId, newUlid, type UserId } from "../../src/lib/ids.ts";
 import { openDb } from "../../src/platform/db/client.ts";

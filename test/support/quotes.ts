@@ -1,6 +1,6 @@
 // Moves the quotes of an invoice into the past, as if that much time had gone by since they were asked.
 import { and, eq, sql } from "drizzle-orm";
-import { parseQuotes, printQuotes } from "../../src/commerce/invoices/quotes.ts";
+import { parseQuotes, printQuotes } from "../../src/commerce/quotes/quotes.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
 import type { Db } from "../../src/platform/db/client.ts";
 import { paymentMethods } from "../../src/platform/db/schema/invoices.ts";

@@ -1,6 +1,7 @@
 // A source of chain data that is a table: each path, with its query, has an answer, and every other path is a page with status 404.
-import type { ChainClientSettings } from "../../src/chains/chain-client.ts";
-import { type NetworkName, networkNamed } from "../../src/chains/networks.ts";
+
+import { type NetworkName, networkNamed } from "../../src/chains/registry/networks.ts";
+import type { ChainClientSettings } from "../../src/chains/sources/chain-client.ts";
 
 /** Text is sent as it is, anything else as JSON. */
 export type ScriptedAnswer = unknown;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { apiKeyMacKeys, type Home } from "../../scripts/home.ts";
 import { type ApiKeyRow, insertSql, newKey, newMerchant, newTeam } from "../../scripts/seed.ts";
 import { executeSqlFile } from "../../scripts/wrangler.ts";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/teams/permissions.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/roles/permissions.ts";
 import { type MerchantId, parseId } from "../../src/lib/ids.ts";
 import { HOUR_MS } from "../../src/lib/time.ts";
 

@@ -1,5 +1,5 @@
 import { bech32, bech32m } from "@scure/base";
-import type { WitnessProgram } from "../../src/chains/bitcoin/segwit.ts";
+import type { WitnessProgram } from "../../src/chains/encodings/segwit.ts";
 
 /** The lower-case text of a witness program (BIP173, BIP350), of any version and length, those that nobody can spend from too. */
 export function encodeSegwit({ hrp, version, program }: WitnessProgram): string {

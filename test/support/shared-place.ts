@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
-import { networkNamed } from "../../src/chains/networks.ts";
+import { networkNamed } from "../../src/chains/registry/networks.ts";
 import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
 import { applyTransfers, type Findings } from "../../src/detection/matching/apply-transfers.ts";
 import { sleep } from "../../src/lib/sleep.ts";

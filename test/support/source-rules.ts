@@ -2,7 +2,7 @@
 // It looks at syntax trees, so that words in comments and strings are not taken for code.
 import { posix } from "node:path";
 import { parseAst } from "vitest/node";
-import { floorOf } from "../../scripts/districts.ts";
+import { floorOf, isAcrossFeatures } from "../../scripts/districts.ts";
 
 /** Path below the root, with `/`, to its text. */
 export type Sources = ReadonlyMap<string, string>;
@@ -70,7 +70,7 @@ export function kindOf(path: string, text: string): Kind {
   const name = posix.basename(path).replace(/\.tsx?$/, "");
   if (["worker", "app", "jobs", "merchant-object", "merchant-requests"].some((entry) => path === `src/app/${entry}.ts`))
     return "entry";
-  if (path === "src/app/configuration.ts") return "rule";
+  if (path === "src/app/configuration/configuration.ts") return "rule";
   if (path === "src/platform/failures.ts") return "failures";
   if (path.startsWith("src/lib/")) return "lib";
   if (path.startsWith("src/platform/db/")) return "db";
@@ -138,6 +138,8 @@ function importProblems(path: string, kind: Kind, imports: readonly Import[], so
     const text = sources.get(target);
     if (text === undefined) return [{ start, what: `imports ${from}, which is not there` }];
     if (isUpward(path, target)) return [{ start, what: `imports ${target}, which is in a layer above it` }];
+    if (isAcrossFeatures(path, target))
+      return [{ start, what: `imports ${target}, of a feature that is not below it` }];
     const targetKind = kindOf(target, text);
     if (may.values.includes(targetKind) || (isTypeOnly && may.types.includes(targetKind))) return [];
     // The dependencies of a feature's operations are built here, clients included.

@@ -1,7 +1,7 @@
 // Teams for tests on workerd: a merchant with users in it, and calls as them.
 import { env, exports } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
-import type { Role } from "../../src/accounts/teams/roles.ts";
+import type { Role } from "../../src/accounts/roles/roles.ts";
 import type { MemberId, MerchantId } from "../../src/lib/ids.ts";
 import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
 import { events } from "../../src/platform/db/schema/events.ts";

@@ -1,6 +1,6 @@
 // Request bodies that register a wallet, with fresh keys and addresses, so that tests do not share any.
 import { HDKey } from "@scure/bip32";
-import { decodeBase58check, encodeBase58check } from "../../src/chains/address-text.ts";
+import { decodeBase58check, encodeBase58check } from "../../src/chains/encodings/address-text.ts";
 
 const PATH = "m/84'/0'/0'";
 const ZPUB_VERSION = 0x04b24746;

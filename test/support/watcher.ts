@@ -1,14 +1,14 @@
 // A watcher of one network over scripted sources, with what it applied. Payments that it checked again are stored as
 // `chain-observation.ts` returns them.
 import { eq } from "drizzle-orm";
-import type { ChainClient } from "../../src/chains/chain-client.ts";
-import { ChainPool } from "../../src/chains/chain-pool-client.ts";
-import { type NetworkName, networkNamed } from "../../src/chains/networks.ts";
+import { type NetworkName, networkNamed } from "../../src/chains/registry/networks.ts";
+import type { ChainClient } from "../../src/chains/sources/chain-client.ts";
+import { ChainPool } from "../../src/chains/sources/chain-pool-client.ts";
 import { paymentAfter } from "../../src/commerce/payments/chain-observation.ts";
 import { putPayment } from "../../src/commerce/payments/store.ts";
 import type { Findings } from "../../src/detection/matching/apply-transfers.ts";
+import { type WatchDependencies, WatchMemory } from "../../src/detection/passes/watch-pass.ts";
 import { runPass } from "../../src/detection/watchers/watch-network.ts";
-import { type WatchDependencies, WatchMemory } from "../../src/detection/watchers/watch-pass.ts";
 import { err, ok } from "../../src/lib/result.ts";
 import { type Sleep, sleep } from "../../src/lib/sleep.ts";
 import type { Db } from "../../src/platform/db/client.ts";

@@ -1,7 +1,7 @@
 // A fresh merchant with a secret key on the test Worker's own database, and calls of the real Worker on its paths.
 import { env, exports } from "cloudflare:workers";
 import { newApiKey } from "../../src/accounts/auth/api-key.ts";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/teams/permissions.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/roles/permissions.ts";
 import { type IdPrefix, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
 import { openDb } from "../../src/platform/db/client.ts";
 import { apiKeys } from "../../src/platform/db/schema/api-keys.ts";

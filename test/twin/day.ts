@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EvmChain } from "../../scripts/demo-story/evm-chain.ts";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS, WEAKEN } from "../../src/accounts/teams/permissions.ts";
-import { assetOn } from "../../src/chains/networks.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS, WEAKEN } from "../../src/accounts/roles/permissions.ts";
+import { assetOn } from "../../src/chains/registry/networks.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { network } from "../support/named-network.ts";
 import { Client } from "./client.ts";

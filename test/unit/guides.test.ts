@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { NETWORKS } from "../../src/chains/networks.ts";
+import { NETWORKS } from "../../src/chains/registry/networks.ts";
 import { LIMITS } from "../../src/lib/limits.ts";
 
 const FOLDER = "docs/guides";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { DISTRICTS } from "../../scripts/districts.ts";
+import { DISTRICTS, FEATURES, featureOf } from "../../scripts/districts.ts";
 import { circlesIn, importsIn, kindOf, problemsIn, type Sources } from "../support/source-rules.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -47,6 +47,8 @@ const HOUSE: Sources = new Map([
   ["src/checkout/pay/browser/page.ts", "export const a = 1;"],
   ["src/accounts/auth/middleware.ts", "export const a = 1;"],
   ["src/rates/kraken-client.ts", "export const a = 1;"],
+  ["src/chains/bitcoin/address.ts", "export const a = 1;"],
+  ["src/chains/dispatch/address.ts", "export const a = 1;"],
   [
     "src/commerce/wallets/allocator.ts",
     'import { DurableObject } from "cloudflare:workers"; export class A extends DurableObject {}',
@@ -68,6 +70,12 @@ describe("src", () => {
   it("consists of ten districts, and has no import cycles, types included", () => {
     expect(readdirSync(join(ROOT, "src")).sort()).toEqual(DISTRICTS.map(([name]) => name).sort());
     expect(circlesIn(importsIn(sources))).toEqual([]);
+  });
+
+  it("has each feature once in the order of its district", () => {
+    const declared = DISTRICTS.flatMap(([name]) => FEATURES[name].flat().map((feature) => `${name}/${feature}`));
+    const found = new Set([...sources.keys()].filter((path) => !path.endsWith(".d.ts")).map(featureOf));
+    expect(declared.toSorted()).toEqual([...found].toSorted());
   });
 
   it("has files of every kind", () => {
@@ -169,6 +177,13 @@ describe("the check of imports", () => {
       "src/checkout/pay/browser/x.ts",
       'import { a } from "../../../commerce/invoices/status.ts";',
     ],
+    [
+      "a type of a feature above, in the same district",
+      "src/commerce/amounts/price.ts",
+      'import type { a } from "../invoices/status.ts";',
+    ],
+    ["a feature of the same floor", "src/chains/evm/x.ts", 'import { a } from "../bitcoin/address.ts";'],
+    ["a feature above, in the same district", "src/chains/evm/x.ts", 'import { a } from "../dispatch/address.ts";'],
     ["a type of a district above", "src/rates/quote.ts", 'import type { a } from "../commerce/invoices/status.ts";'],
     ["Node's own modules", "src/lib/x.ts", 'import { readFileSync } from "node:fs";'],
   ];
@@ -228,7 +243,7 @@ describe("the check of imports", () => {
   });
 
   const allowed: readonly [string, string, string][] = [
-    ["a rule of another feature", "src/commerce/wallets/price.ts", 'import { a } from "../invoices/status.ts";'],
+    ["a rule of a feature below", "src/commerce/restores/price.ts", 'import { a } from "../invoices/status.ts";'],
     [
       "a client where a route's dependencies are built",
       "src/commerce/wallets/dependencies.ts",

@@ -26,7 +26,7 @@ it.each([
     /cache-control/i,
     [
       "platform/http/security-headers.ts",
-      "app/reference.ts",
+      "app/docs/reference.ts",
       "accounts/images/routes.ts",
       "checkout/signed-redirect/routes.ts",
       "checkout/storefront/routes.ts",

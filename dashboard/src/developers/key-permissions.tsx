@@ -1,5 +1,5 @@
 import { SimpleGrid, Stack, Text } from "@mantine/core";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../../src/accounts/roles/permissions.ts";
 import { permissionGroups } from "../shell/permission-words.ts";
 
 /** What a key may do, by what it is about. `names` are as keys have them: `INVOICE_CREATE`. */

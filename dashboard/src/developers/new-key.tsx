@@ -19,7 +19,7 @@ import {
   keyPermissionName,
   PUBLIC_KEY_PERMISSIONS,
   SECRET_KEY_PERMISSIONS,
-} from "../../../src/accounts/teams/permissions.ts";
+} from "../../../src/accounts/roles/permissions.ts";
 import { wholeFieldErrors } from "../api/errors.ts";
 import type { CreateApiKeyBody, Merchant } from "../api/operations.ts";
 import { showError, useChange } from "../api/queries.ts";

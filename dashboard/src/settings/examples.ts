@@ -1,4 +1,4 @@
-// What the tolerances mean for an invoice, as the service reckons (src/commerce/invoices/value.ts): in whole cents here, rounded down.
+// What the tolerances mean for an invoice, as the service reckons (src/commerce/settlement/value.ts): in whole cents here, rounded down.
 
 export interface Tolerances {
   readonly underpaidPercent: number;

@@ -1,4 +1,4 @@
-import { TEST_NETWORK_NAMES } from "../../../src/chains/test-network-names.ts";
+import { TEST_NETWORK_NAMES } from "../../../src/chains/registry/test-network-names.ts";
 
 /** `USDT on ETH`, `USDC on Ethereum Sepolia testnet`; a main network's own coin has its code alone. */
 export function coinName(coin: string, network: string): string {

@@ -3,7 +3,7 @@ import { isEmail, useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
-import { outranks, type Role } from "../../../src/accounts/teams/roles.ts";
+import { outranks, type Role } from "../../../src/accounts/roles/roles.ts";
 import { call } from "../api/call.ts";
 import { fieldErrors } from "../api/errors.ts";
 import type { Invitation } from "../api/operations.ts";

@@ -1,6 +1,6 @@
 import { Badge, Button, Divider, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import { Fragment } from "react";
-import { outranks } from "../../../src/accounts/teams/roles.ts";
+import { outranks } from "../../../src/accounts/roles/roles.ts";
 import type { ListedMember } from "../api/operations.ts";
 import { showDone, useChange } from "../api/queries.ts";
 import { ConfirmButton } from "../shell/confirm.tsx";

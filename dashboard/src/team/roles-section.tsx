@@ -1,6 +1,6 @@
 import { Box, Table, Text } from "@mantine/core";
-import { PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
-import { ROLE_PERMISSIONS, ROLES, type Role } from "../../../src/accounts/teams/roles.ts";
+import { PERMISSIONS } from "../../../src/accounts/roles/permissions.ts";
+import { ROLE_PERMISSIONS, ROLES, type Role } from "../../../src/accounts/roles/roles.ts";
 import { type PermissionGroup, permissionGroups } from "../shell/permission-words.ts";
 import { Section } from "../shell/section.tsx";
 import { ROLE_WORDS } from "./roles.ts";

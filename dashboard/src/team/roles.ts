@@ -1,5 +1,5 @@
 // Roles in words.
-import { outranks, ROLES, type Role } from "../../../src/accounts/teams/roles.ts";
+import { outranks, ROLES, type Role } from "../../../src/accounts/roles/roles.ts";
 
 export const ROLE_WORDS: Readonly<
   Record<Role, { readonly name: string; readonly about: string; readonly color: string }>

@@ -1,5 +1,5 @@
 // What may be received at an address or with a key, for the form that registers one.
-import { NETWORKS } from "../../../src/chains/networks.ts";
+import { NETWORKS } from "../../../src/chains/registry/networks.ts";
 import type { Recognised } from "./recognise.ts";
 
 export interface Pair {

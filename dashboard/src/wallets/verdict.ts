@@ -1,7 +1,7 @@
 // What the service will say about a wallet, before it is asked: its own rules, run in the browser. Loaded once something was pasted, because it
 // brings the arithmetic of keys.
-import { decodeBase58check, trimSpaces } from "../../../src/chains/address-text.ts";
-import { networkNamed } from "../../../src/chains/networks.ts";
+import { decodeBase58check, trimSpaces } from "../../../src/chains/encodings/address-text.ts";
+import { networkNamed } from "../../../src/chains/registry/networks.ts";
 import { addressAt, receiveChain, receivePath } from "../../../src/commerce/wallets/derive-address.ts";
 import { payoutTarget } from "../../../src/commerce/wallets/payout-target.ts";
 import type { Pair } from "./pairs.ts";

@@ -8,7 +8,7 @@ import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
 import type { KeyKind } from "../auth/api-key.ts";
 import type { ApiKeyRow } from "../auth/store.ts";
-import type { Seat } from "../merchants/store.ts";
+import type { Seat } from "../merchant-records/store.ts";
 import { seatHeld, seatNow } from "../teams/check-seat.ts";
 import { apiKeyBodyOf, apiKeyFacts } from "./api-key-body.ts";
 import { type KeyActor, type KeyDependencies, keyEvent, overreach } from "./change-api-key.ts";

@@ -7,8 +7,8 @@ import {
   PUBLIC_KEY_PERMISSIONS,
   SECRET_KEY_PERMISSIONS,
   WEAKEN,
-} from "../teams/permissions.ts";
-import { ROLE_PERMISSIONS, type Role } from "../teams/roles.ts";
+} from "../roles/permissions.ts";
+import { ROLE_PERMISSIONS, type Role } from "../roles/roles.ts";
 
 /** All 34 permissions and the one for keys, as keys name them. Any other name is invalid; one of these may still not be grantable. */
 export const KEY_PERMISSION_NAMES: readonly string[] = [

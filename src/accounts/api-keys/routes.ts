@@ -6,7 +6,7 @@ import { answerOnce } from "../pipeline/answer-once.ts";
 import type { MerchantCall } from "../pipeline/call.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
 import { weakeningRefusal } from "../protections/weakening.ts";
-import type { Permission } from "../teams/permissions.ts";
+import type { Permission } from "../roles/permissions.ts";
 import { apiKeyBodyOf } from "./api-key-body.ts";
 import type { KeyActor, KeyDependencies } from "./change-api-key.ts";
 import {

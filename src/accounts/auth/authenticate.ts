@@ -8,8 +8,8 @@ import { type ResultsOf, readTogether, type Statement } from "../../platform/db/
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import type { MerchantRow } from "../merchants/store.ts";
-import { permissionsOfKey } from "../teams/permissions.ts";
+import type { MerchantRow } from "../merchant-records/store.ts";
+import { permissionsOfKey } from "../roles/permissions.ts";
 import { isIpAllowed } from "./ip-allow-list.ts";
 import type { ApiKeyPrincipal } from "./principal.ts";
 import { type ApiKeyRow, selectCaller, touchApiKey } from "./store.ts";

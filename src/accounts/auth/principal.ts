@@ -4,9 +4,9 @@
 import type { ApiKeyId, MemberId, MerchantId } from "../../lib/ids.ts";
 import type { Actor } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
+import type { Permission } from "../roles/permissions.ts";
+import type { Role } from "../roles/roles.ts";
 import { isSteppedUp, type ProvedSession, stepUpFactorsOf } from "../sessions/session.ts";
-import type { Permission } from "../teams/permissions.ts";
-import type { Role } from "../teams/roles.ts";
 import type { User } from "../users/user.ts";
 import type { KeyKind } from "./api-key.ts";
 

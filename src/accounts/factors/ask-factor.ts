@@ -3,9 +3,9 @@ import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/serv
 import { ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
+import { sendCode } from "../email-codes/send-code.ts";
 import { beginPasskey } from "../passkeys/begin-passkey.ts";
 import type { FactorName } from "../sessions/session.ts";
-import { sendCode } from "../sign-in/send-code.ts";
 import { type FactorPurpose, factorsFor } from "./factor-proof.ts";
 import type { FactorDependencies } from "./prove-factor.ts";
 

@@ -1,7 +1,7 @@
 // Dependencies of second factors and step-up: mailed codes, authenticator apps and passkeys together.
 import type { GivenDependencies } from "../../platform/http/context.ts";
+import { signInDependencies } from "../email-codes/dependencies.ts";
 import { passkeyDependencies } from "../passkeys/dependencies.ts";
-import { signInDependencies } from "../sign-in/dependencies.ts";
 import { totpDependencies } from "../totp/dependencies.ts";
 import type { FactorDependencies } from "./prove-factor.ts";
 

@@ -9,11 +9,11 @@ import { executeOnce, readRow, readWithRetry } from "../../platform/db/retry.ts"
 import type { Failure } from "../../platform/failures.ts";
 import { readRetiredPeppers } from "../../platform/keys/read-retired-peppers.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
+import type { SendDependencies } from "../email-codes/send-code.ts";
+import { useCode } from "../email-codes/use-code.ts";
 import type { PasskeyDependencies } from "../passkeys/begin-passkey.ts";
 import { verifyPasskey } from "../passkeys/verify-passkey.ts";
 import { type FactorGiven, factorGiven, type ProvedSession } from "../sessions/session.ts";
-import type { SendDependencies } from "../sign-in/send-code.ts";
-import { useCode } from "../sign-in/use-code.ts";
 import { backupCodeMacText, canonicalBackupCode } from "../totp/backup-code.ts";
 import { openTotpSecret, type TotpDependencies } from "../totp/enrol-totp.ts";
 import { acceptStep, selectBackupCode, spendBackupCode } from "../totp/store.ts";

@@ -1,8 +1,8 @@
 import { ok } from "../../lib/result.ts";
 import { emptyReplyTo, replyTo } from "../../platform/http/reply.ts";
+import { signedInBody } from "../email-codes/contract.ts";
 import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
 import { sessionReply } from "../pipeline/session-reply.ts";
-import { signedInBody } from "../sign-in/contract.ts";
 import { askFactor } from "./ask-factor.ts";
 import { changeEmailOtp } from "./change-email-otp.ts";
 import { askedBody, proofBody } from "./contract.ts";

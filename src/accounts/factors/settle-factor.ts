@@ -6,11 +6,11 @@ import { insertAudit } from "../../platform/audit/store.ts";
 import { changeOnce } from "../../platform/changes/change.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { giveFactor } from "../sessions/open-session.ts";
+import { readLostRace } from "../sessions/read-lost-race.ts";
+import { assertSessionHeld } from "../sessions/store.ts";
 import type { User } from "../users/user.ts";
 import { wrongFactor } from "./factor-proof.ts";
 import { type FactorAttempt, type FactorDependencies, proveFactor } from "./prove-factor.ts";
-import { readLostRace } from "./read-lost-race.ts";
-import { assertSessionHeld } from "./store.ts";
 
 export interface SettledFactor {
   /** The session's new token. */

@@ -3,7 +3,6 @@ import type { UserId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { factorGuesses, users } from "../../platform/db/schema/users.ts";
-import type { ProvedSession } from "../sessions/session.ts";
 import type { GuessScope } from "./guess-limit.ts";
 
 /** Counts an attempt in each scope and reads the account. If a scope has no attempt left, the batch aborts and counts nothing. */
@@ -75,14 +74,6 @@ export function forgetGuesses(db: Db, nowMs: number, limit: number) {
     .orderBy(factorGuesses.endsAtMs)
     .limit(limit);
   return db.delete(factorGuesses).where(inArray(factorGuesses.scope, old));
-}
-
-/** Aborts the batch unless the session is live and still has the token with which it was authenticated. */
-export function assertSessionHeld(db: Db, session: Pick<ProvedSession, "id" | "tokenHash">) {
-  return db.insert(assertions).select(
-    sql`select 'session is held', 0 where not exists (select 1 from sessions where id = ${session.id}
-      and token_hash = ${session.tokenHash} and revoked_at_ms is null)`,
-  );
 }
 
 /** Switches mailed codes as a second factor on or off; aborts the batch if the setting is already the same. */

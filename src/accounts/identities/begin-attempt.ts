@@ -11,12 +11,12 @@ import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { commitBatch } from "../../platform/db/commit-batch.ts";
 import type { Failure } from "../../platform/failures.ts";
+import { parseProvider } from "../security-policies/providers.ts";
+import type { SignInProvider } from "../security-policies/security-policy.ts";
 import { newToken } from "../sessions/open-session.ts";
-import type { SignInProvider } from "../teams/security-policy.ts";
 import { ATTEMPT_LIFETIME_MS, type Attempt, attemptContext, isToken } from "./attempt.ts";
 import type { ProviderProblem } from "./identity.ts";
 import type { ProviderClient } from "./provider-client.ts";
-import { parseProvider } from "./providers.ts";
 import { insertAttempt, selectAttempt } from "./store.ts";
 
 export interface AttemptDependencies {

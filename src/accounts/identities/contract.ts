@@ -1,7 +1,7 @@
 // The wire format of sign-in with an external provider and of linked identities.
 import * as z from "zod";
 import { paginationBody } from "../../lib/pagination.ts";
-import { signedInBody } from "../sign-in/contract.ts";
+import { signedInBody } from "../email-codes/contract.ts";
 import { isReturnPath } from "./attempt.ts";
 
 const returnTo = () =>

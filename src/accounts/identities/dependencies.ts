@@ -5,17 +5,17 @@ import { log } from "../../lib/log.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import { keyringOf } from "../../platform/keys/keyrings.ts";
-import { signInDependencies } from "../sign-in/dependencies.ts";
-import { signUpOf } from "../sign-in/new-accounts.ts";
-import { sendCode } from "../sign-in/send-code.ts";
-import type { SignInProvider } from "../teams/security-policy.ts";
+import { signInDependencies } from "../email-codes/dependencies.ts";
+import { signUpOf } from "../email-codes/new-accounts.ts";
+import { sendCode } from "../email-codes/send-code.ts";
+import { type Providers, parseProviders } from "../security-policies/providers.ts";
+import type { SignInProvider } from "../security-policies/security-policy.ts";
 import type { AttemptDependencies } from "./begin-attempt.ts";
 import { githubClient } from "./github-client.ts";
 import { googleClient } from "./google-client.ts";
 import type { LinkDependencies } from "./link-identity.ts";
 import type { SignInDependencies } from "./open-identity-session.ts";
 import type { ProviderClient } from "./provider-client.ts";
-import { type Providers, parseProviders } from "./providers.ts";
 
 /** Dependencies of listing and unlinking, which need no provider and no key. */
 export function linkDependencies(_env: Env, { db, nowMs, sleep }: GivenDependencies): LinkDependencies {

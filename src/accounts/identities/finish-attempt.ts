@@ -9,7 +9,7 @@ import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { authenticateUser } from "../auth/authenticate-session.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
-import type { SignInProvider } from "../teams/security-policy.ts";
+import type { SignInProvider } from "../security-policies/security-policy.ts";
 import { type Attempt, attemptContext, isToken, parseAttempt } from "./attempt.ts";
 import { type AttemptDependencies, clientOf, failureOf } from "./begin-attempt.ts";
 import type { IdentityKey } from "./identity.ts";

@@ -3,6 +3,7 @@ import * as oauth from "oauth4webapi";
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import { ok, type Result } from "../../lib/result.ts";
+import type { GithubClient } from "../security-policies/providers.ts";
 import type { ProvedIdentity, ProviderProblem } from "./identity.ts";
 import {
   type AskOptions,
@@ -15,7 +16,6 @@ import {
   refused,
   unavailable,
 } from "./provider-client.ts";
-import type { GithubClient } from "./providers.ts";
 
 /** For the email addresses; the public profile needs no scope. */
 const SCOPE = "user:email";

@@ -4,6 +4,7 @@ import * as oauth from "oauth4webapi";
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import { type GoogleClient, isEndpoint } from "../security-policies/providers.ts";
 import type { ProvedIdentity, ProviderProblem } from "./identity.ts";
 import {
   type AskOptions,
@@ -17,7 +18,6 @@ import {
   signatureProblemOf,
   unavailable,
 } from "./provider-client.ts";
-import { type GoogleClient, isEndpoint } from "./providers.ts";
 
 const SCOPE = "openid email";
 

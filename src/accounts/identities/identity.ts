@@ -1,5 +1,5 @@
 // An account at an external provider. It is identified by the provider and a subject, which the provider never reassigns; never by an email.
-import type { SignInProvider } from "../teams/security-policy.ts";
+import type { SignInProvider } from "../security-policies/security-policy.ts";
 
 export interface IdentityKey {
   readonly provider: SignInProvider;

@@ -6,7 +6,7 @@ import { type CommitDependencies, change } from "../../platform/changes/change.t
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
-import { assertSessionHeld } from "../factors/store.ts";
+import { assertSessionHeld } from "../sessions/store.ts";
 import { assertMailSteps } from "../users/store.ts";
 import { identityTarget, type ProvedIdentity } from "./identity.ts";
 import { insertIdentity, selectIdentityOwner } from "./store.ts";

@@ -6,16 +6,17 @@ import { sha256Hex } from "../../lib/bytes.ts";
 import { emailKeyOf } from "../../lib/email.ts";
 import { derivedId, makeId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";
-import type { AuditAction, AuditFacts, Trail } from "../../platform/audit/entry.ts";
+import type { AuditFacts, Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { type CommitDependencies, change } from "../../platform/changes/change.ts";
+import type { AuditAction } from "../../platform/column-values.ts";
 import { batch, type Statement } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { userOf } from "../auth/authenticate-session.ts";
+import type { CodeToSend } from "../email-codes/send-code.ts";
 import { type Browser, openSession, type SignedIn } from "../sessions/open-session.ts";
 import { selectSessionByToken } from "../sessions/store.ts";
-import type { CodeToSend } from "../sign-in/send-code.ts";
 import {
   assertFactorsAsRead,
   insertUser,

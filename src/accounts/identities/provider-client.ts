@@ -5,8 +5,8 @@ import { readBytes } from "../../lib/read-bytes.ts";
 import { err, type Result } from "../../lib/result.ts";
 import { abortedAfter } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
+import { isEndpoint } from "../security-policies/providers.ts";
 import type { ProvedIdentity, ProviderProblem } from "./identity.ts";
-import { isEndpoint } from "./providers.ts";
 
 /** The time limit of all requests of one step, bodies included. */
 export const PROVIDER_LIMIT_MS = 5 * SECOND_MS;

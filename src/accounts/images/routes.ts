@@ -1,4 +1,4 @@
-import { IMAGE_UPLOAD } from "../../chains/secret-material.ts";
+import { IMAGE_UPLOAD } from "../../chains/secrets/secret-material.ts";
 import { ok } from "../../lib/result.ts";
 import { answerOnce } from "../pipeline/answer-once.ts";
 import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";

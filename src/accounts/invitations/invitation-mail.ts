@@ -1,7 +1,7 @@
 import { composeMail } from "../../platform/mail/compose.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
 import { linkless, subjectNaming } from "../../platform/mail/names.ts";
-import type { Role } from "../teams/roles.ts";
+import type { Role } from "../roles/roles.ts";
 
 export interface InvitationToMail {
   readonly email: string;

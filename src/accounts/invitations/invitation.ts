@@ -3,8 +3,8 @@
 import type { InvitationId, MemberId, MerchantId, UserId } from "../../lib/ids.ts";
 import { DAY_MS, isoTime, isoTimeOrNull } from "../../lib/time.ts";
 import type { Failure } from "../../platform/failures.ts";
+import type { Role } from "../roles/roles.ts";
 import { mayInvite } from "../teams/rank.ts";
-import type { Role } from "../teams/roles.ts";
 import type { User } from "../users/user.ts";
 
 export const INVITATION_LIFETIME_MS = 7 * DAY_MS;

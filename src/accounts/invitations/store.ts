@@ -1,17 +1,15 @@
 import { and, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 import { countedMailboxOf } from "../../lib/email.ts";
-import { derivedId, type MemberId, type MerchantId, type UserId } from "../../lib/ids.ts";
+import type { MemberId, MerchantId, UserId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { DAY_MS } from "../../lib/time.ts";
-import type { Trail } from "../../platform/audit/entry.ts";
 import { type Db, withRevocations } from "../../platform/db/client.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { revokedColumns } from "../../platform/db/revoked-columns.ts";
-import { auditEvents } from "../../platform/db/schema/audit-events.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { invitationMails, invitations } from "../../platform/db/schema/teams.ts";
-import type { Role } from "../teams/roles.ts";
+import type { Role } from "../roles/roles.ts";
 import { rankSql } from "../teams/store.ts";
 import type { Invitation, OfferedInvitation } from "./invitation.ts";
 import type { MailTimes } from "./mail-room.ts";
@@ -180,32 +178,6 @@ export function updateInvitation(db: Db, read: Pick<Invitation, "id" | "merchant
   if (revokedAtMs === undefined && tokenHash === undefined) return update;
   const columns = revokedColumns(invitations, { revokedAtMs, tokenHash });
   return withRevocations(update, [{ kind: "INVITATION", owner, target, columns }]);
-}
-
-/**
- * Revokes a member's open invitations to roles that their new role does not outrank; all of them if `role` is undefined, because they are no
- * longer a member. Each gets an audit entry, whose id combines the operation's time and database with the invitation's random part.
- */
-export function revokeOutranked(
-  deps: { readonly db: Db; readonly nowMs: number; readonly trail: Trail },
-  of: {
-    readonly operationId: string;
-    readonly member: { readonly merchantId: MerchantId; readonly userId: UserId; readonly role: Role | undefined };
-  },
-) {
-  const { db, nowMs, trail } = deps;
-  const { merchantId, userId, role } = of.member;
-  const lost = role === undefined ? sql`1` : sql`${rankSql("role")} >= ${rankSql(`'${role}'`)}`;
-  const outranked = sql`merchant_id = ${merchantId} and invited_by = ${userId}
-    and accepted_at_ms is null and revoked_at_ms is null and ${lost}`;
-  const idHead = derivedId("aud", of.operationId).slice(0, "aud_".length + 12);
-  return [
-    db.insert(auditEvents).select(
-      sql`select ${idHead} || substr(id, 17), merchant_id, ${trail.actor.kind}, ${trail.actor.id}, 'team.invitation_revoked', id,
-        null, json_object('email', email, 'role', role), ${trail.ip}, ${trail.requestId}, ${nowMs} from invitations where ${outranked}`,
-    ),
-    db.update(invitations).set({ revokedAtMs: nowMs, updatedAtMs: nowMs, mailDueAtMs: null }).where(outranked),
-  ] as const;
 }
 
 /** A mail that `userId` sends for a merchant. */

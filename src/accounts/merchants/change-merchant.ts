@@ -7,8 +7,13 @@ import { insertAudit } from "../../platform/audit/store.ts";
 import { type CommitDependencies, change } from "../../platform/changes/change.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import type { Failure } from "../../platform/failures.ts";
+import {
+  assertMerchantAsRead,
+  type MerchantRow,
+  selectLiveMerchant,
+  updateMerchant,
+} from "../merchant-records/store.ts";
 import { type Acting, currentRowAndSeat, seatHeld } from "../teams/check-seat.ts";
-import { assertMerchantAsRead, type MerchantRow, selectLiveMerchant, updateMerchant } from "./store.ts";
 
 export type MerchantDependencies = CommitDependencies;
 

@@ -5,9 +5,9 @@ import { parseUnits } from "../../lib/money.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
 import { isRedirectUrl } from "../../lib/redirect-url.ts";
 import { isImageName } from "../images/image.ts";
-import { PERMISSIONS, WEAKEN } from "../teams/permissions.ts";
-import { ROLES } from "../teams/roles.ts";
-import { MISSING_FACTORS } from "../teams/security-policy.ts";
+import { PERMISSIONS, WEAKEN } from "../roles/permissions.ts";
+import { ROLES } from "../roles/roles.ts";
+import { MISSING_FACTORS } from "../security-policies/security-policy.ts";
 import { frameOrigin } from "./settings.ts";
 
 const name = () => text(200).meta({ description: "Display name.", examples: ["Corner shop"] });

@@ -5,10 +5,10 @@ import { insertAudit } from "../../platform/audit/store.ts";
 import { throwUnlessContention } from "../../platform/db/conflict.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
-import { ROLE_PERMISSIONS } from "../teams/roles.ts";
+import { assertMayMakeMore, countMade, insertMerchant } from "../merchant-records/store.ts";
+import { ROLE_PERMISSIONS } from "../roles/roles.ts";
 import type { MerchantDependencies } from "./change-merchant.ts";
 import { merchantBodyOf } from "./merchant-body.ts";
-import { assertMayMakeMore, countMade, insertMerchant } from "./store.ts";
 
 /** The work of one creation, for `runOnce`: inserts the merchant, its team and its owner in one batch. Refuses LIMIT_REACHED. */
 export function createMerchant(

@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { deleteImagesOf } from "../images/store.ts";
+import { switchOffWebhooks } from "../merchant-records/store.ts";
 import { type ChangeOf, changeMerchant, type MerchantDependencies } from "./change-merchant.ts";
-import { switchOffWebhooks } from "./store.ts";
 
 /**
  * Deletes a merchant: its keys and members lose access, and its endpoints get no more events. The rows stay, because invoices and payments are a

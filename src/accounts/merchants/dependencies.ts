@@ -1,11 +1,11 @@
-import { type ChainSettings, parseChainSources } from "../../chains/chain-sources.ts";
+import { type ChainSettings, parseChainSources } from "../../chains/sources/chain-sources.ts";
 import { newOperationId } from "../../lib/ids.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
 import type { Mailer } from "../../platform/mail/mail.ts";
-import { configuredProviders } from "../identities/providers.ts";
-import type { SignInProvider } from "../teams/security-policy.ts";
+import { configuredProviders } from "../security-policies/providers.ts";
+import type { SignInProvider } from "../security-policies/security-policy.ts";
 import type { MerchantDependencies } from "./change-merchant.ts";
 import type { SettingsContext } from "./settings-body.ts";
 

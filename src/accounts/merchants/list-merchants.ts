@@ -2,11 +2,11 @@ import { type ListQuery, pageBody, pageToRead } from "../../lib/pagination.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { ROLE_PERMISSIONS } from "../teams/roles.ts";
-import { missingFactors, type SignInProvider } from "../teams/security-policy.ts";
+import { countMyMerchants, selectMyMerchants } from "../merchant-records/store.ts";
+import { ROLE_PERMISSIONS } from "../roles/roles.ts";
+import { missingFactors, type SignInProvider } from "../security-policies/security-policy.ts";
 import type { User } from "../users/user.ts";
 import { merchantBodyOf } from "./merchant-body.ts";
-import { countMyMerchants, selectMyMerchants } from "./store.ts";
 
 type MerchantQuery = ListQuery & { readonly search?: string | undefined };
 

@@ -1,7 +1,7 @@
 import { isoTime } from "../../lib/time.ts";
-import type { Permission } from "../teams/permissions.ts";
-import type { Role } from "../teams/roles.ts";
-import type { MissingFactor } from "../teams/security-policy.ts";
+import type { Permission } from "../roles/permissions.ts";
+import type { Role } from "../roles/roles.ts";
+import type { MissingFactor } from "../security-policies/security-policy.ts";
 
 export interface Merchant {
   readonly id: string;

@@ -1,8 +1,8 @@
 import { ok, type Result } from "../../lib/result.ts";
 import { changedFacts } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
+import type { MerchantRow } from "../merchant-records/store.ts";
 import { type ChangeOf, changeMerchant, type MerchantDependencies } from "./change-merchant.ts";
-import type { MerchantRow } from "./store.ts";
 
 /** Renames a merchant; writes nothing if the name is the same. */
 export async function updateMerchantName(

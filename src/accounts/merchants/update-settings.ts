@@ -4,10 +4,10 @@ import type { Failure } from "../../platform/failures.ts";
 import type { Mailer } from "../../platform/mail/mail.ts";
 import { checkImage } from "../images/check-image.ts";
 import { assertImage } from "../images/store.ts";
+import type { MerchantRow } from "../merchant-records/store.ts";
 import { checkWeakening, mailChange, type Watch } from "../protections/check-weakening.ts";
 import { type ChangeOf, changeMerchant, type MerchantDependencies } from "./change-merchant.ts";
 import { changedColumns, type SettingsChange, settingsFacts, settingsOf } from "./settings.ts";
-import type { MerchantRow } from "./store.ts";
 import { changedDelay, delayFacts, delayHoursAt, delayText, type WalletChangeDelay } from "./wallet-change-delay.ts";
 
 export interface SettingsRequest extends ChangeOf {

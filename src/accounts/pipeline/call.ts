@@ -11,7 +11,7 @@ import type { MerchantContext } from "../../platform/http/merchant-context.ts";
 import type { RouteSpec } from "../../platform/http/route.ts";
 import type { Statements } from "../auth/authenticate.ts";
 import type { ApiKeyPrincipal, MerchantPrincipal, UserPrincipal } from "../auth/principal.ts";
-import type { MerchantRow } from "../merchants/store.ts";
+import type { MerchantRow } from "../merchant-records/store.ts";
 
 export type CallerKind = RouteSpec["callers"];
 

@@ -2,8 +2,8 @@
 // and only then run the operation. A problem with the request is reported after the search, because it may quote the input. So a 401, 403, 429 or
 // 400 is never stored under an Idempotency-Key, and a body of somebody who has proved nothing costs a parse and a schema. `strategies.ts` has the
 // steps for each kind of caller.
-import { ChecksumBudget } from "../../chains/checksum-budget.ts";
-import { containsSecret, type SecretForms } from "../../chains/secret-material.ts";
+import { ChecksumBudget } from "../../chains/secrets/checksum-budget.ts";
+import { containsSecret, type SecretForms } from "../../chains/secrets/secret-material.ts";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { requestSleep } from "../../lib/sleep.ts";

@@ -1,7 +1,7 @@
 // Declares routes: a group has what its routes have in common, and each route what is special about it.
 //   routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencies: webhookDependencies }).get(PATH, {...}).post(PATH, {...})
 import type * as z from "zod";
-import { FREE_TEXT, type SecretForms } from "../../chains/secret-material.ts";
+import { FREE_TEXT, type SecretForms } from "../../chains/secrets/secret-material.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { AppContext, MakeDependencies } from "../../platform/http/context.ts";
@@ -10,7 +10,7 @@ import type { Incoming } from "../../platform/http/incoming.ts";
 import type { Reply } from "../../platform/http/reply.ts";
 import { type noBody, type noQuery, type RouteSpec, specOf } from "../../platform/http/route.ts";
 import type { Statements } from "../auth/authenticate.ts";
-import { alternativesOf, type Needed, neededText } from "../teams/permissions.ts";
+import { alternativesOf, type Needed, neededText } from "../roles/permissions.ts";
 import { answeringOnce, answerOnce, type OnceOptions, type ProvedCall } from "./answer-once.ts";
 import type { CallerKind, CallOf, ReadInput, ReadKeys } from "./call.ts";
 import { honoursKey } from "./keyed-routes.ts";

@@ -1,9 +1,9 @@
 import { SECOND_MS } from "../../lib/time.ts";
 import { clearCookie, setCookie } from "../../platform/http/cookies.ts";
 import { jsonReply, type Reply } from "../../platform/http/reply.ts";
+import { knownBrowserCookies } from "../email-codes/dependencies.ts";
 import type { SignedIn } from "../sessions/open-session.ts";
 import { SESSION_LIFETIME_MS, secondFactorsOf, stateText } from "../sessions/session.ts";
-import { knownBrowserCookies } from "../sign-in/dependencies.ts";
 import type { OpenCall } from "./call.ts";
 
 /** The response of every sign-in and second factor: the session's cookie, its user, and the second factors that it still needs. */

@@ -16,8 +16,8 @@ import { apiKeyKind, apiKeyStanding, hashApiKey } from "../auth/api-key.ts";
 import { authenticate, authenticateKey, noteKeyUse, type Statements } from "../auth/authenticate.ts";
 import { authenticateMember, authenticateUser, noteSessionUse } from "../auth/authenticate-session.ts";
 import { actorOf, isPublicKey, type MerchantPrincipal, stepUpRefusal, type UserPrincipal } from "../auth/principal.ts";
-import { configuredProviders } from "../identities/providers.ts";
-import { alternativesOf, keyPermissionName, type Needed, neededText } from "../teams/permissions.ts";
+import { alternativesOf, keyPermissionName, type Needed, neededText } from "../roles/permissions.ts";
+import { configuredProviders } from "../security-policies/providers.ts";
 import type { CallerKind, Callers, KnownForMerchant, KnownUser, ReadKeys } from "./call.ts";
 
 /** What a route requires of its callers. */

@@ -4,7 +4,7 @@ import type { AuditFacts } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { isRangeWithin } from "../auth/ip-allow-list.ts";
 import { type MerchantPrincipal, stepUpRefusal } from "../auth/principal.ts";
-import { keyPermissionName, WEAKEN } from "../teams/permissions.ts";
+import { keyPermissionName, WEAKEN } from "../roles/permissions.ts";
 
 type Fact = AuditFacts[string] | undefined;
 

@@ -8,9 +8,10 @@ import { jsonObject, rowDecoder } from "../../platform/db/json-rows.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
 import { members, teams } from "../../platform/db/schema/teams.ts";
 import { sessions, users } from "../../platform/db/schema/users.ts";
-import { PENDING_LIFETIME_MS, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./session.ts";
+import { PENDING_LIFETIME_MS, type ProvedSession, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./session.ts";
 
 export type SessionRow = typeof sessions.$inferSelect;
 
@@ -182,4 +183,12 @@ function linksOf(json: unknown): Links {
   const parsed: unknown = typeof json === "string" ? JSON.parse(json) : {};
   const has = (name: string) => typeof parsed === "object" && parsed !== null && Reflect.get(parsed, name) === 1;
   return { passkey: has("passkey"), google: has("google"), github: has("github") };
+}
+
+/** Aborts the batch unless the session is live and still has the token with which it was authenticated. */
+export function assertSessionHeld(db: Db, session: Pick<ProvedSession, "id" | "tokenHash">) {
+  return db.insert(assertions).select(
+    sql`select 'session is held', 0 where not exists (select 1 from sessions where id = ${session.id}
+      and token_hash = ${session.tokenHash} and revoked_at_ms is null)`,
+  );
 }

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { emailField } from "../../lib/fields.ts";
 import { attestationBody } from "../passkeys/contract.ts";
-import { updateMeBody } from "../users/contract.ts";
+import { updateMeBody } from "../user-account/contract.ts";
 
 const token = () => z.string().min(1).max(200).meta({ description: "What stands after `#` in the set-up link." });
 

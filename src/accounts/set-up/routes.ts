@@ -1,10 +1,10 @@
 import { err, ok } from "../../lib/result.ts";
 import { forgetDeployment } from "../../platform/deployment/read-deployment.ts";
 import { replyTo } from "../../platform/http/reply.ts";
+import { signedInBody } from "../email-codes/contract.ts";
 import { creationOptionsBody } from "../passkeys/contract.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
 import { sessionReply } from "../pipeline/session-reply.ts";
-import { signedInBody } from "../sign-in/contract.ts";
 import { teamDependencies } from "../teams/dependencies.ts";
 import { beginSetUp } from "./begin-set-up.ts";
 import { beginSetUpBody, redeemBody } from "./contract.ts";

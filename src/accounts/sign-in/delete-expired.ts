@@ -5,10 +5,10 @@ import { HOUR_MS } from "../../lib/time.ts";
 import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Left } from "../../platform/jobs/left.ts";
+import { CODE_LIFETIME_MS } from "../email-codes/email-code.ts";
+import { forgetEmailCodes, forgetSingleUseTokens } from "../email-codes/store.ts";
 import { forgetGuesses } from "../factors/store.ts";
 import { FORGOTTEN_A_PASS, forgetSessions } from "../sessions/store.ts";
-import { CODE_LIFETIME_MS } from "./email-code.ts";
-import { forgetEmailCodes, forgetSingleUseTokens } from "./store.ts";
 
 /** After this time a code no longer counts against any limit. */
 const CODES_KEPT_MS = 25 * HOUR_MS;

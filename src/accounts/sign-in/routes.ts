@@ -4,13 +4,13 @@ import { SECOND_MS } from "../../lib/time.ts";
 import { setCookie } from "../../platform/http/cookies.ts";
 import { jsonReply } from "../../platform/http/reply.ts";
 import { isMailOffered } from "../../platform/mail/dependencies.ts";
+import { sentBody, signedInBody, startBody, verifyBody } from "../email-codes/contract.ts";
+import { signInDependencies } from "../email-codes/dependencies.ts";
+import { CODE_LIFETIME_MS } from "../email-codes/email-code.ts";
+import { sendCode } from "../email-codes/send-code.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
 import { signedInReply } from "../pipeline/session-reply.ts";
 import { newToken } from "../sessions/open-session.ts";
-import { sentBody, signedInBody, startBody, verifyBody } from "./contract.ts";
-import { signInDependencies } from "./dependencies.ts";
-import { CODE_LIFETIME_MS } from "./email-code.ts";
-import { sendCode } from "./send-code.ts";
 import { verifySignIn } from "./verify-sign-in.ts";
 
 export const signInRoutes = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: signInDependencies })

@@ -5,13 +5,17 @@ import { sha256Hex } from "../../lib/bytes.ts";
 import { emailKeyOf } from "../../lib/email.ts";
 import { derivedId, makeId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { AuditAction, AuditFacts, Trail } from "../../platform/audit/entry.ts";
+import type { AuditFacts, Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { change } from "../../platform/changes/change.ts";
+import type { AuditAction } from "../../platform/column-values.ts";
 import { batch, type Statement } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { userOf } from "../auth/authenticate-session.ts";
+import type { SendDependencies } from "../email-codes/send-code.ts";
+import { selectEmailCode } from "../email-codes/store.ts";
+import { type UsedCode, useCode } from "../email-codes/use-code.ts";
 import { identityTarget } from "../identities/identity.ts";
 import { insertIdentity, selectIdentityOwner } from "../identities/store.ts";
 import { assertInvited, selectInvited } from "../invitations/store.ts";
@@ -27,9 +31,6 @@ import {
   type UserRow,
   verifyEmail,
 } from "../users/store.ts";
-import type { SendDependencies } from "./send-code.ts";
-import { selectEmailCode } from "./store.ts";
-import { type UsedCode, useCode } from "./use-code.ts";
 
 export interface SignInAttempt extends Browser {
   readonly email: string;

@@ -8,7 +8,12 @@ import { type CommitDependencies, change } from "../../platform/changes/change.t
 import { batch } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { assertMerchantAsRead, type MerchantRow, selectLiveMerchant, updateMerchant } from "../merchants/store.ts";
+import {
+  assertMerchantAsRead,
+  type MerchantRow,
+  selectLiveMerchant,
+  updateMerchant,
+} from "../merchant-records/store.ts";
 import { assertOperator, selectOperator } from "../operators/store.ts";
 import type { User } from "../users/user.ts";
 

@@ -1,11 +1,10 @@
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { revokeOutranked } from "../invitations/store.ts";
+import type { Role } from "../roles/roles.ts";
 import { changeTeam, memberAudit, readActors, type TeamDependencies, teamEvent } from "./change-team.ts";
 import { type Member, memberBodyOf, type Seat } from "./member.ts";
 import { mayChangeRole } from "./rank.ts";
-import type { Role } from "./roles.ts";
-import { assertSeat, setRole } from "./store.ts";
+import { assertSeat, revokeOutranked, setRole } from "./store.ts";
 
 /**
  * Changes a member's role and returns the changed member. The same batch revokes their pending invitations to roles that they no longer outrank.

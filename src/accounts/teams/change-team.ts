@@ -8,9 +8,9 @@ import { type CommitDependencies, change, type Decision } from "../../platform/c
 import { readWithRetry } from "../../platform/db/retry.ts";
 import { recordEvent } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
+import type { Permission } from "../roles/permissions.ts";
+import { ROLE_PERMISSIONS } from "../roles/roles.ts";
 import type { Member, Seat } from "./member.ts";
-import type { Permission } from "./permissions.ts";
-import { ROLE_PERMISSIONS } from "./roles.ts";
 import { selectMembers } from "./store.ts";
 import type { TeamEvents } from "./team-events.ts";
 

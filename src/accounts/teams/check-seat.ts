@@ -7,9 +7,9 @@ import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readRow } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { type Seat, selectSeat } from "../merchants/store.ts";
-import type { Permission } from "./permissions.ts";
-import { ROLE_PERMISSIONS } from "./roles.ts";
+import { type Seat, selectSeat } from "../merchant-records/store.ts";
+import type { Permission } from "../roles/permissions.ts";
+import { ROLE_PERMISSIONS } from "../roles/roles.ts";
 import { assertSeat } from "./store.ts";
 
 export interface Acting {

@@ -2,8 +2,8 @@
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
-import { ROLES } from "./roles.ts";
-import { MISSING_FACTORS } from "./security-policy.ts";
+import { ROLES } from "../roles/roles.ts";
+import { MISSING_FACTORS } from "../security-policies/security-policy.ts";
 
 export const roleField = () => z.enum(ROLES);
 

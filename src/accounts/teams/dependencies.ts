@@ -4,7 +4,7 @@ import { newOperationId } from "../../lib/ids.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
-import { configuredProviders } from "../identities/providers.ts";
+import { configuredProviders } from "../security-policies/providers.ts";
 
 export function teamDependencies(env: Env, given: GivenDependencies) {
   const { db, nowMs, sleep } = given;

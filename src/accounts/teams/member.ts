@@ -1,7 +1,7 @@
 // A user's seat in the team of a merchant (Interface 2.3), and its form in responses and events (decisions 9).
 import type { MemberId, MerchantId, UserId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
-import type { Role } from "./roles.ts";
+import type { Role } from "../roles/roles.ts";
 
 export interface Member {
   readonly id: MemberId;

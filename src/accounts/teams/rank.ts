@@ -1,6 +1,6 @@
 // The rank rule (Interface 4.4a "Rank rule"): a user may only act on members strictly below them. No user outranks an OWNER or themselves, so these
 // rules never create or remove an OWNER, and never change one's own role.
-import { outranks, ROLE_PERMISSIONS, type Role } from "./roles.ts";
+import { outranks, ROLE_PERMISSIONS, type Role } from "../roles/roles.ts";
 
 /** `actor` must be above both the current and the new role of the other user. */
 export function mayChangeRole(actor: Role, target: Role, role: Role): boolean {

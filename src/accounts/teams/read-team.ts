@@ -1,8 +1,8 @@
 import { type ListQuery, pageToRead } from "../../lib/pagination.ts";
 import type { Db } from "../../platform/db/client.ts";
+import { missingFactors, type SecurityPolicy, type SignInProvider } from "../security-policies/security-policy.ts";
 import type { Factors } from "../users/user.ts";
 import { memberBodyOf } from "./member.ts";
-import { missingFactors, type SecurityPolicy, type SignInProvider } from "./security-policy.ts";
 import { countMembers, selectMemberPage, selectStewards, selectTeam } from "./store.ts";
 
 /** Reads the page and, if the response has page numbers, the count; and what the team requires. */

@@ -1,12 +1,11 @@
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { AuditAction } from "../../platform/audit/entry.ts";
+import type { AuditAction } from "../../platform/column-values.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { revokeOutranked } from "../invitations/store.ts";
 import { changeTeam, memberAudit, readActors, type TeamDependencies, teamEvent } from "./change-team.ts";
 import { type Member, memberBodyOf, type Seat } from "./member.ts";
 import { mayRemove } from "./rank.ts";
-import { assertSeat, deleteMember } from "./store.ts";
+import { assertSeat, deleteMember, revokeOutranked } from "./store.ts";
 
 /** Removes a member strictly below the caller; keys and resources that they created stay (Interface 4.4a). */
 export async function removeMember(

@@ -2,6 +2,7 @@ import { pageBody } from "../../lib/pagination.ts";
 import { ok } from "../../lib/result.ts";
 import { emptyReplyTo, jsonReply, replyTo } from "../../platform/http/reply.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
+import { changedPolicy } from "../security-policies/security-policy.ts";
 import { callerOf } from "./caller.ts";
 import { changeRole } from "./change-role.ts";
 import {
@@ -17,7 +18,6 @@ import { teamDependencies } from "./dependencies.ts";
 import { memberBodyOf } from "./member.ts";
 import { listedMemberOf, memberPageReads, policyReads, stewardReads } from "./read-team.ts";
 import { leaveTeam, removeMember } from "./remove-member.ts";
-import { changedPolicy } from "./security-policy.ts";
 import { transferOwnership } from "./transfer-ownership.ts";
 import { updateSecurity } from "./update-security.ts";
 

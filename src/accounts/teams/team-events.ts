@@ -1,7 +1,7 @@
 // The data of team events.
 import type { MemberId } from "../../lib/ids.ts";
+import type { Role } from "../roles/roles.ts";
 import type { memberBodyOf } from "./member.ts";
-import type { Role } from "./roles.ts";
 
 type MemberBody = ReturnType<typeof memberBodyOf>;
 

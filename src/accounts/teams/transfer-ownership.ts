@@ -1,9 +1,8 @@
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { revokeOutranked } from "../invitations/store.ts";
 import { changeTeam, memberAudit, readActors, type TeamDependencies, teamEvent } from "./change-team.ts";
 import { type Member, memberBodyOf, type Seat } from "./member.ts";
-import { assertSeat, setRole } from "./store.ts";
+import { assertSeat, revokeOutranked, setRole } from "./store.ts";
 
 export interface Transferred {
   readonly owner: Member;

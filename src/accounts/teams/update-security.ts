@@ -6,16 +6,16 @@ import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Mailer } from "../../platform/mail/mail.ts";
 import { checkWeakening, type Watch } from "../protections/check-weakening.ts";
-import type { User } from "../users/user.ts";
-import { changeTeam, readActors, type TeamDependencies } from "./change-team.ts";
-import type { Seat } from "./member.ts";
 import {
   changedPolicy,
   type PolicyChanges,
   policyRefusal,
   type SecurityPolicy,
   type SignInProvider,
-} from "./security-policy.ts";
+} from "../security-policies/security-policy.ts";
+import type { User } from "../users/user.ts";
+import { changeTeam, readActors, type TeamDependencies } from "./change-team.ts";
+import type { Seat } from "./member.ts";
 import { assertPolicy, assertSeat, selectTeam, setPolicy } from "./store.ts";
 
 /** Changes the team's security settings; absent fields keep their values. Writes nothing if nothing changes. */

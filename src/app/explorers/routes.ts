@@ -1,5 +1,5 @@
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
-import { configuredExplorers } from "../../chains/explorers.ts";
+import { configuredExplorers } from "../../chains/registry/explorers.ts";
 import { ok } from "../../lib/result.ts";
 import { jsonReply } from "../../platform/http/reply.ts";
 import { explorersBody } from "./contract.ts";

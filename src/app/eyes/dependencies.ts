@@ -1,6 +1,6 @@
 // The settings of the deployment's status, what it is read from, and who is told of it.
-import { watchedNetworks } from "../../chains/chain-sources.ts";
-import { parsePollSeconds } from "../../chains/poll-setting.ts";
+import { watchedNetworks } from "../../chains/sources/chain-sources.ts";
+import { parsePollSeconds } from "../../chains/sources/poll-setting.ts";
 import { writePoint } from "../../lib/data-point.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { readStatus } from "../../notifications/deployment-status/read-status.ts";
@@ -11,7 +11,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { databaseWithoutMerchant } from "../../platform/db/databases.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import { isMailOffered, mailerOf } from "../../platform/mail/dependencies.ts";
-import { type ConfigurationFault, configurationFaults } from "../configuration.ts";
+import { type ConfigurationFault, configurationFaults } from "../configuration/configuration.ts";
 
 /** `faults`: of the configuration, where they are known already. */
 export function statusSettingsOf(

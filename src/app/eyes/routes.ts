@@ -23,9 +23,9 @@ import { limitByIp } from "../../platform/http/rate-check.ts";
 import { replyTo } from "../../platform/http/reply.ts";
 import { answerHeaders } from "../../platform/http/security-headers.ts";
 import { runJob } from "../../platform/jobs/run-job.ts";
-import { beforeSetUp, configurationFaults } from "../configuration.ts";
+import { beforeSetUp, configurationFaults } from "../configuration/configuration.ts";
+import { VERSION } from "../configuration/version.ts";
 import { isWaitingForSetUp } from "../set-up/middleware.ts";
-import { VERSION } from "../version.ts";
 import { alertDependencies, statusDatabase, statusSettingsOf, WATCH_JOB } from "./dependencies.ts";
 
 export const statusRoutes = routesOf({

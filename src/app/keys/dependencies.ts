@@ -2,9 +2,9 @@
 import { TOTP_ROWS } from "../../accounts/totp/totp-rows.ts";
 import { publicHalf } from "../../checkout/signed-redirect/sign-return.ts";
 import { signingKeysOf } from "../../checkout/signed-redirect/signing-key.ts";
-import { METHOD_ROWS } from "../../commerce/invoices/method-rows.ts";
+import { METHOD_ROWS } from "../../commerce/payment-methods/method-rows.ts";
+import { WALLET_ROWS } from "../../commerce/wallet-records/wallet-rows.ts";
 import { freezeWallets } from "../../commerce/wallets/freeze-wallet.ts";
-import { WALLET_ROWS } from "../../commerce/wallets/wallet-rows.ts";
 import { newOperationId } from "../../lib/ids.ts";
 import type { Keyring } from "../../lib/keyring.ts";
 import { logAlert } from "../../lib/log.ts";

@@ -9,8 +9,8 @@ import { lazilyLoaded } from "../../lib/lazily.ts";
 import { ok } from "../../lib/result.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import type { Reply } from "../../platform/http/reply.ts";
-import { madeFile } from "../reference.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../configuration/version.ts";
+import { madeFile } from "../docs/reference.ts";
 import { type Arguments, requestOf, structuredOf, type Tool, type ToolRequest, unknownArguments } from "./tool.ts";
 import { mcpLibrary } from "./use-library.ts";
 

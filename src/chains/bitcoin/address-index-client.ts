@@ -2,6 +2,7 @@
 // accept a whole extended key; we never send one, because it would show all of a merchant's addresses to a third party.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import type { Network } from "../registry/network.ts";
 import type {
   ChainClient,
   ChainClientSettings,
@@ -11,9 +12,8 @@ import type {
   LookupRequest,
   Scan,
   ScanRange,
-} from "../chain-client.ts";
-import type { Network } from "../network.ts";
-import type { BlockRef, Transfer } from "../transfer.ts";
+} from "../sources/chain-client.ts";
+import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import { eachOf } from "./rest-client.ts";
 import { transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
 

@@ -3,9 +3,9 @@
 import { Point } from "@noble/secp256k1";
 import { Address } from "@scure/btc-signer";
 import { err, ok, type Result } from "../../lib/result.ts";
-import { decodeBase58check, trimSpaces, whatItLooksLike } from "../address-text.ts";
-import type { Network, UtxoParameters } from "../networks.ts";
-import { decodeSegwit } from "./segwit.ts";
+import { decodeBase58check, trimSpaces, whatItLooksLike } from "../encodings/address-text.ts";
+import { decodeSegwit } from "../encodings/segwit.ts";
+import type { Network, UtxoParameters } from "../registry/networks.ts";
 
 /** Version bytes of P2SH that Litecoin once shared with Bitcoin: `3...` on the main network, `2...` on the test networks. */
 const SHARED_P2SH: readonly number[] = [0x05, 0xc4];

@@ -1,8 +1,8 @@
 // Blockbook's API v2, which Trezor and node vendors serve. It shows what spent an output only once the spending transaction is mined.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { ChainClient, ChainClientSettings } from "../chain-client.ts";
-import type { BlockRef } from "../transfer.ts";
+import type { ChainClient, ChainClientSettings } from "../sources/chain-client.ts";
+import type { BlockRef } from "../sources/transfer.ts";
 import { AddressIndexClient, type AddressPage, type AddressPages, samePage } from "./address-index-client.ts";
 import {
   BlockbookBlock,

@@ -1,7 +1,7 @@
 // Schemas of Blockbook's API v2. Amounts are satoshi as text. Blockbook leaves out fields that are empty or zero.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
-import type { BlockRef } from "../transfer.ts";
+import type { BlockRef } from "../sources/transfer.ts";
 import { Count, Digits, Hash, Units, type UtxoOutput, type UtxoTransaction } from "./utxo-transaction.ts";
 
 /** `addresses` may also hold the text of an OP_RETURN or the keys of a bare multisig; `isAddress` marks an address that is paid. */

@@ -2,8 +2,16 @@
 import type * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, rpcBatch, rpcCall, shaped } from "../json-rpc-client.ts";
-import type { BlockRef } from "../transfer.ts";
+import {
+  outageOf,
+  type RpcAnswer,
+  type RpcCall,
+  type RpcEdge,
+  rpcBatch,
+  rpcCall,
+  shaped,
+} from "../sources/json-rpc-client.ts";
+import type { BlockRef } from "../sources/transfer.ts";
 import { CoreHeader } from "./core-json.ts";
 import { Hash } from "./utxo-transaction.ts";
 

@@ -2,9 +2,9 @@
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { ChainClient, ChainClientSettings, MempoolPart, Scan, ScanRange } from "../chain-client.ts";
-import { rpcValue } from "../json-rpc-client.ts";
-import type { BlockRef, Transfer } from "../transfer.ts";
+import type { ChainClient, ChainClientSettings, MempoolPart, Scan, ScanRange } from "../sources/chain-client.ts";
+import { rpcValue } from "../sources/json-rpc-client.ts";
+import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import {
   behind,
   coreAnswers,

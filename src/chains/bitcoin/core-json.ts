@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import { parseUnits } from "../../lib/money.ts";
-import type { BlockRef } from "../transfer.ts";
+import type { BlockRef } from "../sources/transfer.ts";
 import { Count, Digits, Hash, type UtxoOutput, type UtxoTransaction } from "./utxo-transaction.ts";
 
 const DECIMALS = 8;

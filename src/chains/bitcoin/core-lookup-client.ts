@@ -3,7 +3,7 @@
 import type * as z from "zod";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { ok, type Result } from "../../lib/result.ts";
-import type { ChainClientSettings, Lookup, LookupRequest } from "../chain-client.ts";
+import type { ChainClientSettings, Lookup, LookupRequest } from "../sources/chain-client.ts";
 import {
   coreAnswers,
   coreBlockAt,

@@ -3,9 +3,9 @@
 import type * as z from "zod";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { ok, type Result } from "../../lib/result.ts";
-import type { ChainClientSettings } from "../chain-client.ts";
-import type { RpcCall } from "../json-rpc-client.ts";
-import type { Transfer } from "../transfer.ts";
+import type { ChainClientSettings } from "../sources/chain-client.ts";
+import type { RpcCall } from "../sources/json-rpc-client.ts";
+import type { Transfer } from "../sources/transfer.ts";
 import { coreAnswers, parsed, rawTransactionCall } from "./core-calls-client.ts";
 import { CoreOwner, CoreTransaction } from "./core-json.ts";
 import { MOST_SPENDS, transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { ChainClient, ChainClientSettings } from "../chain-client.ts";
+import type { ChainClient, ChainClientSettings } from "../sources/chain-client.ts";
 import { AddressIndexClient, type AddressPage, type AddressPages, samePage } from "./address-index-client.ts";
 import { EsploraBlock, EsploraOutspend, EsploraTransaction } from "./esplora-json.ts";
 import { type RestEdge, restJson, restText } from "./rest-client.ts";

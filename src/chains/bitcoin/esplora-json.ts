@@ -1,7 +1,7 @@
 // Schemas of Esplora's HTTP API. Amounts are satoshi.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
-import type { BlockRef } from "../transfer.ts";
+import type { BlockRef } from "../sources/transfer.ts";
 import { Count, Digits, Hash, Units, type UtxoOutput, type UtxoTransaction } from "./utxo-transaction.ts";
 
 const Status = lazily(() =>

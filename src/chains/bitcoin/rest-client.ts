@@ -3,8 +3,8 @@
 import type * as z from "zod";
 import { fetchText, type Outage, outage, parseExactJson } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { ChainClientSettings } from "../chain-client.ts";
-import { shaped } from "../json-rpc-client.ts";
+import type { ChainClientSettings } from "../sources/chain-client.ts";
+import { shaped } from "../sources/json-rpc-client.ts";
 
 export type RestEdge = Pick<ChainClientSettings, "fetch" | "url" | "headers" | "timeoutMs"> & {
   /** Matches the body of a 404 or 400 that means "not found"; any other body is an outage. */

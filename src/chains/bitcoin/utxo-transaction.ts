@@ -2,7 +2,7 @@
 // identified by transaction and output number, however often it is mined.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
-import type { BlockRef, Transfer } from "../transfer.ts";
+import type { BlockRef, Transfer } from "../sources/transfer.ts";
 
 export interface UtxoTransaction {
   readonly txHash: string;

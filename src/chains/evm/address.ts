@@ -1,8 +1,8 @@
 // Addresses of EVM chains: 0x and 40 hexadecimal digits, all lower, all upper, or with an exact EIP-55 checksum.
 import { getAddress } from "viem/utils";
 import { err, ok, type Result } from "../../lib/result.ts";
-import { trimSpaces, whatItLooksLike } from "../address-text.ts";
-import { NETWORKS, type Network } from "../networks.ts";
+import { trimSpaces, whatItLooksLike } from "../encodings/address-text.ts";
+import { NETWORKS, type Network } from "../registry/networks.ts";
 
 /** 40 hexadecimal digits without 0x, lower case. Below this the EVM chains keep precompiles and system contracts (Polygon's 0x1010, BNB's 0x1000 on). */
 const FIRST_ORDINARY = 0x10000n;

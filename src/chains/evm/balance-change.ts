@@ -1,5 +1,5 @@
 // The part of a balance's growth that no transaction explains: money from a contract or a reward, which no list of transactions shows.
-import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../transfer.ts";
+import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../sources/transfer.ts";
 import type { RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { spelled } from "./token-log.ts";
 

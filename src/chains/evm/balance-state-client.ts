@@ -3,8 +3,8 @@
 import type { Outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, shaped } from "../json-rpc-client.ts";
-import type { BlockRef } from "../transfer.ts";
+import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, shaped } from "../sources/json-rpc-client.ts";
+import type { BlockRef } from "../sources/transfer.ts";
 import { balancesCall, MULTICALL, readBalances } from "./balance-call.ts";
 import { pinned, SMALL_AT_ONCE } from "./batch-client.ts";
 import { Bytes, quantity, Units } from "./rpc-json.ts";

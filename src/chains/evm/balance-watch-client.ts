@@ -5,9 +5,9 @@
 import type { Outage } from "../../lib/fetch-text.ts";
 import { outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { UnreadBlocks } from "../chain-client.ts";
-import type { RpcEdge } from "../json-rpc-client.ts";
-import type { BlockRef, Transfer } from "../transfer.ts";
+import type { UnreadBlocks } from "../sources/chain-client.ts";
+import type { RpcEdge } from "../sources/json-rpc-client.ts";
+import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import { type BalanceMove, growthTransfer, sumOf, unexplainedUnits } from "./balance-change.ts";
 import { balancesAt, mayHaveSent, type Snapshot, stateFrom } from "./balance-state-client.ts";
 import { FULL_AT_ONCE, SMALL_AT_ONCE } from "./batch-client.ts";

@@ -2,8 +2,8 @@
 import type * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, rpcBatch, shaped } from "../json-rpc-client.ts";
-import type { BlockRef } from "../transfer.ts";
+import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, rpcBatch, shaped } from "../sources/json-rpc-client.ts";
+import type { BlockRef } from "../sources/transfer.ts";
 import { FullBlock, quantity, RpcBlock } from "./rpc-json.ts";
 
 /** Calls of one request with small answers; many vendors refuse more than 100. */

@@ -2,8 +2,8 @@
 import type { Outage } from "../../lib/fetch-text.ts";
 import { outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { RpcEdge } from "../json-rpc-client.ts";
-import type { BlockRef, Transfer } from "../transfer.ts";
+import type { RpcEdge } from "../sources/json-rpc-client.ts";
+import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import { type Changes, explainedChanges } from "./balance-change.ts";
 import { byHash, fullBlocks } from "./batch-client.ts";
 import { minedTransfers, valueMovement } from "./mined-transfers.ts";

@@ -3,9 +3,16 @@
 // each move (Polygon).
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";
-import { outageOf, type RpcEdge, type RpcError, rpcCall, rpcValue, shaped } from "../json-rpc-client.ts";
-import { type BlockRef, growthHeight } from "../transfer.ts";
+import type {
+  ChainClient,
+  ChainClientSettings,
+  Lookup,
+  LookupRequest,
+  Scan,
+  ScanRange,
+} from "../sources/chain-client.ts";
+import { outageOf, type RpcEdge, type RpcError, rpcCall, rpcValue, shaped } from "../sources/json-rpc-client.ts";
+import { type BlockRef, growthHeight } from "../sources/transfer.ts";
 import { type NativeScan, scanBalances } from "./balance-watch-client.ts";
 import { scanLoggedTransfers } from "./logged-transfers-client.ts";
 import { minedTransfers } from "./mined-transfers.ts";

@@ -4,8 +4,8 @@ import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import { outageOf, type RpcEdge, type RpcError, shaped } from "../json-rpc-client.ts";
-import type { BlockRef } from "../transfer.ts";
+import { outageOf, type RpcEdge, type RpcError, shaped } from "../sources/json-rpc-client.ts";
+import type { BlockRef } from "../sources/transfer.ts";
 import { pinned } from "./batch-client.ts";
 import { FoundLog, quantity } from "./rpc-json.ts";
 

@@ -2,8 +2,8 @@
 // whose blocks must be on the chain that the scan is pinned to.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import { type RpcEdge, shaped } from "../json-rpc-client.ts";
-import type { BlockRef, Transfer } from "../transfer.ts";
+import { type RpcEdge, shaped } from "../sources/json-rpc-client.ts";
+import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import { blocksOf, byHash } from "./batch-client.ts";
 import { type LogLimits, type LogQuery, scanLogs } from "./log-scan-client.ts";
 import { minedTransfers } from "./mined-transfers.ts";

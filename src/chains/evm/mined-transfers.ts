@@ -1,7 +1,7 @@
 // What one mined transaction pays to the recipients. Scans and lookups of a single transaction both use this, so that a transfer has the same
 // identity either way, and also when it is mined again in another block or position.
 import { numberToHex } from "viem/utils";
-import type { BlockRef, Transfer } from "../transfer.ts";
+import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import type { ReceiptLog, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { type Movement, polygonMovement, spelled, tokenMovement, type Wanted } from "./token-log.ts";
 

@@ -2,7 +2,7 @@
 import { numberToHex } from "viem/utils";
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
-import type { BlockRef } from "../transfer.ts";
+import type { BlockRef } from "../sources/transfer.ts";
 
 /** Also used for indexes and seconds. */
 export const Height = lazily(() =>

@@ -1,8 +1,8 @@
 // Addresses of TRON: base58check of 21 bytes, 0x41 and the last 20 bytes of the key's keccak-256. The Nile test network uses
 // the same form, so an address does not show which of the two it belongs to.
 import { err, ok, type Result } from "../../lib/result.ts";
-import { decodeBase58check, trimSpaces, whatItLooksLike } from "../address-text.ts";
-import { NETWORKS, type Network } from "../networks.ts";
+import { decodeBase58check, trimSpaces, whatItLooksLike } from "../encodings/address-text.ts";
+import { NETWORKS, type Network } from "../registry/networks.ts";
 
 const PREFIX = 0x41;
 

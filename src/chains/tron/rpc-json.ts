@@ -2,7 +2,7 @@
 // `value` is the amount of whatever its contract moves, a worthless TRC-10 token or a vote as well as TRX.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
-import type { BlockRef } from "../transfer.ts";
+import type { BlockRef } from "../sources/transfer.ts";
 import type { ReceiptLog } from "./token-logs.ts";
 import { bareHash } from "./tron-hex.ts";
 

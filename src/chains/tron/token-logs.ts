@@ -1,8 +1,8 @@
 // Token transfers from the logs of one transaction. Both of TRON's APIs list logs in the same order, so the ordinal within the receipt, which
 // identifies the transfer, is the same in both.
 
-import type { Asset } from "../assets.ts";
-import type { BlockRef, Transfer } from "../transfer.ts";
+import type { Asset } from "../registry/assets.ts";
+import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import { addressOfHex, hexOfAddress } from "./tron-hex.ts";
 
 /** keccak-256 of `Transfer(address,address,uint256)`. */

@@ -1,7 +1,7 @@
 // Converts between TRON's notations. Wallets and explorers write accounts as base58check of 0x41 and 20 bytes, and hashes without 0x. The
 // JSON-RPC writes accounts as 0x and 20 bytes, the HTTP API as 41 and 20 bytes, and logs as 20 bytes.
 import { bytesToHex, hexToBytes } from "../../lib/bytes.ts";
-import { decodeBase58check, encodeBase58check } from "../address-text.ts";
+import { decodeBase58check, encodeBase58check } from "../encodings/address-text.ts";
 
 const ACCOUNT = /^(?:0x|41)?([0-9a-fA-F]{40})$/;
 

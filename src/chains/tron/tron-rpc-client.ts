@@ -4,13 +4,20 @@
 // second source before a payment counts as lost.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";
 import { batched } from "../evm/batch-client.ts";
 import { scanLogs } from "../evm/log-scan-client.ts";
 import { quantity } from "../evm/rpc-json.ts";
-import { type RpcCall, rpcValue } from "../json-rpc-client.ts";
-import type { Network } from "../network.ts";
-import type { BlockRef, Transfer } from "../transfer.ts";
+import type { Network } from "../registry/network.ts";
+import type {
+  ChainClient,
+  ChainClientSettings,
+  Lookup,
+  LookupRequest,
+  Scan,
+  ScanRange,
+} from "../sources/chain-client.ts";
+import { type RpcCall, rpcValue } from "../sources/json-rpc-client.ts";
+import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import { FullBlock, Height, mayPay, type Receipt, RpcBlock, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { TRANSFER_TOPIC, tokenTransfers, topicOfAddress } from "./token-logs.ts";
 import { addressOfHex, bareHash, hexOfAddress } from "./tron-hex.ts";

@@ -3,6 +3,7 @@
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { eachOf } from "../bitcoin/rest-client.ts";
+import type { Network, NetworkName } from "../registry/network.ts";
 import type {
   ChainClient,
   ChainClientSettings,
@@ -12,9 +13,8 @@ import type {
   LookupRequest,
   Scan,
   ScanRange,
-} from "../chain-client.ts";
-import type { Network, NetworkName } from "../network.ts";
-import type { BlockRef, Transfer } from "../transfer.ts";
+} from "../sources/chain-client.ts";
+import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import {
   type Hint,
   type HintedBlock,

@@ -5,9 +5,9 @@ import { fetchExactJson, type JsonText, type Outage, outage } from "../../lib/fe
 import { lazily } from "../../lib/lazily.ts";
 import { readBytes } from "../../lib/read-bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { ChainClientSettings } from "../chain-client.ts";
-import { shaped } from "../json-rpc-client.ts";
-import type { BlockRef } from "../transfer.ts";
+import type { ChainClientSettings } from "../sources/chain-client.ts";
+import { shaped } from "../sources/json-rpc-client.ts";
+import type { BlockRef } from "../sources/transfer.ts";
 import { TransactionInfo, WalletBlock, WalletTransaction } from "./wallet-json.ts";
 
 /** Answers may be whole blocks, the largest with some thousand transactions. */

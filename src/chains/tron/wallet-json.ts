@@ -2,8 +2,8 @@
 // zero or empty, and answers `{}` for an unknown item.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
-import type { Network } from "../network.ts";
-import type { BlockRef, Transfer } from "../transfer.ts";
+import type { Network } from "../registry/network.ts";
+import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import { addressOfHex, bareHash } from "./tron-hex.ts";
 
 export const Digits = lazily(() => z.string().regex(/^\d{1,30}$/));

@@ -1,5 +1,5 @@
 // Dependencies of a room, built from the environment once per object.
-import { configuredProviders } from "../../accounts/identities/providers.ts";
+import { configuredProviders } from "../../accounts/security-policies/providers.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { openDb } from "../../platform/db/client.ts";
 import { databaseOf } from "../../platform/db/databases.ts";

@@ -4,7 +4,7 @@
 import * as z from "zod";
 import { type PipelineRoute, runPipeline } from "../../accounts/pipeline/pipeline.ts";
 import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
-import { FREE_TEXT } from "../../chains/secret-material.ts";
+import { FREE_TEXT } from "../../chains/secrets/secret-material.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";

@@ -1,7 +1,7 @@
 // The sockets of a merchant's own people in the merchant's room: what each is told, and when it is ended. Everything that must outlive the object
 // is in D1 and with the sockets, so that it hibernates while nothing happens.
 import { memberSeats } from "../../accounts/auth/authenticate-session.ts";
-import type { SignInProvider } from "../../accounts/teams/security-policy.ts";
+import type { SignInProvider } from "../../accounts/security-policies/security-policy.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";

@@ -1,6 +1,6 @@
 // What the room knows of the socket of a member of the merchant's team, and what it tells them. It is kept with the socket, in hibernation too.
 import type { MemberPrincipal } from "../../accounts/auth/principal.ts";
-import type { Permission } from "../../accounts/teams/permissions.ts";
+import type { Permission } from "../../accounts/roles/permissions.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import { parseJson, printJson } from "../../lib/typed-json.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";

@@ -2,7 +2,7 @@
 // them.
 import { imageUrl } from "../../accounts/images/image.ts";
 import type { Settings } from "../../accounts/merchants/settings.ts";
-import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import type { InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import {
   type BodyContext,
   invoiceBodyOf,

@@ -1,5 +1,5 @@
 // The claim that a page is about: which sentence it shows, with which values. Decided anew at each read, so that the sentence follows the invoice.
-import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import type { InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import type { MethodBody } from "../../commerce/invoices/invoice-body.ts";
 import { type ClaimStanding, type StandingFacts, standingOf } from "../../detection/claims/standing.ts";
 import type { ClaimId } from "../../lib/ids.ts";

@@ -1,5 +1,5 @@
 // Names for payers: coin names, and networks in the words that exchanges and wallets use.
-import type { NetworkName } from "../../chains/networks.ts";
+import type { NetworkName } from "../../chains/registry/networks.ts";
 
 const COIN_NAMES: Readonly<Record<string, string>> = {
   BTC: "Bitcoin",

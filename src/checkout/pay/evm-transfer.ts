@@ -1,6 +1,6 @@
 // The transfer that a payer's browser wallet is asked to send, for `eth_sendTransaction`: the exact amount, computed here and not in the page.
 import { encodeFunctionData, erc20Abi, getAddress, numberToHex } from "viem";
-import type { Asset, Network } from "../../chains/networks.ts";
+import type { Asset, Network } from "../../chains/registry/networks.ts";
 
 export interface EvmTransfer {
   /** For `wallet_switchEthereumChain`, e.g. `0x1`. */

@@ -1,8 +1,8 @@
 // Payment methods as shown to a payer: the choice, and the one that is shown with its address.
 
-import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import { isSamePair, type Pair, pairKey, pairOf } from "../../chains/registry/pair.ts";
+import type { InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import type { MethodBody } from "../../commerce/invoices/invoice-body.ts";
-import { isSamePair, type Pair, pairKey, pairOf } from "../../commerce/invoices/payment-method.ts";
 import { parseUnits } from "../../lib/money.ts";
 import { coinName, tokenStandard } from "./coins.ts";
 import type { EvmTransfer } from "./evm-transfer.ts";

@@ -5,7 +5,7 @@ import type * as z from "zod";
 import type { OpenCall } from "../../accounts/pipeline/call.ts";
 import { type PipelineRoute, respondInObject, runPipeline } from "../../accounts/pipeline/pipeline.ts";
 import type { MountedRoute, NoBody, NoQuery, Said } from "../../accounts/pipeline/routes-of.ts";
-import { FREE_TEXT } from "../../chains/secret-material.ts";
+import { FREE_TEXT } from "../../chains/secrets/secret-material.ts";
 import { sha256Hex } from "../../lib/bytes.ts";
 import { type GeoLocation, geoLocationOf } from "../../lib/geo-location.ts";
 import type { Result } from "../../lib/result.ts";

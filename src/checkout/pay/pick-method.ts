@@ -1,9 +1,9 @@
 // The choice of a payment method by anyone who has the invoice's id. It counts as the merchant's own activation; but Idempotency-Keys are
 // separate from the merchant's, a limit per IP address applies, and no record names the payer.
 
+import { canonicalPairs, type Pair } from "../../chains/registry/pair.ts";
+import { type InvoiceFile, isPublicOrigin } from "../../commerce/invoice-records/invoice.ts";
 import { addPaymentMethod } from "../../commerce/invoices/add-payment-method.ts";
-import { type InvoiceFile, isPublicOrigin } from "../../commerce/invoices/invoice.ts";
-import { canonicalPairs, type Pair } from "../../commerce/invoices/payment-method.ts";
 import type { RefreshDependencies } from "../../commerce/invoices/refresh-invoice.ts";
 import type { InvoiceId, RequestId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";

@@ -1,15 +1,15 @@
 // What a payer may see of an invoice, in its current state (decisions 4). Anyone who has the id may see it, so no customer data is included.
 
-import type { MerchantRow } from "../../accounts/merchants/store.ts";
+import type { MerchantRow } from "../../accounts/merchant-records/store.ts";
+import { isSamePair } from "../../chains/registry/pair.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import type { KeptLocation } from "../../commerce/customers/location.ts";
-import { fileOf, type InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import { fileOf, type InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import { type MethodBody, offeredMethodBody } from "../../commerce/invoices/invoice-body.ts";
 import { listMethods } from "../../commerce/invoices/list-methods.ts";
-import { isSamePair } from "../../commerce/invoices/payment-method.ts";
 import { type RefreshDependencies, refreshInvoice } from "../../commerce/invoices/refresh-invoice.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
-import type { Wallet } from "../../commerce/wallets/wallet.ts";
+import type { Wallet } from "../../commerce/wallet-records/wallet.ts";
 import type { StandingFacts } from "../../detection/claims/standing.ts";
 import { type ClaimId, parseId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";

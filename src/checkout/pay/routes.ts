@@ -1,9 +1,9 @@
 import { settingsOf } from "../../accounts/merchants/settings.ts";
 import { type MountedRoute, routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { pairKey } from "../../chains/registry/pair.ts";
 import { recordLocation } from "../../commerce/customers/record-location.ts";
+import type { InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import { PICK_ANSWERS, PICK_REFUSALS, pairBody } from "../../commerce/invoices/contract.ts";
-import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
-import { pairKey } from "../../commerce/invoices/payment-method.ts";
 import { claimPayment } from "../../detection/claims/claim-payment.ts";
 import { claimDependencies } from "../../detection/claims/dependencies.ts";
 import { ok } from "../../lib/result.ts";

@@ -1,5 +1,5 @@
 import { eq, sql } from "drizzle-orm";
-import { cursorJson, pageColumns } from "../../commerce/invoices/store.ts";
+import { cursorJson, pageColumns } from "../../commerce/invoice-records/store.ts";
 import { claimColumns } from "../../detection/claims/store.ts";
 import type { ClaimId, InvoiceId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";

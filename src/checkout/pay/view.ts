@@ -3,12 +3,12 @@
 
 import { imageUrl } from "../../accounts/images/image.ts";
 import type { Settings } from "../../accounts/merchants/settings.ts";
-import { isTestNetwork, networkNamed } from "../../chains/networks.ts";
-import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import { isTestNetwork, networkNamed } from "../../chains/registry/networks.ts";
+import { type Pair, pairOf } from "../../chains/registry/pair.ts";
+import type { Invoice, InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import type { MethodBody } from "../../commerce/invoices/invoice-body.ts";
-import { type Pair, pairOf } from "../../commerce/invoices/payment-method.ts";
-import { isMonitored } from "../../commerce/invoices/status.ts";
 import { confirmationsAt, type Payment } from "../../commerce/payments/payment.ts";
+import { isMonitored } from "../../commerce/settlement/status.ts";
 import { formatUnits } from "../../lib/money.ts";
 import { plainText } from "../../lib/plain-text.ts";
 import { type ClaimFacts, type ClaimView, claimView } from "./claimed-view.ts";

@@ -1,4 +1,4 @@
-import type { MerchantRow } from "../../accounts/merchants/store.ts";
+import type { MerchantRow } from "../../accounts/merchant-records/store.ts";
 import type { Product } from "../../commerce/products/product.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";

@@ -4,10 +4,16 @@
 // A storage without any amount may be that of an address that was used before, in a database that was brought here from another deployment
 // (docs/operations/export.md). So it first takes over what the tables know (`begin`).
 // Every method is synchronous: no other call can run between its statements.
+
+import { pairOf } from "../../chains/registry/pair.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
 import type { Rank } from "../../platform/column-values.ts";
-import { type AmountGrain, candidateUnits, saltCapacity, saltedUnits } from "../invoices/direct-amount.ts";
+import { isShared, UNPROVEN } from "../ranks/rank.ts";
+import type { AmountPlace } from "./amount-place.ts";
+import type { AmountAnswer, AmountRequest, InvoiceAmount, OverdueAmount, StandingAmount } from "./amount-request.ts";
+import { CHECK_AFTER_MS, createAmountTables, padded, rankIn, unitsIn } from "./amount-tables.ts";
+import { type AmountGrain, candidateUnits, saltCapacity, saltedUnits } from "./direct-amount.ts";
 import {
   type AmountRefusal,
   type Holding,
@@ -17,12 +23,7 @@ import {
   holdingRefusal,
   lifetimeRefusal,
   NO_LONGER_HELD,
-} from "../invoices/holding.ts";
-import { pairOf } from "../invoices/payment-method.ts";
-import { isShared, UNPROVEN } from "../ranks/rank.ts";
-import type { AmountPlace } from "./amount-place.ts";
-import type { AmountAnswer, AmountRequest, InvoiceAmount, OverdueAmount, StandingAmount } from "./amount-request.ts";
-import { CHECK_AFTER_MS, createAmountTables, padded, rankIn, unitsIn } from "./amount-tables.ts";
+} from "./holding.ts";
 import { PriceSalts } from "./price-salts.ts";
 import { isNewPlace, takeOver } from "./standing-amounts.ts";
 

@@ -1,7 +1,7 @@
 // What an amount allocator is asked, and what it answers.
 import type { Rank } from "../../platform/column-values.ts";
-import type { AmountRefusal } from "../invoices/holding.ts";
 import type { Sharing } from "../ranks/rank.ts";
+import type { AmountRefusal } from "./holding.ts";
 
 export interface AmountRequest {
   readonly invoiceId: string;

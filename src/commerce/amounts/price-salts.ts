@@ -1,11 +1,12 @@
 // The salts of each price at an address that have been given: the next one to try, and whether they run low.
+
+import { pairOf } from "../../chains/registry/pair.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import type { Rank } from "../../platform/column-values.ts";
-import { amountsLowMark, firstSalt, saltCapacity } from "../invoices/direct-amount.ts";
-import { pairOf } from "../invoices/payment-method.ts";
 import type { AmountPlace } from "./amount-place.ts";
 import type { AmountRequest } from "./amount-request.ts";
 import { padded } from "./amount-tables.ts";
+import { amountsLowMark, firstSalt, saltCapacity } from "./direct-amount.ts";
 
 /** How many taken salts of a price are read for the first guess. */
 const SALTS_READ = 64;

@@ -1,10 +1,11 @@
 // What a new allocator takes over: its storage is empty, but the rows of its address came from another deployment (docs/operations/export.md).
+
+import { pairOf } from "../../chains/registry/pair.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
-import { saltOf } from "../invoices/direct-amount.ts";
-import { pairOf } from "../invoices/payment-method.ts";
 import type { AmountPlace } from "./amount-place.ts";
 import type { StandingAmount } from "./amount-request.ts";
 import { CHECK_AFTER_MS, padded } from "./amount-tables.ts";
+import { saltOf } from "./direct-amount.ts";
 
 type Storage = Pick<ObjectStorage, "sql">;
 

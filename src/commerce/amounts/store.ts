@@ -1,7 +1,7 @@
 // The amounts that invoices asked for at shared addresses, as matching reads them. Which amount an invoice gets, its allocator decides
 // (amount-allocations.ts).
 import { sql } from "drizzle-orm";
-import { NETWORKS } from "../../chains/networks.ts";
+import { NETWORKS } from "../../chains/registry/networks.ts";
 import type { EventId, InvoiceId, MerchantId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";

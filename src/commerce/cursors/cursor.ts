@@ -2,7 +2,6 @@
 
 import { MINUTE_MS } from "../../lib/time.ts";
 import type { JsonOf } from "../../lib/typed-json.ts";
-import type { NetworkWatch } from "../invoices/closing.ts";
 
 export interface NetworkCursor {
   readonly network: string;
@@ -48,6 +47,31 @@ export function isLagging(
   const { isResting, degradedSinceMs, pausedAtMs } = cursor;
   return pausedAtMs !== null || (!isResting && degradedSinceMs !== null && nowMs - degradedSinceMs >= LAGS_AFTER_MS);
 }
+
+/** How far one of an invoice's networks has been read, as closing the invoice asks for it. */
+export type NetworkWatch =
+  /** No source is configured: the clock alone decides. */
+  | { readonly kind: "none"; readonly network: string }
+  | {
+      readonly kind: "cursor";
+      readonly network: string;
+      /**
+       * Everything up to this moment has been read. EVM, TRON: the timestamp of the newest scanned block; UTXO: the start of the newest
+       * complete pass, mempool included.
+       */
+      readonly passedMs: number;
+      /** The latest of: when the cursor last moved, when the watch of the network restarted after a rest, when its watcher woke up. */
+      readonly lastMovedAtMs: number;
+      /** When the watcher last ran, with any result; null before its first run. */
+      readonly tickedAtMs: number | null;
+      /**
+       * For addresses of the invoice that are read separately, because a source refuses them or they are flooded: up to which time they have been
+       * read. Null or absent if there are no such addresses. However long that takes, the clock does not close the invoice.
+       */
+      readonly stuckPassedMs?: number | null;
+      /** Whether an operator keeps the network from being read: then an invoice waits, however long that takes. */
+      readonly isPaused?: boolean;
+    };
 
 /** The watches of an invoice's networks, for closing it. For a network without a source the clock alone decides (decisions 4). */
 export function watchesOf(

@@ -1,6 +1,6 @@
 // The wire format of customers: requests and answers (decisions 10).
 import * as z from "zod";
-import { emailField, isAnyGiven, metadataField, textField, time } from "../../lib/fields.ts";
+import { amountText as amount, emailField, isAnyGiven, metadataField, textField, time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
 
 const fields = () => ({
@@ -34,8 +34,6 @@ export const listCustomersQuery = () =>
   });
 
 // ---- responses
-
-const amount = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
 
 export const customerBody = () =>
   z

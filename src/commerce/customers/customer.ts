@@ -128,3 +128,6 @@ export function customerEntry(
   if (after.deletedAtMs !== null) return { ...of, action: "customer.deleted", before: { fields } };
   return { ...of, action: "customer.updated", after: { fields } };
 }
+
+/** Metadata keys that a product page writes; they are removed when the customer is deleted. */
+export const TYPED_NAMES = ["customerName", "customerAddress", "customerPhoneNumber"] as const;

@@ -1,5 +1,5 @@
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
-import { isTestNetwork, NETWORKS } from "../../chains/networks.ts";
+import { isTestNetwork, NETWORKS } from "../../chains/registry/networks.ts";
 import { emailKeyOf } from "../../lib/email.ts";
 import type { GeoLocation } from "../../lib/geo-location.ts";
 import type { CustomerId } from "../../lib/ids.ts";
@@ -12,10 +12,10 @@ import { prepared, preparedForEach, preparedInsert } from "../../platform/db/pre
 import { customerLocations, customers } from "../../platform/db/schema/customers.ts";
 import { invoices } from "../../platform/db/schema/invoices.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
-import { TYPED_NAMES } from "../invoices/invoice-customer.ts";
 import { rewordCustomer, rewordedColumns } from "../search-index/store.ts";
 import { customerText } from "../search-index/words.ts";
 import type { Customer, CustomerFields, CustomerRecord } from "./customer.ts";
+import { TYPED_NAMES } from "./customer.ts";
 import { ALLOWANCE_LEFT_MS, CHANGE_EVERY_MS } from "./location.ts";
 
 const insertRow = preparedInsert(customers);

@@ -1,7 +1,7 @@
 // An invoice as a line of an export.
 import { formatMicros } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
-import type { Invoice } from "../invoices/invoice.ts";
+import type { Invoice } from "../invoice-records/invoice.ts";
 
 /** An invoice as exports read it. */
 export interface ExportedInvoice

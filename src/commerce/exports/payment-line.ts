@@ -1,9 +1,10 @@
 // A payment as a line of an export.
+
+import { pairOf } from "../../chains/registry/pair.ts";
 import { floorDiv, formatFixed, formatMicros, formatUnits } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
-import { pairOf } from "../invoices/payment-method.ts";
-import { parseQuote } from "../invoices/quotes.ts";
 import type { Payment } from "../payments/payment.ts";
+import { parseQuote } from "../quotes/quotes.ts";
 
 /** A payment as exports read it, with what they show of its invoice. */
 export interface ExportedPayment

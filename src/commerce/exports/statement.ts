@@ -1,9 +1,9 @@
 // A monthly statement: a line for each payment that the report of totals counts in the month (decisions 13), and behind them their sums, which are
 // kept while the payments pass by.
-import { isTestNetwork } from "../../chains/networks.ts";
+import { isTestNetwork } from "../../chains/registry/networks.ts";
+import { pairOf } from "../../chains/registry/pair.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
-import { pairOf } from "../invoices/payment-method.ts";
 import { dateOf, type Period } from "../reports/calendar.ts";
 import { type ExportedPayment, paidOf } from "./payment-line.ts";
 

@@ -1,7 +1,8 @@
 // Adds a payment method to an existing invoice, for the API and for the checkout. Idempotent per (invoice, pair): an ACTIVE method is
 // returned as it is. The change goes through `runOnce`, so that a retry with the same key gets the same bytes.
 
-import { assertNotSuspended, selectServerRoom } from "../../accounts/merchants/store.ts";
+import { assertNotSuspended, selectServerRoom } from "../../accounts/merchant-records/store.ts";
+import { isSamePair, type Pair } from "../../chains/registry/pair.ts";
 import { derivedId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { err, type Result } from "../../lib/result.ts";
@@ -12,16 +13,15 @@ import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
 import { isLagging } from "../cursors/cursor.ts";
 import { selectCursor } from "../cursors/store.ts";
+import { type InvoiceFile, isQuoteOver } from "../invoice-records/invoice.ts";
 import { selectPayableWallets } from "../payable-wallets/store.ts";
+import { type Activation, activate } from "../payment-methods/activate-payment-method.ts";
+import { readPublicHold, withinPublicLimit } from "../public-holds/check-public-addresses.ts";
+import { freezeWallet } from "../wallet-records/store.ts";
 import { isAltered } from "../wallets/freeze-wallet.ts";
-import { freezeWallet } from "../wallets/store.ts";
-import { type Activation, activate } from "./activate-payment-method.ts";
 import { buildChange, readFile } from "./change-invoice.ts";
-import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
-import { type InvoiceFile, isQuoteOver } from "./invoice.ts";
 import { methodBodyOf } from "./invoice-body.ts";
 import { methodFacts } from "./invoice-facts.ts";
-import { isSamePair, type Pair } from "./payment-method.ts";
 import { type RefreshDependencies, refreshInvoice } from "./refresh-invoice.ts";
 
 export interface PickDependencies extends RefreshDependencies {

@@ -1,11 +1,11 @@
 // The answer to a repeated Idempotency-Key whose invoice was put back after a restore of the database (commerce/restores). The first answer is lost, so it
 // is the invoice as it is now.
-import type { MerchantRow } from "../../accounts/merchants/store.ts";
+import type { MerchantRow } from "../../accounts/merchant-records/store.ts";
 import { makeId } from "../../lib/ids.ts";
 import type { InvoiceOrigin } from "../../platform/column-values.ts";
 import type { Prepared } from "../../platform/idempotency/run-once.ts";
+import { isPublicOrigin } from "../invoice-records/invoice.ts";
 import { type ChangeDependencies, readFile } from "./change-invoice.ts";
-import { isPublicOrigin } from "./invoice.ts";
 import { invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 
 export async function answerRestored(

@@ -2,8 +2,8 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { shortenAmounts } from "../amounts/store.ts";
+import type { InvoiceFile } from "../invoice-records/invoice.ts";
 import { type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
-import type { InvoiceFile } from "./invoice.ts";
 import { settlementChange } from "./settle-invoice.ts";
 
 /** Cancels an invoice that awaits payment and has received no money (decisions 4); it is watched for another `monitorSeconds`. */

@@ -1,4 +1,6 @@
 // Every change of a stored invoice: one batch, in which the event's (invoice, sequence) is the lock.
+
+import { isSamePair } from "../../chains/registry/pair.ts";
 import { derivedId, type InvoiceId, type MerchantId, type PaymentId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
@@ -16,18 +18,24 @@ import type { EventType } from "../../platform/events/event.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { nextSequence } from "../../platform/restores/restore-epoch.ts";
 import type { Customer } from "../customers/customer.ts";
+import {
+  fileOf,
+  type Invoice,
+  type InvoiceFile,
+  type PaymentMethod,
+  type TimelineItem,
+} from "../invoice-records/invoice.ts";
+import { insertTimelineItem, selectInvoiceRow, updateInvoice } from "../invoice-records/store.ts";
 import { mergePayments, type Payment } from "../payments/payment.ts";
+import { paymentBodyOf } from "../payments/payment-body.ts";
 import { putPayment } from "../payments/store.ts";
+import { firstAskedMs } from "../quotes/quotes.ts";
 import { proofMicros } from "../ranks/rank.ts";
 import { addProof } from "../ranks/store.ts";
 import { entriesOfChange } from "../reports/invoice-entries.ts";
 import { addEntries } from "../reports/store.ts";
-import { fileOf, type Invoice, type InvoiceFile, type PaymentMethod, type TimelineItem } from "./invoice.ts";
-import { type BodyContext, invoiceBodyOf, methodBodyOf, paymentBodyOf } from "./invoice-body.ts";
-import { isSamePair } from "./payment-method.ts";
-import { firstAskedMs } from "./quotes.ts";
+import { type BodyContext, invoiceBodyOf, methodBodyOf } from "./invoice-body.ts";
 import { recordEvents } from "./record-events.ts";
-import { insertTimelineItem, selectInvoiceRow, updateInvoice } from "./store.ts";
 
 export interface ChangeDependencies extends CommitDependencies {
   readonly body: BodyContext;

@@ -1,6 +1,7 @@
 // The wire format of invoices: requests and answers (Interface 2.2, decisions 4).
 import * as z from "zod";
 import {
+  amountText as amount,
   amountField,
   emailField,
   flagParameter,
@@ -13,6 +14,7 @@ import { listBody, listQuery } from "../../lib/pagination.ts";
 import { isRedirectUrl } from "../../lib/redirect-url.ts";
 import { INVOICE_ORIGINS, INVOICE_STATUSES } from "../../platform/column-values.ts";
 import { currencyField as currency } from "../../rates/contract.ts";
+import { paymentBody } from "../payments/contract.ts";
 import { productBody } from "../products/contract.ts";
 import { DEFAULT_CURRENCY } from "./product-terms.ts";
 
@@ -133,8 +135,6 @@ export const listInvoicesQuery = () =>
 
 // ---- responses
 
-const amount = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
-
 export const methodBody = () =>
   z
     .object({
@@ -152,34 +152,6 @@ export const methodBody = () =>
       requiredConfirmations: z.int(),
     })
     .meta({ title: "PaymentMethod" });
-
-export const paymentBody = () =>
-  z
-    .object({
-      id: z.string(),
-      invoiceId: z.string().nullable(),
-      merchantId: z.string(),
-      chainId: z.int().nullable(),
-      network: z.string(),
-      currency: z.string(),
-      txHash: z.string(),
-      outputIndex: z.string(),
-      fromAddress: z.string().nullable(),
-      toAddress: z.string(),
-      amount: z.string(),
-      fiatAmount: amount().nullable(),
-      status: z.enum(["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"]),
-      confirmations: z.int(),
-      requiredConfirmations: z.int(),
-      blockHeight: z.int().nullable(),
-      isLate: z.boolean(),
-      matchedBy: z.string().nullable(),
-      receivedTxAt: time(),
-      confirmedTxAt: time().nullable(),
-      createdAt: time(),
-      updatedAt: time(),
-    })
-    .meta({ title: "Payment" });
 
 const invoiceFields = () =>
   z.object({

@@ -1,6 +1,7 @@
 // Creates an invoice: decides on what was read, activates the requested payment methods, and returns one batch with customer, invoice, timeline
 // item, methods, amounts and events. `runOnce` adds the stored response and commits the batch.
-import { type MerchantRow, selectServerRoom } from "../../accounts/merchants/store.ts";
+import { type MerchantRow, selectServerRoom } from "../../accounts/merchant-records/store.ts";
+import { isSamePair, type Pair } from "../../chains/registry/pair.ts";
 import { emailKeyOf } from "../../lib/email.ts";
 import { derivedId, type InvoiceId, makeId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
@@ -18,34 +19,34 @@ import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
 import { nextSequence } from "../../platform/restores/restore-epoch.ts";
 import type { Customer } from "../customers/customer.ts";
+import { type Invoice, isPublicOrigin, newFile, type TimelineItem } from "../invoice-records/invoice.ts";
+import { insertInvoice, insertTimelineItem, putMethod, selectNamed } from "../invoice-records/store.ts";
 import { selectPayableWallets } from "../payable-wallets/store.ts";
-import type { Product } from "../products/product.ts";
-import { assertProductAsRead } from "../products/store.ts";
-import { entriesOfChange } from "../reports/invoice-entries.ts";
-import { addEntries } from "../reports/store.ts";
-import { isAltered } from "../wallets/freeze-wallet.ts";
-import { freezeWallet } from "../wallets/store.ts";
-import { isWalletOpen } from "../wallets/wallet.ts";
 import {
   type Activation,
   type ActivationDependencies,
   activate,
   type PayableWallet,
-} from "./activate-payment-method.ts";
+} from "../payment-methods/activate-payment-method.ts";
+import { unavailableMethod, walletsToActivate } from "../payment-methods/payment-method.ts";
+import type { Product } from "../products/product.ts";
+import { assertProductAsRead } from "../products/store.ts";
+import { readPublicHold, withinPublicLimit } from "../public-holds/check-public-addresses.ts";
+import { roomRefusal, serverRoomRefusal, takeRoom } from "../public-holds/check-room.ts";
+import { entriesOfChange } from "../reports/invoice-entries.ts";
+import { addEntries } from "../reports/store.ts";
+import { overpaidToleranceMicros, underpaidToleranceMicros } from "../settlement/value.ts";
+import { freezeWallet } from "../wallet-records/store.ts";
+import { isWalletOpen } from "../wallet-records/wallet.ts";
+import { isAltered } from "../wallets/freeze-wallet.ts";
 import { answerRestored } from "./answer-restored.ts";
-import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
-import { roomRefusal, serverRoomRefusal, takeRoom } from "./check-room.ts";
 import { invoiceAt } from "./event-invoice.ts";
-import { type Invoice, isPublicOrigin, newFile, type TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { customerOf, metadataOf } from "./invoice-customer.ts";
 import { createdFacts } from "./invoice-facts.ts";
-import { isSamePair, type Pair, unavailableMethod, walletsToActivate } from "./payment-method.ts";
 import { type AskedTerms, type Terms, termsOf } from "./product-terms.ts";
 import { recordCustomer } from "./record-customer.ts";
 import { invoiceOutbox } from "./record-events.ts";
-import { insertInvoice, insertTimelineItem, putMethod, selectNamed } from "./store.ts";
-import { overpaidToleranceMicros, underpaidToleranceMicros } from "./value.ts";
 
 const PUBLIC_LIFETIME_MS = LIMITS.publicInvoiceHours * HOUR_MS;
 

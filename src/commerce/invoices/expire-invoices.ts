@@ -1,6 +1,6 @@
 // The sweep: every minute, bounded, idempotent. A skipped or repeated run changes only the time of the change, because reads settle by themselves.
 
-import { NETWORKS } from "../../chains/networks.ts";
+import { NETWORKS } from "../../chains/registry/networks.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { ok } from "../../lib/result.ts";
@@ -11,12 +11,12 @@ import { batch } from "../../platform/db/batch.ts";
 import type { Committed } from "../../platform/db/commit-batch.ts";
 import { d1Messages } from "../../platform/db/conflict.ts";
 import { faultKind } from "../../platform/db/retry.ts";
+import { fileOf, type InvoiceRow } from "../invoice-records/invoice.ts";
+import { selectInvoiceRow, selectInvoiceRows } from "../invoice-records/store.ts";
 import { forgetSettled, noteUnsettled, type Unsettled } from "../unsettled/store.ts";
 import { type ChangeDependencies, changeAll, changeInvoice } from "./change-invoice.ts";
 import { noteDueTurn, selectDueInTurn, selectDueInvoices } from "./due/store.ts";
-import { fileOf, type InvoiceRow } from "./invoice.ts";
 import { reorgWindowMs, settlementChange } from "./settle-invoice.ts";
-import { selectInvoiceRow, selectInvoiceRows } from "./store.ts";
 
 /** An invocation may make 1,000 queries; settling an invoice takes about five. */
 const MOST_A_RUN = 150;

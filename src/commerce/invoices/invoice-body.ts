@@ -1,22 +1,19 @@
 // Turns rows into responses. Every address is checked with `isRowIntact` first: a method whose HMAC does not verify shows no address.
-import { assetOn, networkNamed } from "../../chains/networks.ts";
-import { paymentUri } from "../../chains/payment-uri.ts";
+import { pairOf } from "../../chains/registry/pair.ts";
+import { paymentUri } from "../../chains/registry/payment-uri.ts";
 import { formatMicros, formatUnits, maxBig } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
-import type { NetworkCursor } from "../cursors/cursor.ts";
+import { type Invoice, type InvoiceFile, isQuoteOver, type PaymentMethod } from "../invoice-records/invoice.ts";
+import { resolutionOf } from "../invoice-records/resolution.ts";
+import { lacksRest } from "../payment-methods/rest.ts";
 import { dustLimitUnits } from "../payments/dust.ts";
-import { confirmationsAt, type Payment } from "../payments/payment.ts";
+import { paymentBodyOf } from "../payments/payment-body.ts";
 import { productBodyOf } from "../products/product-body.ts";
-import { isRowIntact, type MacKeys } from "../wallets/row-mac.ts";
-import { type Invoice, type InvoiceFile, isQuoteOver, type PaymentMethod } from "./invoice.ts";
-import { resolutionOf } from "./resolution.ts";
-import { lacksRest } from "./rest.ts";
-import { amountDueUnits } from "./value.ts";
+import { amountDueUnits } from "../settlement/value.ts";
+import { isRowIntact, type MacKeys } from "../wallet-records/row-mac.ts";
 
 export type InvoiceBody = ReturnType<typeof invoiceBodyOf>;
-
-export type PaymentBody = ReturnType<typeof paymentBodyOf>;
 
 export interface MethodBody {
   readonly cryptocurrency: string;
@@ -125,9 +122,7 @@ export function publicInvoiceBody(body: InvoiceBody): Partial<InvoiceBody> {
 
 /** One payment method as decisions 4 shows it. */
 export function methodBodyOf(invoice: Invoice, method: PaymentMethod, context: BodyContext): MethodBody {
-  const network = networkNamed(method.network);
-  const asset = network === undefined ? undefined : assetOn(network, method.cryptocurrency);
-  if (network === undefined || asset === undefined) throw new Error(`a method has an unknown pair: ${method.network}`);
+  const { network, asset } = pairOf(method);
   const hidden = hiddenReason(invoice, method, context);
   if (hidden !== undefined || method.address === null) return unavailableBody(method, hidden ?? method.reason);
   const due = amountDueUnits({
@@ -161,40 +156,6 @@ export function offeredMethodBody(
   reason: string | null,
 ): MethodBody {
   return { ...unavailableBody(offer, reason), status: reason === null ? "AVAILABLE" : "UNAVAILABLE" };
-}
-
-/** `cursors`: how far the networks were read, to compute the current confirmations. */
-export function paymentBodyOf(payment: Payment, cursors: readonly Pick<NetworkCursor, "network" | "tipHeight">[]) {
-  const network = networkNamed(payment.network);
-  const asset = network === undefined ? undefined : assetOn(network, payment.cryptocurrency);
-  if (asset === undefined) throw new Error(`a payment has an unknown pair: ${payment.network}`);
-  return {
-    id: payment.id,
-    invoiceId: payment.invoiceId,
-    merchantId: payment.merchantId,
-    chainId: payment.chainId,
-    network: payment.network,
-    currency: payment.cryptocurrency,
-    txHash: payment.txHash,
-    outputIndex: payment.outputIndex,
-    fromAddress: payment.fromAddress,
-    toAddress: payment.toAddress,
-    amount: formatUnits(payment.amountUnits, asset.decimals),
-    fiatAmount: payment.fiatMicros === null ? null : formatMicros(payment.fiatMicros),
-    status: payment.status,
-    confirmations: confirmationsAt(
-      payment,
-      cursors.find((each) => each.network === payment.network)?.tipHeight ?? null,
-    ),
-    requiredConfirmations: payment.requiredConfirmations,
-    blockHeight: payment.blockHeight,
-    isLate: payment.isLate,
-    matchedBy: payment.matchedBy,
-    receivedTxAt: isoTime(payment.receivedAtMs),
-    confirmedTxAt: payment.confirmedAtMs === null ? null : isoTime(payment.confirmedAtMs),
-    createdAt: isoTime(payment.createdAtMs),
-    updatedAt: isoTime(payment.updatedAtMs),
-  };
 }
 
 /** Why a stored method must not show its address; undefined if it may. */

@@ -3,8 +3,15 @@
 
 import { derivedId, type MerchantId } from "../../lib/ids.ts";
 import type { InvoiceOrigin } from "../../platform/column-values.ts";
-import { type Customer, type CustomerFields, namesCustomer, newCustomer, withFields } from "../customers/customer.ts";
-import { isPublicOrigin } from "./invoice.ts";
+import {
+  type Customer,
+  type CustomerFields,
+  namesCustomer,
+  newCustomer,
+  TYPED_NAMES,
+  withFields,
+} from "../customers/customer.ts";
+import { isPublicOrigin } from "../invoice-records/invoice.ts";
 
 export interface AskedCustomer {
   readonly origin: InvoiceOrigin;
@@ -24,9 +31,6 @@ export function customerOf(request: AskedCustomer, operationId: string, nowMs: n
     return newCustomer({ id: derivedId("cus", operationId), merchantId: merchant.id }, invoice, nowMs);
   return isPublicOrigin(origin) ? customer : withFields(customer, invoice, nowMs);
 }
-
-/** Metadata keys that a product page writes; they are removed when the customer is deleted. */
-export const TYPED_NAMES = ["customerName", "customerAddress", "customerPhoneNumber"] as const;
 
 /**
  * The invoice's metadata: the request's, plus what was typed on a product page and differs from the existing customer. That customer is not

@@ -1,6 +1,7 @@
 // The data of invoice and payment events.
 import type { InvoiceId } from "../../lib/ids.ts";
-import type { InvoiceBody, MethodBody, PaymentBody } from "./invoice-body.ts";
+import type { PaymentBody } from "../payments/payment-body.ts";
+import type { InvoiceBody, MethodBody } from "./invoice-body.ts";
 
 /** The data of an invoice's event besides the invoice. */
 export interface InvoiceFacts {

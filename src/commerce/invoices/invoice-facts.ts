@@ -1,10 +1,10 @@
 // An invoice in the audit log: its money and its payment methods. The log is append-only and customers can be erased, so it never has the values
 // that a merchant or a customer wrote, only which fields changed.
 
+import { pairKey, pairOf } from "../../chains/registry/pair.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
-import type { Invoice, PaymentMethod } from "./invoice.ts";
-import { pairKey, pairOf } from "./payment-method.ts";
+import type { Invoice, PaymentMethod } from "../invoice-records/invoice.ts";
 
 /** The facts that follow from the chain and the clock. */
 export function stateFacts(invoice: Invoice): AuditFacts {

@@ -5,9 +5,9 @@ import type { Db } from "../../platform/db/client.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { NetworkCursor } from "../cursors/cursor.ts";
 import { selectCursors } from "../cursors/store.ts";
-import { fileOf, type InvoiceRow } from "./invoice.ts";
+import { fileOf, type InvoiceRow } from "../invoice-records/invoice.ts";
+import { countInvoices, type InvoiceFilter, selectInvoicePage } from "../invoice-records/store.ts";
 import { type BodyContext, invoiceBodyOf } from "./invoice-body.ts";
-import { countInvoices, type InvoiceFilter, selectInvoicePage } from "./store.ts";
 
 type InvoiceQuery = ListQuery & InvoiceFilter;
 

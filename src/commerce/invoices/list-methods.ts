@@ -1,12 +1,13 @@
+import { isSamePair } from "../../chains/registry/pair.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { isLagging, type NetworkCursor } from "../cursors/cursor.ts";
 import { selectCursors } from "../cursors/store.ts";
-import { selectLiveWallets } from "../wallets/store.ts";
-import { isWalletOpen, type Wallet } from "../wallets/wallet.ts";
-import type { InvoiceFile } from "./invoice.ts";
+import type { InvoiceFile } from "../invoice-records/invoice.ts";
+import { selectInvoiceRow } from "../invoice-records/store.ts";
+import { walletRefusal } from "../payment-methods/payment-method.ts";
+import { selectLiveWallets } from "../wallet-records/store.ts";
+import { isWalletOpen, type Wallet } from "../wallet-records/wallet.ts";
 import { type BodyContext, type MethodBody, methodBodyOf, offeredMethodBody } from "./invoice-body.ts";
-import { isSamePair, walletRefusal } from "./payment-method.ts";
-import { selectInvoiceRow } from "./store.ts";
 
 /** The invoice, the wallets that it could use, and the state of their networks, for the storage call that reads the key. */
 export function methodReads(db: Db, merchantId: string, invoiceId: string) {

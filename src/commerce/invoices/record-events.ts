@@ -2,11 +2,11 @@ import { derivedId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { EventType, OutboxEvent } from "../../platform/events/event.ts";
 import { recordOutbox } from "../../platform/events/store.ts";
+import type { Invoice } from "../invoice-records/invoice.ts";
+import { oweReceipts } from "../invoice-records/store.ts";
 import { invoiceEventData } from "./event-invoice.ts";
-import type { Invoice } from "./invoice.ts";
 import type { InvoiceBody } from "./invoice-body.ts";
 import type { InvoiceFacts } from "./invoice-events.ts";
-import { oweReceipts } from "./store.ts";
 
 export interface InvoiceEvent extends InvoiceFacts {
   readonly type: EventType;

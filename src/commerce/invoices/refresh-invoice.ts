@@ -1,23 +1,31 @@
 // Refresh on read: before an invoice is shown, it is settled if its time is over, and its quotes are renewed if their locks are over (decisions 4).
+
+import { isSamePair } from "../../chains/registry/pair.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { batch, type Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Failure } from "../../platform/failures.ts";
+import {
+  type Invoice,
+  type InvoiceFile,
+  isQuoteOver,
+  lockEndMs,
+  type PaymentMethod,
+} from "../invoice-records/invoice.ts";
+import { putMethod, selectInvoiceRow } from "../invoice-records/store.ts";
+import type { ActivationDependencies } from "../payment-methods/activate-payment-method.ts";
+import { type MethodQuote, quotedMethod, quoteMethod } from "../payment-methods/payment-method.ts";
+import { type ReservedAmount, reserveAmount } from "../payment-methods/reserve-amount.ts";
+import { reserveRemainders } from "../payment-methods/reserve-remainder.ts";
+import { lacksRest } from "../payment-methods/rest.ts";
 import type { Sharing } from "../ranks/rank.ts";
 import { selectSharing } from "../ranks/store.ts";
-import type { ActivationDependencies } from "./activate-payment-method.ts";
+import { isDue } from "../settlement/status.ts";
+import { usedBy } from "../settlement/weighing.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
-import { type Invoice, type InvoiceFile, isQuoteOver, lockEndMs, type PaymentMethod } from "./invoice.ts";
 import { quoteFacts } from "./invoice-facts.ts";
-import { isSamePair, type MethodQuote, quotedMethod, quoteMethod } from "./payment-method.ts";
-import { type ReservedAmount, reserveAmount } from "./reserve-amount.ts";
-import { reserveRemainders } from "./reserve-remainder.ts";
-import { lacksRest } from "./rest.ts";
 import { settlementChange } from "./settle-invoice.ts";
-import { isDue } from "./status.ts";
-import { putMethod, selectInvoiceRow } from "./store.ts";
-import { usedBy } from "./weighing.ts";
 
 /** The author of a settlement or a new quote is the system, not the reader: hence not the reader's trail. */
 export interface RefreshDependencies

@@ -2,11 +2,11 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time.ts";
 import { changedFacts } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
+import type { InvoiceFile } from "../invoice-records/invoice.ts";
+import type { ResolutionAction } from "../invoice-records/resolution.ts";
+import { resolutionRefusal, withResolution } from "../invoice-records/resolution.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
-import type { InvoiceFile } from "./invoice.ts";
 import { stateFacts } from "./invoice-facts.ts";
-import type { ResolutionAction } from "./resolution.ts";
-import { resolutionRefusal, withResolution } from "./resolution.ts";
 import { settlementChange } from "./settle-invoice.ts";
 
 export interface ResolveRequest {

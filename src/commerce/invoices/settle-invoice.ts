@@ -1,19 +1,19 @@
 // Reads the facts of a stored invoice for `settle`, and turns the settlement into one change. Used by reads that find an invoice due, by the
 // sweep, by cancellation, and by every change of its payments.
 
-import { type Network, networkNamed } from "../../chains/networks.ts";
+import { type Network, networkNamed } from "../../chains/registry/networks.ts";
 import type { PaymentId } from "../../lib/ids.ts";
 import { changedFacts } from "../../platform/audit/entry.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import { watchesOf } from "../cursors/cursor.ts";
+import type { Invoice, InvoiceFile } from "../invoice-records/invoice.ts";
+import { isAccepted } from "../invoice-records/resolution.ts";
 import { type CreditedPayment, mergePayments, type Payment } from "../payments/payment.ts";
+import type { LatenessChange } from "../settlement/counting.ts";
+import { type InvoiceFacts, settle } from "../settlement/status.ts";
+import { pricedOf, weighed } from "../settlement/weighing.ts";
 import type { Change, ChangeEvent } from "./change-invoice.ts";
-import type { LatenessChange } from "./counting.ts";
-import type { Invoice, InvoiceFile } from "./invoice.ts";
 import { stateFacts } from "./invoice-facts.ts";
-import { isAccepted } from "./resolution.ts";
-import { type InvoiceFacts, settle } from "./status.ts";
-import { pricedOf, weighed } from "./weighing.ts";
 
 /** What happened to an invoice besides the passing of time. */
 export interface Occasion {

@@ -13,8 +13,8 @@ import {
   withFields,
 } from "../customers/customer.ts";
 import { assertCustomerLive, insertCustomer, selectCustomerByEmail, updateCustomer } from "../customers/store.ts";
+import type { Invoice, InvoiceFile } from "../invoice-records/invoice.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
-import type { Invoice, InvoiceFile } from "./invoice.ts";
 
 /** The fields of a PATCH: an absent field stays as it is, null clears it. */
 export interface InvoiceUpdate extends CustomerFields {

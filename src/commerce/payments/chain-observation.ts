@@ -1,7 +1,7 @@
 // How an observation of the chain changes a payment (decisions 4 and 5). A payment is a function of its newest observation, the earliest
 // time it was seen, and the manual decisions about it. So the number of observations does not matter.
-import type { Network } from "../../chains/network.ts";
-import type { BlockRef, Transfer } from "../../chains/transfer.ts";
+import type { Network } from "../../chains/registry/network.ts";
+import type { BlockRef, Transfer } from "../../chains/sources/transfer.ts";
 import type { InvoiceId, MerchantId, PaymentId } from "../../lib/ids.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 import { printJson } from "../../lib/typed-json.ts";

@@ -1,9 +1,8 @@
 // The wire format of payments: the list, the details that explain a payment's state, and the manual decisions about it (decisions 5).
 import * as z from "zod";
-import { networkNamed } from "../../chains/networks.ts";
-import { textField as text, time } from "../../lib/fields.ts";
+import { networkNamed } from "../../chains/registry/networks.ts";
+import { amountText as amount, textField as text, time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
-import { paymentBody } from "../invoices/contract.ts";
 import { LISTED_REASONS } from "./candidates.ts";
 import { MATCH_RULES, MOST_BY_RULES, PAYMENT_STATUSES, RESOLUTION_ACTIONS, WEIGHED_BY } from "./payment.ts";
 
@@ -53,6 +52,34 @@ export const lookUpPaymentBody = () =>
   });
 
 // ---- responses
+
+export const paymentBody = () =>
+  z
+    .object({
+      id: z.string(),
+      invoiceId: z.string().nullable(),
+      merchantId: z.string(),
+      chainId: z.int().nullable(),
+      network: z.string(),
+      currency: z.string(),
+      txHash: z.string(),
+      outputIndex: z.string(),
+      fromAddress: z.string().nullable(),
+      toAddress: z.string(),
+      amount: z.string(),
+      fiatAmount: amount().nullable(),
+      status: z.enum(["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"]),
+      confirmations: z.int(),
+      requiredConfirmations: z.int(),
+      blockHeight: z.int().nullable(),
+      isLate: z.boolean(),
+      matchedBy: z.string().nullable(),
+      receivedTxAt: time(),
+      confirmedTxAt: time().nullable(),
+      createdAt: time(),
+      updatedAt: time(),
+    })
+    .meta({ title: "Payment" });
 
 export const paymentListBody = () => listBody(paymentBody()).meta({ title: "PaymentList" });
 

@@ -1,6 +1,6 @@
 // Which transfers are too small to be a payment (decisions 5, "Dust"): they are stored as IGNORED, counted in no sum and never reported. Dust is
 // sent to addresses to find out who owns them, and would crowd the list of payments.
-import type { Network } from "../../chains/network.ts";
+import type { Network } from "../../chains/registry/network.ts";
 
 /** A node does not relay an output to a key's hash below this limit: three times the cost of spending it. */
 const DUST_LIMITS: Readonly<Record<string, bigint>> = {

@@ -1,7 +1,7 @@
 // Matches a transfer to a shared address with an invoice (decisions 5, "Direct match"; Interface 1): by its amount and its time, never by
 // its sender, and never by the nearest amount. If two invoices match, a user decides.
 
-import type { Transfer } from "../../chains/transfer.ts";
+import type { Transfer } from "../../chains/sources/transfer.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import type { Rank } from "../../platform/column-values.ts";
 import { RANKS } from "../ranks/rank.ts";

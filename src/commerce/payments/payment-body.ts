@@ -1,14 +1,14 @@
-// A payment with everything that explains its state (decisions 5), for the user who decides about it.
+// A payment as answers show it, and with everything that explains its state (decisions 5), for the user who decides about it.
 
+import { pairOf } from "../../chains/registry/pair.ts";
 import type { ClaimId, InvoiceId } from "../../lib/ids.ts";
 import { formatFixed, formatMicros, formatUnits } from "../../lib/money.ts";
 import { isoTime, SECOND_MS } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
-import { paymentBodyOf } from "../invoices/invoice-body.ts";
-import { pairOf } from "../invoices/payment-method.ts";
-import { parseQuote } from "../invoices/quotes.ts";
+import type { NetworkCursor } from "../cursors/cursor.ts";
+import { parseQuote } from "../quotes/quotes.ts";
 import { type AskingInvoice, candidatesOf, differenceBasisPoints, type ListedCandidate } from "./candidates.ts";
-import type { Payment, StoredPayment } from "./payment.ts";
+import { confirmationsAt, type Payment, type StoredPayment } from "./payment.ts";
 
 /** A payer's claim that the transaction pays one of the merchant's invoices. */
 export interface PaymentClaim {
@@ -30,6 +30,40 @@ export interface PaymentFile extends PaymentRow, StoredPayment {
   readonly claims: readonly PaymentClaim[];
   /** The candidates, and the invoices of the claims. */
   readonly asking: readonly AskingInvoice[];
+}
+
+export type PaymentBody = ReturnType<typeof paymentBodyOf>;
+
+/** `cursors`: how far the networks were read, to compute the current confirmations. */
+export function paymentBodyOf(payment: Payment, cursors: readonly Pick<NetworkCursor, "network" | "tipHeight">[]) {
+  const { asset } = pairOf(payment);
+  return {
+    id: payment.id,
+    invoiceId: payment.invoiceId,
+    merchantId: payment.merchantId,
+    chainId: payment.chainId,
+    network: payment.network,
+    currency: payment.cryptocurrency,
+    txHash: payment.txHash,
+    outputIndex: payment.outputIndex,
+    fromAddress: payment.fromAddress,
+    toAddress: payment.toAddress,
+    amount: formatUnits(payment.amountUnits, asset.decimals),
+    fiatAmount: payment.fiatMicros === null ? null : formatMicros(payment.fiatMicros),
+    status: payment.status,
+    confirmations: confirmationsAt(
+      payment,
+      cursors.find((each) => each.network === payment.network)?.tipHeight ?? null,
+    ),
+    requiredConfirmations: payment.requiredConfirmations,
+    blockHeight: payment.blockHeight,
+    isLate: payment.isLate,
+    matchedBy: payment.matchedBy,
+    receivedTxAt: isoTime(payment.receivedAtMs),
+    confirmedTxAt: payment.confirmedAtMs === null ? null : isoTime(payment.confirmedAtMs),
+    createdAt: isoTime(payment.createdAtMs),
+    updatedAt: isoTime(payment.updatedAtMs),
+  };
 }
 
 export function listedPaymentBody(row: PaymentRow) {

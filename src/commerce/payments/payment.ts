@@ -3,7 +3,7 @@
 import type { InvoiceId, MerchantId, PaymentId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { JsonOf } from "../../lib/typed-json.ts";
-import type { StoredQuote } from "../invoices/quotes.ts";
+import type { StoredQuote } from "../quotes/quotes.ts";
 
 export const PAYMENT_STATUSES = ["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];

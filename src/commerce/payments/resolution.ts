@@ -1,5 +1,5 @@
 // A manual decision about a payment that no rule credited (decisions 5): assign it to an invoice, ignore it, or take the ignoring back.
-import type { Network } from "../../chains/networks.ts";
+import type { Network } from "../../chains/registry/networks.ts";
 import type { InvoiceId } from "../../lib/ids.ts";
 import { parseJson, printJson } from "../../lib/typed-json.ts";
 import type { Failure } from "../../platform/failures.ts";

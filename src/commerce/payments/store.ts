@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
-import { NETWORKS } from "../../chains/networks.ts";
+import { NETWORKS } from "../../chains/registry/networks.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
 import { parseJson } from "../../lib/typed-json.ts";

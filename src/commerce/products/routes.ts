@@ -2,7 +2,7 @@ import { isPublicKey } from "../../accounts/auth/principal.ts";
 import { answerOnce } from "../../accounts/pipeline/answer-once.ts";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { seatOf } from "../../accounts/teams/check-seat.ts";
-import { PRODUCT_TEXT } from "../../chains/secret-material.ts";
+import { PRODUCT_TEXT } from "../../chains/secrets/secret-material.ts";
 import { err, ok } from "../../lib/result.ts";
 import { jsonReply, replyTo } from "../../platform/http/reply.ts";
 import { createProductBody, listProductsQuery, productBody, productListBody, updateProductBody } from "./contract.ts";

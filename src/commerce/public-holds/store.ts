@@ -11,7 +11,7 @@ import { paymentMethods } from "../../platform/db/schema/invoices.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { publicHolds } from "../../platform/db/schema/public-holds.ts";
-import type { PaymentMethod } from "../invoices/invoice.ts";
+import type { PaymentMethod } from "../invoice-records/invoice.ts";
 
 export type HoldKind = "INVOICE" | "ADDRESS";
 

@@ -1,8 +1,9 @@
 // What a report counts, and the quarters of an hour in which it is counted. Every offset of a time zone since 1972 is a whole number of quarters, so
 // days of all zones are made of whole buckets.
+
+import type { Pair } from "../../chains/registry/pair.ts";
 import type { InvoiceId } from "../../lib/ids.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
-import type { Pair } from "../invoices/payment-method.ts";
 
 export const BUCKET_MS = 15 * MINUTE_MS;
 

@@ -4,8 +4,8 @@
 import { minBig } from "../../lib/money.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
-import type { Invoice, PaymentMethod, TimelineItem } from "../invoices/invoice.ts";
-import { isAccepted } from "../invoices/resolution.ts";
+import type { Invoice, PaymentMethod, TimelineItem } from "../invoice-records/invoice.ts";
+import { isAccepted } from "../invoice-records/resolution.ts";
 import { isSeen, type Payment } from "../payments/payment.ts";
 import { bucketOf, type Measure, membersOf, NO_COIN, type ReportEntry, type Sums } from "./bucket.ts";
 

@@ -1,7 +1,7 @@
-import { isTestNetwork } from "../../chains/networks.ts";
+import { isTestNetwork } from "../../chains/registry/networks.ts";
+import { type Pair, pairOf } from "../../chains/registry/pair.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
-import { type Pair, pairOf } from "../invoices/payment-method.ts";
 import { NO_COIN, type Sums, totalOf } from "./bucket.ts";
 import { dateOf, type Period, type PeriodKind } from "./calendar.ts";
 

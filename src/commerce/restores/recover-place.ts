@@ -1,5 +1,7 @@
 // Puts an address or an amount back that a payer was shown and the database has lost: with its invoice if that is lost, too. The invoice keeps its id, its
 // terms and its times, is watched from the restored minute on, and awaits a review, because what became of it in the lost time is unknown.
+
+import { isSamePair } from "../../chains/registry/pair.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { parseJson, printJson } from "../../lib/typed-json.ts";
 import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
@@ -10,20 +12,20 @@ import { isConflictOn } from "../../platform/db/conflict.ts";
 import { nextSequence } from "../../platform/restores/restore-epoch.ts";
 import { putAmount } from "../amounts/store.ts";
 import { beginWatch } from "../cursors/store.ts";
-import type { ActivationDependencies } from "../invoices/activate-payment-method.ts";
+import { fileOf, type Invoice, type InvoiceFile, newFile, type PaymentMethod } from "../invoice-records/invoice.ts";
+import { insertInvoice, insertTimelineItem, putMethod, selectInvoiceRow } from "../invoice-records/store.ts";
 import { buildChange, type ChangeDependencies } from "../invoices/change-invoice.ts";
-import { fileOf, type Invoice, type InvoiceFile, newFile, type PaymentMethod } from "../invoices/invoice.ts";
 import { invoiceBodyOf } from "../invoices/invoice-body.ts";
 import { createdFacts, methodFacts } from "../invoices/invoice-facts.ts";
-import { activeMethod, isSamePair } from "../invoices/payment-method.ts";
-import { parseQuotes, printQuotes } from "../invoices/quotes.ts";
 import { recordEvents } from "../invoices/record-events.ts";
-import { parseTerms, type ShownTerms } from "../invoices/shown-terms.ts";
-import { insertInvoice, insertTimelineItem, putMethod, selectInvoiceRow } from "../invoices/store.ts";
+import type { ActivationDependencies } from "../payment-methods/activate-payment-method.ts";
+import { activeMethod } from "../payment-methods/payment-method.ts";
+import { parseTerms, type ShownTerms } from "../payment-methods/shown-terms.ts";
+import { parseQuotes, printQuotes } from "../quotes/quotes.ts";
 import { entriesOfChange } from "../reports/invoice-entries.ts";
 import { addEntries } from "../reports/store.ts";
-import { noteAllocation, selectWalletsById } from "../wallets/store.ts";
-import type { Wallet } from "../wallets/wallet.ts";
+import { noteAllocation, selectWalletsById } from "../wallet-records/store.ts";
+import type { Wallet } from "../wallet-records/wallet.ts";
 import type { Outcome, ShownPlace } from "./restore.ts";
 import { forgetUnmatched, lowerCursors, selectAmountRow, selectGround, selectOwnAddress } from "./store.ts";
 

@@ -1,6 +1,6 @@
 // What a merchant's user may have typed or pasted into one search field, as the ranges of indexes in which it can be found. Nothing is looked for
 // in the middle of a word, so that a search costs the same however much there is to search.
-import { NETWORKS, type Network } from "../../chains/networks.ts";
+import { NETWORKS, type Network } from "../../chains/registry/networks.ts";
 import { addressOfHex } from "../../chains/tron/tron-hex.ts";
 import { emailKeyOf } from "../../lib/email.ts";
 import { MICRO_DIGITS, parseUnits } from "../../lib/money.ts";

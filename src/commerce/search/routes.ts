@@ -1,5 +1,5 @@
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
-import type { Permission } from "../../accounts/teams/permissions.ts";
+import type { Permission } from "../../accounts/roles/permissions.ts";
 import { ok } from "../../lib/result.ts";
 import { jsonReply } from "../../platform/http/reply.ts";
 import { searchBody, searchQuery } from "./contract.ts";

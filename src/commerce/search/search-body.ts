@@ -1,9 +1,10 @@
 // What a search found, of each kind as much as a list of results needs: who chooses one reads it by its id.
+
+import { pairOf } from "../../chains/registry/pair.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import type { Customer } from "../customers/customer.ts";
-import type { Invoice } from "../invoices/invoice.ts";
-import { pairOf } from "../invoices/payment-method.ts";
+import type { Invoice } from "../invoice-records/invoice.ts";
 import type { Payment } from "../payments/payment.ts";
 import { CUSTOMER_MATCHES, INVOICE_MATCHES, PAYMENT_MATCHES } from "../search-index/search-term.ts";
 

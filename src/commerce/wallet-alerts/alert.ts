@@ -8,8 +8,8 @@ import { DAY_MS, isoTime } from "../../lib/time.ts";
 import { composeMail } from "../../platform/mail/compose.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
 import { linkless, subjectNaming } from "../../platform/mail/names.ts";
-import type { Wallet } from "../wallets/wallet.ts";
-import { fingerprintOf } from "../wallets/wallet-facts.ts";
+import type { Wallet } from "../wallet-records/wallet.ts";
+import { fingerprintOf } from "../wallet-records/wallet-facts.ts";
 
 /** How long the link that disables a wallet is valid; it works once. */
 export const LINK_LIFETIME_MS = 7 * DAY_MS;

@@ -1,4 +1,4 @@
-import { selectLiveMerchant } from "../../accounts/merchants/store.ts";
+import { selectLiveMerchant } from "../../accounts/merchant-records/store.ts";
 import type { DueNotice } from "../../accounts/notices/store.ts";
 import { newToken } from "../../accounts/sessions/open-session.ts";
 import { selectStewards } from "../../accounts/teams/store.ts";
@@ -7,8 +7,8 @@ import type { Keyring } from "../../lib/keyring.ts";
 import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
-import { selectLiveWallet } from "../wallets/store.ts";
-import { isWalletIntact, type Wallet } from "../wallets/wallet.ts";
+import { selectLiveWallet } from "../wallet-records/store.ts";
+import { isWalletIntact, type Wallet } from "../wallet-records/wallet.ts";
 import { joinedMail, LINK_LIFETIME_MS } from "./alert.ts";
 import { insertDisableTokens } from "./store.ts";
 

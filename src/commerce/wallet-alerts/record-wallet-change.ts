@@ -13,10 +13,10 @@ import type { Db } from "../../platform/db/client.ts";
 import { recordEvent } from "../../platform/events/store.ts";
 import type { Mailer } from "../../platform/mail/mail.ts";
 import { postAll } from "../../platform/mail/post-all.ts";
-import { isWalletIntact } from "../wallets/wallet.ts";
-import { type WalletBodyContext, walletBodyOf } from "../wallets/wallet-body.ts";
-import type { WalletEvents } from "../wallets/wallet-events.ts";
-import { fingerprintOf, walletFacts } from "../wallets/wallet-facts.ts";
+import { isWalletIntact } from "../wallet-records/wallet.ts";
+import { type WalletBodyContext, walletBodyOf } from "../wallet-records/wallet-body.ts";
+import type { WalletEvents } from "../wallet-records/wallet-events.ts";
+import { fingerprintOf, walletFacts } from "../wallet-records/wallet-facts.ts";
 import {
   type Audience,
   alertMail,

@@ -3,7 +3,7 @@
 // A storage without any allocation may be that of a key that was used before, in a database that was brought here from another deployment
 // (docs/operations/export.md). So it begins behind what the tables know (`begin`).
 // Every method is synchronous: no other call can run between its statements, so an index and its address never diverge.
-import { networkNamed } from "../../chains/networks.ts";
+import { networkNamed } from "../../chains/registry/networks.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { DAY_MS } from "../../lib/time.ts";

@@ -1,6 +1,6 @@
 // Every change of a stored wallet: one batch with its event and audit entry, then the mails.
 
-import type { Seat } from "../../accounts/merchants/store.ts";
+import type { Seat } from "../../accounts/merchant-records/store.ts";
 import { seatHeld } from "../../accounts/teams/check-seat.ts";
 import type { MerchantId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -9,8 +9,8 @@ import type { Statement } from "../../platform/db/batch.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { WalletAction } from "../wallet-alerts/alert.ts";
 import { type ReportDependencies, recordWalletChange, sendWalletMails } from "../wallet-alerts/record-wallet-change.ts";
-import { selectLiveWallet } from "./store.ts";
-import type { Wallet } from "./wallet.ts";
+import { selectLiveWallet } from "../wallet-records/store.ts";
+import type { Wallet } from "../wallet-records/wallet.ts";
 
 export interface WalletDependencies extends ReportDependencies, CommitDependencies {
   /** The seat of the user who asked; undefined for an API key and for the link in a mail. */

@@ -1,9 +1,14 @@
 import { err, ok, type Result } from "../../lib/result.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
+import {
+  assertWalletLive,
+  assertWalletNotTied,
+  selectTiedInvoices,
+  updateLiveWallet,
+} from "../wallet-records/store.ts";
+import type { Wallet } from "../wallet-records/wallet.ts";
 import { changeWallet, type WalletDependencies } from "./change-wallet.ts";
-import { assertWalletLive, assertWalletNotTied, selectTiedInvoices, updateLiveWallet } from "./store.ts";
-import type { Wallet } from "./wallet.ts";
 
 /** So many of the invoices that block the deletion are named in the refusal. */
 const MOST_NAMED = 10;

@@ -4,7 +4,7 @@
 import { HARDENED_OFFSET, type HDKey } from "@scure/bip32";
 import { Address, OutScript, p2sh } from "@scure/btc-signer";
 import { type AddressPrefixes, addressPrefixes } from "../../chains/bitcoin/address.ts";
-import type { Network } from "../../chains/networks.ts";
+import type { Network } from "../../chains/registry/networks.ts";
 import { accountNode, type ExtendedKey, type Scheme } from "./extended-key.ts";
 
 /** The external chain of an account, `<account>/0`, ready to derive from. Create it once per key. */

@@ -1,5 +1,5 @@
 // The recovery export's output descriptor (BIP380): what wallet software imports to watch and spend the addresses of an account without us.
-import type { Network } from "../../chains/networks.ts";
+import type { Network } from "../../chains/registry/networks.ts";
 import { accountNode, type ExtendedKey, XPUB_VERSION } from "./extended-key.ts";
 
 /** Three groups of 32: the position inside a group is one symbol, the group numbers of three characters make another (BIP380). */

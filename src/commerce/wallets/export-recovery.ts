@@ -8,14 +8,14 @@ import { isoTime } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
+import { isRowIntact, type MacKeys } from "../wallet-records/row-mac.ts";
+import { selectHandedOut, selectLongestRun, selectWalletsOfKey } from "../wallet-records/store.ts";
+import type { Wallet } from "../wallet-records/wallet.ts";
 import { receivePath } from "./derive-address.ts";
 import { receiveDescriptor } from "./descriptor.ts";
 import type { ExtendedKey } from "./extended-key.ts";
 import { gapLimitFor, type RecoveredAddress, type RecoverySummary } from "./recovery-file.ts";
-import { isRowIntact, type MacKeys } from "./row-mac.ts";
-import { selectHandedOut, selectLongestRun, selectWalletsOfKey } from "./store.ts";
 import { storedKey } from "./stored-key.ts";
-import type { Wallet } from "./wallet.ts";
 
 /** 100,000 addresses are 50 queries of the 1,000 that an invocation may make. */
 const PAGE_SIZE = 2_000;

@@ -2,9 +2,9 @@
 // (decisions 3). A key that derives the wrong addresses loses money silently. @scure/bip32 parses the key and checks its point. It does not
 // check that the key is an account's, nor its network and scheme.
 import { HARDENED_OFFSET, HDKey } from "@scure/bip32";
-import { decodeBase58check, trimSpaces } from "../../chains/address-text.ts";
-import type { Network } from "../../chains/networks.ts";
-import { looksLikeSecret } from "../../chains/secret-material.ts";
+import { decodeBase58check, trimSpaces } from "../../chains/encodings/address-text.ts";
+import type { Network } from "../../chains/registry/networks.ts";
+import { looksLikeSecret } from "../../chains/secrets/secret-material.ts";
 import { bytesToHex, lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 

@@ -2,9 +2,9 @@ import { derivedId } from "../../lib/ids.ts";
 import { logAlert } from "../../lib/log.ts";
 import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
-import type { MacKeys } from "./row-mac.ts";
-import { freezeWallet, selectWalletsById } from "./store.ts";
-import { isWalletIntact, type Wallet } from "./wallet.ts";
+import type { MacKeys } from "../wallet-records/row-mac.ts";
+import { freezeWallet, selectWalletsById } from "../wallet-records/store.ts";
+import { isWalletIntact, type Wallet } from "../wallet-records/wallet.ts";
 
 /**
  * Whether the row was certainly changed by someone other than Edgetill. An HMAC with a key id that is not configured hides the wallet too, but

@@ -1,6 +1,6 @@
 // The payout address or key of a new wallet: the checks between a well-formed request and a row (Interface 4.1, decisions 2 and 3).
-import { parseAddress } from "../../chains/address.ts";
-import { assetOn, type Network, networkNamed } from "../../chains/networks.ts";
+import { parseAddress } from "../../chains/dispatch/address.ts";
+import { assetOn, type Network, networkNamed } from "../../chains/registry/networks.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type ExtendedKey, parseExtendedKey } from "./extended-key.ts";

@@ -1,7 +1,7 @@
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
-import { selectFloor } from "./store.ts";
+import { selectFloor } from "../wallet-records/store.ts";
 
 export interface FloorDependencies {
   readonly db: Db;

@@ -2,8 +2,13 @@
 
 import { selectStewards } from "../../accounts/teams/store.ts";
 import type { Db } from "../../platform/db/client.ts";
+import {
+  selectLiveWallet,
+  selectLiveWallets,
+  selectReplacedWallet,
+  selectWalletOfPair,
+} from "../wallet-records/store.ts";
 import { canonicalPair } from "./payout-target.ts";
-import { selectLiveWallet, selectLiveWallets, selectReplacedWallet, selectWalletOfPair } from "./store.ts";
 
 /** Matches no wallet; used for an invalid request, which has no pair to look up. */
 const NO_PAIR = { cryptocurrency: "", network: "" };

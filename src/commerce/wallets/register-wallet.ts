@@ -10,13 +10,13 @@ import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
 import { recordWalletChange, sendWalletMails } from "../wallet-alerts/record-wallet-change.ts";
+import { signRow } from "../wallet-records/row-mac.ts";
+import { insertWallet, selectReplacedWallet, selectWalletOfPair } from "../wallet-records/store.ts";
+import { usableFrom, type Wallet, walletMacSubject } from "../wallet-records/wallet.ts";
+import { walletBodyOf } from "../wallet-records/wallet-body.ts";
 import type { WalletDependencies } from "./change-wallet.ts";
 import { addressAt, receiveChain } from "./derive-address.ts";
 import { type NewWallet, type PayoutTarget, payoutTarget } from "./payout-target.ts";
-import { signRow } from "./row-mac.ts";
-import { insertWallet, selectReplacedWallet, selectWalletOfPair } from "./store.ts";
-import { usableFrom, type Wallet, walletMacSubject } from "./wallet.ts";
-import { walletBodyOf } from "./wallet-body.ts";
 
 export interface RegisterDependencies extends WalletDependencies {
   /** The next index in a key's allocator; 0 for a new key. */

@@ -3,13 +3,15 @@ import { answerOnce } from "../../accounts/pipeline/answer-once.ts";
 import type { MerchantCall } from "../../accounts/pipeline/call.ts";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { seatOf } from "../../accounts/teams/check-seat.ts";
-import { WALLET_FIELDS } from "../../chains/secret-material.ts";
+import { WALLET_FIELDS } from "../../chains/secrets/secret-material.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { textStream } from "../../lib/text-stream.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { jsonReply, type Reply, replyTo } from "../../platform/http/reply.ts";
 import type { Steward } from "../wallet-alerts/alert.ts";
 import { readersOf } from "../wallet-alerts/record-wallet-change.ts";
+import type { Wallet } from "../wallet-records/wallet.ts";
+import { walletBodyOf } from "../wallet-records/wallet-body.ts";
 import {
   addressesQuery,
   addressListBody,
@@ -30,8 +32,6 @@ import { type RecoveryFormat, recoveryFormat, recoveryHead, recoveryRows, recove
 import { type RegisterDependencies, registerWallet } from "./register-wallet.ts";
 import { previewAddresses } from "./stored-key.ts";
 import { updateWallet } from "./update-wallet.ts";
-import type { Wallet } from "./wallet.ts";
-import { walletBodyOf } from "./wallet-body.ts";
 
 const BASE = "/api/v1/merchants/merchant/:merchantId/wallets";
 const ONE = `${BASE}/:walletId`;

@@ -1,11 +1,11 @@
 // The extended key of a stored wallet, taken from the row only after its HMAC was verified.
-import { type Network, networkNamed } from "../../chains/networks.ts";
+import { type Network, networkNamed } from "../../chains/registry/networks.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
+import type { MacKeys } from "../wallet-records/row-mac.ts";
+import { isWalletIntact, type Wallet } from "../wallet-records/wallet.ts";
 import { addressAt, receiveChain, receivePath } from "./derive-address.ts";
 import { type ExtendedKey, parseExtendedKey } from "./extended-key.ts";
-import type { MacKeys } from "./row-mac.ts";
-import { isWalletIntact, type Wallet } from "./wallet.ts";
 
 /** Indexes from here on are hardened; a public key cannot derive them (BIP32). */
 const HARDENED = 2 ** 31;

@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
+import { assertSettings, updateLiveWallet } from "../wallet-records/store.ts";
+import { isWalletIntact, usableFrom, type Wallet } from "../wallet-records/wallet.ts";
 import { changeWallet, type WalletDependencies } from "./change-wallet.ts";
-import { assertSettings, updateLiveWallet } from "./store.ts";
-import { isWalletIntact, usableFrom, type Wallet } from "./wallet.ts";
 
 /** The fields of a PATCH (decisions 3); an absent field stays as it is. */
 export interface WalletSettings {

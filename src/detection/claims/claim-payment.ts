@@ -1,7 +1,7 @@
 // Looks up a payer's transaction at once (decisions 5). The claim's row is written first, so that parallel claims cause no more lookups than
 // the limit. The watcher's rules decide what is credited, with or without a claim.
-import { networkNamed } from "../../chains/networks.ts";
-import { transactionHash } from "../../chains/transaction-hash.ts";
+import { networkNamed } from "../../chains/registry/networks.ts";
+import { transactionHash } from "../../chains/registry/transaction-hash.ts";
 import { derivedId, type InvoiceId, parseId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time.ts";

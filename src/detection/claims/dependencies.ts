@@ -1,6 +1,6 @@
 // Dependencies of a claim, built from the environment once per request.
 
-import { watchedNetworks } from "../../chains/chain-sources.ts";
+import { watchedNetworks } from "../../chains/sources/chain-sources.ts";
 import { newOperationId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { objectOf } from "../../lib/object-of.ts";

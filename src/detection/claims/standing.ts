@@ -1,11 +1,11 @@
 // What a transaction that a payer named is to the invoice: a function of the rows as read (decisions 5, "The payer's claim"). So the page's
 // sentence is never more than what the API shows, also after the shop decides, a block is replaced or the invoice is over.
 
-import { isToItself } from "../../chains/transfer.ts";
-import type { Invoice } from "../../commerce/invoices/invoice.ts";
-import { pairOf } from "../../commerce/invoices/payment-method.ts";
-import { isMonitored } from "../../commerce/invoices/status.ts";
+import { pairOf } from "../../chains/registry/pair.ts";
+import { isToItself } from "../../chains/sources/transfer.ts";
+import type { Invoice } from "../../commerce/invoice-records/invoice.ts";
 import { isSeen, isSuperseded, type Payment } from "../../commerce/payments/payment.ts";
+import { isMonitored } from "../../commerce/settlement/status.ts";
 import { formatUnits } from "../../lib/money.ts";
 import { type Claim, REPEAT_MS } from "./claim.ts";
 

@@ -1,5 +1,5 @@
 import { type Placeholder, sql } from "drizzle-orm";
-import { pageColumns } from "../../commerce/invoices/store.ts";
+import { pageColumns } from "../../commerce/invoice-records/store.ts";
 import { decodePayments, paymentJson } from "../../commerce/payments/store.ts";
 import type { ClaimId, MerchantId } from "../../lib/ids.ts";
 import { parseJson } from "../../lib/typed-json.ts";

@@ -1,7 +1,7 @@
 // Reads what is stored for the addresses and blocks of a look, and compares it with what the look found. The look's batches assert the same
 // again, because a claim and a pass may read one block at the same time.
-import type { Network } from "../../chains/networks.ts";
-import { explainerMark, growthHeight, type Transfer, transferKey } from "../../chains/transfer.ts";
+import type { Network } from "../../chains/registry/networks.ts";
+import { explainerMark, growthHeight, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment, StoredPayment } from "../../commerce/payments/payment.ts";
 import { logAlert } from "../../lib/log.ts";

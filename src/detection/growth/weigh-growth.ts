@@ -2,7 +2,13 @@
 // one block) but may come from different sources: a second source may show a transaction that the first left out, before or after the growth is
 // stored.
 
-import { type BlockRef, explainerMark, growthIdentity, type Transfer, transferKey } from "../../chains/transfer.ts";
+import {
+  type BlockRef,
+  explainerMark,
+  growthIdentity,
+  type Transfer,
+  transferKey,
+} from "../../chains/sources/transfer.ts";
 import type { Payment, StoredPayment } from "../../commerce/payments/payment.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 

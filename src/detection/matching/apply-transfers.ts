@@ -2,9 +2,8 @@
 // parallel: a transfer has an identity, and every change goes through the optimistic lock of its invoice. A bug with one does not stop the others:
 // its new transfers are kept UNMATCHED for a user, and the rows of its known payments are updated from the chain. A storage fault fails the
 // whole set of findings, because a cursor must not pass what was not stored.
-import { assetOn, type Network } from "../../chains/networks.ts";
-import { effectKey, type Transfer, transferKey } from "../../chains/transfer.ts";
-import { MAX_VALUE_MICROS } from "../../commerce/invoices/value.ts";
+import { assetOn, type Network } from "../../chains/registry/networks.ts";
+import { effectKey, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import {
   type ChainHeights,
   type ChainObservation,
@@ -12,6 +11,7 @@ import {
   paymentAfter,
 } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
+import { MAX_VALUE_MICROS } from "../../commerce/settlement/value.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { minBig } from "../../lib/money.ts";

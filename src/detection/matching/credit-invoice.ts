@@ -1,14 +1,14 @@
 // Applies everything that a read of the chain found about an invoice's payments, new and known, in one change. If another writer was faster,
 // decides again from a fresh read, so that a transfer written meanwhile never counts twice.
 
-import type { Network } from "../../chains/networks.ts";
-import { effectKey, growthHeight, type Transfer } from "../../chains/transfer.ts";
+import type { Network } from "../../chains/registry/networks.ts";
+import { effectKey, growthHeight, type Transfer } from "../../chains/sources/transfer.ts";
+import type { Invoice, InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "../../commerce/invoices/change-invoice.ts";
-import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
 import { stateFacts } from "../../commerce/invoices/invoice-facts.ts";
-import type { AmountDependencies } from "../../commerce/invoices/reserve-amount.ts";
-import { reserveRemainders } from "../../commerce/invoices/reserve-remainder.ts";
 import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
+import type { AmountDependencies } from "../../commerce/payment-methods/reserve-amount.ts";
+import { reserveRemainders } from "../../commerce/payment-methods/reserve-remainder.ts";
 import {
   type ChainHeights,
   type ChainObservation,

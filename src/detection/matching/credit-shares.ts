@@ -1,5 +1,5 @@
 // Credits invoice by invoice what a look found, each merchant's first invoice before any merchant's second, until the look's budget is spent.
-import { type Transfer, transferKey } from "../../chains/transfer.ts";
+import { type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { readFile } from "../../commerce/invoices/change-invoice.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Refusal } from "../../commerce/payments/match.ts";

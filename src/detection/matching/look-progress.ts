@@ -1,5 +1,5 @@
 // How far a look has come with what it found. A look has a budget; what it leaves, the next look finds again, and what it has decided is known then.
-import type { Transfer } from "../../chains/transfer.ts";
+import type { Transfer } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import type { PaymentId } from "../../lib/ids.ts";

@@ -1,7 +1,7 @@
 // How many payments one invoice accepts. Reads, settlement and events carry all of them, so a flooded address must not let an invoice grow
 // without limit. No sum is ever truncated: a transfer without room is not credited and waits for a user.
 
-import { effectKey, type Transfer } from "../../chains/transfer.ts";
+import { effectKey, type Transfer } from "../../chains/sources/transfer.ts";
 import {
   isSeen,
   MOST_BY_RULES,

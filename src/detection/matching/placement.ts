@@ -1,10 +1,8 @@
 // Decides where a new transfer belongs (decisions 5; Interface 1): to the invoice whose address or amount it matches. Otherwise it stays
 // unmatched, for every merchant with a wallet on the address. The caller reads the facts; this file holds only the order of the rules.
-import { assetOn, type Network } from "../../chains/networks.ts";
-import { isToItself, type Transfer } from "../../chains/transfer.ts";
-import type { Invoice, PaymentMethod } from "../../commerce/invoices/invoice.ts";
-import { MAX_VALUE_MICROS, weighingOf } from "../../commerce/invoices/value.ts";
-import { pricedOf } from "../../commerce/invoices/weighing.ts";
+import { assetOn, type Network } from "../../chains/registry/networks.ts";
+import { isToItself, type Transfer } from "../../chains/sources/transfer.ts";
+import type { Invoice, PaymentMethod } from "../../commerce/invoice-records/invoice.ts";
 import { isCreditedDust } from "../../commerce/payments/dust.ts";
 import {
   type Candidate,
@@ -14,7 +12,9 @@ import {
   type Refusal,
 } from "../../commerce/payments/match.ts";
 import type { MatchRule } from "../../commerce/payments/payment.ts";
-import { isRowIntact, type MacKeys } from "../../commerce/wallets/row-mac.ts";
+import { MAX_VALUE_MICROS, weighingOf } from "../../commerce/settlement/value.ts";
+import { pricedOf } from "../../commerce/settlement/weighing.ts";
+import { isRowIntact, type MacKeys } from "../../commerce/wallet-records/row-mac.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { minBig } from "../../lib/money.ts";
 import { SECOND_MS } from "../../lib/time.ts";

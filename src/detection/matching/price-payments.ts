@@ -2,16 +2,16 @@
 // hour prices them, once; after that a user does (decisions 4, "As of the payment's time"). Runs on the schedule, so that no read decides a
 // price.
 
-import { assetOn, networkNamed } from "../../chains/networks.ts";
+import { assetOn, networkNamed } from "../../chains/registry/networks.ts";
+import { pairOf } from "../../chains/registry/pair.ts";
+import type { InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import { changeInvoice, readFile } from "../../commerce/invoices/change-invoice.ts";
-import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
-import { pairOf } from "../../commerce/invoices/payment-method.ts";
 import type { RefreshDependencies } from "../../commerce/invoices/refresh-invoice.ts";
-import type { AmountDependencies } from "../../commerce/invoices/reserve-amount.ts";
 import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
-import { MAX_VALUE_MICROS } from "../../commerce/invoices/value.ts";
+import type { AmountDependencies } from "../../commerce/payment-methods/reserve-amount.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import { selectUnpricedAssets, selectUnpricedInvoices, type UnpricedAsset } from "../../commerce/payments/store.ts";
+import { MAX_VALUE_MICROS } from "../../commerce/settlement/value.ts";
 import { logAlert } from "../../lib/log.ts";
 import { minBig } from "../../lib/money.ts";
 import { ok } from "../../lib/result.ts";

@@ -1,11 +1,11 @@
 // Reads what is known of transfers: their rows, whose addresses and exact amounts they pay, and who holds the addresses. One round trip for every
 // 2,000, because a flood shows thousands to each look.
-import type { Network } from "../../chains/networks.ts";
-import { effectKey, isSameEffect, isToItself, type Transfer, transferKey } from "../../chains/transfer.ts";
+import type { Network } from "../../chains/registry/networks.ts";
+import { effectKey, isSameEffect, isToItself, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { timeOf } from "../../commerce/payments/chain-observation.ts";
 import type { OpenInvoices } from "../../commerce/payments/match.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
-import type { MacKeys } from "../../commerce/wallets/row-mac.ts";
+import type { MacKeys } from "../../commerce/wallet-records/row-mac.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { MerchantId, PaymentId } from "../../lib/ids.ts";
 import { logAlert } from "../../lib/log.ts";

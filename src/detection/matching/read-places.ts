@@ -1,9 +1,9 @@
 // Places new transfers: some by what was read of all of them, the others with two more round trips for every 50 distinct amounts that no invoice asks
 // for exactly. Thousands of worthless transfers in one block must not use up the storage queries of a pass.
-import type { Network } from "../../chains/networks.ts";
-import { isToItself, type Transfer, transferKey } from "../../chains/transfer.ts";
+import type { Network } from "../../chains/registry/networks.ts";
+import { isToItself, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { RELEASED_KEPT_MS } from "../../commerce/amounts/released.ts";
-import { quoteSlackMs } from "../../commerce/invoices/quotes.ts";
+import { quoteSlackMs } from "../../commerce/quotes/quotes.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { logAlert } from "../../lib/log.ts";
 import { ok, type Result } from "../../lib/result.ts";

@@ -1,10 +1,10 @@
 // Updates rows of payments after observations, without their invoices: those that no invoice has, and those whose invoice cannot be changed. Many rows
 // are one batch of few statements: one transfer has a row for each merchant at its address.
 
-import type { Network } from "../../chains/networks.ts";
-import { paymentBodyOf } from "../../commerce/invoices/invoice-body.ts";
+import type { Network } from "../../chains/registry/networks.ts";
 import { type ChainHeights, paymentAfter, paymentEvents } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
+import { paymentBodyOf } from "../../commerce/payments/payment-body.ts";
 import { assertPaymentsAsRead, putPayment, selectPaymentVersion } from "../../commerce/payments/store.ts";
 import { entriesOfPaymentChange } from "../../commerce/reports/invoice-entries.ts";
 import { addEntries } from "../../commerce/reports/store.ts";

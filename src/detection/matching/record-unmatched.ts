@@ -2,13 +2,13 @@
 // UNMATCHED row has one event. Beyond 100 a day at an address and of about the same value, one summary event replaces the rest (decisions 5), and
 // each of these transfers is one row of a table of its own, so that no look decides it again.
 
-import type { Network } from "../../chains/networks.ts";
-import { isToItself, type Transfer } from "../../chains/transfer.ts";
-import { paymentBodyOf } from "../../commerce/invoices/invoice-body.ts";
+import type { Network } from "../../chains/registry/networks.ts";
+import { isToItself, type Transfer } from "../../chains/sources/transfer.ts";
 import { type ChainHeights, newPayment } from "../../commerce/payments/chain-observation.ts";
 import { isUnmatchedDust } from "../../commerce/payments/dust.ts";
 import { evidenceOf } from "../../commerce/payments/match.ts";
 import type { Payment, StoredPayment } from "../../commerce/payments/payment.ts";
+import { paymentBodyOf } from "../../commerce/payments/payment-body.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import { derivedId, type MerchantId, type PaymentId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";

@@ -1,5 +1,5 @@
 import { eq, sql } from "drizzle-orm";
-import { effectText, type Transfer } from "../../chains/transfer.ts";
+import { effectText, type Transfer } from "../../chains/sources/transfer.ts";
 import { decodePayment, needsSecondSql, paymentJson } from "../../commerce/payments/store.ts";
 import { RANKS } from "../../commerce/ranks/rank.ts";
 import type { InvoiceId, MerchantId, PaymentId, WalletId } from "../../lib/ids.ts";

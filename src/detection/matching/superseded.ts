@@ -1,6 +1,6 @@
 // The chain holds one effect of a transfer's identity: amount, coin and recipient are what its own source says now. Rows that show another effect
 // leave, and what the chain holds is placed anew, by the rules and with a time of its own.
-import type { Transfer } from "../../chains/transfer.ts";
+import type { Transfer } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import type { Place } from "./placement.ts";

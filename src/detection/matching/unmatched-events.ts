@@ -1,5 +1,5 @@
 // The data of the event for a transfer that no rule credits.
-import type { PaymentBody } from "../../commerce/invoices/invoice-body.ts";
+import type { PaymentBody } from "../../commerce/payments/payment-body.ts";
 
 /** Replaces the event of the 101st unmatched transfer of a day to one address and of about the same value. */
 interface UnmatchedSummary {

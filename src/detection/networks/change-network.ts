@@ -1,12 +1,13 @@
 // An operator's switches of a network: pause and resume, and reading a range again. Each is written down with its author.
 import { assertOperator, selectOperator } from "../../accounts/operators/store.ts";
 import type { User } from "../../accounts/users/user.ts";
-import { networkNamed } from "../../chains/networks.ts";
+import { networkNamed } from "../../chains/registry/networks.ts";
 import { pauseWatch, resumeWatch } from "../../commerce/cursors/store.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { AuditAction, AuditFacts, Trail } from "../../platform/audit/entry.ts";
+import type { AuditFacts, Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { type CommitDependencies, change, type Decision } from "../../platform/changes/change.ts";
+import type { AuditAction } from "../../platform/column-values.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";

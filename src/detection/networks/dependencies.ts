@@ -1,5 +1,5 @@
 // Dependencies of an operator's switches of networks, built from the environment once per request.
-import { watchedNetworks } from "../../chains/chain-sources.ts";
+import { watchedNetworks } from "../../chains/sources/chain-sources.ts";
 import { newOperationId } from "../../lib/ids.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";

@@ -1,4 +1,4 @@
-import type { Network } from "../../chains/networks.ts";
+import type { Network } from "../../chains/registry/networks.ts";
 import { selectCursor, selectCursors } from "../../commerce/cursors/store.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";

@@ -1,13 +1,13 @@
 // Some addresses' transfers in a range, from a source that is read by address.
-import type { ChainClient } from "../../chains/chain-client.ts";
-import type { Transfer } from "../../chains/transfer.ts";
+import type { ChainClient } from "../../chains/sources/chain-client.ts";
+import type { Transfer } from "../../chains/sources/transfer.ts";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
-import { askHistory } from "../watchers/by-address/ask-history.ts";
-import { behind } from "../watchers/find-position.ts";
-import { asked, type Step, stored, type WatchDependencies } from "../watchers/watch-pass.ts";
+import { askHistory } from "../passes/by-address/ask-history.ts";
+import { behind } from "../passes/find-position.ts";
+import { asked, type Step, stored, type WatchDependencies } from "../passes/watch-pass.ts";
 import type { Chunk, Range, Reread } from "./reread.ts";
 import { selectRecipientsIn } from "./store.ts";
 

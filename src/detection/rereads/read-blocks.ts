@@ -1,11 +1,11 @@
 // A chunk of a range, from a source that is read by blocks.
-import type { ChainClient } from "../../chains/chain-client.ts";
-import type { Transfer } from "../../chains/transfer.ts";
+import type { ChainClient } from "../../chains/sources/chain-client.ts";
+import type { Transfer } from "../../chains/sources/transfer.ts";
 import { ok } from "../../lib/result.ts";
-import { chunkBlocks, chunkEnd } from "../watchers/cursor-plan.ts";
-import type { RecipientBook } from "../watchers/recipients.ts";
-import { bounded, partsOf } from "../watchers/scan-blocks.ts";
-import { asked, type Step } from "../watchers/watch-pass.ts";
+import { chunkBlocks, chunkEnd } from "../passes/cursor-plan.ts";
+import type { RecipientBook } from "../passes/recipients.ts";
+import { bounded, partsOf } from "../passes/scan-blocks.ts";
+import { asked, type Step } from "../passes/watch-pass.ts";
 import type { Chunk, Range, Reread } from "./reread.ts";
 
 export async function readBlocks(

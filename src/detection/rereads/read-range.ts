@@ -1,8 +1,9 @@
 // One step of reading a range again, beside the scan of a pass: bounded, safe to repeat, and safe to abort anywhere, because its place is stored in D1
 // only after what was read is stored. A transfer that is known changes nothing. What a step finds it confirms not: the next passes do, which prove
 // each block by the cursor's hash link. The sources' standing is that of the scan: a range that none of them answers for pauses none.
-import type { ChainClient } from "../../chains/chain-client.ts";
-import type { Network } from "../../chains/networks.ts";
+
+import type { Network } from "../../chains/registry/networks.ts";
+import type { ChainClient } from "../../chains/sources/chain-client.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { beginWatch } from "../../commerce/cursors/store.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
@@ -11,9 +12,9 @@ import { SECOND_MS } from "../../lib/time.ts";
 import { batch } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { StatementBudget } from "../../platform/db/statement-budget.ts";
-import { behind } from "../watchers/find-position.ts";
-import { RecipientBook } from "../watchers/recipients.ts";
-import { asked, type Step, stored, type WatchDependencies, type WatchMemory } from "../watchers/watch-pass.ts";
+import { behind } from "../passes/find-position.ts";
+import { RecipientBook } from "../passes/recipients.ts";
+import { asked, type Step, stored, type WatchDependencies, type WatchMemory } from "../passes/watch-pass.ts";
 import { readAddresses } from "./read-addresses.ts";
 import { readBlocks } from "./read-blocks.ts";
 import type { Chunk, Range, Reread } from "./reread.ts";

@@ -1,7 +1,7 @@
 // Blocks that are read again because an operator asked for it: after a source that hid payments, or that was behind without saying so.
 
-import type { Network } from "../../chains/networks.ts";
-import type { BlockRef, Transfer } from "../../chains/transfer.ts";
+import type { Network } from "../../chains/registry/networks.ts";
+import type { BlockRef, Transfer } from "../../chains/sources/transfer.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 
 export interface Reread {

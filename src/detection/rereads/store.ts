@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { networkRereads } from "../../platform/db/schema/network-cursors.ts";
-import { LONGEST_WATCH_MS, methodOfInvoice, recipientColumns } from "../watchers/store.ts";
+import { LONGEST_WATCH_MS, methodOfInvoice, recipientColumns } from "../passes/store.ts";
 import type { Reread } from "./reread.ts";
 
 /** Clocks of miners may differ by this much. */

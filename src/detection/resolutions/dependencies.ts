@@ -1,6 +1,6 @@
 // Dependencies of a lookup, built from the environment once per request.
 
-import { watchedNetworks } from "../../chains/chain-sources.ts";
+import { watchedNetworks } from "../../chains/sources/chain-sources.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { SECOND_MS } from "../../lib/time.ts";

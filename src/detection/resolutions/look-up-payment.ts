@@ -1,7 +1,7 @@
 // Looks up a transaction that a merchant names. The rules of a pass decide what is stored; this file decides who may ask, how often, and what
 // the answer says.
-import { networkNamed } from "../../chains/networks.ts";
-import { transactionHash } from "../../chains/transaction-hash.ts";
+import { networkNamed } from "../../chains/registry/networks.ts";
+import { transactionHash } from "../../chains/registry/transaction-hash.ts";
 import { listPayments } from "../../commerce/payments/list-payments.ts";
 import { selectPaymentPage } from "../../commerce/payments/store.ts";
 import type { MerchantId } from "../../lib/ids.ts";
@@ -11,7 +11,7 @@ import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import type { LookUpOutcome, NamedTransaction } from "../watchers/look-up-transaction.ts";
+import type { LookUpOutcome, NamedTransaction } from "../passes/look-up-transaction.ts";
 
 export interface LookUpDependencies {
   readonly db: Db;

@@ -1,14 +1,12 @@
 // A user's decision about a payment that no rule credited. Two users may decide at once, and a watcher may change the payment meanwhile, so the
 // batch asserts that the row is as it was read. The decision only affects its own merchant: on a shared address each merchant has its own row.
 
+import { isSamePair, pairOf } from "../../chains/registry/pair.ts";
 import { beginWatch } from "../../commerce/cursors/store.ts";
+import type { Invoice, InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "../../commerce/invoices/change-invoice.ts";
-import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
-import { isSamePair, pairOf } from "../../commerce/invoices/payment-method.ts";
-import type { AmountDependencies } from "../../commerce/invoices/reserve-amount.ts";
 import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
-import { MAX_VALUE_MICROS, weighingOf } from "../../commerce/invoices/value.ts";
-import { pricedOf, weighed } from "../../commerce/invoices/weighing.ts";
+import type { AmountDependencies } from "../../commerce/payment-methods/reserve-amount.ts";
 import { paymentEvents } from "../../commerce/payments/chain-observation.ts";
 import {
   MOST_PAYMENTS,
@@ -20,6 +18,8 @@ import type { PaymentFile } from "../../commerce/payments/payment-body.ts";
 import { needsSecondSource } from "../../commerce/payments/quorum.ts";
 import { assigned, ignored, reopened, resolutionRefusal } from "../../commerce/payments/resolution.ts";
 import { assertPaymentsAsRead, putPayment, selectPaymentFile } from "../../commerce/payments/store.ts";
+import { MAX_VALUE_MICROS, weighingOf } from "../../commerce/settlement/value.ts";
+import { pricedOf, weighed } from "../../commerce/settlement/weighing.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { formatMicros, minBig } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";

@@ -1,7 +1,6 @@
 import { type MountedRoute, routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { fileOf } from "../../commerce/invoice-records/invoice.ts";
 import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
-import { fileOf } from "../../commerce/invoices/invoice.ts";
-import { paymentBodyOf } from "../../commerce/invoices/invoice-body.ts";
 import { invoiceReads } from "../../commerce/invoices/refresh-invoice.ts";
 import {
   invoicePaymentsBody,
@@ -12,7 +11,7 @@ import {
   resolvePaymentBody,
 } from "../../commerce/payments/contract.ts";
 import { listPayments, paymentPageReads } from "../../commerce/payments/list-payments.ts";
-import { paymentDetailsOf } from "../../commerce/payments/payment-body.ts";
+import { paymentBodyOf, paymentDetailsOf } from "../../commerce/payments/payment-body.ts";
 import { paymentReads } from "../../commerce/payments/read-payment.ts";
 import { err, ok } from "../../lib/result.ts";
 import { jsonReply, replyTo } from "../../platform/http/reply.ts";

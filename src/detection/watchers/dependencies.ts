@@ -1,9 +1,10 @@
 // Dependencies of a watcher, built from the environment once per object.
-import { ChainPool } from "../../chains/chain-pool-client.ts";
-import { parseChainSources } from "../../chains/chain-sources.ts";
-import type { Network } from "../../chains/networks.ts";
-import { openChainClient } from "../../chains/open-chain-client.ts";
-import { parsePollSeconds } from "../../chains/poll-setting.ts";
+
+import { openChainClient } from "../../chains/dispatch/open-chain-client.ts";
+import type { Network } from "../../chains/registry/networks.ts";
+import { ChainPool } from "../../chains/sources/chain-pool-client.ts";
+import { parseChainSources } from "../../chains/sources/chain-sources.ts";
+import { parsePollSeconds } from "../../chains/sources/poll-setting.ts";
 import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
 import { writePoint } from "../../lib/data-point.ts";
 import { log } from "../../lib/log.ts";
@@ -15,8 +16,8 @@ import { Meter } from "../../platform/db/meter.ts";
 import { isRestoring, withDeploymentOrThrow, withRestore } from "../../platform/deployment/read-deployment.ts";
 import { applyTransfers } from "../matching/apply-transfers.ts";
 import type { CreditDependencies } from "../matching/credit-invoice.ts";
+import type { WatchDependencies } from "../passes/watch-pass.ts";
 import type { WakeDependencies } from "./wake-watchers.ts";
-import type { WatchDependencies } from "./watch-pass.ts";
 
 /** With a client for each configured source of the network, in the order of the setting; none if the setting has none or is invalid. */
 export function watchDependencies(env: Env, network: Network): WatchDependencies {

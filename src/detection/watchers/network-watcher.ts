@@ -1,15 +1,15 @@
 // The watcher of one network, named after it. Its alarm starts each pass. The alarm is set again before anything is done, so that a crash
 // cannot stop it, and deleted when nothing is watched. Everything that must outlive the object is in D1.
 import { DurableObject } from "cloudflare:workers";
-import { type Network, networkNamed } from "../../chains/networks.ts";
+import { type Network, networkNamed } from "../../chains/registry/networks.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { logWork, NO_COST } from "../../lib/work-log.ts";
-import { pauseMs } from "./cursor-plan.ts";
+import { pauseMs } from "../passes/cursor-plan.ts";
+import { type LookOutcome, lookTransaction } from "../passes/look-transaction.ts";
+import { type LookUpOutcome, lookUpTransaction, type NamedTransaction } from "../passes/look-up-transaction.ts";
+import { type WatchDependencies, WatchMemory } from "../passes/watch-pass.ts";
 import { pollSecondsOf, watchDependencies } from "./dependencies.ts";
-import { type LookOutcome, lookTransaction } from "./look-transaction.ts";
-import { type LookUpOutcome, lookUpTransaction, type NamedTransaction } from "./look-up-transaction.ts";
 import { type PassOutcome, runPass } from "./watch-network.ts";
-import { type WatchDependencies, WatchMemory } from "./watch-pass.ts";
 
 /** The methods that others call. */
 export interface WatcherRpc {

@@ -1,14 +1,15 @@
 // The watchdog, run every minute: wakes watchers that missed passes or are configured again, and puts networks without a source to rest.
-import type { ChainSources } from "../../chains/chain-sources.ts";
-import { networkNamed } from "../../chains/networks.ts";
+
+import { networkNamed } from "../../chains/registry/networks.ts";
+import type { ChainSources } from "../../chains/sources/chain-sources.ts";
 import { NOT_CONFIGURED } from "../../commerce/cursors/cursor.ts";
 import { selectCursors } from "../../commerce/cursors/store.ts";
 import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import { isTickStale, pauseMs } from "../passes/cursor-plan.ts";
+import { restUnconfigured, watchAgain } from "../passes/store.ts";
 import { isUnderWay } from "../rereads/reread.ts";
 import { selectRereads } from "../rereads/store.ts";
-import { isTickStale, pauseMs } from "./cursor-plan.ts";
-import { restUnconfigured, watchAgain } from "./store.ts";
 
 export interface WakeDependencies {
   readonly db: Db;

@@ -1,29 +1,27 @@
 // One pass over one network: bounded, safe to run twice, and safe to abort anywhere, because the cursor moves only after what was read is
 // stored.
-import type { ChainClient } from "../../chains/chain-client.ts";
-import type { Network } from "../../chains/networks.ts";
+
+import type { Network } from "../../chains/registry/networks.ts";
+import type { ChainClient } from "../../chains/sources/chain-client.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { selectCursor } from "../../commerce/cursors/store.ts";
-import { isAsleep } from "../../commerce/invoices/closing.ts";
+import { isAsleep } from "../../commerce/settlement/closing.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { batch } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import { StatementBudget } from "../../platform/db/statement-budget.ts";
-import { rereadStep } from "../rereads/read-range.ts";
-import type { Reread } from "../rereads/reread.ts";
-import { selectReread } from "../rereads/store.ts";
-import { lowerStuckAhead } from "./by-address/store.ts";
-import { isTipOld } from "./cursor-plan.ts";
-import { hasLaggedLong, isOvertaken } from "./find-overtaken.ts";
-import { behind, findPosition } from "./find-position.ts";
-import { PASS_STATEMENTS } from "./pass-budget.ts";
-import { WatchProgress } from "./progress.ts";
-import { lookAtDue } from "./recheck-payments.ts";
-import { reportOutage } from "./report-outage.ts";
-import { scanBlocks } from "./scan-blocks.ts";
-import { lowerAhead, noteTick, restIfIdle } from "./store.ts";
-import { sweepRecipients } from "./sweep-recipients.ts";
+import { lowerStuckAhead } from "../passes/by-address/store.ts";
+import { isTipOld } from "../passes/cursor-plan.ts";
+import { hasLaggedLong, isOvertaken } from "../passes/find-overtaken.ts";
+import { behind, findPosition } from "../passes/find-position.ts";
+import { PASS_STATEMENTS } from "../passes/pass-budget.ts";
+import { WatchProgress } from "../passes/progress.ts";
+import { lookAtDue } from "../passes/recheck-payments.ts";
+import { reportOutage } from "../passes/report-outage.ts";
+import { scanBlocks } from "../passes/scan-blocks.ts";
+import { lowerAhead, noteTick, restIfIdle } from "../passes/store.ts";
+import { sweepRecipients } from "../passes/sweep-recipients.ts";
 import {
   asked,
   type Pass,
@@ -32,7 +30,10 @@ import {
   stored,
   type WatchDependencies,
   type WatchMemory,
-} from "./watch-pass.ts";
+} from "../passes/watch-pass.ts";
+import { rereadStep } from "../rereads/read-range.ts";
+import type { Reread } from "../rereads/reread.ts";
+import { selectReread } from "../rereads/store.ts";
 
 export type PassOutcome =
   /** Nothing is watched: no pass is needed until an activation. */

@@ -1,10 +1,10 @@
 // What of a merchant needs a person, from what was read: which kinds there are, how many of each, and since when.
-import { assetOn, networkNamed } from "../../chains/networks.ts";
+import { assetOn, networkNamed } from "../../chains/registry/networks.ts";
 import { isLagging, type NetworkCursor } from "../../commerce/cursors/cursor.ts";
-import type { Invoice } from "../../commerce/invoices/invoice.ts";
+import type { Invoice } from "../../commerce/invoice-records/invoice.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
-import type { MacKeys } from "../../commerce/wallets/row-mac.ts";
-import { GAP_WARNING_AT, isWalletIntact, type Wallet } from "../../commerce/wallets/wallet.ts";
+import type { MacKeys } from "../../commerce/wallet-records/row-mac.ts";
+import { GAP_WARNING_AT, isWalletIntact, type Wallet } from "../../commerce/wallet-records/wallet.ts";
 import { formatUnits } from "../../lib/money.ts";
 import { DAY_MS, isoTime, isoTimeOrNull } from "../../lib/time.ts";
 import { SOME_FAILURES } from "../webhooks/retry-schedule.ts";

@@ -1,4 +1,4 @@
-import type { MacKeys } from "../../commerce/wallets/row-mac.ts";
+import type { MacKeys } from "../../commerce/wallet-records/row-mac.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { type KeySettings, keyringOf } from "../../platform/keys/keyrings.ts";
 

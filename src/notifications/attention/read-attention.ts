@@ -1,4 +1,4 @@
-import { selectLiveWallets } from "../../commerce/wallets/store.ts";
+import { selectLiveWallets } from "../../commerce/wallet-records/store.ts";
 import type { Db } from "../../platform/db/client.ts";
 import {
   selectDegradedNetworks,

@@ -1,4 +1,4 @@
-import { selectLiveMerchant } from "../../accounts/merchants/store.ts";
+import { selectLiveMerchant } from "../../accounts/merchant-records/store.ts";
 import type { DueNotice } from "../../accounts/notices/store.ts";
 import { selectStewards } from "../../accounts/teams/store.ts";
 import { batch } from "../../platform/db/batch.ts";

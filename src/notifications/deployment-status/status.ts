@@ -1,7 +1,7 @@
 // Whether the deployment works, from facts that storage has: what an operator must know, and since when. The same reasons are in `/healthz`, in
 // `/metrics`, on the operators' page and in their mails (docs/operations/monitoring.md).
-import { networkNamed } from "../../chains/networks.ts";
-import { pauseMs } from "../../detection/watchers/cursor-plan.ts";
+import { networkNamed } from "../../chains/registry/networks.ts";
+import { pauseMs } from "../../detection/passes/cursor-plan.ts";
 import { isoTime, MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 
 export const REASON_CODES = [

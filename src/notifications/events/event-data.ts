@@ -2,9 +2,9 @@
 import type { ApiKeyEvents } from "../../accounts/api-keys/api-key-events.ts";
 import type { TeamEvents } from "../../accounts/teams/team-events.ts";
 import type { InvoiceEvents } from "../../commerce/invoices/invoice-events.ts";
-import type { WalletEvents } from "../../commerce/wallets/wallet-events.ts";
+import type { WalletEvents } from "../../commerce/wallet-records/wallet-events.ts";
 import type { UnmatchedEvents } from "../../detection/matching/unmatched-events.ts";
-import type { WatchEvents } from "../../detection/watchers/degraded-events.ts";
+import type { WatchEvents } from "../../detection/passes/degraded-events.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import type { EndpointEvents } from "../deliveries/endpoint-events.ts";
 

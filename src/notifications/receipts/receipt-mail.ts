@@ -1,7 +1,7 @@
 // Texts of receipts. They never contain an address to pay to, so that forging them is not worthwhile. The text depends only on the facts, so
 // that a second try sends the same mail.
 
-import { assetOn, networkNamed } from "../../chains/networks.ts";
+import { pairOf } from "../../chains/registry/pair.ts";
 import type { PaymentStatus } from "../../commerce/payments/payment.ts";
 import { isSeen } from "../../commerce/payments/payment.ts";
 import type { InvoiceId, UserId } from "../../lib/ids.ts";
@@ -87,9 +87,7 @@ function transactionsOf({ payments }: ReceiptFacts): string {
   return payments
     .filter(isSeen)
     .map(({ network, cryptocurrency, amountUnits, txHash }) => {
-      const known = networkNamed(network);
-      const asset = known === undefined ? undefined : assetOn(known, cryptocurrency);
-      if (known === undefined || asset === undefined) throw new Error(`a payment on an unknown pair: ${network}`);
+      const { network: known, asset } = pairOf({ network, cryptocurrency });
       return `${txHash} (${formatUnits(amountUnits, asset.decimals)} ${cryptocurrency}, ${known.displayName})`;
     })
     .join(", ");

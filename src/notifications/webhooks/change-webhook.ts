@@ -1,9 +1,9 @@
 // Every change of a stored endpoint: one batch with its audit entry, which aborts unless the endpoint and the caller's membership are as they
 // were read.
 
-import type { Seat } from "../../accounts/merchants/store.ts";
+import type { Seat } from "../../accounts/merchant-records/store.ts";
+import type { Permission } from "../../accounts/roles/permissions.ts";
 import { currentRowAndSeat, type RowAndSeat, seatHeld } from "../../accounts/teams/check-seat.ts";
-import type { Permission } from "../../accounts/teams/permissions.ts";
 import { derivedId, type MerchantId, type WebhookId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";

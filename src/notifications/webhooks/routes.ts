@@ -1,8 +1,8 @@
 import { answerOnce } from "../../accounts/pipeline/answer-once.ts";
 import type { MerchantCall } from "../../accounts/pipeline/call.ts";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import type { Permission } from "../../accounts/roles/permissions.ts";
 import { seatOf } from "../../accounts/teams/check-seat.ts";
-import type { Permission } from "../../accounts/teams/permissions.ts";
 import { err, ok } from "../../lib/result.ts";
 import { emptyReplyTo, jsonReply, replyTo } from "../../platform/http/reply.ts";
 import type { WebhookActor, WebhookDependencies } from "./change-webhook.ts";

@@ -2,7 +2,8 @@
 import type { AuditId, MerchantId, RequestId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
 import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
-import type { Actor, AuditAction } from "./entry.ts";
+import type { AuditAction } from "../column-values.ts";
+import type { Actor } from "./entry.ts";
 
 /** A row of the table; `before` and `after` are JSON. */
 export interface AuditRow {

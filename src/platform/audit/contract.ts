@@ -2,7 +2,8 @@
 import * as z from "zod";
 import { time, timeParameter } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
-import { ACTOR_KINDS, AUDIT_ACTIONS } from "./entry.ts";
+import { AUDIT_ACTIONS } from "../column-values.ts";
+import { ACTOR_KINDS } from "./entry.ts";
 
 const filters = () => ({
   action: z.enum(AUDIT_ACTIONS).optional().meta({ description: "Only entries with this action." }),

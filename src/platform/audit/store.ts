@@ -1,12 +1,13 @@
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { AuditId } from "../../lib/ids.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
+import type { AuditAction } from "../column-values.ts";
 import type { Db } from "../db/client.ts";
 import { holderOf } from "../db/holder.ts";
 import { countOf, newestFirst, olderThan } from "../db/lists.ts";
 import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { auditEvents } from "../db/schema/audit-events.ts";
-import { ACTOR_KINDS, type AuditAction, type AuditEntry, type Trail } from "./entry.ts";
+import { ACTOR_KINDS, type AuditEntry, type Trail } from "./entry.ts";
 
 const insertRow = preparedInsert(auditEvents);
 

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { coreClient } from "../../../src/chains/bitcoin/core-client.ts";
 import { esploraClient } from "../../../src/chains/bitcoin/esplora-client.ts";
-import type { ChainClient } from "../../../src/chains/chain-client.ts";
-import { type BlockRef, type Transfer, transferKey } from "../../../src/chains/transfer.ts";
+import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
+import { type BlockRef, type Transfer, transferKey } from "../../../src/chains/sources/transfer.ts";
 import { describeOn } from "../../support/describe-on.ts";
 import {
   COINS,

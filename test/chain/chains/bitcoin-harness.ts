@@ -2,10 +2,10 @@
 import { afterAll, beforeAll } from "vitest";
 import { coreClient } from "../../../src/chains/bitcoin/core-client.ts";
 import { esploraClient } from "../../../src/chains/bitcoin/esplora-client.ts";
-import type { ChainClientSettings, Lookup } from "../../../src/chains/chain-client.ts";
-import { parseChainSources } from "../../../src/chains/chain-sources.ts";
-import { type NetworkName, networkNamed } from "../../../src/chains/networks.ts";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import { type NetworkName, networkNamed } from "../../../src/chains/registry/networks.ts";
+import type { ChainClientSettings, Lookup } from "../../../src/chains/sources/chain-client.ts";
+import { parseChainSources } from "../../../src/chains/sources/chain-sources.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import type { Outage } from "../../../src/lib/fetch-text.ts";
 import type { Result } from "../../../src/lib/result.ts";
 import { type Coin, type CoreNode, startCoreNode } from "../../support/core-node.ts";

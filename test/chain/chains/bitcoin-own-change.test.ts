@@ -1,7 +1,7 @@
 // A merchant spends from a watched address, and the change goes back to it: each source must say that the money came from there.
 import { expect, test } from "vitest";
 import { coreClient } from "../../../src/chains/bitcoin/core-client.ts";
-import type { ChainClient } from "../../../src/chains/chain-client.ts";
+import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
 import { describeOn } from "../../support/describe-on.ts";
 import { COINS, good, node, settingsOf, sources, transfersIn, useSources } from "./bitcoin-harness.ts";

@@ -1,10 +1,10 @@
 // Shared by tests of the EVM client: a real node of each network, and the client that reads it.
 import { getAddress } from "viem";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import type { ChainClient, ScanRange } from "../../../src/chains/chain-client.ts";
 import { evmClient } from "../../../src/chains/evm/evm-client.ts";
-import { assetOn, type Network } from "../../../src/chains/networks.ts";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import { assetOn, type Network } from "../../../src/chains/registry/networks.ts";
+import type { ChainClient, ScanRange } from "../../../src/chains/sources/chain-client.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import type { Outage } from "../../../src/lib/fetch-text.ts";
 import type { Result } from "../../../src/lib/result.ts";
 import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";

@@ -1,6 +1,6 @@
 // The EVM client over real nodes: it finds what the chain did, whatever forged logs say, and the same when it is mined again.
 import { describe, expect, it } from "vitest";
-import { assetOn } from "../../../src/chains/networks.ts";
+import { assetOn } from "../../../src/chains/registry/networks.ts";
 import type { Hex } from "../../support/anvil.ts";
 import { dataOf, install } from "../../support/contracts.ts";
 import { network } from "../../support/named-network.ts";

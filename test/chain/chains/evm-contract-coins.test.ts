@@ -1,6 +1,6 @@
 import { getAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { transferKey } from "../../../src/chains/transfer.ts";
+import { transferKey } from "../../../src/chains/sources/transfer.ts";
 import type { Hex } from "../../support/anvil.ts";
 import { dataOf, install } from "../../support/contracts.ts";
 import {

@@ -1,7 +1,7 @@
 // Both interfaces to TRON over one chain: they find exactly the same.
 import { describe, expect, it } from "vitest";
-import type { ChainClient } from "../../../src/chains/chain-client.ts";
-import { transferKey } from "../../../src/chains/transfer.ts";
+import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
+import { transferKey } from "../../../src/chains/sources/transfer.ts";
 import { addressOfHex } from "../../../src/chains/tron/tron-hex.ts";
 import { tronRpcClient } from "../../../src/chains/tron/tron-rpc-client.ts";
 import { trongridClient } from "../../../src/chains/tron/trongrid-client.ts";

@@ -1,7 +1,7 @@
 // Shared by tests of TRON's sources: one chain, and a client of each source over it.
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import type { ChainClient, ScanRange } from "../../../src/chains/chain-client.ts";
-import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
+import type { ChainClient, ScanRange } from "../../../src/chains/sources/chain-client.ts";
+import { type Transfer, transferKey } from "../../../src/chains/sources/transfer.ts";
 import { addressOfHex, hexOfAddress } from "../../../src/chains/tron/tron-hex.ts";
 import { tronRpcClient } from "../../../src/chains/tron/tron-rpc-client.ts";
 import { trongridClient } from "../../../src/chains/tron/trongrid-client.ts";

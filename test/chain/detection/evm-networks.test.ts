@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { assetOn } from "../../../src/chains/networks.ts";
+import { assetOn } from "../../../src/chains/registry/networks.ts";
 import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";
 import { dataOf, install, installToken, MULTICALL, POLYGON_COIN } from "../../support/contracts.ts";
 import { network } from "../../support/named-network.ts";

@@ -2,7 +2,7 @@
 // merchant's one address serves them all and less or more than asked is credited only where an invoice is alone.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
-import { assetOn } from "../../../src/chains/networks.ts";
+import { assetOn } from "../../../src/chains/registry/networks.ts";
 import { network } from "../../support/named-network.ts";
 import {
   type Invoice,

@@ -3,7 +3,7 @@
 // have amounts that are far apart.
 import { encodeFunctionData, getAddress, parseAbi } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { assetOn } from "../../../src/chains/networks.ts";
+import { assetOn } from "../../../src/chains/registry/networks.ts";
 import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";
 import { dataOf, install, installToken, MULTICALL } from "../../support/contracts.ts";
 import { network } from "../../support/named-network.ts";

@@ -2,7 +2,7 @@
 // again, transactions mined elsewhere, forgotten, replaced, failed, or with other effects in another block. Two merchants, tokens and the coin.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { shopApi } from "../../../scripts/demo-story/shop.ts";
-import { assetOn } from "../../../src/chains/networks.ts";
+import { assetOn } from "../../../src/chains/registry/networks.ts";
 import { ADDRESSES, SHARED_ADDRESS } from "../../simulation/detection/reorg-shop.ts";
 import { type Anvil, startAnvil } from "../../support/anvil.ts";
 import { dataOf, install, installToken, MULTICALL } from "../../support/contracts.ts";

@@ -1,6 +1,6 @@
 // A story of the simulator of reorgs on anvil: tokens are paid by a contract that does in each block what the story says, coins by plain transactions,
 // and a branch that wins again is the same blocks, mined anew from what made them.
-import { assetOn, type Network } from "../../../src/chains/networks.ts";
+import { assetOn, type Network } from "../../../src/chains/registry/networks.ts";
 import {
   type Block,
   chainOf,

@@ -17,7 +17,7 @@ import {
   startShop as startShopAlone,
 } from "../../../scripts/demo-story/shop.ts";
 import { until as untilAlone } from "../../../scripts/demo-story/until.ts";
-import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
+import { decodeBase58check, encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
 import { parseUnits } from "../../../src/lib/money.ts";
 import type { CoreNode } from "../../support/core-node.ts";
 

@@ -1,7 +1,7 @@
 // Plays a story of the simulator of reorgs (test/simulation/detection/reorg-plan.ts) on a real chain: its invoices are a shop's, its transactions are
 // signed, and each of its branches is mined, undone and mined again, as the story says. In the end the shop must say what the last chain says.
 import { expect } from "vitest";
-import { assetOn, type Network } from "../../../src/chains/networks.ts";
+import { assetOn, type Network } from "../../../src/chains/registry/networks.ts";
 import { formatUnits } from "../../../src/lib/money.ts";
 import {
   type Block,

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import * as z from "zod";
 import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
 import { payDue } from "../../../scripts/demo-story/pay-due.ts";
-import { assetOn } from "../../../src/chains/networks.ts";
+import { assetOn } from "../../../src/chains/registry/networks.ts";
 import { network } from "../../support/named-network.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { type PaymentMethod, POLL_SECONDS, SEEN_WITHIN_MS, type Shop, startShop, until } from "../detection/harness.ts";

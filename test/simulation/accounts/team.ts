@@ -2,9 +2,9 @@
 // few lines here: it hands the operation to `runOnce`, or simply runs it, as the Worker's does.
 
 import type { Invitation } from "../../../src/accounts/invitations/invitation.ts";
+import type { Role } from "../../../src/accounts/roles/roles.ts";
 import type { TeamDependencies } from "../../../src/accounts/teams/change-team.ts";
 import type { Seat } from "../../../src/accounts/teams/member.ts";
-import type { Role } from "../../../src/accounts/teams/roles.ts";
 import type { User } from "../../../src/accounts/users/user.ts";
 import { type MemberId, type MerchantId, makeId, type UserId } from "../../../src/lib/ids.ts";
 import type { Result } from "../../../src/lib/result.ts";

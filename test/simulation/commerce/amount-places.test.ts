@@ -1,9 +1,9 @@
 // The amounts of one address, given to the invoices of several merchants, kept, released, looked up and taken over by an object that knows nothing,
 // at prices that meet and have few candidates, at and around each end: every answer is the one of a model that looks at all that is held.
 import { expect, it } from "vitest";
+import { pairOf } from "../../../src/chains/registry/pair.ts";
 import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
 import type { AmountRequest, StandingAmount } from "../../../src/commerce/amounts/amount-request.ts";
-import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
 import { PROVEN, type Sharing, UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
 import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/lib/time.ts";

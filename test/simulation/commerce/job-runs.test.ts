@@ -1,8 +1,8 @@
 // Jobs that do a part of their work in each run: one less than a run takes, exactly as much, one more, and several runs' worth. Everything gets its turn,
 // whatever fails beside it, and a payment gets its price within the hour or not at all.
 import { expect, it } from "vitest";
+import { pairOf } from "../../../src/chains/registry/pair.ts";
 import { releaseAmounts } from "../../../src/commerce/amounts/release-amounts.ts";
-import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { pricePayments } from "../../../src/detection/matching/price-payments.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";

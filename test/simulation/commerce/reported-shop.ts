@@ -1,10 +1,11 @@
 // A shop with a history of its own, drawn from a seed: it begins near a change of the clocks, and each act is one operation of the service.
+
+import { type Pair, pairOf } from "../../../src/chains/registry/pair.ts";
+import type { InvoiceFile } from "../../../src/commerce/invoice-records/invoice.ts";
 import { addPaymentMethod, type PickDependencies } from "../../../src/commerce/invoices/add-payment-method.ts";
 import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
-import type { InvoiceFile } from "../../../src/commerce/invoices/invoice.ts";
-import { type Pair, pairOf } from "../../../src/commerce/invoices/payment-method.ts";
 import { refreshInvoice } from "../../../src/commerce/invoices/refresh-invoice.ts";
 import { resolveInvoice } from "../../../src/commerce/invoices/resolve-invoice.ts";
 import type { ChainObservation } from "../../../src/commerce/payments/chain-observation.ts";

@@ -1,8 +1,11 @@
 // A merchant with one direct and one xpub wallet, and clients that run the real operations on them: what the campaigns over invoices and
 // wallets share. A route is a few lines here: it reads, then hands the operation to `runOnce`, as the Worker's does.
 
+import { type Pair, pairOf } from "../../../src/chains/registry/pair.ts";
 import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
 import { type AmountPlace, placeName } from "../../../src/commerce/amounts/amount-place.ts";
+import { fileOf } from "../../../src/commerce/invoice-records/invoice.ts";
+import { selectInvoiceRow } from "../../../src/commerce/invoice-records/store.ts";
 import { addPaymentMethod, type PickDependencies } from "../../../src/commerce/invoices/add-payment-method.ts";
 import {
   createFacts,
@@ -10,15 +13,12 @@ import {
   createReads,
   type NewInvoice,
 } from "../../../src/commerce/invoices/create-invoice.ts";
-import { fileOf } from "../../../src/commerce/invoices/invoice.ts";
-import { type Pair, pairOf } from "../../../src/commerce/invoices/payment-method.ts";
-import { selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
+import { type MacKeys, signRow } from "../../../src/commerce/wallet-records/row-mac.ts";
+import { selectLiveWallet } from "../../../src/commerce/wallet-records/store.ts";
+import { type Wallet, walletMacSubject } from "../../../src/commerce/wallet-records/wallet.ts";
 import { Allocations } from "../../../src/commerce/wallets/allocations.ts";
 import { deleteWallet } from "../../../src/commerce/wallets/delete-wallet.ts";
 import { parseExtendedKey } from "../../../src/commerce/wallets/extended-key.ts";
-import { type MacKeys, signRow } from "../../../src/commerce/wallets/row-mac.ts";
-import { selectLiveWallet } from "../../../src/commerce/wallets/store.ts";
-import { type Wallet, walletMacSubject } from "../../../src/commerce/wallets/wallet.ts";
 import type { MerchantId, WalletId } from "../../../src/lib/ids.ts";
 import { SECOND_MS } from "../../../src/lib/time.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";

@@ -1,9 +1,9 @@
 // Invoices of any worth that are paid in parts by any number of quotes: parts that are a whole are worth the whole, however their quotes round, and a
 // part that is missing is missing, up to a micro-unit for each quote but the first.
 import { expect, it } from "vitest";
-import type { Quote } from "../../../src/commerce/invoices/quotes.ts";
-import { covers, type PricedMethod, totalValueOf } from "../../../src/commerce/invoices/value.ts";
 import type { CreditedPayment } from "../../../src/commerce/payments/payment.ts";
+import type { Quote } from "../../../src/commerce/quotes/quotes.ts";
+import { covers, type PricedMethod, totalValueOf } from "../../../src/commerce/settlement/value.ts";
 import { Dice } from "../../support/dice.ts";
 import { asking, BTC, paymentOf, quoteOf, USDT } from "../../support/invoice-facts.ts";
 import { CAMPAIGN_LIMIT_MS, campaignSeeds, eachSeed, schedulesOf } from "../engine/campaign.ts";

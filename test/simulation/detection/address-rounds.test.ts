@@ -3,10 +3,10 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { selectCheckout } from "../../../src/checkout/pay/store.ts";
-import { fileOf } from "../../../src/commerce/invoices/invoice.ts";
+import { fileOf } from "../../../src/commerce/invoice-records/invoice.ts";
+import { selectInvoiceRow } from "../../../src/commerce/invoice-records/store.ts";
 import { invoiceBodyOf } from "../../../src/commerce/invoices/invoice-body.ts";
 import { settlementChange } from "../../../src/commerce/invoices/settle-invoice.ts";
-import { selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
 import { type InvoiceId, makeId } from "../../../src/lib/ids.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";

@@ -1,8 +1,8 @@
 // A fault at each storage call that applying an observation makes, one after the other: it is then committed or reports that it is not, and
 // applying it again leaves the same state as without the fault.
 import { expect, it } from "vitest";
-import type { Network } from "../../../src/chains/networks.ts";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import type { Network } from "../../../src/chains/registry/networks.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import type { ChainObservation } from "../../../src/commerce/payments/chain-observation.ts";
 import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { selectAddressOwners } from "../../../src/detection/matching/store.ts";

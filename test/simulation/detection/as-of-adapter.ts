@@ -1,17 +1,17 @@
 // The adapter between the facts and the service: how a fact is written into storage at its time, and how the chain is read. Only this file knows
 // the tables. Quotes are written as they were asked, whoever reads the page, so that they are facts of every schedule.
 import { eq } from "drizzle-orm";
-import { networkNamed } from "../../../src/chains/networks.ts";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import { networkNamed } from "../../../src/chains/registry/networks.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
 import { beginWatch } from "../../../src/commerce/cursors/store.ts";
+import type { InvoiceFile } from "../../../src/commerce/invoice-records/invoice.ts";
+import { insertInvoice, insertTimelineItem, putMethod } from "../../../src/commerce/invoice-records/store.ts";
 import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
-import type { InvoiceFile } from "../../../src/commerce/invoices/invoice.ts";
-import { activeMethod } from "../../../src/commerce/invoices/payment-method.ts";
 import { refreshInvoice } from "../../../src/commerce/invoices/refresh-invoice.ts";
-import { insertInvoice, insertTimelineItem, putMethod } from "../../../src/commerce/invoices/store.ts";
+import { activeMethod } from "../../../src/commerce/payment-methods/payment-method.ts";
 import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { type MerchantId, makeId, newUlid } from "../../../src/lib/ids.ts";
 import type { Result } from "../../../src/lib/result.ts";

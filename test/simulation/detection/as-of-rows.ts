@@ -1,7 +1,7 @@
 // Rows of a history's facts.
-import type { Invoice } from "../../../src/commerce/invoices/invoice.ts";
-import { type MacKeys, signRow } from "../../../src/commerce/wallets/row-mac.ts";
-import { type Wallet, walletMacSubject } from "../../../src/commerce/wallets/wallet.ts";
+import type { Invoice } from "../../../src/commerce/invoice-records/invoice.ts";
+import { type MacKeys, signRow } from "../../../src/commerce/wallet-records/row-mac.ts";
+import { type Wallet, walletMacSubject } from "../../../src/commerce/wallet-records/wallet.ts";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import { CHAINS, type History, type InvoiceFact, monitorUntilMs, SHARED_ADDRESS, START_MS } from "./as-of-facts.ts";
 

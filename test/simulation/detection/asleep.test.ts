@@ -2,7 +2,7 @@
 // The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
-import { closingOf } from "../../../src/commerce/invoices/closing.ts";
+import { closingOf } from "../../../src/commerce/settlement/closing.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";

@@ -1,7 +1,7 @@
 // A source that reads whole blocks, and is far behind: a pass ends once it has used up its statements and the next one goes on, addresses that another
 // source left behind are read in pieces that a source answers, and blocks of which it has no balances are named in the log, but not each.
 import { describe, expect, it } from "vitest";
-import type { ChainClient } from "../../../src/chains/chain-client.ts";
+import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { withMeter } from "../../../src/platform/db/client.ts";
 import { Meter } from "../../../src/platform/db/meter.ts";
 import { stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";

@@ -1,7 +1,7 @@
 // A tree of blocks as a chain grows one: branches that win and lose, transactions that are mined again elsewhere, in another place of
 // another block, that do something else there, that are replaced, evicted, reverted or forgotten. What nodes report at a moment is a `View`; the
 // last one is the final chain.
-import type { BlockRef } from "../../../src/chains/transfer.ts";
+import type { BlockRef } from "../../../src/chains/sources/transfer.ts";
 import type { Dice } from "../../support/dice.ts";
 
 /** What a transaction pays to one of our addresses. */

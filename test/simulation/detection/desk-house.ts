@@ -3,7 +3,7 @@
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import type { Payment, StoredPayment } from "../../../src/commerce/payments/payment.ts";
 import { selectPaymentFile } from "../../../src/commerce/payments/store.ts";
-import type { MacKeys } from "../../../src/commerce/wallets/row-mac.ts";
+import type { MacKeys } from "../../../src/commerce/wallet-records/row-mac.ts";
 import type { Claim, ClaimOutcome } from "../../../src/detection/claims/claim.ts";
 import { type ClaimDependencies, claimPayment, readStanding } from "../../../src/detection/claims/claim-payment.ts";
 import { type LookUpDependencies, lookUpPayment } from "../../../src/detection/resolutions/look-up-payment.ts";

@@ -1,9 +1,9 @@
 // What else reads transfers has a budget as well: sources read by address, ranges that are read again, look-ups of one transaction, and the recheck of
 // open payments.
 import { describe, expect, it } from "vitest";
-import { lookTransaction } from "../../../src/detection/watchers/look-transaction.ts";
-import { lookUpTransaction } from "../../../src/detection/watchers/look-up-transaction.ts";
-import { WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
+import { lookTransaction } from "../../../src/detection/passes/look-transaction.ts";
+import { lookUpTransaction } from "../../../src/detection/passes/look-up-transaction.ts";
+import { WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
 import { network } from "../../support/named-network.ts";
 import { FloodWorld, floodOf, HONEST, honestPayment, invoiceAt } from "./flood-world.ts";

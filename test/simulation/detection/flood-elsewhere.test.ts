@@ -1,7 +1,7 @@
 // A flood that another source than the first shows, or that the first one left behind: each way of reading it keeps to the statements of a pass, lets
 // the cursor go on, and credits what honest customers pay beside it.
 import { describe, expect, it } from "vitest";
-import type { ChainClient } from "../../../src/chains/chain-client.ts";
+import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { ASKED_UNITS, FloodWorld, floodOf, HONEST, honestPayment } from "./flood-world.ts";
 import { SHARED_ADDRESS, START_MS } from "./reorg-shop.ts";

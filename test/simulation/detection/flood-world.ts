@@ -1,11 +1,12 @@
 // A watcher that really applies what it finds, on a database that ends a pass at D1's limit of statements. One block has thousands of transfers to
 // an address that many merchants hold; an honest shop is paid beside them.
-import type { ChainClient } from "../../../src/chains/chain-client.ts";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
-import type { Network, NetworkName } from "../../../src/chains/networks.ts";
+
+import type { Network, NetworkName } from "../../../src/chains/registry/networks.ts";
+import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
+import { type WatchDependencies, WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import { runPass } from "../../../src/detection/watchers/watch-network.ts";
-import { type WatchDependencies, WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
 import { makeId, newUlid } from "../../../src/lib/ids.ts";
 import { DAY_MS } from "../../../src/lib/time.ts";
 import { openDb } from "../../../src/platform/db/client.ts";

@@ -1,7 +1,7 @@
 // A fork of any depth, after steps of any length: reading goes back to the last step below it and not further, a payment whose block stands stays as it
 // is, however many there are and whoever is still paid there, and one whose block is gone leaves it. The watcher is recreated before each pass.
 import { expect, it } from "vitest";
-import { walkBackBlocks } from "../../../src/detection/watchers/cursor-plan.ts";
+import { walkBackBlocks } from "../../../src/detection/passes/cursor-plan.ts";
 import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";

@@ -1,8 +1,8 @@
 // Looks and invoices that are as full as they may be, and one less and one more: of what has no room nothing is lost, nothing is held in memory that a
 // Worker has no room for, and no cursor passes it.
 import { expect, it } from "vitest";
-import type { Transfer } from "../../../src/chains/transfer.ts";
-import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
+import { pairOf } from "../../../src/chains/registry/pair.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { MOST_BY_RULES, MOST_EVER_BY_RULES } from "../../../src/commerce/payments/payment.ts";
 import { type Applied, applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";

@@ -1,5 +1,5 @@
 // Whether a user hears of what became of the rests that they assigned, in the simulation of growth.
-import { explainerMark } from "../../../src/chains/transfer.ts";
+import { explainerMark } from "../../../src/chains/sources/transfer.ts";
 import type { Lab, Row } from "../engine/lab.ts";
 import type { Verdict, World } from "../engine/world.ts";
 import { ETHER, type Order, orderOf, shared } from "./payments-till.ts";

@@ -3,15 +3,15 @@
 // is credited only where one invoice asked for exactly that. A block may be replaced by one with some of its transactions, which are found by a look at
 // the block or at the rows.
 import { eq } from "drizzle-orm";
+import { pairOf } from "../../../src/chains/registry/pair.ts";
 import {
   type BlockRef,
   explainerMark,
   growthIdentity,
   type Transfer,
   transferKey,
-} from "../../../src/chains/transfer.ts";
+} from "../../../src/chains/sources/transfer.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
-import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
 import { paymentColumns, selectPaymentFile } from "../../../src/commerce/payments/store.ts";
 import { applyTransfers, type Findings, type SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";

@@ -3,7 +3,7 @@
 // watcher and its clients are recreated before each pass.
 
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
-import { closingOf } from "../../../src/commerce/invoices/closing.ts";
+import { closingOf } from "../../../src/commerce/settlement/closing.ts";
 import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource, type ItemFault, type Sent } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";

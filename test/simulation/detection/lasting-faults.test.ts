@@ -3,8 +3,8 @@
 // each pass.
 import { describe, expect, it } from "vitest";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
-import { closingOf } from "../../../src/commerce/invoices/closing.ts";
-import type { WatchDependencies } from "../../../src/detection/watchers/watch-pass.ts";
+import { closingOf } from "../../../src/commerce/settlement/closing.ts";
+import type { WatchDependencies } from "../../../src/detection/passes/watch-pass.ts";
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";

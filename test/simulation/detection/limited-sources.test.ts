@@ -2,7 +2,7 @@
 // each pass still finds what was paid, and closes no invoice too early.
 import { describe, expect, it } from "vitest";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
-import { closingOf } from "../../../src/commerce/invoices/closing.ts";
+import { closingOf } from "../../../src/commerce/settlement/closing.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";

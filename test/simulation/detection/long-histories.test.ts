@@ -2,7 +2,7 @@
 // pages take, what pays it meanwhile is seen at once, and another source is asked only where the first one does not answer: for pages that never end,
 // or before its invoice ends, then in pieces that even a slow source answers in time. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
-import type { ChainClient, History } from "../../../src/chains/chain-client.ts";
+import type { ChainClient, History } from "../../../src/chains/sources/chain-client.ts";
 import { type Outage, outage } from "../../../src/lib/fetch-text.ts";
 import { err, ok, type Result } from "../../../src/lib/result.ts";
 import { Dice } from "../../support/dice.ts";

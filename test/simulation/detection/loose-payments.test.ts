@@ -1,10 +1,10 @@
 // The statement that ends the recheck of payments without an invoice does what an observation of each would do.
 import { expect, it } from "vitest";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { type ChainHeights, paymentAfter } from "../../../src/commerce/payments/chain-observation.ts";
 import type { Payment } from "../../../src/commerce/payments/payment.ts";
 import { listOf } from "../../../src/detection/matching/store.ts";
-import { finishLoosePayments } from "../../../src/detection/watchers/open-payments/store.ts";
+import { finishLoosePayments } from "../../../src/detection/passes/open-payments/store.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { network } from "../../support/named-network.ts";
 import { randomFrom } from "../../support/random.ts";

@@ -1,11 +1,11 @@
 // Stores a situation as the service would have, has its transfer read, and tells what was stored of it.
-import { networkNamed } from "../../../src/chains/networks.ts";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import { networkNamed } from "../../../src/chains/registry/networks.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
-import { activeMethod } from "../../../src/commerce/invoices/payment-method.ts";
-import { insertInvoice, putMethod } from "../../../src/commerce/invoices/store.ts";
-import { type MacKeys, signRow } from "../../../src/commerce/wallets/row-mac.ts";
-import { type Wallet, walletMacSubject } from "../../../src/commerce/wallets/wallet.ts";
+import { insertInvoice, putMethod } from "../../../src/commerce/invoice-records/store.ts";
+import { activeMethod } from "../../../src/commerce/payment-methods/payment-method.ts";
+import { type MacKeys, signRow } from "../../../src/commerce/wallet-records/row-mac.ts";
+import { type Wallet, walletMacSubject } from "../../../src/commerce/wallet-records/wallet.ts";
 import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { type MerchantId, makeId, newUlid } from "../../../src/lib/ids.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";

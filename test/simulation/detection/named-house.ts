@@ -1,9 +1,9 @@
 // A chain with blocks that come and go, one or two sources of any quality, an operator who pauses and resumes the network and has ranges read
 // again, and transactions that payers and merchants name.
-import type { BlockRef } from "../../../src/chains/transfer.ts";
+import type { BlockRef } from "../../../src/chains/sources/transfer.ts";
 import { endRange, requestRange, setPause } from "../../../src/detection/networks/change-network.ts";
-import { lookTransaction } from "../../../src/detection/watchers/look-transaction.ts";
-import { lookUpTransaction } from "../../../src/detection/watchers/look-up-transaction.ts";
+import { lookTransaction } from "../../../src/detection/passes/look-transaction.ts";
+import { lookUpTransaction } from "../../../src/detection/passes/look-up-transaction.ts";
 import { wakeWatchers } from "../../../src/detection/watchers/wake-watchers.ts";
 import { type MerchantId, makeId, newUlid, type UserId } from "../../../src/lib/ids.ts";
 import { err, ok } from "../../../src/lib/result.ts";

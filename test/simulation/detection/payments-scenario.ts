@@ -1,10 +1,11 @@
 // Several watchers, a claim, a reader, the sweep and a cancellation at once over the same invoices, while storage and the Workers fail under
 // them: then a payment leaves its block, and is mined again. Whichever was first, in the end each transfer is credited once, to the right invoice.
-import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
+
+import { pairOf } from "../../../src/chains/registry/pair.ts";
+import { type Transfer, transferKey } from "../../../src/chains/sources/transfer.ts";
 import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
-import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
 import { type RefreshDependencies, refreshInvoice } from "../../../src/commerce/invoices/refresh-invoice.ts";
 import type { ChainObservation } from "../../../src/commerce/payments/chain-observation.ts";
 import type { ApplyDependencies, Findings } from "../../../src/detection/matching/apply-transfers.ts";

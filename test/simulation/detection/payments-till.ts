@@ -2,12 +2,12 @@
 import { AmountAllocations } from "../../../src/commerce/amounts/amount-allocations.ts";
 import { type AmountPlace, placeName } from "../../../src/commerce/amounts/amount-place.ts";
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
-import type { Invoice } from "../../../src/commerce/invoices/invoice.ts";
-import { activeMethod } from "../../../src/commerce/invoices/payment-method.ts";
+import type { Invoice } from "../../../src/commerce/invoice-records/invoice.ts";
+import { insertInvoice, insertTimelineItem, putMethod } from "../../../src/commerce/invoice-records/store.ts";
 import type { RefreshDependencies } from "../../../src/commerce/invoices/refresh-invoice.ts";
-import { insertInvoice, insertTimelineItem, putMethod } from "../../../src/commerce/invoices/store.ts";
-import { type MacKeys, signRow } from "../../../src/commerce/wallets/row-mac.ts";
-import { walletMacSubject } from "../../../src/commerce/wallets/wallet.ts";
+import { activeMethod } from "../../../src/commerce/payment-methods/payment-method.ts";
+import { type MacKeys, signRow } from "../../../src/commerce/wallet-records/row-mac.ts";
+import { walletMacSubject } from "../../../src/commerce/wallet-records/wallet.ts";
 import type { ApplyDependencies } from "../../../src/detection/matching/apply-transfers.ts";
 import { type InvoiceId, type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/lib/time.ts";

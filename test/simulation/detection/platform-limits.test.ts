@@ -1,10 +1,10 @@
 // A block pays more invoices than one invocation may ask D1 about: each pass ends at its limit for real, and the next one goes on where it ended.
 import { beforeAll, describe, expect, it } from "vitest";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import type { Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
+import { type WatchDependencies, WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import { runPass } from "../../../src/detection/watchers/watch-network.ts";
-import { type WatchDependencies, WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
 import { makeId, newUlid } from "../../../src/lib/ids.ts";
 import { DAY_MS } from "../../../src/lib/time.ts";
 import { Dice } from "../../support/dice.ts";

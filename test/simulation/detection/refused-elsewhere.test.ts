@@ -1,6 +1,6 @@
 // What one source refuses is asked of another: addresses, single transactions, and whether the source itself has failed.
 import { describe, expect, it } from "vitest";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";

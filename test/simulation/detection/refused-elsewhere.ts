@@ -3,7 +3,7 @@
 // bounded number of passes. The watcher is made anew before each pass.
 
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
-import { closingOf } from "../../../src/commerce/invoices/closing.ts";
+import { closingOf } from "../../../src/commerce/settlement/closing.ts";
 import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource, type ItemFault } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";

@@ -1,7 +1,7 @@
 // Watchers broken on purpose: each does something that looks right and passes a plain test, and the simulator must catch it.
-import type { ChainClient } from "../../../src/chains/chain-client.ts";
-import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
-import type { WatchDependencies } from "../../../src/detection/watchers/watch-pass.ts";
+import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
+import { type Transfer, transferKey } from "../../../src/chains/sources/transfer.ts";
+import type { WatchDependencies } from "../../../src/detection/passes/watch-pass.ts";
 import { ok } from "../../../src/lib/result.ts";
 import type { ReorgShop } from "./reorg-shop.ts";
 import type { Variant } from "./reorgs.ts";

@@ -1,6 +1,7 @@
 // What a seed of the simulator of reorgs plans: invoices, payments to them, and trees of blocks.
-import type { ChainSourceKind } from "../../../src/chains/chain-sources.ts";
-import { assetOn, type Network, type NetworkName, networkNamed } from "../../../src/chains/networks.ts";
+
+import { assetOn, type Network, type NetworkName, networkNamed } from "../../../src/chains/registry/networks.ts";
+import type { ChainSourceKind } from "../../../src/chains/sources/chain-sources.ts";
 import { makeId } from "../../../src/lib/ids.ts";
 import { DAY_MS } from "../../../src/lib/time.ts";
 import type { Dice } from "../../support/dice.ts";

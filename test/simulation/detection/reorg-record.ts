@@ -1,7 +1,7 @@
 // What a watcher was shown, and what it had stored after each pass: payments whose facts change must change openly, keep what they were as
 // evidence, and count from a time at which somebody showed exactly that.
-import { assetOn, type Network } from "../../../src/chains/networks.ts";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import { assetOn, type Network } from "../../../src/chains/registry/networks.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { formatUnits } from "../../../src/lib/money.ts";
 import { chainOf, type Output, type Tree } from "./chain-tree.ts";
 import type { Row } from "./reorg-shop.ts";

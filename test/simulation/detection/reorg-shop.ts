@@ -3,12 +3,12 @@
 
 import { putAmount } from "../../../src/commerce/amounts/store.ts";
 import { beginWatch } from "../../../src/commerce/cursors/store.ts";
-import type { Invoice } from "../../../src/commerce/invoices/invoice.ts";
-import { activeMethod } from "../../../src/commerce/invoices/payment-method.ts";
-import { parseQuotes, printQuotes } from "../../../src/commerce/invoices/quotes.ts";
-import { insertInvoice, insertTimelineItem, putMethod } from "../../../src/commerce/invoices/store.ts";
-import { type MacKeys, signRow } from "../../../src/commerce/wallets/row-mac.ts";
-import { type Wallet, walletMacSubject } from "../../../src/commerce/wallets/wallet.ts";
+import type { Invoice } from "../../../src/commerce/invoice-records/invoice.ts";
+import { insertInvoice, insertTimelineItem, putMethod } from "../../../src/commerce/invoice-records/store.ts";
+import { activeMethod } from "../../../src/commerce/payment-methods/payment-method.ts";
+import { parseQuotes, printQuotes } from "../../../src/commerce/quotes/quotes.ts";
+import { type MacKeys, signRow } from "../../../src/commerce/wallet-records/row-mac.ts";
+import { type Wallet, walletMacSubject } from "../../../src/commerce/wallet-records/wallet.ts";
 import { type InvoiceId, type MerchantId, makeId, type WalletId } from "../../../src/lib/ids.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
 import { batch } from "../../../src/platform/db/batch.ts";

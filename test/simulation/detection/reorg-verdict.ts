@@ -1,5 +1,5 @@
 // Whether the state that a watcher left in the end is what the final chain says.
-import { assetOn, type Network } from "../../../src/chains/networks.ts";
+import { assetOn, type Network } from "../../../src/chains/registry/networks.ts";
 import { formatUnits } from "../../../src/lib/money.ts";
 import { recountProblem, recountTables } from "../../support/report-recount.ts";
 import { parseData, STORED_DATA } from "../../support/stored-data.ts";

@@ -1,13 +1,14 @@
 // One tree, watched: a shop's invoices are paid on a chain that grows and reorganizes; the real pass reads it through good and bad sources,
 // sometimes crashes between two awaits, and the sweep runs. In the end the sources are honest, the chain is deep and time passes: the stored
 // state must then be what the model computes from the final chain alone.
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
-import type { Network } from "../../../src/chains/networks.ts";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+
+import type { Network } from "../../../src/chains/registry/networks.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
+import { type WatchDependencies, WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import { runPass } from "../../../src/detection/watchers/watch-network.ts";
-import { type WatchDependencies, WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
 import { newUlid } from "../../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { Dice } from "../../support/dice.ts";

@@ -1,10 +1,10 @@
 // A second source is asked before an invoice may expire, and for what the first one refuses. If it is slow, partial or on another branch,
 // each address is delayed by itself, by minutes at most, and by a bounded part of each pass. The watcher is recreated before each pass.
 import { describe, expect, it } from "vitest";
-import type { NetworkName } from "../../../src/chains/networks.ts";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import type { NetworkName } from "../../../src/chains/registry/networks.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
-import { closingOf } from "../../../src/commerce/invoices/closing.ts";
+import { closingOf } from "../../../src/commerce/settlement/closing.ts";
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";

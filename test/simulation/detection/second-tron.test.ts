@@ -1,6 +1,6 @@
 // TronGrid as the second source: an address with more payments than one reading covers, and answers that take seconds.
 import { expect, it } from "vitest";
-import type { ChainClient } from "../../../src/chains/chain-client.ts";
+import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
 import { addressOfHex } from "../../../src/chains/tron/tron-hex.ts";
 import { trongridClient } from "../../../src/chains/tron/trongrid-client.ts";
 import { FakeTronGrid } from "../../support/fake-trongrid.ts";

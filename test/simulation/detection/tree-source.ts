@@ -7,9 +7,9 @@ import type {
   Lookup,
   LookupRequest,
   ScanRange,
-} from "../../../src/chains/chain-client.ts";
-import type { ChainSourceKind } from "../../../src/chains/chain-sources.ts";
-import type { BlockRef, Transfer } from "../../../src/chains/transfer.ts";
+} from "../../../src/chains/sources/chain-client.ts";
+import type { ChainSourceKind } from "../../../src/chains/sources/chain-sources.ts";
+import type { BlockRef, Transfer } from "../../../src/chains/sources/transfer.ts";
 import { type Outage, outage } from "../../../src/lib/fetch-text.ts";
 import { err, ok, type Result } from "../../../src/lib/result.ts";
 import type { Dice } from "../../support/dice.ts";

@@ -1,7 +1,7 @@
 // Merchants take turns at what a pass may ask for, however few of its requests a source answers in time: none gets a second turn before each of the
 // others had its first one. And a pass looks through so many of a merchant's activations that the place of an address says when it is read.
 import { expect, it } from "vitest";
-import { asksInTurn, PLACES, placeInRing, type Queue } from "../../../src/detection/watchers/turns/turn.ts";
+import { asksInTurn, PLACES, placeInRing, type Queue } from "../../../src/detection/passes/turns/turn.ts";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";

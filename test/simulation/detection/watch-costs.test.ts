@@ -1,8 +1,8 @@
 // What a calm pass costs: how much it asks of its first source, what of the others, and how many statements of D1 it takes. Operators pay for each
 // request and each statement, and public sources answer only so many. Nothing fails here, and no invoice ends unless a history says so.
 import { expect, it } from "vitest";
-import type { ScanRange } from "../../../src/chains/chain-client.ts";
-import type { NetworkName } from "../../../src/chains/networks.ts";
+import type { NetworkName } from "../../../src/chains/registry/networks.ts";
+import type { ScanRange } from "../../../src/chains/sources/chain-client.ts";
 import { withMeter } from "../../../src/platform/db/client.ts";
 import { Meter } from "../../../src/platform/db/meter.ts";
 import { Dice } from "../../support/dice.ts";

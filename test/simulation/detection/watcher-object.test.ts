@@ -1,10 +1,10 @@
 // The watcher's object, in any history of rings, wakes, activations, ends, pauses, slow sources, evictions and deaths: while something is watched it
 // asks its sources at the network's pace, neither more rarely nor more often, and once nothing is it stops.
 import { afterEach, expect, it } from "vitest";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { pauseWatch, resumeWatch } from "../../../src/commerce/cursors/store.ts";
+import type { WatchDependencies } from "../../../src/detection/passes/watch-pass.ts";
 import { NetworkWatcher } from "../../../src/detection/watchers/network-watcher.ts";
-import type { WatchDependencies } from "../../../src/detection/watchers/watch-pass.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { Dice } from "../../support/dice.ts";

@@ -2,9 +2,9 @@
 // what the final chain says, whatever was lost on the way. Transfers are applied by a few lines that keep the real protocol's promise: an
 // observation is committed as a whole or fails, and the number of a payment's next event is the lock.
 import { and, eq, sql } from "drizzle-orm";
-import type { ChainClient } from "../../../src/chains/chain-client.ts";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
-import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
+import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
+import { type Transfer, transferKey } from "../../../src/chains/sources/transfer.ts";
 import {
   type ChainObservation,
   newPayment,
@@ -14,8 +14,8 @@ import {
 } from "../../../src/commerce/payments/chain-observation.ts";
 import { putPayment } from "../../../src/commerce/payments/store.ts";
 import type { Applied, Findings } from "../../../src/detection/matching/apply-transfers.ts";
+import { type WatchDependencies, WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import { runPass } from "../../../src/detection/watchers/watch-network.ts";
-import { type WatchDependencies, WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
 import { type Outage, outage } from "../../../src/lib/fetch-text.ts";
 import { derivedId, type InvoiceId, type MerchantId } from "../../../src/lib/ids.ts";
 import { err, ok, type Result } from "../../../src/lib/result.ts";

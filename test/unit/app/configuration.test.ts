@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { configurationFaults, refusesToServe } from "../../../src/app/configuration.ts";
+import { configurationFaults, refusesToServe } from "../../../src/app/configuration/configuration.ts";
 
 const KEY = `k1:${btoa("0123456789abcdef0123456789abcdef")}`;
 const GOOD = {

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ChainClient } from "../../../src/chains/chain-client.ts";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
-import type { ChainSourceKind } from "../../../src/chains/chain-sources.ts";
+import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
+import type { ChainSourceKind } from "../../../src/chains/sources/chain-sources.ts";
 import { type Outage, type OutageKind, outage } from "../../../src/lib/fetch-text.ts";
 import { err, ok, type Result } from "../../../src/lib/result.ts";
 import { RUNS } from "../../support/property-runs.ts";

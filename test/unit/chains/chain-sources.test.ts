@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseChainSources, watchedNetworks } from "../../../src/chains/chain-sources.ts";
-import { NETWORKS } from "../../../src/chains/networks.ts";
+import { NETWORKS } from "../../../src/chains/registry/networks.ts";
+import { parseChainSources, watchedNetworks } from "../../../src/chains/sources/chain-sources.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
 const KIND = { bitcoin: "esplora", evm: "evm-rpc", tron: "tron-rpc" } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { configuredExplorers, parseExplorers } from "../../../src/chains/explorers.ts";
+import { configuredExplorers, parseExplorers } from "../../../src/chains/registry/explorers.ts";
 
 const TRANSACTION = "https://explorer.example/tx/{hash}";
 const ADDRESS = "https://explorer.example:8443/#/address/{address}?tab=all";

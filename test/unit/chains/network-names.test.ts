@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { coinName, networkName } from "../../../dashboard/src/shell/coin-name.ts";
-import { isTestNetwork, NETWORKS } from "../../../src/chains/networks.ts";
+import { isTestNetwork, NETWORKS } from "../../../src/chains/registry/networks.ts";
 
 const TESTS = NETWORKS.filter(({ isTest }) => isTest);
 

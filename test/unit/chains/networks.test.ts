@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { decodeBase58check } from "../../../src/chains/address-text.ts";
+import { decodeBase58check } from "../../../src/chains/encodings/address-text.ts";
 import { checksumAddress } from "../../../src/chains/evm/address.ts";
-import { assetOn, CRYPTO_CODES, NETWORKS, networkNamed } from "../../../src/chains/networks.ts";
+import { assetOn, CRYPTO_CODES, NETWORKS, networkNamed } from "../../../src/chains/registry/networks.ts";
 import { network } from "../../support/named-network.ts";
 
 describe("a network", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
-import { type ChainSourceKind, parseChainSources } from "../../../src/chains/chain-sources.ts";
-import { type Family, NETWORKS, networkNamed } from "../../../src/chains/networks.ts";
-import { openChainClient } from "../../../src/chains/open-chain-client.ts";
+import { openChainClient } from "../../../src/chains/dispatch/open-chain-client.ts";
+import { type Family, NETWORKS, networkNamed } from "../../../src/chains/registry/networks.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
+import { type ChainSourceKind, parseChainSources } from "../../../src/chains/sources/chain-sources.ts";
 
 /** With the family of networks that it serves; the setting decides which kinds a network may have. */
 const KINDS: readonly (readonly [ChainSourceKind, Family])[] = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { assetOn, type NetworkName } from "../../../src/chains/networks.ts";
-import { paymentUri } from "../../../src/chains/payment-uri.ts";
+import { assetOn, type NetworkName } from "../../../src/chains/registry/networks.ts";
+import { paymentUri } from "../../../src/chains/registry/payment-uri.ts";
 import { network } from "../../support/named-network.ts";
 
 function uri(name: NetworkName, code: string, address: string, amountUnits: bigint | null, label?: string): string {

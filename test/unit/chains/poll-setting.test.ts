@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parsePollSeconds } from "../../../src/chains/poll-setting.ts";
+import { parsePollSeconds } from "../../../src/chains/sources/poll-setting.ts";
 
 describe("POLL_SECONDS", () => {
   it.each([undefined, "", " "])("%j leaves every network at its own interval", (text) => {

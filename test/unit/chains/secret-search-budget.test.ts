@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { encodeBase58check } from "../../../src/chains/address-text.ts";
-import { ChecksumBudget } from "../../../src/chains/checksum-budget.ts";
-import { containsSecret, FREE_TEXT, WALLET_FIELDS } from "../../../src/chains/secret-material.ts";
+import { encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
+import { ChecksumBudget } from "../../../src/chains/secrets/checksum-budget.ts";
+import { containsSecret, FREE_TEXT, WALLET_FIELDS } from "../../../src/chains/secrets/secret-material.ts";
 import { LIMITS } from "../../../src/lib/limits.ts";
 import type { Json } from "../../../src/lib/typed-json.ts";
 import { RUNS } from "../../support/property-runs.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { NETWORKS } from "../../../src/chains/networks.ts";
-import { transactionHash } from "../../../src/chains/transaction-hash.ts";
+import { NETWORKS } from "../../../src/chains/registry/networks.ts";
+import { transactionHash } from "../../../src/chains/registry/transaction-hash.ts";
 import { network } from "../../support/named-network.ts";
 
 const BARE = "5C504ED432CB51138BCF09AA5E8A410DD4A1E204EF84BFED1BE16DFBA1B22060";

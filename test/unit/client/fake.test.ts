@@ -13,8 +13,8 @@ import { amountsFor, pairNamed, priceUnits, rateOf } from "../../../client/testi
 import { filled } from "../../../client/testing/refusal.ts";
 import { SCHEMAS } from "../../../client/testing/tables.ts";
 import { FakeEdgetill } from "../../../client/testing.ts";
-import { NETWORKS } from "../../../src/chains/networks.ts";
-import { candidateUnits, plainUnits, saltCapacity } from "../../../src/commerce/invoices/direct-amount.ts";
+import { NETWORKS } from "../../../src/chains/registry/networks.ts";
+import { candidateUnits, plainUnits, saltCapacity } from "../../../src/commerce/amounts/direct-amount.ts";
 import { dustLimitUnits } from "../../../src/commerce/payments/dust.ts";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import { quoteRate, unitsFor } from "../../../src/rates/quote.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Merchant } from "../../../dashboard/src/api/operations.ts";
 import { stepsFor, takenSteps } from "../../../dashboard/src/home/steps.ts";
 import { snippets } from "../../../dashboard/src/welcome/snippets.ts";
-import { ROLE_PERMISSIONS } from "../../../src/accounts/teams/roles.ts";
+import { ROLE_PERMISSIONS } from "../../../src/accounts/roles/roles.ts";
 
 describe("the first steps", () => {
   test.each([

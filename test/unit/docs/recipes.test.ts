@@ -1,7 +1,7 @@
 // CONTRIBUTING.md against the repository: what it names exists, and each recipe names every file that its example is in.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { CRYPTO_CODES, NETWORKS } from "../../../src/chains/networks.ts";
+import { CRYPTO_CODES, NETWORKS } from "../../../src/chains/registry/networks.ts";
 import { combine } from "../../../src/rates/quote.ts";
 
 const PAGES = ["CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import manifest from "../../../package.json";
-import { VERSION } from "../../../src/app/version.ts";
+import { VERSION } from "../../../src/app/configuration/version.ts";
 
 const CHANGELOG = readFileSync("CHANGELOG.md", "utf8");
 const released = [...CHANGELOG.matchAll(/^## \[(\d[^\]]*)\] - (\d{4}-\d{2}-\d{2})$/gm)].map(

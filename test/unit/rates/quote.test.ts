@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CRYPTO_CODES } from "../../../src/chains/networks.ts";
+import { CRYPTO_CODES } from "../../../src/chains/registry/networks.ts";
 import { FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { KNOWN_CURRENCIES } from "../../../src/rates/contract.ts";

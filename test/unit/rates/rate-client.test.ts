@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CRYPTO_CODES } from "../../../src/chains/networks.ts";
+import { CRYPTO_CODES } from "../../../src/chains/registry/networks.ts";
 import { FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
 import { coinbaseClient } from "../../../src/rates/coinbase-client.ts";
 import { coingeckoClient } from "../../../src/rates/coingecko-client.ts";

@@ -8,7 +8,7 @@ import { apiKeyBody, apiKeyListBody, newApiKeyBody } from "../../../src/accounts
 import { createApiKey } from "../../../src/accounts/api-keys/create-api-key.ts";
 import { rotateApiKey } from "../../../src/accounts/api-keys/rotate-api-key.ts";
 import { apiKeyKind, hashApiKey, newApiKey } from "../../../src/accounts/auth/api-key.ts";
-import { ROLES } from "../../../src/accounts/teams/roles.ts";
+import { ROLES } from "../../../src/accounts/roles/roles.ts";
 import { newUlid } from "../../../src/lib/ids.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { batch } from "../../../src/platform/db/batch.ts";

@@ -2,8 +2,8 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { type SendDependencies, sendCode } from "../../../src/accounts/sign-in/send-code.ts";
-import { useCode } from "../../../src/accounts/sign-in/use-code.ts";
+import { type SendDependencies, sendCode } from "../../../src/accounts/email-codes/send-code.ts";
+import { useCode } from "../../../src/accounts/email-codes/use-code.ts";
 import { verifySignIn } from "../../../src/accounts/sign-in/verify-sign-in.ts";
 import { sha256Hex } from "../../../src/lib/bytes.ts";
 import { makeId, newOperationId, newUlid } from "../../../src/lib/ids.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ROLES, type Role } from "../../../src/accounts/teams/roles.ts";
+import { ROLES, type Role } from "../../../src/accounts/roles/roles.ts";
 import { seedKey, send } from "../../support/access.ts";
 import { seedPolicy, seedSession } from "../../support/people.ts";
 import { MAY_CHANGE } from "../../support/rank-table.ts";

@@ -5,7 +5,7 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isServing, parseSignUp, SIGN_UP_MODES, signUpOf } from "../../../src/accounts/sign-in/new-accounts.ts";
+import { isServing, parseSignUp, SIGN_UP_MODES, signUpOf } from "../../../src/accounts/email-codes/new-accounts.ts";
 import { makeId } from "../../../src/lib/ids.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";

@@ -3,7 +3,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { ALWAYS_GUARDED, WEAKENINGS } from "../../../src/accounts/protections/weakening.ts";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS, WEAKEN } from "../../../src/accounts/teams/permissions.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS, WEAKEN } from "../../../src/accounts/roles/permissions.ts";
 import { SPECS } from "../../../src/app/app.ts";
 import { makeId, newUlid } from "../../../src/lib/ids.ts";
 import { apiKeys } from "../../../src/platform/db/schema/api-keys.ts";

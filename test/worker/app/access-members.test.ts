@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { ROLES, type Role } from "../../../src/accounts/teams/roles.ts";
+import { ROLES, type Role } from "../../../src/accounts/roles/roles.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
 import { type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../../support/access.ts";
 import { knock, specNamed, UNKNOWN_ULID } from "../../support/access-knock.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { newApiKey } from "../../../src/accounts/auth/api-key.ts";
-import { keyPermissionName, PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
+import { keyPermissionName, PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../../../src/accounts/roles/permissions.ts";
 import { createApp, SPECS } from "../../../src/app/app.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";

@@ -2,7 +2,7 @@
 // user, and of another kind, are answered as ids that nobody has. The same request with the caller's own id does its work, so that no refusal
 // here is one of the permission, the factor or the body.
 import { beforeAll, describe, expect, it } from "vitest";
-import { SECRET_KEY_PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
+import { SECRET_KEY_PERMISSIONS } from "../../../src/accounts/roles/permissions.ts";
 import { SPECS } from "../../../src/app/app.ts";
 import { encodeCursor } from "../../../src/lib/pagination.ts";
 import type { RouteSpec } from "../../../src/platform/http/route.ts";

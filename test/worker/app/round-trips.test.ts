@@ -2,7 +2,7 @@
 // (limiter, rate book) are told apart from those that touch storage.
 import { HDKey } from "@scure/bip32";
 import { beforeAll, describe, expect, it } from "vitest";
-import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
+import { decodeBase58check, encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import { type Answer, type Ask, type Shop, seedKey, seedMerchant, send, sendWith } from "../../support/access.ts";

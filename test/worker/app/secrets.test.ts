@@ -1,7 +1,7 @@
 // Decisions 3: what looks like a private key is refused on every route that takes a body, anywhere in the body, and never shown.
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
-import { SECRET_KEY_PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
+import { SECRET_KEY_PERMISSIONS } from "../../../src/accounts/roles/permissions.ts";
 import { SPECS } from "../../../src/app/app.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";

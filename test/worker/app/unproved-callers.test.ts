@@ -6,7 +6,7 @@ import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import { describe, expect, it } from "vitest";
 import { type PipelineRoute, respond } from "../../../src/accounts/pipeline/pipeline.ts";
-import { FREE_TEXT } from "../../../src/chains/secret-material.ts";
+import { FREE_TEXT } from "../../../src/chains/secrets/secret-material.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { type AppEnv, requestContext } from "../../../src/platform/http/context.ts";
 import { jsonReply, type Reply } from "../../../src/platform/http/reply.ts";

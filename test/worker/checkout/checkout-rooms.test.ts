@@ -3,7 +3,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { networkNamed } from "../../../src/chains/networks.ts";
+import { networkNamed } from "../../../src/chains/registry/networks.ts";
 import { PAGES_PER_INVOICE, PAGES_PER_ROOM } from "../../../src/checkout/live/checkout-room.ts";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";

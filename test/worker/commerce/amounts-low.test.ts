@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { candidateUnits } from "../../../src/commerce/invoices/direct-amount.ts";
+import { candidateUnits } from "../../../src/commerce/amounts/direct-amount.ts";
 import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/lib/time.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";

@@ -1,9 +1,9 @@
 // Amounts on shared addresses while rates move: found, kept, warned about when few, refused when none is left (decisions 4, chains.md 4).
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { encodeBase58check } from "../../../src/chains/address-text.ts";
-import { candidateUnits } from "../../../src/commerce/invoices/direct-amount.ts";
-import { parseQuotes } from "../../../src/commerce/invoices/quotes.ts";
+import { encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
+import { candidateUnits } from "../../../src/commerce/amounts/direct-amount.ts";
+import { parseQuotes } from "../../../src/commerce/quotes/quotes.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { seedKey } from "../../support/access.ts";

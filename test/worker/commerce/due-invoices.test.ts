@@ -2,14 +2,14 @@
 // which waits keeps others from their turn. And what waits for a chain is let go by nothing else.
 import { eq, isNull } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
-import { NETWORKS } from "../../../src/chains/networks.ts";
-import { ASLEEP_AFTER_MS, STALLED_AFTER_MS } from "../../../src/commerce/invoices/closing.ts";
+import { NETWORKS } from "../../../src/chains/registry/networks.ts";
+import { fileOf } from "../../../src/commerce/invoice-records/invoice.ts";
+import { selectInvoiceRow, updateInvoice } from "../../../src/commerce/invoice-records/store.ts";
 import { selectDueInTurn, selectDueInvoices } from "../../../src/commerce/invoices/due/store.ts";
-import { fileOf } from "../../../src/commerce/invoices/invoice.ts";
 import { reorgWindowMs, settlementChange } from "../../../src/commerce/invoices/settle-invoice.ts";
-import { selectInvoiceRow, updateInvoice } from "../../../src/commerce/invoices/store.ts";
 import { putPayment } from "../../../src/commerce/payments/store.ts";
 import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
+import { ASLEEP_AFTER_MS, STALLED_AFTER_MS } from "../../../src/commerce/settlement/closing.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";

@@ -3,7 +3,7 @@
 import { env } from "cloudflare:workers";
 import { and, eq, isNull } from "drizzle-orm";
 import { beforeEach, expect, it } from "vitest";
-import { networkNamed } from "../../../src/chains/networks.ts";
+import { networkNamed } from "../../../src/chains/registry/networks.ts";
 import { releaseAmounts } from "../../../src/commerce/amounts/release-amounts.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";

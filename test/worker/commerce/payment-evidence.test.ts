@@ -1,8 +1,8 @@
 // Evidence takes up to 4 KB a payment. An invoice is read with all its payments as one value, which D1 limits to two megabytes.
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
-import { pairOf } from "../../../src/commerce/invoices/payment-method.ts";
-import { selectInvoicePage, selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
+import { pairOf } from "../../../src/chains/registry/pair.ts";
+import { selectInvoicePage, selectInvoiceRow } from "../../../src/commerce/invoice-records/store.ts";
 import { paymentAfter } from "../../../src/commerce/payments/chain-observation.ts";
 import { putPayment } from "../../../src/commerce/payments/store.ts";
 import type { InvoiceId, MerchantId } from "../../../src/lib/ids.ts";

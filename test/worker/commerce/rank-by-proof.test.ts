@@ -2,7 +2,7 @@
 // (decisions 12, "Shared addresses and keys").
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { encodeBase58check } from "../../../src/chains/address-text.ts";
+import { encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
 import { PROVEN, UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
 import { addressProofs } from "../../../src/platform/db/schema/address-proofs.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { networkNamed } from "../../../src/chains/networks.ts";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import { networkNamed } from "../../../src/chains/registry/networks.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
 import { BUCKET_MS, type ReportEntry } from "../../../src/commerce/reports/bucket.ts";
 import { addEntries, selectPeriodSums } from "../../../src/commerce/reports/store.ts";

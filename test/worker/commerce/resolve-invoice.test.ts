@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { asc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import type { Invoice, InvoiceFile } from "../../../src/commerce/invoice-records/invoice.ts";
 import { changeInvoice, readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
-import type { Invoice, InvoiceFile } from "../../../src/commerce/invoices/invoice.ts";
 import { type Occasion, settlementChange } from "../../../src/commerce/invoices/settle-invoice.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { ok } from "../../../src/lib/result.ts";

@@ -2,7 +2,7 @@
 import "@simplewebauthn/server";
 import "@simplewebauthn/server/helpers";
 import { expect, it } from "vitest";
-import { countTry } from "../../../src/accounts/sign-in/store.ts";
+import { countTry } from "../../../src/accounts/email-codes/store.ts";
 import { insertDisableTokens } from "../../../src/commerce/wallet-alerts/store.ts";
 import { sha256Hex } from "../../../src/lib/bytes.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";

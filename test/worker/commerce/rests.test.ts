@@ -1,8 +1,8 @@
 // Paying the remainder that the page asks for after a partial payment pays the invoice, however small, however late, and whatever others ask for.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { networkNamed } from "../../../src/chains/networks.ts";
-import { candidateUnits } from "../../../src/commerce/invoices/direct-amount.ts";
+import { networkNamed } from "../../../src/chains/registry/networks.ts";
+import { candidateUnits } from "../../../src/commerce/amounts/direct-amount.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { TimeLimitError } from "../../../src/platform/db/retry.ts";

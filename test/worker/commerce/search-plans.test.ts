@@ -1,7 +1,7 @@
 // A merchant's searches use D1's indexes and scan no whole table.
 import { describe, expect, it } from "vitest";
 import { countCustomers, selectCustomerPage, selectLocation } from "../../../src/commerce/customers/store.ts";
-import { selectInvoicePage } from "../../../src/commerce/invoices/store.ts";
+import { selectInvoicePage } from "../../../src/commerce/invoice-records/store.ts";
 import { countProducts, selectProductPage } from "../../../src/commerce/products/store.ts";
 import { planOf } from "../../support/query-plan.ts";
 import { testDb } from "../../support/worker-merchant.ts";

@@ -3,7 +3,7 @@
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
-import { disableWallet } from "../../../src/commerce/wallet-alerts/disable-wallet.ts";
+import { disableWallet } from "../../../src/commerce/wallet-links/disable-wallet.ts";
 import { walletDependencies } from "../../../src/commerce/wallets/dependencies.ts";
 import { sha256Hex } from "../../../src/lib/bytes.ts";
 import { sleep } from "../../../src/lib/sleep.ts";

@@ -1,7 +1,7 @@
 // security.md 4: with `walletChangeDelayHours` a wallet that was registered or enabled is used by new invoices only when the delay is over.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { assertWalletUsable } from "../../../src/commerce/wallets/store.ts";
+import { assertWalletUsable } from "../../../src/commerce/wallet-records/store.ts";
 import type { WalletId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { batch } from "../../../src/platform/db/batch.ts";

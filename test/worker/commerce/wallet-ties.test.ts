@@ -1,6 +1,6 @@
 // Interface 4.3: an active invoice keeps a direct wallet with the same address from being deleted. One EVM address is one account on every network.
 import { describe, expect, it } from "vitest";
-import { selectTiedInvoices } from "../../../src/commerce/wallets/store.ts";
+import { selectTiedInvoices } from "../../../src/commerce/wallet-records/store.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
 import { planOf } from "../../support/query-plan.ts";
 import { randomHex } from "../../support/wallet-bodies.ts";

@@ -3,7 +3,7 @@ import { HDKey } from "@scure/bip32";
 import { p2wpkh } from "@scure/btc-signer";
 import { sql } from "drizzle-orm";
 import { expect } from "vitest";
-import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
+import { decodeBase58check, encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { randomHex } from "../../support/wallet-bodies.ts";
 import { type Answer, type TestMerchant, testDb } from "../../support/worker-merchant.ts";

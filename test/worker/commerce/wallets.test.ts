@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { and, asc, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import { isWalletIntact } from "../../../src/commerce/wallet-records/wallet.ts";
 import { deleteWallet } from "../../../src/commerce/wallets/delete-wallet.ts";
 import { walletDependencies } from "../../../src/commerce/wallets/dependencies.ts";
-import { isWalletIntact } from "../../../src/commerce/wallets/wallet.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";

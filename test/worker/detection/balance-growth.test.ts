@@ -3,7 +3,7 @@
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../../../src/chains/transfer.ts";
+import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../../../src/chains/sources/transfer.ts";
 import { selectExplainers, selectStoredGrowth } from "../../../src/detection/growth/store.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";

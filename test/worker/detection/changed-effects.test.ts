@@ -2,7 +2,7 @@
 // says now, under the same identity, whoever was credited before.
 import { sql } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { MINUTE_MS } from "../../../src/lib/time.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";

@@ -3,7 +3,7 @@
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { en } from "../../../src/platform/texts/en.ts";

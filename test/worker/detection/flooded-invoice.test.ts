@@ -1,10 +1,10 @@
 // An invoice flooded with tiny payments stays readable and its sums stay right: payments beyond its limit are UNMATCHED.
 import { eq, sql } from "drizzle-orm";
 import { expect, it } from "vitest";
-import type { Transfer } from "../../../src/chains/transfer.ts";
-import { printQuote, type Quote } from "../../../src/commerce/invoices/quotes.ts";
-import { selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
+import { selectInvoiceRow } from "../../../src/commerce/invoice-records/store.ts";
 import { MOST_EVER_BY_RULES } from "../../../src/commerce/payments/payment.ts";
+import { printQuote, type Quote } from "../../../src/commerce/quotes/quotes.ts";
 import type { SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
 import { selectUnmatchedCounts } from "../../../src/detection/matching/unmatched/store.ts";
 import { utf8ToBytes } from "../../../src/lib/bytes.ts";

@@ -2,12 +2,12 @@
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { expect, it } from "vitest";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { beginWatch } from "../../../src/commerce/cursors/store.ts";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
+import { type WatchDependencies, WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import { runPass } from "../../../src/detection/watchers/watch-network.ts";
-import { type WatchDependencies, WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
 import { Meter } from "../../../src/platform/db/meter.ts";

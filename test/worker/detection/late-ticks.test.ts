@@ -2,7 +2,7 @@
 // configured, or the write itself arrived late. Such a tick must leave the row alone, because the row decides how the watch begins again.
 import { expect, it } from "vitest";
 import { NOT_CONFIGURED } from "../../../src/commerce/cursors/cursor.ts";
-import { restUnconfigured, watchAgain } from "../../../src/detection/watchers/store.ts";
+import { restUnconfigured, watchAgain } from "../../../src/detection/passes/store.ts";
 import type { OutageKind } from "../../../src/lib/fetch-text.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";

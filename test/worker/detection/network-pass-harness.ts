@@ -1,7 +1,7 @@
 // Shared by the tests of a pass over a network: a scripted chain, and the pass over it.
 import { eq } from "drizzle-orm";
 import { beforeEach } from "vitest";
-import type { NetworkName } from "../../../src/chains/networks.ts";
+import type { NetworkName } from "../../../src/chains/registry/networks.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { networkCursors, stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";

@@ -3,14 +3,14 @@ import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runI
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
-import { type ChainSources, parseChainSources } from "../../../src/chains/chain-sources.ts";
-import type { Network, NetworkName } from "../../../src/chains/networks.ts";
+import type { Network, NetworkName } from "../../../src/chains/registry/networks.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
+import { type ChainSources, parseChainSources } from "../../../src/chains/sources/chain-sources.ts";
 import type { Findings } from "../../../src/detection/matching/apply-transfers.ts";
+import type { WatchDependencies } from "../../../src/detection/passes/watch-pass.ts";
 import { watchDependencies } from "../../../src/detection/watchers/dependencies.ts";
 import { NetworkWatcher } from "../../../src/detection/watchers/network-watcher.ts";
 import { wakeWatchers } from "../../../src/detection/watchers/wake-watchers.ts";
-import type { WatchDependencies } from "../../../src/detection/watchers/watch-pass.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";

@@ -2,7 +2,7 @@
 // accounts anybody may send to themselves.
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import type { Transfer } from "../../../src/chains/transfer.ts";
+import type { Transfer } from "../../../src/chains/sources/transfer.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { BTC, randomHex, xpubWallet } from "../../support/wallet-bodies.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";

@@ -2,7 +2,7 @@
 // and the log names the row.
 import { sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { growthIdentity, type Transfer } from "../../../src/chains/transfer.ts";
+import { growthIdentity, type Transfer } from "../../../src/chains/sources/transfer.ts";
 import { ETH, ethAddress, marketShop } from "../../support/market-shop.ts";
 import { unitsOf } from "../../support/shared-place.ts";
 import { testDb } from "../../support/worker-merchant.ts";

@@ -1,6 +1,6 @@
 import { asc, eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Invoice } from "../../../src/commerce/invoices/invoice.ts";
+import type { Invoice } from "../../../src/commerce/invoice-records/invoice.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";

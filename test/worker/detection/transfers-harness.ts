@@ -2,8 +2,8 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
-import { networkNamed } from "../../../src/chains/networks.ts";
-import type { BlockRef, Transfer } from "../../../src/chains/transfer.ts";
+import { networkNamed } from "../../../src/chains/registry/networks.ts";
+import type { BlockRef, Transfer } from "../../../src/chains/sources/transfer.ts";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
 import { applyTransfers, type SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";

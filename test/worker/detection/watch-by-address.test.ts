@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
-import { lookTransaction } from "../../../src/detection/watchers/look-transaction.ts";
+import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
+import { lookTransaction } from "../../../src/detection/passes/look-transaction.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { networkOf } from "../../support/watcher.ts";
 import { freshId, testDb } from "../../support/worker-merchant.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
+import { WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { FakeChain } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";

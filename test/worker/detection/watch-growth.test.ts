@@ -1,8 +1,8 @@
 // A pass over a source that remembers only the balances of recent blocks, on D1 and a scripted chain.
 import { describe, expect, it } from "vitest";
-import type { ChainClient } from "../../../src/chains/chain-client.ts";
-import { growthIdentity } from "../../../src/chains/transfer.ts";
-import { WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
+import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
+import { growthIdentity } from "../../../src/chains/sources/transfer.ts";
+import { WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { openPayment } from "../../support/watched.ts";
 import { testDb } from "../../support/worker-merchant.ts";

@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { beginWatch } from "../../../src/commerce/cursors/store.ts";
-import { WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
+import { WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";

@@ -2,15 +2,15 @@
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { selectStoredBlocks } from "../../../src/detection/watchers/by-address/store.ts";
-import { selectDuePayments, selectUnprovedPayments } from "../../../src/detection/watchers/open-payments/store.ts";
+import { selectStoredBlocks } from "../../../src/detection/passes/by-address/store.ts";
+import { selectDuePayments, selectUnprovedPayments } from "../../../src/detection/passes/open-payments/store.ts";
 import {
   restIfIdle,
   selectExpiring,
   selectNewRecipients,
   selectRecipients,
-} from "../../../src/detection/watchers/store.ts";
-import { lapOf, newQueueOf, selectLaps, selectNewQueues } from "../../../src/detection/watchers/turns/store.ts";
+} from "../../../src/detection/passes/store.ts";
+import { lapOf, newQueueOf, selectLaps, selectNewQueues } from "../../../src/detection/passes/turns/store.ts";
 import { paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { watchTurns } from "../../../src/platform/db/schema/network-cursors.ts";
 import { copyInvoice } from "../../support/copy-invoice.ts";

@@ -1,8 +1,8 @@
 // Every merchant with an active payment method gets turns in the watch of its network, however many others are active.
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { lapOf, newQueueOf, selectLaps, selectNewQueues } from "../../../src/detection/watchers/turns/store.ts";
-import { addressesOf, turnsOf } from "../../../src/detection/watchers/turns/turn.ts";
+import { lapOf, newQueueOf, selectLaps, selectNewQueues } from "../../../src/detection/passes/turns/store.ts";
+import { addressesOf, turnsOf } from "../../../src/detection/passes/turns/turn.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
 import { paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { watchTurns } from "../../../src/platform/db/schema/network-cursors.ts";

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, inject, it, vi } from "vitest";
-import { switchOffWebhooks } from "../../../src/accounts/merchants/store.ts";
+import { switchOffWebhooks } from "../../../src/accounts/merchant-records/store.ts";
 import type { EventId, MerchantId, WebhookId } from "../../../src/lib/ids.ts";
 import { deliverDependencies } from "../../../src/notifications/deliveries/dependencies.ts";
 import { disableEndpoint } from "../../../src/notifications/deliveries/disable-endpoint.ts";

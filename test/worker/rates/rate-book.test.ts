@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { CRYPTO_CODES } from "../../../src/chains/networks.ts";
+import { CRYPTO_CODES } from "../../../src/chains/registry/networks.ts";
 import { FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { quoteRate, type RateTable } from "../../../src/rates/quote.ts";

@@ -4,7 +4,7 @@ import type { MerchantId } from "../../../lib/ids.ts";
 import type { Db } from "../../../platform/db/client.ts";
 import { invoices } from "../../../platform/db/schema/invoices.ts";
 import { merchantTurns } from "../../../platform/db/schema/unsettled-invoices.ts";
-import { ASLEEP_AFTER_MS, STALLED_AFTER_MS } from "../closing.ts";
+import { ASLEEP_AFTER_MS, STALLED_AFTER_MS } from "../../settlement/closing.ts";
 
 function isDue(nowMs: number, reorgWindows: string): SQL {
   const isHeldOpen = sql`exists (select 1 from payment_methods method join network_cursors cursor on cursor.network = method.network

@@ -1,5 +1,5 @@
 import { getTableColumns, sql } from "drizzle-orm";
-import { effectText, type Transfer } from "../../../chains/transfer.ts";
+import { effectText, type Transfer } from "../../../chains/sources/transfer.ts";
 import type { StoredPayment } from "../../../commerce/payments/payment.ts";
 import type { EventId, MerchantId } from "../../../lib/ids.ts";
 import type { Db } from "../../../platform/db/client.ts";

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { AuditId, MerchantId, RequestId } from "../../../lib/ids.ts";
-import type { AuditAction } from "../../audit/entry.ts";
+import type { AuditAction } from "../../column-values.ts";
 
 /** The audit log (decisions 10): append-only, written in the batch of the change. `merchant_id` is null if a user changed their own account. */
 export const auditEvents = sqliteTable(

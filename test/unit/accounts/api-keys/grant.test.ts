@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KEY_PERMISSION_NAMES, ungrantable } from "../../../../src/accounts/api-keys/grant.ts";
-import { ROLES } from "../../../../src/accounts/teams/roles.ts";
+import { ROLES } from "../../../../src/accounts/roles/roles.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const KINDS = ["SECRET", "PUBLIC"] as const;

@@ -6,7 +6,7 @@ import {
   invitationStatus,
   type OfferedInvitation,
 } from "../../../../src/accounts/invitations/invitation.ts";
-import { ROLES } from "../../../../src/accounts/teams/roles.ts";
+import { ROLES } from "../../../../src/accounts/roles/roles.ts";
 import { DAY_MS } from "../../../../src/lib/time.ts";
 
 const NOW = 1_800_000_000_000;

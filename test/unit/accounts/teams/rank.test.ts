@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { ROLES, type Role } from "../../../../src/accounts/roles/roles.ts";
 import { isProtectedRole, mayChangeRole, mayInvite, mayRemove } from "../../../../src/accounts/teams/rank.ts";
-import { ROLES, type Role } from "../../../../src/accounts/teams/roles.ts";
 import { MAY_CHANGE } from "../../../support/rank-table.ts";
 
 describe("who may change whose role", () => {

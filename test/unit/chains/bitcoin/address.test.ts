@@ -1,9 +1,9 @@
 import { bech32, bech32m } from "@scure/base";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeBase58check } from "../../../../src/chains/address-text.ts";
 import { parseBitcoinAddress } from "../../../../src/chains/bitcoin/address.ts";
-import { NETWORKS, type NetworkName } from "../../../../src/chains/networks.ts";
+import { encodeBase58check } from "../../../../src/chains/encodings/address-text.ts";
+import { NETWORKS, type NetworkName } from "../../../../src/chains/registry/networks.ts";
 import { BASE58, BECH32, mutationOf } from "../../../support/mutations.ts";
 import { network } from "../../../support/named-network.ts";
 import { RUNS } from "../../../support/property-runs.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { coreClient } from "../../../../src/chains/bitcoin/core-client.ts";
 import { CoreBlock, CoreHeader, CoreTransaction } from "../../../../src/chains/bitcoin/core-json.ts";
 import { transfersTo } from "../../../../src/chains/bitcoin/utxo-transaction.ts";
-import { networkNamed } from "../../../../src/chains/networks.ts";
+import { networkNamed } from "../../../../src/chains/registry/networks.ts";
 import { parseExactJson } from "../../../../src/lib/fetch-text.ts";
 import { formatFixed } from "../../../../src/lib/money.ts";
 import { RUNS } from "../../../support/property-runs.ts";

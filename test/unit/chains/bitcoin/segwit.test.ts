@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeSegwit } from "../../../../src/chains/bitcoin/segwit.ts";
+import { decodeSegwit } from "../../../../src/chains/encodings/segwit.ts";
 import { bytesToHex } from "../../../../src/lib/bytes.ts";
 import { BECH32, mutationOf } from "../../../support/mutations.ts";
 import { RUNS } from "../../../support/property-runs.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checksumAddress, parseEvmAddress } from "../../../../src/chains/evm/address.ts";
-import { NETWORKS } from "../../../../src/chains/networks.ts";
+import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
 import { network } from "../../../support/named-network.ts";
 import vectors from "../../../vectors/eip55.json" with { type: "json" };
 

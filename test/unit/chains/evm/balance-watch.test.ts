@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Scan } from "../../../../src/chains/chain-client.ts";
 import { evmClient } from "../../../../src/chains/evm/evm-client.ts";
+import type { Scan } from "../../../../src/chains/sources/chain-client.ts";
 import { accountAt, EvmLedger, KINDS, type Kind, type Step } from "../../../support/evm-ledger.ts";
 import { network } from "../../../support/named-network.ts";
 import { RUNS } from "../../../support/property-runs.ts";

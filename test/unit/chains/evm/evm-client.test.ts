@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ChainClient, ScanRange } from "../../../../src/chains/chain-client.ts";
 import { evmClient } from "../../../../src/chains/evm/evm-client.ts";
 import { TRANSFER_TOPIC, topicOf } from "../../../../src/chains/evm/token-log.ts";
+import type { ChainClient, ScanRange } from "../../../../src/chains/sources/chain-client.ts";
 import { network } from "../../../support/named-network.ts";
 
 const ETH = network("ETH");

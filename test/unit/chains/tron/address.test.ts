@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeBase58check, encodeBase58check } from "../../../../src/chains/address-text.ts";
+import { decodeBase58check, encodeBase58check } from "../../../../src/chains/encodings/address-text.ts";
 import { parseTronAddress } from "../../../../src/chains/tron/address.ts";
 import { BASE58, mutationOf } from "../../../support/mutations.ts";
 import { network } from "../../../support/named-network.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ChainClient } from "../../../../src/chains/chain-client.ts";
+import type { ChainClient } from "../../../../src/chains/sources/chain-client.ts";
 import { tronRpcClient } from "../../../../src/chains/tron/tron-rpc-client.ts";
 import { trongridClient } from "../../../../src/chains/tron/trongrid-client.ts";
 import { network } from "../../../support/named-network.ts";

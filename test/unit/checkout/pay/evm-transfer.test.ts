@@ -2,7 +2,7 @@
 // specification ("Function selector", "Argument encoding"): selector, address and amount, each padded to 32 bytes.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { assetOn, NETWORKS } from "../../../../src/chains/networks.ts";
+import { assetOn, NETWORKS } from "../../../../src/chains/registry/networks.ts";
 import { evmTransfer } from "../../../../src/checkout/pay/evm-transfer.ts";
 import { network } from "../../../support/named-network.ts";
 import { RUNS } from "../../../support/property-runs.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { NETWORKS } from "../../../../src/chains/networks.ts";
+import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
+import { canonicalPairs, pairKey } from "../../../../src/chains/registry/pair.ts";
 import { claimNote, NOTES, pickNote } from "../../../../src/checkout/pay/note.ts";
 import { pairNamed } from "../../../../src/checkout/pay/pick-method.ts";
-import { canonicalPairs, pairKey } from "../../../../src/commerce/invoices/payment-method.ts";
 import { SAMPLES } from "../../../../src/platform/http/refusals.ts";
 
 describe("the note of a payment method that could not be chosen", () => {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { decodeQR } from "qr/decode.js";
 import { describe, expect, test } from "vitest";
-import { NETWORKS } from "../../../../src/chains/networks.ts";
-import { paymentUri } from "../../../../src/chains/payment-uri.ts";
+import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
+import { paymentUri } from "../../../../src/chains/registry/payment-uri.ts";
 import { qrPath } from "../../../../src/checkout/pay/qr.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { invoiceEventData } from "../../../../src/commerce/invoices/event-invoice.ts";
-import type { InvoiceBody, MethodBody, PaymentBody } from "../../../../src/commerce/invoices/invoice-body.ts";
+import type { InvoiceBody, MethodBody } from "../../../../src/commerce/invoices/invoice-body.ts";
 import type { InvoiceFacts } from "../../../../src/commerce/invoices/invoice-events.ts";
+import type { PaymentBody } from "../../../../src/commerce/payments/payment-body.ts";
 import { makeId } from "../../../../src/lib/ids.ts";
 import { assertEventSize, eventText, MAX_DATA_BYTES, MAX_EVENT_BYTES } from "../../../../src/platform/events/event.ts";
 import { RUNS } from "../../../support/property-runs.ts";

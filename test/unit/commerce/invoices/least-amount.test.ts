@@ -2,10 +2,10 @@
 // wherever it is shown.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { NETWORKS } from "../../../../src/chains/networks.ts";
-import { saltCapacity, saltedUnits } from "../../../../src/commerce/invoices/direct-amount.ts";
-import { quoteMethod } from "../../../../src/commerce/invoices/payment-method.ts";
-import { restUnits } from "../../../../src/commerce/invoices/rest.ts";
+import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
+import { saltCapacity, saltedUnits } from "../../../../src/commerce/amounts/direct-amount.ts";
+import { quoteMethod } from "../../../../src/commerce/payment-methods/payment-method.ts";
+import { restUnits } from "../../../../src/commerce/payment-methods/rest.ts";
 import { dustLimitUnits } from "../../../../src/commerce/payments/dust.ts";
 import { formatUnits } from "../../../../src/lib/money.ts";
 import { fixedRateTable } from "../../../../src/rates/fixed-rates.ts";

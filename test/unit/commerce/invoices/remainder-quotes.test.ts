@@ -2,7 +2,7 @@
 // quotes.
 import fc from "fast-check";
 import { expect, it, test } from "vitest";
-import { parseQuotes, printQuotes, type Quote, quoteFor, withQuote } from "../../../../src/commerce/invoices/quotes.ts";
+import { parseQuotes, printQuotes, type Quote, quoteFor, withQuote } from "../../../../src/commerce/quotes/quotes.ts";
 import { asked, E } from "../../../support/invoice-facts.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 

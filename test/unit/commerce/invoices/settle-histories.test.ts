@@ -6,14 +6,14 @@
 // since (decisions 4, "As of the payment's time"). So all times of a generated payment, in blocks and mempools, are on one side of what they
 // decide: the start or end of a quote's validity, the expiry, the end of monitoring.
 import { expect, it } from "vitest";
-import { type InvoiceFacts, settle } from "../../../../src/commerce/invoices/status.ts";
-import type { PricedMethod } from "../../../../src/commerce/invoices/value.ts";
 import {
   type ChainObservation,
   type ObservationContext,
   paymentAfter,
 } from "../../../../src/commerce/payments/chain-observation.ts";
 import type { Payment } from "../../../../src/commerce/payments/payment.ts";
+import { type InvoiceFacts, settle } from "../../../../src/commerce/settlement/status.ts";
+import type { PricedMethod } from "../../../../src/commerce/settlement/value.ts";
 import { makeId } from "../../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../../src/lib/time.ts";
 import { Dice } from "../../../support/dice.ts";

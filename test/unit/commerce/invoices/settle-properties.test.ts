@@ -2,15 +2,15 @@
 // at another time, with cancellations, resolutions and a network that is read at any pace.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type CreditedPayment, PAYMENT_STATUSES } from "../../../../src/commerce/payments/payment.ts";
 import {
   type InvoiceFacts,
   isActive,
   isDue,
   type Settlement,
   settle,
-} from "../../../../src/commerce/invoices/status.ts";
-import { MAX_VALUE_MICROS } from "../../../../src/commerce/invoices/value.ts";
-import { type CreditedPayment, PAYMENT_STATUSES } from "../../../../src/commerce/payments/payment.ts";
+} from "../../../../src/commerce/settlement/status.ts";
+import { MAX_VALUE_MICROS } from "../../../../src/commerce/settlement/value.ts";
 import { INVOICE_STATUSES, type InvoiceStatus } from "../../../../src/platform/column-values.ts";
 import {
   asked,

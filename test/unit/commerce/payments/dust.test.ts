@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import type { NetworkName } from "../../../../src/chains/networks.ts";
+import type { NetworkName } from "../../../../src/chains/registry/networks.ts";
 import { dustLimitUnits, isCreditedDust, isUnmatchedDust } from "../../../../src/commerce/payments/dust.ts";
 import { network } from "../../../support/named-network.ts";
 

@@ -1,7 +1,7 @@
 // What a report says was received: money, of networks whose coins are money.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { NETWORKS } from "../../../../src/chains/networks.ts";
+import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
 import { NO_COIN, totalOf } from "../../../../src/commerce/reports/bucket.ts";
 import { type PeriodSums, totalsBodyOf } from "../../../../src/commerce/reports/totals-body.ts";
 import { formatMicros } from "../../../../src/lib/money.ts";

@@ -7,8 +7,8 @@ import {
   isMailOnly,
   type ReportedChange,
 } from "../../../../src/commerce/wallet-alerts/alert.ts";
-import { isWalletOpen, usableFrom, type Wallet } from "../../../../src/commerce/wallets/wallet.ts";
-import { fingerprintOf, walletFacts } from "../../../../src/commerce/wallets/wallet-facts.ts";
+import { isWalletOpen, usableFrom, type Wallet } from "../../../../src/commerce/wallet-records/wallet.ts";
+import { fingerprintOf, walletFacts } from "../../../../src/commerce/wallet-records/wallet-facts.ts";
 import { HOUR_MS } from "../../../../src/lib/time.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 import { DIRECT_WALLET } from "../wallets/direct-wallet.ts";

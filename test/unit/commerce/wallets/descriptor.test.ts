@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { NetworkName } from "../../../../src/chains/networks.ts";
+import type { NetworkName } from "../../../../src/chains/registry/networks.ts";
 import { descriptorChecksum, receiveDescriptor } from "../../../../src/commerce/wallets/descriptor.ts";
 import { parseExtendedKey } from "../../../../src/commerce/wallets/extended-key.ts";
 import { network } from "../../../support/named-network.ts";

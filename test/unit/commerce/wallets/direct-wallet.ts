@@ -1,4 +1,4 @@
-import type { Wallet } from "../../../../src/commerce/wallets/wallet.ts";
+import type { Wallet } from "../../../../src/commerce/wallet-records/wallet.ts";
 
 /** A direct wallet for BTC with three confirmations, enabled and not signed. */
 export const DIRECT_WALLET: Wallet = {

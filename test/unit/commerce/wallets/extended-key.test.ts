@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeBase58check, encodeBase58check } from "../../../../src/chains/address-text.ts";
-import type { NetworkName } from "../../../../src/chains/networks.ts";
+import { decodeBase58check, encodeBase58check } from "../../../../src/chains/encodings/address-text.ts";
+import type { NetworkName } from "../../../../src/chains/registry/networks.ts";
 import { parseExtendedKey } from "../../../../src/commerce/wallets/extended-key.ts";
 import { BASE58, mutationOf } from "../../../support/mutations.ts";
 import { network } from "../../../support/named-network.ts";

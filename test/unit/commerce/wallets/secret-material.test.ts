@@ -3,9 +3,9 @@ import { entropyToMnemonic } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseAddress } from "../../../../src/chains/address.ts";
-import { decodeBase58check, encodeBase58check } from "../../../../src/chains/address-text.ts";
-import { NETWORKS } from "../../../../src/chains/networks.ts";
+import { parseAddress } from "../../../../src/chains/dispatch/address.ts";
+import { decodeBase58check, encodeBase58check } from "../../../../src/chains/encodings/address-text.ts";
+import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
 import {
   containsSecret,
   FREE_TEXT,
@@ -13,7 +13,7 @@ import {
   looksLikeSecret,
   PRODUCT_TEXT,
   WALLET_FIELDS,
-} from "../../../../src/chains/secret-material.ts";
+} from "../../../../src/chains/secrets/secret-material.ts";
 import { bytesToHex } from "../../../../src/lib/bytes.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 import accountKeys from "../../../vectors/account-keys.json" with { type: "json" };

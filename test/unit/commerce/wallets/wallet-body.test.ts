@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { type MacKeys, signRow } from "../../../../src/commerce/wallet-records/row-mac.ts";
+import { type Wallet, walletMacSubject } from "../../../../src/commerce/wallet-records/wallet.ts";
+import { walletBodyOf } from "../../../../src/commerce/wallet-records/wallet-body.ts";
 import { isAltered } from "../../../../src/commerce/wallets/freeze-wallet.ts";
-import { type MacKeys, signRow } from "../../../../src/commerce/wallets/row-mac.ts";
-import { type Wallet, walletMacSubject } from "../../../../src/commerce/wallets/wallet.ts";
-import { walletBodyOf } from "../../../../src/commerce/wallets/wallet-body.ts";
 import { DIRECT_WALLET } from "./direct-wallet.ts";
 
 const OLD = { id: "old", secret: new Uint8Array(32).fill(1) };

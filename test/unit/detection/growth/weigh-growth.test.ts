@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { explainerMark, growthIdentity, type Transfer, transferKey } from "../../../../src/chains/transfer.ts";
+import { explainerMark, growthIdentity, type Transfer, transferKey } from "../../../../src/chains/sources/transfer.ts";
 import type { StoredPayment } from "../../../../src/commerce/payments/payment.ts";
 import { type PlaceInBlock, type StoredGrowth, weighPlace } from "../../../../src/detection/growth/weigh-growth.ts";
 import { makeId } from "../../../../src/lib/ids.ts";

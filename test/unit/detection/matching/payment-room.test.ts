@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { networkNamed } from "../../../../src/chains/networks.ts";
-import type { Transfer } from "../../../../src/chains/transfer.ts";
+import { networkNamed } from "../../../../src/chains/registry/networks.ts";
+import type { Transfer } from "../../../../src/chains/sources/transfer.ts";
 import {
   MOST_BY_RULES,
   MOST_EVER_BY_RULES,

@@ -2,7 +2,7 @@
 import { eq, sql } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { putMethod } from "../../../../src/commerce/invoices/store.ts";
+import { putMethod } from "../../../../src/commerce/invoice-records/store.ts";
 import type { AuditId, EventId, InvoiceId, MerchantId, TimelineItemId, WalletId } from "../../../../src/lib/ids.ts";
 import { batch, type Statement } from "../../../../src/platform/db/batch.ts";
 import { type Db, openDb } from "../../../../src/platform/db/client.ts";

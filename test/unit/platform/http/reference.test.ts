@@ -5,7 +5,7 @@ describe("the Worker", () => {
   it("contains neither the API reference, nor its generator, nor texts other than English, nor the checkout's script and style", async () => {
     const { code, texts, metafile } = await bundleWorker({ file: "src/app/worker.ts" });
     const ours = Object.keys(metafile.inputs);
-    expect(ours).toContain("src/app/reference.ts");
+    expect(ours).toContain("src/app/docs/reference.ts");
     expect(ours.filter((path) => /\/(?:openapi|docs|json-schema|tools)\.ts$|\/browser\/|\.css$/.test(path))).toEqual(
       [],
     );

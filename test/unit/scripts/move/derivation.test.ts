@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { accountOfBtcpay, accountOfKey } from "../../../../scripts/move/derivation.ts";
-import { decodeBase58check, encodeBase58check } from "../../../../src/chains/address-text.ts";
+import { decodeBase58check, encodeBase58check } from "../../../../src/chains/encodings/address-text.ts";
 import { type BtcpayKind, type BtcpayNetwork, btcpayAccount } from "../../../support/btcpay-accounts.ts";
 import accountKeys from "../../../vectors/account-keys.json" with { type: "json" };
 

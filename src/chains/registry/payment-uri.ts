@@ -1,0 +1,65 @@
+// The text behind the QR code of a payment method: BIP21 for Bitcoin and Litecoin, EIP-681 for EVM, and TRON's.
+import { formatUnits } from "../../lib/money.ts";
+import type { Asset, Network } from "./networks.ts";
+
+export interface PaymentRequest {
+  readonly network: Network;
+  readonly asset: Asset;
+  /** Canonical address of the network. */
+  readonly address: string;
+  /** Base units of the asset; null asks for no particular amount. */
+  readonly amountUnits: bigint | null;
+  /** Shown by the payer's wallet; BIP21 only, the other schemes have no such field. */
+  readonly label?: string;
+}
+
+/** A URI that wallets open as a prepared transfer. Amounts are exact: BIP21 and TRON in coins, EIP-681 in base units. */
+export function paymentUri(request: PaymentRequest): string {
+  switch (request.network.family) {
+    case "bitcoin":
+      return bip21(request);
+    case "evm":
+      return eip681(request);
+    case "tron":
+      return tronUri(request);
+  }
+}
+
+/** BIP21: `bitcoin:<address>?amount=<coins>&label=<percent-encoded>`; Litecoin differs in the scheme only. */
+function bip21({ network, asset, address, amountUnits, label }: PaymentRequest): string {
+  return withQuery(`${network.uriScheme}:${address}`, [
+    ["amount", amountUnits === null ? undefined : formatUnits(amountUnits, asset.decimals)],
+    ["label", label === undefined || label === "" ? undefined : encodeURIComponent(label.toWellFormed())],
+  ]);
+}
+
+/**
+ * EIP-681: `ethereum:<address>@<chainId>?value=<wei>`; a token's target is its contract and the payee an argument of the call:
+ * `ethereum:<contract>@<chainId>/transfer?address=<address>&uint256=<units>`. The scheme is `ethereum` on every EVM chain.
+ */
+function eip681({ network, asset, address, amountUnits }: PaymentRequest): string {
+  if (asset.contract === null) {
+    return withQuery(`ethereum:${address}@${network.chainId}`, [["value", amountUnits?.toString()]]);
+  }
+  return withQuery(`ethereum:${asset.contract}@${network.chainId}/transfer`, [
+    ["address", address],
+    ["uint256", amountUnits?.toString()],
+  ]);
+}
+
+/**
+ * TRON has no accepted standard. `tron:<address>?amount=<decimal coins>` is what BTCPay Server's USDt plugin prints (its pull request 41)
+ * and most wallets read; a token adds its contract as `token`, which wallets that do not know it ignore. Some scanners, TronLink's "Send"
+ * among them, take a bare address only: a page should show the address beside the code.
+ */
+function tronUri({ asset, address, amountUnits }: PaymentRequest): string {
+  return withQuery(`tron:${address}`, [
+    ["amount", amountUnits === null ? undefined : formatUnits(amountUnits, asset.decimals)],
+    ["token", asset.contract ?? undefined],
+  ]);
+}
+
+function withQuery(base: string, members: readonly (readonly [string, string | undefined])[]): string {
+  const query = members.filter(([, value]) => value !== undefined).map(([name, value]) => `${name}=${value}`);
+  return query.length === 0 ? base : `${base}?${query.join("&")}`;
+}

@@ -1,0 +1,116 @@
+// The interface of every source of chain data: one network, read over HTTP from one provider. No source is trusted alone. A client never
+// throws: a failure is a named `Outage`. Its state is only a cache, because the Durable Object that owns it may be evicted before every pass.
+import type { Outage } from "../../lib/fetch-text.ts";
+import type { Result } from "../../lib/result.ts";
+import type { Asset } from "../registry/assets.ts";
+import type { Network } from "../registry/network.ts";
+import type { ChainSourceKind } from "./chain-sources.ts";
+import type { BlockRef, Transfer } from "./transfer.ts";
+
+/** Settings of a client. `url` and `headers` are secrets: no message and no log repeats any part of them. */
+export interface ChainClientSettings {
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly network: Network;
+  /** Without user information (which is in `headers`) and without a trailing slash. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** For one request including its body. */
+  readonly timeoutMs: number;
+  readonly nowMs: () => number;
+}
+
+export interface ScanRange {
+  /** First block, inclusive. */
+  readonly from: number;
+  /** Last block, inclusive, as this client returned it: a scan is pinned to one provider. */
+  readonly to: BlockRef;
+  /** Addresses in their stored form. */
+  readonly recipients: ReadonlySet<string>;
+  /** Assets to look for, from the registry; the native coin has no contract. */
+  readonly assets: readonly Asset[];
+}
+
+export interface Scan {
+  readonly transfers: readonly Transfer[];
+  /** Last block read: `range.to`, or an earlier block if a limit of the source ended the scan. All blocks up to it were read completely. */
+  readonly to: BlockRef;
+  /** Set if the source no longer has the balances of some blocks: the first and the last of them. */
+  readonly unread?: UnreadBlocks;
+}
+
+/** In these blocks payments sent by contracts are not seen; payments sent by transactions are. */
+export interface UnreadBlocks {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface HistoryRequest extends Omit<ScanRange, "recipients"> {
+  readonly address: string;
+  /** Where an earlier answer of the same source ended; null starts with the newest. */
+  readonly after: string | null;
+  /** Maximum number of pages to read, at least one. */
+  readonly pages: number;
+}
+
+export interface History {
+  /** Mined in the range, or unconfirmed on a network with a mempool. */
+  readonly transfers: readonly Transfer[];
+  /** Where to continue, towards older ones; null once the whole range has been read. */
+  readonly next: string | null;
+}
+
+export interface MempoolPart {
+  readonly transfers: readonly Transfer[];
+  /** Where to continue; null once the whole mempool has been read. */
+  readonly next: string | null;
+}
+
+/** What a source knows about a transaction, with its transfers to `recipients`. */
+export type Lookup =
+  | { readonly kind: "unknown" }
+  /** Unknown, and another transaction spent one of its inputs: it can never be mined (UTXO). */
+  | { readonly kind: "replaced" }
+  | { readonly kind: "pending"; readonly transfers: readonly Transfer[] }
+  /**
+   * In a block of the source's best chain; a reverted transaction has no transfers. `isUnread`: the lookup was for growth of a balance
+   * (`growthIdentity`), and the source no longer has the balances of this block.
+   */
+  | {
+      readonly kind: "mined";
+      readonly block: BlockRef;
+      readonly transfers: readonly Transfer[];
+      readonly isUnread?: true;
+    };
+
+export interface LookupRequest {
+  /** Hash of a transaction, or the name of growth (`growthIdentity`). */
+  readonly txHash: string;
+  /** The outputs that the transaction is known to spend, `txid:vout`; empty if unknown. */
+  readonly spends: readonly string[];
+  readonly recipients: ReadonlySet<string>;
+}
+
+export interface ChainClient {
+  readonly kind: ChainSourceKind;
+  /** What the cost of a scan grows with: blocks, or recipients if the source keeps an index of addresses (then `from` may be ignored). */
+  readonly costsBy: "blocks" | "recipients";
+  /** Checks by chain id or block 0 that the source serves this network; `WRONG_CHAIN` if it does not. */
+  verify(): Promise<Result<true, Outage>>;
+  tip(): Promise<Result<BlockRef, Outage>>;
+  /** Height of the newest block that the chain itself calls final; null on chains without finality. */
+  finalizedHeight(): Promise<Result<number | null, Outage>>;
+  /** The block at that height on the source's best chain; null above its tip. */
+  block(height: number): Promise<Result<BlockRef | null, Outage>>;
+  /** All transfers to `recipients` in the range. If a part fails, the whole scan fails. */
+  scan(range: ScanRange): Promise<Result<Scan, Outage>>;
+  /** Unconfirmed transfers to `recipients`; empty on networks that do not show 0 confirmations (EVM, TRON). */
+  mempool(recipients: ReadonlySet<string>): Promise<Result<readonly Transfer[], Outage>>;
+  /**
+   * Transfers to one address, newest first, a few pages at a time; only for sources that cost by recipients. The caller must check that all
+   * answers are about one chain: it asks for the block `to` again at the end.
+   */
+  history?(request: HistoryRequest): Promise<Result<History, Outage>>;
+  /** `mempool` in parts, for sources that may not read all of it at once. `after` is where the last part ended, null for the first. */
+  mempoolPart?(recipients: ReadonlySet<string>, after: string | null): Promise<Result<MempoolPart, Outage>>;
+  lookup(request: LookupRequest): Promise<Result<Lookup, Outage>>;
+}

@@ -1,0 +1,200 @@
+// The sources of one network behind one interface: picks the source to ask and pauses a source that failed. One unit of work runs against one
+// source, so that a scan never mixes two views of the chain. The state of the sources lives in memory: after a restart each source is verified
+// again, and only its pauses are restored (`resume`).
+import { fullJitterMs } from "../../lib/backoff.ts";
+import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
+import type { NetworkName } from "../registry/network.ts";
+import type { ChainClient } from "./chain-client.ts";
+import { type SourceState, sourceName } from "./source-state.ts";
+
+const BACKOFF_BASE_MS = 2 * SECOND_MS;
+const BACKOFF_CAP_MS = 4 * MINUTE_MS;
+const RETRY_AFTER_CAP_MS = 10 * MINUTE_MS;
+/** Long, because an operator has to correct the configuration first. */
+const WRONG_CHAIN_MS = 10 * MINUTE_MS;
+
+/** The longest possible pause, plus one minute for clocks that differ. */
+const LONGEST_PAUSE_MS = Math.max(RETRY_AFTER_CAP_MS, WRONG_CHAIN_MS, BACKOFF_CAP_MS) + MINUTE_MS;
+
+export interface ChainPoolParts {
+  readonly network: NetworkName;
+  /** In order of preference, each once. */
+  readonly clients: readonly ChainClient[];
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** A source that hangs fails long after it was asked; with a clock its pause begins when it fails, without one when it was asked. */
+  readonly nowMs?: () => number;
+  /** Takes one log line about a source that failed; the line names only the source's place and kind. */
+  readonly report: (line: string) => void;
+}
+
+/** The result of some work and the source that gave it. */
+export interface Answered<T> {
+  readonly value: T;
+  readonly client: ChainClient;
+}
+
+interface Source {
+  readonly client: ChainClient;
+  /** Whether it was verified since its last outage. */
+  readonly isVerified: boolean;
+  readonly state: SourceState;
+}
+
+type Work<T> = (client: ChainClient) => Promise<Result<T, Outage>>;
+
+export class ChainPool {
+  readonly #parts: ChainPoolParts;
+  #sources: readonly Source[];
+  #isResumed = false;
+
+  constructor(parts: ChainPoolParts) {
+    this.#parts = parts;
+    this.#sources = parts.clients.map((client) => ({
+      client,
+      isVerified: false,
+      state: { kind: client.kind, failures: 0, openUntilMs: 0, lastOutage: null },
+    }));
+  }
+
+  /** Sources that may be asked now: they have not failed, or their pause is over. A source that serves another chain is paused too. */
+  available(nowMs: number): readonly ChainClient[] {
+    return this.#sources.filter(({ state }) => endOf(state, nowMs) <= nowMs).map(({ client }) => client);
+  }
+
+  /** Another source that may be asked now, for a second opinion: preferably of another kind. */
+  second(first: ChainClient, nowMs: number, askedToo: readonly ChainClient[] = []): ChainClient | undefined {
+    const others = this.available(nowMs).filter((client) => client !== first && !askedToo.includes(client));
+    return others.find((client) => client.kind !== first.kind) ?? others[0];
+  }
+
+  /** Whether a second source is configured. */
+  hasSecond(): boolean {
+    return this.#sources.length > 1;
+  }
+
+  /** One state for each source, for the caller that stores them across restarts, and for tests. */
+  states(): readonly SourceState[] {
+    return this.#sources.map(({ state }) => state);
+  }
+
+  /** `sourceName` of it. */
+  nameOf(client: ChainClient): string {
+    return sourceName(
+      this.#sources.findIndex((source) => source.client === client),
+      client.kind,
+    );
+  }
+
+  /**
+   * Restores the pauses from before a restart, once, and only if the sources are the same. A pause for the wrong chain is not restored, because
+   * `verify` finds a wrong chain before anything else is asked.
+   */
+  resume(states: readonly SourceState[]): void {
+    const isSame =
+      states.length === this.#sources.length && this.#sources.every((each, n) => each.client.kind === states[n]?.kind);
+    if (!this.#isResumed && isSame) {
+      this.#sources = this.#sources.map((source, n) => {
+        const known = states[n];
+        const isWorse = known !== undefined && known.lastOutage !== "WRONG_CHAIN" && source.state.failures === 0;
+        return isWorse ? { ...source, state: known } : source;
+      });
+    }
+    this.#isResumed = true;
+  }
+
+  /**
+   * Runs the whole of `work` against the first source that may be asked; on an outage again, from its start, against the next. Returns the last
+   * outage if all of them failed. If all are paused, the outage says after how long the first pause ends.
+   */
+  attempt<T>(nowMs: number, work: Work<T>): Promise<Result<Answered<T>, Outage>> {
+    return this.#firstOf(this.available(nowMs), nowMs, work);
+  }
+
+  /** `attempt` without `first`, nor those in `askedToo`: for a second opinion or a further one. */
+  attemptWithout<T>(
+    first: ChainClient,
+    nowMs: number,
+    work: Work<T>,
+    askedToo: readonly ChainClient[] = [],
+  ): Promise<Result<Answered<T>, Outage>> {
+    const second = this.second(first, nowMs, askedToo);
+    const asked = [first, second, ...askedToo];
+    const rest = this.available(nowMs).filter((client) => !asked.includes(client));
+    return this.#firstOf(second === undefined ? [] : [second, ...rest], nowMs, work);
+  }
+
+  async #firstOf<T>(
+    clients: readonly ChainClient[],
+    nowMs: number,
+    work: Work<T>,
+  ): Promise<Result<Answered<T>, Outage>> {
+    let last = this.#nobody(nowMs);
+    for (const client of clients) {
+      const answer = await this.#asked(client, nowMs, work);
+      if (answer.ok) return ok({ value: answer.value, client });
+      last = answer.error;
+    }
+    return err(last);
+  }
+
+  async #asked<T>(client: ChainClient, nowMs: number, work: Work<T>): Promise<Result<T, Outage>> {
+    const verified = this.#isVerified(client) ? ok(true) : await client.verify();
+    if (verified.ok) this.#change(client, (source) => ({ ...source, isVerified: true }));
+    const answer = verified.ok ? await work(client) : verified;
+    if (answer.ok) this.#close(client, nowMs);
+    else this.#open(client, this.#parts.nowMs?.() ?? nowMs, answer.error);
+    return answer;
+  }
+
+  #isVerified(client: ChainClient): boolean {
+    return this.#sources.some((source) => source.client === client && source.isVerified);
+  }
+
+  #close(client: ChainClient, nowMs: number): void {
+    this.#change(client, (source) => {
+      // Parallel work may have failed meanwhile: keep its pause.
+      if (endOf(source.state, nowMs) > nowMs) return source;
+      return { ...source, state: { kind: client.kind, failures: 0, openUntilMs: 0, lastOutage: null } };
+    });
+  }
+
+  #open(client: ChainClient, nowMs: number, { kind, retryAfterMs }: Outage): void {
+    const { network, random, report } = this.#parts;
+    this.#change(client, ({ state }, place) => {
+      const pauseMs = pauseAfter({ kind, retryAfterMs, failures: state.failures, random: random() });
+      const what = kind === "WRONG_CHAIN" ? "SERVES ANOTHER CHAIN than the configured one" : `failed: ${kind}`;
+      report(`chains: ${network} source ${place + 1} (${client.kind}) ${what}; paused for ${pauseMs} ms`);
+      const openUntilMs = Math.max(endOf(state, nowMs), nowMs + pauseMs);
+      const next = { kind: client.kind, failures: state.failures + 1, openUntilMs, lastOutage: kind };
+      return { client, isVerified: false, state: next };
+    });
+  }
+
+  #change(client: ChainClient, next: (source: Source, place: number) => Source): void {
+    this.#sources = this.#sources.map((source, place) => (source.client === client ? next(source, place) : source));
+  }
+
+  #nobody(nowMs: number): Outage {
+    const soonest = Math.min(...this.#sources.map(({ state }) => state.openUntilMs));
+    const waitMs = Number.isFinite(soonest) ? Math.max(0, soonest - nowMs) : null;
+    return outage("UNREACHABLE", "every source is paused after failures", waitMs);
+  }
+}
+
+/** When a pause ends. A pause longer than the longest possible one was written by a clock that was ahead, and counts as over. */
+function endOf({ openUntilMs }: SourceState, nowMs: number): number {
+  return openUntilMs > nowMs + LONGEST_PAUSE_MS ? 0 : openUntilMs;
+}
+
+/** How long a source is paused after an outage; `failures` is the number of outages in a row before it. */
+function pauseAfter(of: Pick<Outage, "kind" | "retryAfterMs"> & { failures: number; random: number }): number {
+  if (of.kind === "WRONG_CHAIN") return WRONG_CHAIN_MS;
+  const { failures: attempt, random } = of;
+  const jitterMs = fullJitterMs({ attempt, baseMs: BACKOFF_BASE_MS, capMs: BACKOFF_CAP_MS, random });
+  // Jitter may be 0, which is too short after a rate limit.
+  const leastMs = of.kind === "RATE_LIMITED" ? BACKOFF_BASE_MS : 0;
+  return Math.max(jitterMs, leastMs, Math.min(of.retryAfterMs ?? 0, RETRY_AFTER_CAP_MS));
+}

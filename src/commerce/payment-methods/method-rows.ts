@@ -1,0 +1,19 @@
+import type { MacRows } from "../../platform/keys/keyed-rows.ts";
+import { macTextOf } from "../wallet-records/row-mac.ts";
+
+/** The methods of all invoices: money may still come to the address of an old one, and recovery lists it. */
+export const METHOD_ROWS: MacRows = {
+  kind: "methods",
+  keyring: "ROW_MAC_KEY",
+  table: "payment_methods",
+  columns: ["invoice_id", "merchant_id", "network", "cryptocurrency", "address"],
+  textOf: ({ invoice_id, merchant_id, network, cryptocurrency, address }) =>
+    macTextOf({
+      kind: "method",
+      row: String(invoice_id),
+      merchantId: String(merchant_id),
+      network: String(network),
+      cryptocurrency: String(cryptocurrency),
+      target: String(address ?? ""),
+    }),
+};

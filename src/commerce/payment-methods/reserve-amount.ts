@@ -1,0 +1,92 @@
+// Reserves an amount at a shared address (decisions 4, "Amount for a direct wallet"). The address's allocator gives it, before the batch that shows
+// it to a payer; the batch only writes it for matching. So the same invoice and price always get the same amount, and a batch never loses one.
+
+import { pairKey, pairOf } from "../../chains/registry/pair.ts";
+import { derivedId, type WalletId } from "../../lib/ids.ts";
+import { formatUnits } from "../../lib/money.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import type { AmountPlace } from "../amounts/amount-place.ts";
+import type { AmountAnswer, AmountRequest, GivenAmount } from "../amounts/amount-request.ts";
+import type { AmountRefusal } from "../amounts/holding.ts";
+import { putAmount, warnOfAmounts } from "../amounts/store.ts";
+import { type Invoice, isPublicOrigin } from "../invoice-records/invoice.ts";
+import type { Sharing } from "../ranks/rank.ts";
+import type { WalletEvents } from "../wallet-records/wallet-events.ts";
+import type { MethodQuote } from "./payment-method.ts";
+import { printTerms } from "./shown-terms.ts";
+
+export interface AmountDependencies {
+  readonly db: Db;
+  /** The answers are in the order of the requests. Repeating a call changes nothing. Throws if the allocator does not answer in time. */
+  allocateAmounts(place: AmountPlace, requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]>;
+  readonly nowMs: number;
+}
+
+export interface WantedAmount {
+  readonly invoice: Invoice;
+  readonly walletId: WalletId;
+  readonly at: AmountPlace;
+  readonly priceUnits: bigint;
+  readonly sharing: Sharing;
+  /** The quote that the amount is asked by; null for the rest of a partial payment. */
+  readonly quote: MethodQuote | null;
+}
+
+export interface ReservedAmount {
+  readonly units: bigint;
+  /** The amount must not be asked for after this time. */
+  readonly heldUntilMs: number;
+  readonly statements: readonly Statement[];
+}
+
+/** The amount to ask for at this price, and the statements that write it. */
+export async function reserveAmount(
+  deps: AmountDependencies,
+  wanted: WantedAmount,
+): Promise<Result<ReservedAmount, AmountRefusal>> {
+  const { invoice, priceUnits, sharing } = wanted;
+  const { id: invoiceId, merchantId, createdAtMs, expiresAtMs, monitorUntilMs } = invoice;
+  const isPublic = isPublicOrigin(invoice.origin);
+  const times = { createdAtMs, expiresAtMs, monitorUntilMs, nowMs: deps.nowMs };
+  const terms = printTerms({ invoice, walletId: wanted.walletId, quote: wanted.quote, shownAtMs: deps.nowMs });
+  const [answer] = await deps.allocateAmounts(wanted.at, [
+    { invoiceId, merchantId, priceUnits, sharing, isPublic, ...times, terms },
+  ]);
+  if (answer === undefined) throw new Error("an allocator must answer every request");
+  if (answer.kind === "refused") return err(answer.refusal);
+  const { units, heldUntilMs } = answer;
+  return ok({ units, heldUntilMs, statements: statementsOf(deps, wanted, answer) });
+}
+
+function statementsOf(
+  { db, nowMs }: AmountDependencies,
+  { invoice, walletId, at, priceUnits }: WantedAmount,
+  { units, rank, heldUntilMs, lowSince }: GivenAmount,
+): readonly Statement[] {
+  const { id: invoiceId, merchantId, expiresAtMs: openUntilMs } = invoice;
+  const row = putAmount(db, {
+    ...at,
+    units,
+    invoiceId,
+    merchantId,
+    priceUnits,
+    rank,
+    openUntilMs,
+    createdAtMs: nowMs,
+    heldUntilMs,
+    releaseAfterMs: heldUntilMs,
+    releasedAtMs: null,
+  });
+  if (lowSince === null) return [row];
+  const amount = formatUnits(priceUnits, pairOf(at).asset.decimals);
+  const data = JSON.stringify({ walletId, ...at, amount } satisfies WalletEvents["wallet.amounts_low"]);
+  return [row, ...warnOfAmounts(db, { eventId: warningId(lowSince, at, priceUnits), merchantId, data, nowMs })];
+}
+
+/** The same for all amounts that are given while those of the price run low, so that the first batch that commits tells the merchant. */
+function warningId(lowSince: string, at: AmountPlace, priceUnits: bigint) {
+  const operationId = lowSince.slice("inv_".length);
+  return derivedId("evt", `${operationId}|${pairKey(at)}|${priceUnits}`, 2_000);
+}

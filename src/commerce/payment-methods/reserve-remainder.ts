@@ -1,0 +1,78 @@
+// After a credited partial payment to a shared address, the rest gets its own amount, so that it can be matched like the first part
+// (decisions 5). The old amount stays reserved.
+
+import type { InvoiceStatus } from "../../platform/column-values.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import { faultKind } from "../../platform/db/retry.ts";
+import type { InvoiceFile, PaymentMethod } from "../invoice-records/invoice.ts";
+import { putMethod } from "../invoice-records/store.ts";
+import { selectSharing } from "../ranks/store.ts";
+import { isActive } from "../settlement/status.ts";
+import { usedBy } from "../settlement/weighing.ts";
+import { withRemainder } from "./payment-method.ts";
+import type { AmountDependencies } from "./reserve-amount.ts";
+import { reserveRest } from "./reserve-rest.ts";
+import { lacksRest, restUnits } from "./rest.ts";
+
+export interface Remainders {
+  readonly methods: readonly PaymentMethod[];
+  readonly statements: readonly Statement[];
+}
+
+/** The invoice's state after the change that reserves the remainders. */
+export interface After {
+  readonly status: InvoiceStatus;
+  readonly receivedMicros: bigint;
+}
+
+/** The changes of the direct methods; nothing if the sum received is unchanged and every rest has its amount. */
+export async function reserveRemainders(
+  deps: AmountDependencies,
+  { invoice, methods, payments }: Pick<InvoiceFile, "invoice" | "methods" | "payments">,
+  after: After,
+): Promise<Remainders> {
+  const isSame = after.receivedMicros === invoice.receivedMicros && after.status === invoice.status;
+  const direct = methods.filter(
+    (each) => each.walletType === "DIRECT_WALLET" && each.status === "ACTIVE" && (!isSame || lacksRest(invoice, each)),
+  );
+  const isUsed = usedBy(payments);
+  const changed: PaymentMethod[] = [];
+  const statements: Statement[] = [];
+  for (const method of direct) {
+    const due = mayBeAdded(after.status) ? restUnits(method, invoice, after.receivedMicros) : null;
+    const reserved = due === null ? undefined : await reserve(deps, invoice, method, due);
+    const remainderUnits = reserved?.units ?? null;
+    if (remainderUnits === method.remainderUnits) continue;
+    const forMicros = invoice.amountMicros - after.receivedMicros;
+    const renewed = withRemainder(method, { remainderUnits, forMicros, nowMs: deps.nowMs, isUsed });
+    changed.push(renewed);
+    statements.push(...(reserved?.statements ?? []), putMethod(deps.db, renewed));
+  }
+  return { methods: changed, statements };
+}
+
+/** Also after its time is over: if late money is accepted, its page still asks for the rest. */
+function mayBeAdded(status: InvoiceStatus): boolean {
+  return isActive(status) || status === "UNDERPAID";
+}
+
+async function reserve(
+  deps: AmountDependencies,
+  invoice: InvoiceFile["invoice"],
+  method: PaymentMethod,
+  dueUnits: bigint,
+) {
+  const { address, network } = method;
+  const { merchantId } = invoice;
+  if (address === null) throw new Error(`an active method has no address: ${invoice.id}`);
+  const [sharing] = await selectSharing(deps.db, { network, address, merchantId });
+  if (sharing === undefined) throw new Error("the read of a merchant's rank must return one row");
+  try {
+    const reserved = await reserveRest(deps, { invoice, method: { ...method, address }, dueUnits, sharing });
+    return reserved.ok ? reserved.value : undefined;
+  } catch (error) {
+    // A payment is credited also while no amount can be had for the rest; the next read of the invoice asks for one again.
+    if (faultKind(error) === "other") throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,34 @@
+// After a partial payment the rest at a shared address has its own amount, so that it can be matched like the first part (decisions 5),
+// whichever method that part was paid with.
+
+import type { Result } from "../../lib/result.ts";
+import type { AmountRefusal } from "../amounts/holding.ts";
+import type { Invoice, PaymentMethod } from "../invoice-records/invoice.ts";
+import type { Sharing } from "../ranks/rank.ts";
+import { type AmountDependencies, type ReservedAmount, reserveAmount } from "./reserve-amount.ts";
+
+export interface WantedRest {
+  readonly invoice: Invoice;
+  readonly method: Pick<PaymentMethod, "network" | "cryptocurrency" | "walletId"> & { readonly address: string };
+  /** The amount due, from `restUnits`. */
+  readonly dueUnits: bigint;
+  readonly sharing: Sharing;
+}
+
+/** The amount to ask for, and the statements that write it. */
+export function reserveRest(
+  deps: AmountDependencies,
+  { invoice, method, dueUnits: priceUnits, sharing }: WantedRest,
+): Promise<Result<ReservedAmount, AmountRefusal>> {
+  const { network, cryptocurrency, address, walletId } = method;
+  const at = { network, cryptocurrency, address };
+  // The limits on browsers do not apply, because this invoice has received money.
+  return reserveAmount(deps, {
+    invoice: { ...invoice, origin: "API" },
+    walletId,
+    at,
+    priceUnits,
+    sharing,
+    quote: null,
+  });
+}

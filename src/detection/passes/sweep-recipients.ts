@@ -1,0 +1,236 @@
+// Reads a chain by address, from a source that keeps an index of addresses. Each pass asks for only as many as such a source answers: the next
+// addresses of a round over all of them, and some of each merchant's in turn (turns/turn.ts). When a round is complete, the cursor moves to the
+// tip at which the round began. An address whose invoice has waited long is asked less often, only by the round, and its invoice waits with it.
+// The place in the round is stored with the cursor. An address that is refused or flooded leaves the round and is read at its own pace
+// (by-address/read-stuck.ts).
+import type { ChainClient, History } from "../../chains/sources/chain-client.ts";
+import { type Transfer, transferKey } from "../../chains/sources/transfer.ts";
+import { err, ok } from "../../lib/result.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { batch } from "../../platform/db/batch.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import { type Asked, askEach, MOST_REFUSED } from "./ask-each.ts";
+import { askControl, askHistory, fromOf } from "./by-address/ask-history.ts";
+import { hasHistory, isSourceAtFault } from "./by-address/find-fault.ts";
+import { readElsewhere } from "./by-address/read-elsewhere.ts";
+import { readStuck, stuckRows } from "./by-address/read-stuck.ts";
+import { selectRoundPage, selectStuckDue, selectTakenOver } from "./by-address/store.ts";
+import { shownUntilMs } from "./cursor-plan.ts";
+import { behind, blockAt, type PlacedCursor } from "./find-position.ts";
+import { FIRST_PLACE, type Place, type Round } from "./progress.ts";
+import { proveByBlocks } from "./prove-payments.ts";
+import { advance, type Scanned } from "./scan-blocks.ts";
+import { endTurns } from "./turns/end-turns.ts";
+import { lapOf, newQueueOf, selectLaps, selectNewQueues } from "./turns/store.ts";
+import { addressesOf, type Turns, turnsOf } from "./turns/turn.ts";
+import { applied, asked, type Pass, type Step, stored, type WatchDependencies } from "./watch-pass.ts";
+
+/** With one request for each address, about what a public source answers in one pass. */
+const ADDRESSES_A_TICK = 60;
+/** Rows of one page; any number of invoices may share an address. */
+const PAGE = 1_000;
+/** Pages of one address; an address with more is read at its own pace. */
+const PAGES = 4;
+/** Addresses read at their own pace in each pass. */
+const STUCK_A_TICK = 5;
+/** Addresses that only another source has refused so far, in each pass. */
+const TAKEN_OVER_A_TICK = 40;
+/** Starts no more addresses after this time. */
+const LONGEST_MS = 15 * SECOND_MS;
+/** How far the clock of the worker that activates a payment method may be ahead of the watcher's. */
+const CLOCKS_DIFFER_MS = 10 * SECOND_MS;
+
+export async function sweepRecipients(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  cursor: PlacedCursor,
+): Promise<Step<Scanned>> {
+  const { progress, tip } = pass;
+  const source = deps.pool.nameOf(client);
+  const round = roundOf(pass, source, cursor);
+  const share = await readShare(deps, pass, round, source);
+  if (!share.ok) return share;
+  const { due, turns, stuck } = share.value;
+  const from = fromOf(pass, cursor.height);
+  const asking = await askHistories(deps, pass, client, {
+    addresses: inTurn(
+      due.map(({ address }) => address),
+      addressesOf(turns),
+    ).slice(0, progress.atMost[source]),
+    from,
+  });
+  if (!asking.ok) return asking;
+  const { value: answers } = asking;
+  const looked = await readStuck(deps, pass, client, { rows: stuck, source });
+  if (!looked.ok) return looked;
+  // If the tip is still on the chain after the last answer, all answers are about one chain.
+  const blockNow = asked(await client.block(tip.height));
+  if (!blockNow.ok) return blockNow;
+  if (blockNow.value?.hash !== tip.hash) return behind("the answers are about two branches");
+  const transfers = [...answers.answers.values(), ...looked.value.histories].flatMap((each) => each.transfers);
+  const saved = await applied(deps, pass, { transfers, seen: [] });
+  if (!saved.ok) return saved;
+  // The next pass, which starts soon, asks for the same addresses, and goes on behind what was applied.
+  if (!saved.value.isWhole) return ok({ cursor, unconfirmed: keysOutside(transfers), hasMore: true });
+  const written = await stuckRows(deps, pass, { source, cursor, asked: answers, looked: looked.value });
+  if (!written.ok) return written;
+  const elsewhere = await readElsewhere(deps, pass, client, source);
+  if (!elsewhere.ok) return elsewhere;
+  const turned = await endTurns(deps, pass, turns, (address) => isSettled(answers, address));
+  if (!turned.ok) return turned;
+  const unconfirmed = keysOutside(transfers);
+  const next = { ...round, after: placeAfter(round.after, due, answers) };
+  const isOver = !share.value.hasMore && due.every(({ address }) => isSettled(answers, address));
+  progress.setRound(source, isOver ? undefined : next);
+  const moved = isOver
+    ? await endRound(deps, pass, client, { cursor, round: next })
+    : await moveOn(deps, pass, client, cursor);
+  return moved.ok ? ok({ cursor: moved.value, unconfirmed, hasMore: false }) : moved;
+}
+
+/**
+ * Alternates between addresses of the round and of the merchants' turns, each once, so that neither uses up the source's answers or the pass's
+ * time.
+ */
+function inTurn(due: readonly string[], own: readonly string[]): readonly string[] {
+  const round = [...new Set(due)];
+  const pairs = Array.from({ length: Math.max(round.length, own.length) }, (_, n) => [round[n], own[n]]);
+  return [...new Set(pairs.flat().flatMap((address) => address ?? []))];
+}
+
+/** The current round of this source; a new one if the cursor has passed the end of the old one. */
+function roundOf({ progress, tip, begunMs }: Pass, source: string, cursor: PlacedCursor): Round {
+  const known = progress.round(source);
+  if (known !== undefined && known.to.height >= cursor.height && known.to.height <= tip.height) return known;
+  return { to: tip, begunMs, after: FIRST_PLACE };
+}
+
+interface Share {
+  /** The next addresses of the round, in its order. */
+  readonly due: readonly (Place & { readonly address: string })[];
+  readonly hasMore: boolean;
+  readonly turns: Turns;
+  readonly stuck: Awaited<ReturnType<typeof selectStuckDue>>;
+}
+
+async function readShare(
+  deps: WatchDependencies,
+  { network: { name }, progress }: Pass,
+  round: Round,
+  source: string,
+): Promise<Step<Share>> {
+  const nowMs = deps.nowMs();
+  // Methods activated after the round began are left to the next round, so that this one always ends.
+  const untilMs = round.begunMs + CLOCKS_DIFFER_MS;
+  const page = { network: name, nowMs, after: round.after, untilMs, limit: PAGE };
+  const read = stored(
+    await readWithRetry(deps.sleep, async () =>
+      batch(deps.db, [
+        selectRoundPage(deps.db, page),
+        selectNewQueues(deps.db, name, { nowMs, after: progress.newAfter }),
+        selectLaps(deps.db, name, { nowMs, after: progress.lapAfter }),
+        selectStuckDue(deps.db, name, nowMs, STUCK_A_TICK),
+        selectTakenOver(deps.db, { network: name, source, nowMs, limit: TAKEN_OVER_A_TICK }),
+      ]),
+    ),
+  );
+  if (!read.ok) return read;
+  const [rows, newQueues, laps, stuckDue, takenOver] = read.value;
+  const stuck = [...new Map([...takenOver, ...stuckDue].map((row) => [row.address, row])).values()];
+  const addresses = new Set<string>();
+  const end = rows.findIndex(({ address }) => addresses.add(address).size > ADDRESSES_A_TICK);
+  const due = end < 0 ? rows : rows.slice(0, end);
+  const turns = turnsOf(newQueues.map(newQueueOf), laps.map(lapOf));
+  return ok({ due, hasMore: end >= 0 || rows.length === PAGE, turns, stuck });
+}
+
+/** Asks for the history of each address separately; fails if the source is at fault, and not the addresses. */
+async function askHistories(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  of: { readonly addresses: readonly string[]; readonly from: number },
+): Promise<Step<Asked<string, History>>> {
+  const { network, progress, tip: to } = pass;
+  const look = (address: string, pages = PAGES) =>
+    askHistory(client, { address, from: of.from, to, assets: network.assets, after: null, pages });
+  const answers = await askEach(new Set(of.addresses), {
+    ask: (address) => look(address),
+    control: (answered, failed) =>
+      askControl(
+        network,
+        [...progress.held.filter((each) => !failed.has(each)), ...answered, ...progress.controls(failed)],
+        (address) => look(address, 1),
+      ),
+    nowMs: deps.nowMs,
+    mostRefused: MOST_REFUSED,
+    untilMs: pass.begunMs + LONGEST_MS,
+  });
+  const held = [...answers.answers].flatMap(([address, history]) => (hasHistory(history) ? [address] : []));
+  progress.noteGood([...answers.answers.keys()], held);
+  progress.noteAnswered(deps.pool.nameOf(client), answers.answers.size);
+  if (answers.outage !== undefined) return err({ kind: "outage", outage: answers.outage });
+  const [refusal] = answers.refused.values();
+  const isAtFault = refusal !== undefined && (await isSourceAtFault(deps, pass, client, answers));
+  return isAtFault ? err({ kind: "outage", outage: refusal, isAnswering: true }) : ok(answers);
+}
+
+function isSettled({ answers, refused }: Asked<string, History>, address: string): boolean {
+  return answers.has(address) || refused.has(address);
+}
+
+/** The place before the first address still to be asked. */
+function placeAfter(from: Place, due: Share["due"], answers: Asked<string, History>): Place {
+  const first = due.findIndex(({ address }) => !isSettled(answers, address));
+  const { activatedAtMs, position } = (first < 0 ? due.at(-1) : due[first - 1]) ?? from;
+  return { activatedAtMs, position };
+}
+
+function keysOutside(transfers: readonly Transfer[]): ReadonlySet<string> {
+  return new Set(transfers.filter(({ block }) => block === null).map(transferKey));
+}
+
+/** Moves the cursor to the tip at which the round began, unless that block has left the chain meanwhile. */
+async function endRound(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  { cursor, round }: { readonly cursor: PlacedCursor; readonly round: Round },
+): Promise<Step<PlacedCursor>> {
+  const { to, begunMs } = round;
+  const block = await blockAt(pass, client, to.height);
+  if (!block.ok) return block;
+  if (block.value.hash !== to.hash) return ok(cursor);
+  const proved = await proveByBlocks(deps, pass, client, { above: cursor.height, to });
+  if (!proved.ok) return proved;
+  const { value: reached } = proved;
+  const source = deps.pool.nameOf(client);
+  // The round has ended, but is kept until all payments undone by a fork were rechecked.
+  pass.progress.setRound(source, reached === undefined ? round : undefined);
+  if (reached === undefined) return ok(cursor);
+  // On a network with a mempool, time only advances once the whole round is stored and proved.
+  const isWhole = reached.height === to.height;
+  const wholeMs = isWhole ? shownUntilMs(pass.network, to, begunMs) : 0;
+  const passedMs = pass.network.family === "bitcoin" ? wholeMs : reached.timeMs;
+  pass.progress.unseconded = { source, to: reached, passedMs };
+  return advance(deps, pass, client, cursor, { ...reached, passedMs });
+}
+
+/**
+ * Between the ends of two rounds: more invoices may have ended before the last round began than a second source is asked about at once, so each
+ * pass asks about some.
+ */
+async function moveOn(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  cursor: PlacedCursor,
+): Promise<Step<PlacedCursor>> {
+  const { unseconded } = pass.progress;
+  if (unseconded === null) return ok(cursor);
+  const { source, to, passedMs } = unseconded;
+  const isLeft = source === deps.pool.nameOf(client) && to.hash === cursor.hash && passedMs > cursor.passedMs;
+  if (!isLeft) pass.progress.unseconded = null;
+  return isLeft ? advance(deps, pass, client, cursor, { ...to, passedMs }) : ok(cursor);
+}
