@@ -134,8 +134,7 @@ function sealing(env: KeySettings<"SECRETS_AES_KEY">, scopeId: ScopeId): Pick<On
     seal: (body) => seal(keys.value, context, body),
     open: async (stored) => {
       const body = await unseal(keys.value, context, stored);
-      if (body === undefined)
-        throw new Error("a stored response cannot be decrypted: its key is missing, or the response was altered");
+      if (body === undefined) throw new Error("a stored response cannot be decrypted");
       return body;
     },
   };

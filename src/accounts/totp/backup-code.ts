@@ -12,7 +12,7 @@ const CANONICAL = /^[0-9A-HJKMNP-TV-Z]{10}$/;
 /** A code from random bytes; uses five bits of each. */
 export function backupCodeOf(random: Uint8Array): string {
   if (random.length !== BACKUP_CODE_LENGTH)
-    throw new Error(`a backup code is made of ${BACKUP_CODE_LENGTH} bytes, got ${random.length}`);
+    throw new Error(`a backup code has ${BACKUP_CODE_LENGTH} bytes, got ${random.length}`);
   const text = Array.from(random, (byte) => ALPHABET.charAt(byte & 31)).join("");
   return `${text.slice(0, HALF)}-${text.slice(HALF)}`;
 }

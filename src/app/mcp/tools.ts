@@ -54,8 +54,7 @@ function toolOf(spec: RouteSpec): Tool {
     ...definitionsOf(properties, named),
   };
   const description = TOOL_TEXTS[spec.operationId];
-  if (description === undefined)
-    throw new Error(`src/app/mcp/tool-texts.ts does not say what ${spec.operationId} is for`);
+  if (description === undefined) throw new Error(`no text for the tool ${spec.operationId}`);
   return {
     name: snakeCased(spec.operationId),
     title: spec.summary,

@@ -29,7 +29,7 @@ export class AmountAllocator extends DurableObject<Env> {
     super(ctx, env);
     const name = ctx.id.name ?? "";
     const place = placeNamed(name);
-    if (place === undefined) throw new Error("an amount allocator must be addressed by its place's name");
+    if (place === undefined) throw new Error("an object is addressed by its name");
     this.#place = place;
     this.#allocations = new AmountAllocations(ctx.storage, place);
     this.#shown = new ShownAmounts(ctx.storage);

@@ -12,7 +12,7 @@ const SEPARATOR = ":";
 /** The name of the place's allocator. */
 export function placeName({ network, cryptocurrency, address }: AmountPlace): string {
   if ([network, cryptocurrency].some((part) => part.includes(SEPARATOR)))
-    throw new Error(`a network or an asset with a colon in its name: ${network} ${cryptocurrency}`);
+    throw new Error(`a colon in ${network} ${cryptocurrency}`);
   return [network, cryptocurrency, address].join(SEPARATOR);
 }
 

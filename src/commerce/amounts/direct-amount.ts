@@ -109,15 +109,14 @@ export function amountsLowMark(capacity: number): number | undefined {
 /** How many finest grains may be subtracted from a price. */
 function mostGrains(priceUnits: bigint, { grainUnits }: AmountGrain): bigint {
   if (priceUnits <= 0n || priceUnits % grainUnits !== 0n)
-    throw new Error(`a price must be a positive multiple of its grain: ${priceUnits}, grain ${grainUnits}`);
+    throw new Error(`${priceUnits} is no positive multiple of ${grainUnits}`);
   const grains = floorDiv(priceUnits, DISCOUNT_DIVISOR * grainUnits);
   return minBig(grains, MOST_GRAINS);
 }
 
 /** How many steps of `fine` make one of `coarse`. */
 function stepsBetween(coarse: bigint, fine: bigint): bigint {
-  if (coarse <= fine || coarse % fine !== 0n)
-    throw new Error(`grain ${coarse} must be a multiple of the next finer grain, ${fine}`);
+  if (coarse <= fine || coarse % fine !== 0n) throw new Error(`grain ${coarse} is no multiple of ${fine}`);
   return floorDiv(coarse, fine);
 }
 

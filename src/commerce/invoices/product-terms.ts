@@ -35,8 +35,7 @@ export function termsOf(asked: AskedTerms, product: Product | undefined, isPubli
   const name = asked.name ?? product?.name;
   const rawAmount = asked.rawAmount ?? product?.priceMicros;
   const currency = asked.currency ?? product?.currency ?? DEFAULT_CURRENCY;
-  if (name === undefined || rawAmount === undefined)
-    throw new Error("neither the request nor a product has name and amount");
+  if (name === undefined || rawAmount === undefined) throw new Error("no name or no amount");
   if (asked.rawAmount === undefined && product !== undefined && currency !== product.currency) {
     const message = `the product's price is in ${product.currency}: send rawAmount too, or omit currency`;
     return err({ code: "VALIDATION_FAILED", details: [{ path: "currency", message }] });

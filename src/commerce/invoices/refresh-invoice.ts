@@ -162,7 +162,7 @@ async function quotesOf(deps: RefreshDependencies, file: InvoiceFile): Promise<r
     const place = places[n];
     if (place === undefined) return { ...each, shared: undefined };
     const [sharing] = rows[direct.indexOf(place)] ?? [];
-    if (sharing === undefined) throw new Error("the read of a merchant's rank must return one row");
+    if (sharing === undefined) throw new Error("a rank has one row");
     return { ...each, shared: { address: place.address, sharing } };
   });
 }

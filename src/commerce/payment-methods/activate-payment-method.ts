@@ -149,8 +149,7 @@ async function withAmount(
   const { invoice, wallet } = request;
   const { address, network, cryptocurrency } = wallet;
   const priceUnits = quote.amountUnits;
-  if (address === null || priceUnits === null)
-    throw new Error(`a direct method has no address or amount: ${wallet.id}`);
+  if (address === null || priceUnits === null) throw new Error(`no address or amount: ${wallet.id}`);
   const at = { network, cryptocurrency, address };
   const made = await reserveAmount(deps, { invoice, walletId: wallet.id, at, priceUnits, sharing: wallet, quote });
   if (!made.ok) return made;

@@ -66,7 +66,7 @@ async function reserve(
   const { merchantId } = invoice;
   if (address === null) throw new Error(`an active method has no address: ${invoice.id}`);
   const [sharing] = await selectSharing(deps.db, { network, address, merchantId });
-  if (sharing === undefined) throw new Error("the read of a merchant's rank must return one row");
+  if (sharing === undefined) throw new Error("a rank has one row");
   try {
     const reserved = await reserveRest(deps, { invoice, method: { ...method, address }, dueUnits, sharing });
     return reserved.ok ? reserved.value : undefined;

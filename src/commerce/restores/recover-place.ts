@@ -74,7 +74,7 @@ export async function recoverPlace(deps: RecoverDependencies, place: ShownPlace,
     deps.wakeWatcher(wallet.network);
     return { kind: "DONE" };
   }
-  if (committed.kind === "unknown") throw new Error("it is unknown whether a recovered invoice was stored");
+  if (committed.kind === "unknown") throw new Error("a recovered invoice may be stored or not");
   const { conflict } = committed;
   // Its retried create came first, or the payer's page changed it: the step is repeated, and finds what there is.
   const isChanged = isConflictOn(conflict, "invoices") || isConflictOn(conflict, "events");
@@ -237,7 +237,7 @@ function methodOf(deps: RecoverDependencies, lost: Lost, invoice: Invoice, file?
   );
   const { quote, shownAtMs } = terms;
   if (quote === null) {
-    if (known === undefined) throw new Error(`the rest of an invoice without its method: ${invoice.id}`);
+    if (known === undefined) throw new Error(`an invoice without its method: ${invoice.id}`);
     return known;
   }
   const destination = { address, addressIndex, amountUnits: amount?.units ?? quote.amountUnits };

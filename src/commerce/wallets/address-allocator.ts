@@ -19,7 +19,7 @@ export class AddressAllocator extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const keyHash = ctx.id.name;
-    if (keyHash === undefined) throw new Error("an allocator must be addressed by its key's hash, never by a bare id");
+    if (keyHash === undefined) throw new Error("an object is addressed by its name");
     this.#keyHash = keyHash;
     this.#allocations = new Allocations(ctx.storage, keyHash);
     this.#entry = new OwnEntry(ctx.storage, env, { kind: "ADDRESSES", name: keyHash, nowMs: () => Date.now() });

@@ -31,7 +31,7 @@ export class NetworkWatcher extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env, dependencies: typeof watchDependencies = watchDependencies) {
     super(ctx, env);
     const network = networkNamed(ctx.id.name ?? "");
-    if (network === undefined) throw new Error("a watcher must be created by its network's name, not by an id");
+    if (network === undefined) throw new Error("an object is addressed by its name");
     this.#network = network;
     this.#deps = dependencies(env, network);
     this.#pollSeconds = pollSecondsOf(env);

@@ -11,6 +11,6 @@ export async function openSecrets(
   secrets: readonly Pick<WebhookSecret, "id" | "sealed">[],
 ): Promise<readonly string[]> {
   const opened = await Promise.all(secrets.map(({ id, sealed }) => unseal(keys, secretContext(id), sealed)));
-  if (opened[0] === undefined) throw new Error(`the webhook secret ${secrets[0]?.id} cannot be decrypted`);
+  if (opened[0] === undefined) throw new Error(`the secret ${secrets[0]?.id} cannot be decrypted`);
   return opened.filter((secret) => secret !== undefined);
 }

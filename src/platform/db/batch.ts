@@ -1,5 +1,6 @@
 // Drizzle's `db.batch` accepts only its own builders and compiles each of them every time. `batch` also accepts compiled statements
 // (prepared-statement.ts). It sends all of them as one `d1.batch`, which is D1's transaction: either all commit or none does.
+
 import { type Db, keepCopies, publish } from "./client.ts";
 import type { Query, Statement } from "./statement.ts";
 import { askD1 } from "./unanswered.ts";

@@ -41,7 +41,7 @@ export async function sendBatch(
   deps: { readonly db: Db; readonly sleep: Sleep },
   statements: readonly Statement[],
 ): Promise<Sent> {
-  if (statements.length === 0) throw new Error("a change without statements");
+  if (statements.length === 0) throw new Error("nothing to send");
   let mayCommit = false;
   for (let repeat = 0; ; repeat++) {
     try {

@@ -117,7 +117,7 @@ export class Gatherer<I, O> {
   #sendNext(): void {
     const chosen = new Set(this.#gathering.choose(this.#waiting.map(({ item }) => item)));
     const group = this.#waiting.filter(({ item }) => chosen.has(item));
-    if (group.length === 0) throw new Error("a gatherer must choose at least one item");
+    if (group.length === 0) throw new Error("nothing was chosen");
     this.#waiting = this.#waiting.filter(({ item }) => !chosen.has(item));
     this.#lastSize = group.length;
     this.#send(group);

@@ -82,7 +82,7 @@ export class PreparedStatement<T> extends QueryPromise<T> implements BoundStatem
 }
 
 const never = (): never => {
-  throw new Error("a statement is only compiled with this client, never run");
+  throw new Error("this client only compiles");
 };
 const blank: D1PreparedStatement = { bind: never, first: never, run: never, all: never, raw: never };
 /** Only builds SQL, so that a compiled statement does not keep a reference to the database client of the first request that used it. */
@@ -208,7 +208,7 @@ export function preparedInsert<T extends SQLiteTable>(
 /** JSON brings text, numbers and null to SQL as they are, and nothing else. */
 function asJson(value: unknown): string | number | null {
   if (value === null || typeof value === "string" || typeof value === "number") return value;
-  throw new Error(`a ${typeof value} cannot be a member of a row in JSON`);
+  throw new Error(`a ${typeof value} in a row`);
 }
 
 function overwrite(

@@ -43,14 +43,11 @@ const LACKS_METHOD = "rpc receiver does not implement";
 export const FAULT_MESSAGES = {
   overloaded: [
     "overloaded",
-    "too many requests queued",
-    "queued for too long",
     "exceeded maximum db size",
     "maximum account storage limit",
     "database or disk is full",
-    // Of the account, not of one object: "... Please back off and try again later."
-    "too much load on durable objects",
-    "too many concurrent storage operations",
+    // Of the account, which asks too much of objects or of their storage.
+    "please back off",
   ],
   transient: [
     "network connection lost",
@@ -66,28 +63,25 @@ export const FAULT_MESSAGES = {
     "exceeded event execution time",
     "transient issue",
     "internal error",
-    "storage operation exceeded timeout",
     "client disconnected",
-    "cannot resolve d1 db",
   ],
   reset: ["cpu time limit and was reset", "exceeded its memory limit"],
 } as const;
 /** Occurs only on a development server, while another program writes to the same file. Such a batch wrote nothing. */
-const LOCKED = /database is locked: SQLITE_BUSY/i;
+const LOCKED = "database is locked: sqlite_busy";
 
 /** Classifies an error of D1 or of a Durable Object stub. */
 export function faultKind(error: unknown): FaultKind {
   if (error instanceof TimeLimitError) return "transient";
-  const text = d1Messages(error).join("\n").toLowerCase();
-  const says = (kind: keyof typeof FAULT_MESSAGES) => FAULT_MESSAGES[kind].some((part) => text.includes(part));
-  if (hasFlag(error, "overloaded") || says("overloaded")) return "overloaded";
-  if (says("reset")) return "reset";
-  if (hasFlag(error, "retryable") || says("transient")) return "transient";
-  return isLocked(error) ? "transient" : "other";
+  if (hasFlag(error, "overloaded") || says(error, FAULT_MESSAGES.overloaded)) return "overloaded";
+  if (says(error, FAULT_MESSAGES.reset)) return "reset";
+  if (hasFlag(error, "retryable") || says(error, FAULT_MESSAGES.transient)) return "transient";
+  return says(error, [LOCKED]) ? "transient" : "other";
 }
 
-function lacksMethod(error: unknown): boolean {
-  return d1Messages(error).some((message) => message.toLowerCase().includes(LACKS_METHOD));
+function says(error: unknown, parts: readonly string[]): boolean {
+  const text = d1Messages(error).join("\n").toLowerCase();
+  return parts.some((part) => text.includes(part));
 }
 
 /** Calls a method that this release added; `instead`, where the object still runs the release before. */
@@ -95,13 +89,9 @@ export async function callAdded<T>(call: () => Promise<T>, instead: () => Promis
   try {
     return await call();
   } catch (error) {
-    if (!lacksMethod(error)) throw error;
+    if (!says(error, [LACKS_METHOD])) throw error;
     return instead();
   }
-}
-
-function isLocked(error: unknown): boolean {
-  return d1Messages(error).some((message) => LOCKED.test(message));
 }
 
 /** Whether the error or one of its causes has the flag: drizzle wraps what a single statement throws. */
@@ -161,7 +151,7 @@ export async function executeOnce<T>(sleep: Sleep, work: () => Promise<T>): Prom
     try {
       return await withinLimit(sleep, work(), UNREPEATED_LIMIT_MS);
     } catch (error) {
-      if (!isLocked(error) || repeat === MAX_REPEATS) throw error;
+      if (!says(error, [LOCKED]) || repeat === MAX_REPEATS) throw error;
       await sleep(pauseMs(repeat));
     }
   }

@@ -68,7 +68,7 @@ export class KeyReservations {
     const [known] = this.#rows("SELECT fingerprint, operation_id, lease_until_ms FROM claims WHERE key_hash = ?", [
       keyHash,
     ]);
-    if (known === undefined) throw new Error("an idempotency key was neither inserted nor found");
+    if (known === undefined) throw new Error("a key was neither inserted nor found");
     if (known.fingerprint !== fingerprint) return { kind: "conflict" };
     return { kind: "known", operationId: String(known.operation_id), leaseUntilMs: Number(known.lease_until_ms) };
   }

@@ -261,7 +261,7 @@ async function readStored(
   if (stored === undefined) return ok(undefined);
   const { status } = stored;
   const body = storedBody(stored);
-  if (body === null) throw new Error(`the event with the response of ${of.operationId} is gone`);
+  if (body === null) throw new Error(`no event of ${of.operationId}`);
   return ok({ status, body: (await deps.open?.(body)) ?? body });
 }
 
