@@ -185,12 +185,6 @@ export const versionText = (id: string) => ({
   resources: { script: { etag: id, handlers: ["fetch"] }, script_runtime: {}, bindings: [] },
 });
 
-/** wrangler uploads those migrations of objects alone that come after this tag. */
-const tagOf = ({ uploads }: KeptWorker) =>
-  uploads
-    .map(({ metadata }) => (metadata.migrations as { readonly new_tag?: string } | undefined)?.new_tag)
-    .findLast((tag) => tag !== undefined);
-
 interface MigrationOfObjects {
   readonly new_tag?: string;
   readonly steps?: readonly {
@@ -200,6 +194,9 @@ interface MigrationOfObjects {
 }
 
 const migrationIn = ({ metadata }: Upload) => metadata.migrations as MigrationOfObjects | undefined;
+/** Up to which migration its objects are: wrangler uploads those alone that come after it. */
+const tagOf = (uploads: readonly Upload[]) => uploads.map((each) => migrationIn(each)?.new_tag).findLast(Boolean);
+
 /** The names in the last export of the main module. */
 function exportedBy({ mainModule, modules }: Upload): readonly string[] {
   const code = modules.find(({ name }) => name === mainModule)?.content.toString() ?? "";
@@ -220,7 +217,7 @@ function exportedBy({ mainModule, modules }: Upload): readonly string[] {
 export function refusalOf(upload: Upload, worker: KeptWorker | undefined): Answer | undefined {
   const uploads = worker?.uploads ?? [];
   const before = uploads.lastIndexOf(upload);
-  if (before !== -1 && uploads.slice(before + 1).some((later) => migrationIn(later)?.new_tag !== undefined))
+  if (before !== -1 && tagOf(uploads.slice(0, before + 1)) !== tagOf(uploads))
     return { status: 400, code: 10023, message: "A Durable Object migration has occurred since this version." };
   const steps = uploads.flatMap((each) => migrationIn(each)?.steps ?? []);
   const classes = steps.flatMap(({ new_classes: plain = [], new_sqlite_classes: kept = [] }) => [...plain, ...kept]);
@@ -235,7 +232,7 @@ export const serviceText = (worker: KeptWorker) => ({
   id: worker.name,
   default_environment: {
     environment: "production",
-    script: { id: worker.name, last_deployed_from: "wrangler", migration_tag: tagOf(worker) },
+    script: { id: worker.name, last_deployed_from: "wrangler", migration_tag: tagOf(worker.uploads) },
   },
 });
 

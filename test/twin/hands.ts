@@ -90,10 +90,12 @@ export class Hands {
     while (!this.#isOver) {
       for (const part of [this.#rotateKey, this.#disableWallet, this.#removeMember]) {
         if (this.#isOver) return;
+        const under = this.#combination;
         await part.call(this, root).catch((error: unknown) => {
           this.givenUp += 1;
-          const under = this.#combination;
-          if (under?.edge === "this release" && !(error instanceof ChangedError))
+          // What was sent behind an answer, as a mail, is lost with the machine that is replaced.
+          const isChanged = under !== this.#combination || error instanceof ChangedError;
+          if (under?.edge === "this release" && !isChanged)
             this.wrong.push(`${under.name}: ${error instanceof Error ? error.message : error}`);
         });
         await sleep(BETWEEN_ROUNDS_MS);
