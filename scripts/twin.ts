@@ -58,7 +58,8 @@ try {
   const cronEveryMs = CRON_EVERY_MS[mode];
   const given = { ...(mode === "day" ? { POLL_SECONDS: "2" } : {}), RATE_LIMIT_PER_MINUTE: "100000" };
   const before = flags.isFromBefore ? new ReleaseBefore({ name, variables: given }) : undefined;
-  if (before !== undefined) ends.push(async () => before.remove());
+  // At a signal, too: the runtime's own hook ends the process then.
+  if (before !== undefined) process.once("exit", () => before.remove());
   const twin = await openTwin({
     ...{ name, weather: { ...weather, faults: 0 }, chainUrl: chain.url },
     ...(before === undefined ? {} : { first: before.deploy }),

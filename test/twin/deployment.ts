@@ -91,7 +91,13 @@ export interface TwinAccount {
 /** Deploys for the first time. */
 export async function openAccount(options: Pick<TwinOptions, "name" | "variables" | "first">): Promise<TwinAccount> {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-twin-"));
-  const ended: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true }), () => forget(options.name)];
+  const remove = () => {
+    rmSync(folder, { recursive: true, force: true });
+    forget(options.name);
+  };
+  // The runtime's own hook ends the process at a signal, and nothing that waits is finished then.
+  process.once("exit", remove);
+  const ended: (() => unknown)[] = [() => process.removeListener("exit", remove), remove];
   const stop = async () => {
     for (const end of ended.splice(0).reverse()) await end();
   };
