@@ -7,7 +7,9 @@ import type { Answer, Measured } from "./measured.ts";
 const ANSWERED_WITHIN_MS = 180_000;
 /** Twice as long each time up to the second, and drawn from the half to the whole, so that those who were refused together do not come back together. */
 const AGAIN_AFTER_MS = { first: 500, most: 16_000 };
-const BROKEN: Answered = { status: 599, text: "the connection broke", json: undefined as never, cookies: [] };
+/** In place of a status, where the connection broke. */
+export const BROKE = 599;
+const BROKEN: Answered = { status: BROKE, text: "the connection broke", json: undefined as never, cookies: [] };
 /** What a client asks again with the same key: nothing was done, or it is still being done. */
 const mayRepeat = ({ status, text }: Answered) =>
   status >= 500 || status === 429 || /"code":"[A-Z_]*IN_PROGRESS"/.test(text);

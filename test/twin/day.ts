@@ -49,6 +49,8 @@ export interface Shop extends Place {
 
 export interface Findings {
   readonly wrong: readonly string[];
+  /** How long invoices were made: as long as what ran beside them, and at least as long as the day was to be. */
+  readonly seconds: number;
   readonly created: number;
   readonly paid: number;
   readonly events: number;
@@ -83,6 +85,7 @@ export class Day {
   readonly #shops: Shop[] = [];
   readonly #client: Client;
   readonly #wrong: string[] = [];
+  #seconds = 0;
   readonly #payments: Promise<unknown>[] = [];
   /** Creates, and what becomes of them. */
   readonly #following = new Set<Promise<unknown>>();
@@ -109,7 +112,8 @@ export class Day {
   /** Everything that happens; `during` runs beside it, and sales go on until it is over. */
   async play(during: () => Promise<void> = async () => {}): Promise<void> {
     const { rate, clients = 0, seconds, onProgress } = this.#options;
-    const endMs = Date.now() + seconds * 1_000;
+    const beganMs = Date.now();
+    const endMs = beganMs + seconds * 1_000;
     let isLast = false;
     const end = () => {
       isLast = true;
@@ -123,6 +127,7 @@ export class Day {
     const loops = Array.from({ length: clients }, () => this.#createAgainAndAgain(isOver));
     if (rate > 0) loops.push(this.#createAt(rate, isOver));
     await Promise.all(loops);
+    this.#seconds = (Date.now() - beganMs) / 1_000;
     clearInterval(saying);
     await people;
     await Promise.all(this.#following);
@@ -177,6 +182,7 @@ export class Day {
     const paid = this.#shops.flatMap(({ book }) => book).filter(({ fate }) => fate === "PAID").length;
     return {
       wrong: [...new Set([...this.#wrong, ...wrong])],
+      seconds: this.#seconds,
       created: this.created,
       paid,
       events,

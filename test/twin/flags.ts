@@ -109,6 +109,8 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
     ...{ isUpgraded: !values["no-upgrade"], isFromBefore: values["from-before"], seed: number("seed") },
   };
   if (flags.rate === 0 && clients === 0) return "Nobody creates an invoice: give --rate or --clients.";
+  if (flags.isFromBefore && flags.mode !== "day")
+    return "--from-before plays a day of its own: give it without --table and --idle.";
   const needed = stalls.reduce((sum, stall) => sum + stall + RECOVERY_MS / 1_000, 0);
   if (flags.mode === "day" && needed >= flags.seconds)
     return `The stalls and their recovery take ${needed} s, and the day has ${flags.seconds}: give more --minutes.`;

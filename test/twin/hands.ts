@@ -2,6 +2,7 @@
 // whatever the objects run: somebody who takes a key away cannot wait until a release has rolled out.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { BROKE, Client } from "./client.ts";
 import type { Shop } from "./day.ts";
 import type { Answered, Asked, Twin } from "./deployment.ts";
 import { type Headers, INVITATION, mailed, signIn } from "./sign-in.ts";
@@ -27,9 +28,9 @@ const PAUSE_MS = { first: 250, most: 4_000 };
 const PREPARED_WITHIN_MS = 60_000;
 /** A session's factor counts for five minutes. */
 const SESSION_MS = 200_000;
+const ROUTE = "hands";
 const BETWEEN_ROUNDS_MS = 200;
 const PERMISSIONS = ["INVOICE_VIEW", "INVOICE_CREATE"];
-const BROKEN = 599;
 
 interface Office {
   readonly root: string;
@@ -56,11 +57,13 @@ export class Hands {
   /** By the root of the shop whose people are there. */
   readonly #offices = new Map<string, Office>();
   readonly #options: HandsOptions;
+  readonly #client: Client;
   readonly #working: Promise<void>[] = [];
   #isOver = false;
 
   constructor(options: HandsOptions) {
     this.#options = options;
+    this.#client = new Client(options.twin.ask, Math.random);
   }
 
   /** What is done from now on counts as done under this; undefined while releases change. */
@@ -213,7 +216,7 @@ export class Hands {
       if (answer.status < 300) return answer;
       const isPassing = answer.status >= 500 || answer.status === 429 || /IN_PROGRESS|CONTENTION/.test(answer.text);
       const said = `${asked.method ?? "GET"} ${path}: ${answer.status} ${answer.text.slice(0, 200)}`;
-      if (under === undefined || under !== this.#combination || answer.status === BROKEN) {
+      if (under === undefined || under !== this.#combination || answer.status === BROKE) {
         if (!isPassing) throw new ChangedError(said);
       } else if (!isPassing || Date.now() > lateMs) throw new Error(said);
       if (this.#isOver && Date.now() > lateMs) throw new ChangedError(said);
@@ -229,10 +232,8 @@ export class Hands {
       this.wrong.push(`${under.name}: ${who} was let in`);
   }
 
-  /** A connection that breaks, as while machines are replaced, says nothing of what was done. */
-  #ask(path: string, asked: Asked): Promise<Answered> {
-    const broken = { status: BROKEN, text: "the connection broke", json: undefined as never, cookies: [] };
-    return this.#options.twin.ask(path, asked).catch(() => broken);
+  #ask(path: string, { method = "GET", headers = {}, body }: Asked): Promise<Answered> {
+    return this.#client.once({ route: ROUTE, path, method, headers, ...(body === undefined ? {} : { body }) });
   }
 
   #count(what: string): void {

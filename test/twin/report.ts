@@ -50,7 +50,7 @@ export function wrongOf(twin: Pick<Twin, "timers" | "jobFaults" | "gate" | "trou
 export function reportOf(
   twin: Twin,
   findings: Findings,
-  { seconds, shops }: DayOptions,
+  { shops }: Pick<DayOptions, "shops">,
   ours: readonly string[] = wrongOf(twin),
 ): Report {
   const wrong = [...findings.wrong, ...ours];
@@ -59,7 +59,7 @@ export function reportOf(
   const d1 = quantiles(counts.times);
   const text = [
     "",
-    `A day of ${shops} shops in ${seconds} s, deployed as ${twin.origin}`,
+    `A day of ${shops} shops in ${Math.round(findings.seconds)} s, deployed as ${twin.origin}`,
     "",
     `  ${findings.created} invoices, ${findings.paid} of them paid; ${findings.events} events accepted`,
     `  database: ${counts.calls} calls with ${counts.statements} statements, ${counts.failed} failed; p50 ${d1.p50} ms, p99 ${d1.p99} ms`,
@@ -68,7 +68,7 @@ export function reportOf(
     `  befallen: ${[...twin.troubles].map(([kind, { length }]) => `${length} x ${kind}`).join(", ")}; ${twin.jobFaults.length} jobs failed`,
     ...heapLines(twin.heap),
     "",
-    ...createLines(findings.routes.get("POST /invoices") ?? [], twin.gate.stalls, findings.created / seconds),
+    ...createLines(findings.routes.get("POST /invoices") ?? [], twin.gate.stalls, findings.created / findings.seconds),
     "",
     `  ${"route".padEnd(22)} ${"answers".padStart(8)} ${"p50 ms".padStart(8)} ${"p99 ms".padStart(8)}  not 2xx`,
     ...routes,

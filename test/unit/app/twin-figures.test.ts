@@ -46,6 +46,7 @@ describe("the flags of the twin", () => {
     [["--weather", "stormy"], "--weather takes one of"],
     [["--clients=-1"], "--clients takes a number"],
     [["--rate", "0"], "Nobody creates"],
+    [["--from-before", "--table"], "plays a day of its own"],
     [["--paid", "1.5"], "--paid takes a share"],
     [["--nothing"], "--nothing"],
   ])("refuse %s", (args, message) => {
