@@ -28,7 +28,12 @@ interface Settings {
 describeInBrowser("settings", () => {
   const browsing = useBrowser();
   const save = async (page: Page, part: string) => {
+    // A notice of the save before may still be on its way out: only the answer says that this one is done.
+    const answer = page.waitForResponse(
+      (response) => response.request().method() === "PATCH" && response.url().endsWith("/settings"),
+    );
     await page.getByRole("button", { name: `Save: ${part}` }).click();
+    expect((await answer).status()).toBe(200);
     await page.getByText("The settings were saved.").first().waitFor();
     await page.getByRole("button", { name: "Close the notice" }).first().click();
   };
