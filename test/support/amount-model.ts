@@ -81,8 +81,12 @@ export class AmountModel {
     );
     const ownOfRank = ofRank.filter((each) => each.merchantId === merchantId);
     const refusal = holdingRefusal(rank, bounds, {
-      ...{ isShared: isShared(sharing, rank), others: sharing.provenOthers, all: ofRank.length, public: shown.length },
-      ...{ own: ownOfRank.length, ownPublic: ownOfRank.filter((each) => each.isPublic).length },
+      isShared: isShared(sharing, rank),
+      others: sharing.provenOthers,
+      all: ofRank.length,
+      public: shown.length,
+      own: ownOfRank.length,
+      ownPublic: ownOfRank.filter((each) => each.isPublic).length,
     });
     return refusal?.code;
   }

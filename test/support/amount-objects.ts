@@ -37,11 +37,16 @@ export function allocatorsOf(
     const { network, cryptocurrency, address } = place;
     const held = rows(
       "select * from method_amounts where network = ? and cryptocurrency = ? and address = ? and released_at_ms is null",
-      ...[network, cryptocurrency, address],
+      network,
+      cryptocurrency,
+      address,
     );
     const amounts = held.map((row) => ({
-      ...{ units: String(row.units), priceUnits: String(row.price_units), rank: Number(row.rank) },
-      ...{ invoiceId: String(row.invoice_id), merchantId: String(row.merchant_id) },
+      units: String(row.units),
+      priceUnits: String(row.price_units),
+      rank: Number(row.rank),
+      invoiceId: String(row.invoice_id),
+      merchantId: String(row.merchant_id),
       heldUntilMs: Number(row.held_until_ms),
     }));
     seedAmounts(storage, amounts);

@@ -21,8 +21,12 @@ export async function occupy(
   const merchantId = of.merchantId ?? freshId("mer");
   const heldUntilMs = Date.now() + DAY_MS;
   const rows = amounts.map((units) => ({
-    ...{ units, priceUnits: of.priceUnits ?? BigInt(units) + 1_000_000_000n, rank: UNPROVEN },
-    ...{ invoiceId: freshId("inv"), merchantId, heldUntilMs },
+    units,
+    priceUnits: of.priceUnits ?? BigInt(units) + 1_000_000_000n,
+    rank: UNPROVEN,
+    invoiceId: freshId("inv"),
+    merchantId,
+    heldUntilMs,
   }));
   await runInDurableObject(amountsAt(place), (_, { storage }) => seedAmounts(storage, rows));
 }

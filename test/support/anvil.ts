@@ -78,7 +78,15 @@ export async function startAnvil({ chainId, blockSeconds, args = [] }: AnvilOpti
   const url = `http://127.0.0.1:${port}`;
   const node = spawnTied([
     anvilProgram(),
-    ...["--host", "127.0.0.1", "--port", String(port), "--chain-id", String(chainId), "--accounts", "10", "--silent"],
+    "--host",
+    "127.0.0.1",
+    "--port",
+    String(port),
+    "--chain-id",
+    String(chainId),
+    "--accounts",
+    "10",
+    "--silent",
     ...(blockSeconds === undefined ? ["--no-mining"] : ["--block-time", String(blockSeconds)]),
     ...args,
   ]);

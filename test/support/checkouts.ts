@@ -48,8 +48,11 @@ export async function putInStatus(order: Order, status: InvoiceStatus): Promise<
   await put(order, { status, ...money });
   const items = await testDb.select().from(timelineItems).where(eq(timelineItems.invoiceId, order.id));
   await testDb.insert(timelineItems).values({
-    ...{ id: freshId("itl"), invoiceId: order.id, position: items.length + 1 },
-    ...{ paymentStatus: status, timeMs: nowMs },
+    id: freshId("itl"),
+    invoiceId: order.id,
+    position: items.length + 1,
+    paymentStatus: status,
+    timeMs: nowMs,
   });
 }
 

@@ -35,8 +35,18 @@ export async function addEndpoint(
   const preview = secretKeyPreview(secret);
   const own = { id: secretId, webhookId: id, sealed, preview, expiresAtMs: null, createdAtMs };
   const webhook: Webhook = {
-    ...{ id, events: '["*"]', description: null, isActive: true, retryCount: 9, timeoutMs: 15_000, ...HEALTHY },
-    ...{ disabledReason: null, disabledAtMs: null, createdAtMs, updatedAtMs: createdAtMs, secrets: [own] },
+    id,
+    events: '["*"]',
+    description: null,
+    isActive: true,
+    retryCount: 9,
+    timeoutMs: 15_000,
+    ...HEALTHY,
+    disabledReason: null,
+    disabledAtMs: null,
+    createdAtMs,
+    updatedAtMs: createdAtMs,
+    secrets: [own],
     ...of,
   };
   await batch(db, insertWebhook(db, webhook));

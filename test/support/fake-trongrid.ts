@@ -43,7 +43,11 @@ export class FakeTronGrid {
         const body = typeof init.body === "string" ? JSON.parse(init.body) : {};
         return Response.json(this.#answer(pathname, searchParams, body));
       },
-      ...{ network: network("TRX"), url: "http://trongrid.test", headers: {}, timeoutMs: 1_000, nowMs: () => 0 },
+      network: network("TRX"),
+      url: "http://trongrid.test",
+      headers: {},
+      timeoutMs: 1_000,
+      nowMs: () => 0,
     };
     this.mine();
   }

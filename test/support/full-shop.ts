@@ -53,12 +53,25 @@ export async function fullShop(send: Send): Promise<FullShop> {
   const ofUser = await personalIds(userId);
   const deliveryId = await deliveryTo(webhookId as WebhookId);
   return {
-    ...{ merchantId, key, email, otherWebhookId },
+    merchantId,
+    key,
+    email,
+    otherWebhookId,
     // A mailed code steps nobody up who has a passkey.
     headers: await seedSession(userId, { signedInWith: "PASSKEY", factor: "PASSKEY" }),
     ids: {
-      ...{ walletId, customerId, productId, invoiceId, apiKeyId, invitationId, webhookId, eventId, paymentId },
-      ...{ memberId, deliveryId, ...ofUser },
+      walletId,
+      customerId,
+      productId,
+      invoiceId,
+      apiKeyId,
+      invitationId,
+      webhookId,
+      eventId,
+      paymentId,
+      memberId,
+      deliveryId,
+      ...ofUser,
     },
   };
 }
@@ -78,8 +91,15 @@ async function personalIds(userId: UserId): Promise<Readonly<Record<string, stri
     .where(eq(sessions.tokenHash, sha256Hex(cookie.replace("session=", ""))));
   const [passkeyId, subject] = [freshId("pky"), crypto.randomUUID()];
   await testDb.insert(passkeys).values({
-    ...{ id: passkeyId, userId, credentialId: passkeyId, publicKey: "", counter: 0, transports: "[]" },
-    ...{ name: "Laptop", isBackedUp: false, createdAtMs: 1 },
+    id: passkeyId,
+    userId,
+    credentialId: passkeyId,
+    publicKey: "",
+    counter: 0,
+    transports: "[]",
+    name: "Laptop",
+    isBackedUp: false,
+    createdAtMs: 1,
   });
   await testDb.insert(identities).values({ provider: "google", subject, userId, createdAtMs: 1 });
   return { sessionId: session?.id ?? "", passkeyId, subject };

@@ -17,7 +17,11 @@ export const REORG_WINDOW = 10_000;
 /** A quote for all of E that is locked for ever; `quotes` are taken as they are. */
 export function quoteOf(changes: Partial<Quote> = {}): Quote {
   return {
-    ...{ amountUnits: E, rate: "1", forMicros: E, askedFromMs: 0, lockedUntilMs: Number.MAX_SAFE_INTEGER },
+    amountUnits: E,
+    rate: "1",
+    forMicros: E,
+    askedFromMs: 0,
+    lockedUntilMs: Number.MAX_SAFE_INTEGER,
     ...changes,
   };
 }

@@ -4,8 +4,15 @@ import { chromiumProgram, howToInstallChromium } from "./page-program.ts";
 import { stepLog } from "./page-steps.ts";
 
 const QUIET = [
-  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"],
-  ...["--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"],
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-dev-shm-usage",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--hide-scrollbars",
   // A page that a test makes up counts as public, and may frame one of this machine.
   "--disable-features=LocalNetworkAccessChecks",
 ];

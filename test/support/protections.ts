@@ -23,8 +23,14 @@ const METHOD = ["cryptocurrency", "network"];
 /** By operation. */
 export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
   createInvoice: [
-    ...[...INVOICE, "rawAmount", "currency", "productId", "externalId", "expiresInSeconds"],
-    ...["paymentMethods[].cryptocurrency", "paymentMethods[].network"],
+    ...INVOICE,
+    "rawAmount",
+    "currency",
+    "productId",
+    "externalId",
+    "expiresInSeconds",
+    "paymentMethods[].cryptocurrency",
+    "paymentMethods[].network",
   ],
   updateInvoice: INVOICE,
   resolveInvoice: ["action", "reason", "txHash"],
@@ -35,8 +41,14 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
   claimPayment: ["txHash", "network"],
   // A new wallet: a grant, with mails of its own.
   registerWallet: [
-    ...["walletType", "cryptocurrency", "network", "address", "xpub", "derivationPath"],
-    ...["requiredConfirmations", "isEnabled"],
+    "walletType",
+    "cryptocurrency",
+    "network",
+    "address",
+    "xpub",
+    "derivationPath",
+    "requiredConfirmations",
+    "isEnabled",
   ],
   disableWalletByLink: ["token"],
   createWebhook: ENDPOINT,
@@ -52,10 +64,17 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
   deleteMerchant: ["name"],
   updateSettings: [
     // What a shop promises its customers, and what it looks like.
-    ...["invoiceLifetimeSeconds", "rateLockSeconds", "monitorSeconds", "mailReceiptsToCustomers"],
-    ...["brand.name", "brand.color", "brand.supportUrl", "brand.logo"],
+    "invoiceLifetimeSeconds",
+    "rateLockSeconds",
+    "monitorSeconds",
+    "mailReceiptsToCustomers",
+    "brand.name",
+    "brand.color",
+    "brand.supportUrl",
+    "brand.logo",
     // Bounds for capacity; the operator's own limits hold beyond them.
-    ...["maxActiveInvoices", "maxPublicInvoices"],
+    "maxActiveInvoices",
+    "maxPublicInvoices",
   ],
   createApiKey: ["name", "kind", "permissions", "expiresAt", "allowedIps"],
   updateApiKey: ["name"],

@@ -32,8 +32,14 @@ export async function orderOf(shop: TestMerchant, customerEmail?: string): Promi
 /** Money for an invoice, confirmed; worth `micros`. */
 export const paymentOf = (shop: TestMerchant, invoiceId: InvoiceId, fiatMicros: bigint, more: SeedPayment = {}) =>
   seedPayment(shop.merchantId, {
-    ...{ invoiceId, matchedBy: "MANUAL", status: "CONFIRMED", fiatMicros, usdMicros: fiatMicros },
-    ...{ amountUnits: fiatMicros, confirmedAtMs: Date.now(), ...more },
+    invoiceId,
+    matchedBy: "MANUAL",
+    status: "CONFIRMED",
+    fiatMicros,
+    usdMicros: fiatMicros,
+    amountUnits: fiatMicros,
+    confirmedAtMs: Date.now(),
+    ...more,
   });
 
 /** A change of the invoice as a watcher makes it. */

@@ -18,8 +18,11 @@ export type RecountTables = Readonly<Record<keyof typeof RECOUNT_SQL, readonly R
 export function recountTables(rows: (sql: string) => readonly RecountRow[]): RecountTables {
   const { invoices, timeline, methods, payments, buckets } = RECOUNT_SQL;
   return {
-    ...{ invoices: rows(invoices), timeline: rows(timeline), methods: rows(methods) },
-    ...{ payments: rows(payments), buckets: rows(buckets) },
+    invoices: rows(invoices),
+    timeline: rows(timeline),
+    methods: rows(methods),
+    payments: rows(payments),
+    buckets: rows(buckets),
   };
 }
 

@@ -115,7 +115,8 @@ const WATCHED = {
 export async function claimants(invoiceIds: readonly string[], ip: Ips): Promise<Refusals> {
   const claim = (id: string, from: string) =>
     sendWith(WATCHED, `/api/v1/checkout/${id}/claims`, {
-      ...{ method: "POST", headers: { "cf-connecting-ip": from } },
+      method: "POST",
+      headers: { "cf-connecting-ip": from },
       body: { network: "ETH", txHash: `0x${randomHex(32)}` },
     });
   const { claimsPerInvoiceAndHour: each, claimsPerIpAndHour: most } = LIMITS;
@@ -169,13 +170,18 @@ export async function hoarders(): Promise<Refusals> {
   const { merchantId } = team;
   const nowMs = Date.now();
   const images = Array.from({ length: LIMITS.imagesPerMerchant }, () => ({
-    ...{ merchantId, name: freshId("aud"), size: 1, sweptAtMs: nowMs },
+    merchantId,
+    name: freshId("aud"),
+    size: 1,
+    sweptAtMs: nowMs,
   }));
   for (let at = 0; at < images.length; at += 16) await testDb.insert(imageFacts).values(images.slice(at, at + 16));
   const upload = { contentType: "image/png", data: base64.encode(png()) };
   const uploaded = await several(3, () => owner.as.post(`${team.merchant}/images`, upload));
   const mails = Array.from({ length: LIMITS.invitationMailsPerUserAndDay }, () => ({
-    ...{ merchantId: freshId("mer"), userId: owner.userId, atMs: nowMs },
+    merchantId: freshId("mer"),
+    userId: owner.userId,
+    atMs: nowMs,
   }));
   for (let at = 0; at < mails.length; at += 30) await testDb.insert(invitationMails).values(mails.slice(at, at + 30));
   const invited = await several(3, () =>

@@ -226,8 +226,14 @@ function perform(folder: string, environment: Environment, args: readonly string
     args: [...args],
     allowPositionals: true,
     options: {
-      ...{ json: flag, remote: flag, minify: flag },
-      ...{ location: text, name: text, config: text, command: text, "secrets-file": text },
+      json: flag,
+      remote: flag,
+      minify: flag,
+      location: text,
+      name: text,
+      config: text,
+      command: text,
+      "secrets-file": text,
     },
   });
   const line = positionals.join(" ");

@@ -223,8 +223,12 @@ export const transferUnasserted: Transfer = async (deps, seat, targetId): Return
       deps.db,
       deps.trail,
       {
-        ...{ id: derivedId("aud", operationId, n), merchantId: member.merchantId, target: member.id },
-        ...{ action: "team.role_changed", before: { role: member.role }, after: { role: after } },
+        id: derivedId("aud", operationId, n),
+        merchantId: member.merchantId,
+        target: member.id,
+        action: "team.role_changed",
+        before: { role: member.role },
+        after: { role: after },
       },
       deps.nowMs,
     );

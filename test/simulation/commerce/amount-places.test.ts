@@ -19,8 +19,20 @@ const MERCHANTS = 3;
 const noted = new Map<string, number>();
 const note = (what: string) => void noted.set(what, (noted.get(what) ?? 0) + 1);
 const KINDS = [
-  ...["given", "the same again", "AMOUNTS_EXHAUSTED", "LIMIT_REACHED", "an amount of another price", "one candidate"],
-  ...["runs low", "is low", "was low", "released", "not over", "over this millisecond", "taken over", "evicted"],
+  "given",
+  "the same again",
+  "AMOUNTS_EXHAUSTED",
+  "LIMIT_REACHED",
+  "an amount of another price",
+  "one candidate",
+  "runs low",
+  "is low",
+  "was low",
+  "released",
+  "not over",
+  "over this millisecond",
+  "taken over",
+  "evicted",
   "looked up",
 ];
 
@@ -68,7 +80,9 @@ class House {
       priceUnits: (near < 1n ? 1n : near) * this.asset.grainUnits,
       sharing: this.#sharing(merchant),
       isPublic: n % 5 === 0,
-      ...{ createdAtMs, expiresAtMs: createdAtMs + HOUR_MS, monitorUntilMs: createdAtMs + 2 * DAY_MS },
+      createdAtMs,
+      expiresAtMs: createdAtMs + HOUR_MS,
+      monitorUntilMs: createdAtMs + 2 * DAY_MS,
       nowMs: this.nowMs,
     };
   }

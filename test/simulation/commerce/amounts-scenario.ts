@@ -66,7 +66,9 @@ export function amountsScenario(
     faultChance: 0.12,
     maxSteps: 12_000,
     kinds: [
-      ...["an end that is over and not read", "networks read up to different times", "a lag of more than a day"],
+      "an end that is over and not read",
+      "networks read up to different times",
+      "a lag of more than a day",
       "the address is stuck",
     ],
     start(world) {
@@ -150,7 +152,11 @@ function refuseAddress(shop: Till): void {
   lab.rows(
     `insert into stuck_addresses (network, address, source, read_height, passed_ms, failures, since_ms, next_at_ms, reason)
       values (?, ?, 'a', 0, ?, 1, ?, ?, 'REFUSED')`,
-    ...[network, address, shop.stuckMs, world.nowMs, world.nowMs],
+    network,
+    address,
+    shop.stuckMs,
+    world.nowMs,
+    world.nowMs,
   );
   world.note("the address is stuck");
 }

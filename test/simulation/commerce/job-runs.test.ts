@@ -37,7 +37,8 @@ it.each([
     multiplyRows(lab, { table: "method_amounts", id: `invoice_id = '${BRIEF.id}'`, count: amounts, as });
     lab.rows("delete from method_amounts where address not glob '0x*' or length(address) > 10");
     const deps = {
-      ...{ db, nowMs: LONG_OVER_MS },
+      db,
+      nowMs: LONG_OVER_MS,
       releaseAmounts: async (_: unknown, of: readonly unknown[]) => of.map(() => true),
     };
     let runs = 1;
@@ -56,7 +57,9 @@ async function unpriced(invoices: number, damaged: number): Promise<void> {
   const block = { height: 10, hash: "b10", timeMs: SEEN_MS };
   const paid = { cryptocurrency: "BTC", txHash: "t", outputIndex: "0", fromAddress: null, toAddress: OWN_ADDRESS };
   await applyTransfers(depsAt(SEEN_MS, false), {
-    ...{ network: pairOf(BTC).network, heights: { tipHeight: 12, finalizedHeight: null }, seen: [] },
+    network: pairOf(BTC).network,
+    heights: { tipHeight: 12, finalizedHeight: null },
+    seen: [],
     transfers: [{ ...paid, amountUnits: 100_000n, spends: [], raw: "{}", block }],
   });
   const id = numbered("inv", "7000 + n");
@@ -78,16 +81,14 @@ function depsAt(nowMs: number, hasRates: boolean) {
   const { world } = lab;
   const price = (usd: string, atMs = nowMs) => ({ usd, atMs, sources: ["a", "b"] });
   return {
-    ...{
-      ...effectsOf(
-        lab,
-        world,
-        world.client(() => {}),
-      ),
-      db,
-      nowMs,
-      sleep: instantSleep,
-    },
+    ...effectsOf(
+      lab,
+      world,
+      world.client(() => {}),
+    ),
+    db,
+    nowMs,
+    sleep: instantSleep,
     body: {
       ...effectsOf(
         lab,

@@ -30,8 +30,13 @@ import { allocatorOf, amountsAt, creating, DIRECT, MAC_KEYS, MERCHANT, stockShop
 
 /** Before clocks change in New York (both ways), on Lord Howe Island (both ways) and in Havana, at the end of a year, and in the middle of nowhere. */
 const STARTS = [
-  ...["2026-03-07T20:00Z", "2026-11-01T00:00Z", "2026-04-04T09:00Z", "2026-10-03T10:00Z"],
-  ...["2026-03-08T01:00Z", "2026-12-31T08:00Z", "2026-06-15T12:07Z"],
+  "2026-03-07T20:00Z",
+  "2026-11-01T00:00Z",
+  "2026-04-04T09:00Z",
+  "2026-10-03T10:00Z",
+  "2026-03-08T01:00Z",
+  "2026-12-31T08:00Z",
+  "2026-06-15T12:07Z",
 ].map((text) => Date.parse(text));
 
 /** Between two acts. */
@@ -140,7 +145,9 @@ export class ReportedShop {
       .db.update(merchants)
       .set({ latePaymentPolicy: dice.oneOf(["REVIEW", "ACCEPT"]) });
     const invoice = {
-      ...{ name: "Order", currency, rawAmount: currency === "USD" ? 100_000_000n : 2_000n },
+      name: "Order",
+      currency,
+      rawAmount: currency === "USD" ? 100_000_000n : 2_000n,
       pairs: dice.oneOf([[], [DIRECT], [XPUB], [TESTED], PAIRS]),
       expiresInSeconds: dice.oneOf([60, 600, 3_600, 86_400]),
     };
@@ -179,8 +186,14 @@ export class ReportedShop {
       seen: [],
       transfers: [
         {
-          ...{ cryptocurrency: pair.cryptocurrency, txHash: `tx${this.#sent++}`, outputIndex: "0", fromAddress: null },
-          ...{ toAddress: String(method.address), amountUnits: (asked * share) / 100n, spends: [], raw: "{}" },
+          cryptocurrency: pair.cryptocurrency,
+          txHash: `tx${this.#sent++}`,
+          outputIndex: "0",
+          fromAddress: null,
+          toAddress: String(method.address),
+          amountUnits: (asked * share) / 100n,
+          spends: [],
+          raw: "{}",
           block: isPending ? null : { height: this.#height, hash: `h${this.#height}`, timeMs },
         },
       ],

@@ -63,7 +63,8 @@ async function zonesProblem(fromMs: number, toMs: number): Promise<string | unde
   for (const timezone of REPORT_ZONES) {
     for (const by of PERIOD_KINDS) {
       const { reported, received } = await reportOf(timezone, by, {
-        ...{ fromMs: fromMs - STEPS * DAY_MS, toMs: toMs + DAY_MS },
+        fromMs: fromMs - STEPS * DAY_MS,
+        toMs: toMs + DAY_MS,
       });
       const calendar = new Intl.DateTimeFormat("sv-SE", { timeZone: timezone, dateStyle: "short" });
       const recounted = recountOf(tables(), (ms) => firstDateOf(calendar.format(ms), by));

@@ -47,10 +47,20 @@ export async function stockStorefront(lab: Lab): Promise<void> {
   await insertProduct(
     lab.db(async (_, work) => work()),
     {
-      ...{ id: PRODUCT, merchantId: MERCHANT, name: first?.name ?? "", description: null },
-      ...{ priceMicros: first?.price ?? 0n, currency: "USD", image: null, isActive: true },
-      ...{ askForName: true, askForAddress: false, askForPhoneNumber: false },
-      ...{ createdAtMs: 1, updatedAtMs: 1, deletedAtMs: null },
+      id: PRODUCT,
+      merchantId: MERCHANT,
+      name: first?.name ?? "",
+      description: null,
+      priceMicros: first?.price ?? 0n,
+      currency: "USD",
+      image: null,
+      isActive: true,
+      askForName: true,
+      askForAddress: false,
+      askForPhoneNumber: false,
+      createdAtMs: 1,
+      updatedAtMs: 1,
+      deletedAtMs: null,
     },
   );
 }
@@ -114,7 +124,9 @@ function changeProduct({ lab, world, bugs }: Shop): void {
       const change = () =>
         lab.rows(
           "update products set name = ?, price_micros = ?, updated_at_ms = 2 where id = ?",
-          ...[later?.name ?? "", Number(later?.price), PRODUCT],
+          later?.name ?? "",
+          Number(later?.price),
+          PRODUCT,
         );
       await world.effectOf(client)("d1 write", change);
       return { kind: "done", value: undefined };

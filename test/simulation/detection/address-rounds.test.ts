@@ -22,7 +22,10 @@ const { lab, db, inLab: run } = calmLab();
 const inLab = (work: () => Promise<void>) => () => run(work);
 
 const sentTo = (toAddress: string, txHash = `pays ${toAddress}`): Sent => ({
-  ...{ cryptocurrency: "BTC", txHash, toAddress, amountUnits: 1n },
+  cryptocurrency: "BTC",
+  txHash,
+  toAddress,
+  amountUnits: 1n,
 });
 
 async function watching(addresses: readonly string[], expiresAtMs = START + HOUR) {
@@ -129,14 +132,15 @@ describe("a round over addresses", () => {
         ["A2", "on a branch that lost"],
       ] as const)
         await openPayment(db, {
-          ...{
-            network: "BTC",
-            cryptocurrency: "BTC",
-            txHash: `pays ${address}`,
-            toAddress: address,
-            createdAtMs: START,
-          },
-          ...{ blockHeight: height, blockHash, blockTimeMs: timeMs, status: "CONFIRMED" },
+          network: "BTC",
+          cryptocurrency: "BTC",
+          txHash: `pays ${address}`,
+          toAddress: address,
+          createdAtMs: START,
+          blockHeight: height,
+          blockHash,
+          blockTimeMs: timeMs,
+          status: "CONFIRMED",
         });
       await passes(6);
       expect(source.calls.filter((call) => call.startsWith("lookup"))).toEqual(["lookup pays A2"]);

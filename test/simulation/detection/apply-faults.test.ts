@@ -37,8 +37,14 @@ function invoiceOf(n: number, units: bigint): TreeInvoice {
 
 function transferAt(height: number, txHash: string, amountUnits: bigint): Transfer {
   return {
-    ...{ cryptocurrency: "USDT", txHash, outputIndex: "0", fromAddress: null, toAddress: SHARED_ADDRESS },
-    ...{ amountUnits, spends: [], raw: "{}" },
+    cryptocurrency: "USDT",
+    txHash,
+    outputIndex: "0",
+    fromAddress: null,
+    toAddress: SHARED_ADDRESS,
+    amountUnits,
+    spends: [],
+    raw: "{}",
     block: { height, hash: `h${height}`, timeMs: START_MS + height * BLOCK_MS },
   };
 }

@@ -235,24 +235,32 @@ export class AsOfTill {
     this.rows(
       `update payment_methods set amount_units = ?, rate = ?, rate_at_ms = ?, quoted_at_ms = ?, quote_for_micros = ?, locked_until_ms = ?,
         quotes = ? where invoice_id = ?`,
-      ...[now.amountUnits, now.rate, atMs, now.askedFromMs, Number(now.forMicros), now.lockedUntilMs],
-      ...[JSON.stringify(quotes), of.id],
+      now.amountUnits,
+      now.rate,
+      atMs,
+      now.askedFromMs,
+      Number(now.forMicros),
+      now.lockedUntilMs,
+      JSON.stringify(quotes),
+      of.id,
     );
   }
 
   #reserve(of: InvoiceFact, asked: Asked): Promise<unknown> {
     const { pair } = CHAINS.shared;
     const row = {
-      ...{ ...pair, address: of.address, units: asked.units, priceUnits: asked.units, invoiceId: of.id },
-      ...{
-        merchantId: MERCHANTS[of.merchant],
-        heldUntilMs: heldUntilMs(of),
-        releaseAfterMs: heldUntilMs(of),
-        releasedAtMs: null,
-        openUntilMs: of.expiresAtMs,
-        createdAtMs: asked.atMs,
-        rank: of.rank,
-      },
+      ...pair,
+      address: of.address,
+      units: asked.units,
+      priceUnits: asked.units,
+      invoiceId: of.id,
+      merchantId: MERCHANTS[of.merchant],
+      heldUntilMs: heldUntilMs(of),
+      releaseAfterMs: heldUntilMs(of),
+      releasedAtMs: null,
+      openUntilMs: of.expiresAtMs,
+      createdAtMs: asked.atMs,
+      rank: of.rank,
     };
     const [held] = this.rows(
       "select 1 from method_amounts where invoice_id = ? and units = ?",
@@ -375,7 +383,13 @@ function done(what: string, answer: Result<unknown, { readonly code: string }>):
 function transferOf(cryptocurrency: string, { transfer, block }: Sighting): Transfer {
   const { txHash, address: toAddress, units: amountUnits, isOwnMoney } = transfer;
   return {
-    ...{ cryptocurrency, txHash, outputIndex: "0", toAddress, amountUnits, spends: [], raw: "{}" },
+    cryptocurrency,
+    txHash,
+    outputIndex: "0",
+    toAddress,
+    amountUnits,
+    spends: [],
+    raw: "{}",
     fromAddress: isOwnMoney ? toAddress : null,
     block: block === null ? null : { height: block.height, hash: block.hash, timeMs: block.timeMs },
   };

@@ -175,13 +175,20 @@ class Draft {
     const expectedMicros = first?.expectedMicros ?? drawnMicros;
     const isExacting = dice.chance(0.1);
     const blank: InvoiceFact = {
-      ...{ id: makeId("inv", String(n).padStart(26, "0")), merchant, rank: this.#ranks[merchant] },
-      ...{ address: isShared ? SHARED_ADDRESS : `bc1qasof${n}`, expectedMicros, openedMs, expiresAtMs, lockSeconds },
+      id: makeId("inv", String(n).padStart(26, "0")),
+      merchant,
+      rank: this.#ranks[merchant],
+      address: isShared ? SHARED_ADDRESS : `bc1qasof${n}`,
+      expectedMicros,
+      openedMs,
+      expiresAtMs,
+      lockSeconds,
       underpaidToleranceMicros: isExacting ? 0n : expectedMicros / 100n,
       overpaidToleranceMicros: isExacting ? 0n : expectedMicros / 20n,
       latePaymentPolicy: dice.oneOf(["REVIEW", "ACCEPT"] as const),
       monitorSeconds: dice.oneOf([3_600, 86_400]),
-      ...{ cancelledAtMs: null, asked: [] },
+      cancelledAtMs: null,
+      asked: [],
     };
     const drawnRate = String(isShared ? dice.between(1_500, 3_000) : dice.between(40_000, 70_000));
     const rate = first?.asked[0]?.rate ?? drawnRate;
@@ -278,16 +285,14 @@ class Draft {
     const isMined = pendingMs === null || dice.chance(0.65);
     const sightRate = this.#nextRate(invoice.asked.find(({ atMs }) => atMs === quote.askedFromMs)?.rate ?? "1");
     return {
-      ...{
-        txHash: this.#txHash(),
-        address: invoice.address,
-        units,
-        isOwnMoney: this.#ownDice.chance(0.06),
-        pendingMs,
-        sightRate,
-        readFromMs: 0,
-        readByMs: null,
-      },
+      txHash: this.#txHash(),
+      address: invoice.address,
+      units,
+      isOwnMoney: this.#ownDice.chance(0.06),
+      pendingMs,
+      sightRate,
+      readFromMs: 0,
+      readByMs: null,
       blocks: isMined
         ? this.#blocks({ madeMs: timeMs + (isPending ? dice.oneOf([-30_000, 600_000, HOUR]) : 0), shownMs, aheadMs })
         : [],

@@ -102,8 +102,17 @@ async function leftBehind(seed: number): Promise<void> {
   // As if all others had been read.
   await db.insert(stuckAddresses).values(
     addresses.map((address) => ({
-      ...{ network: network.name, address, source: "1 esplora", readHeight: base, passedMs: START, walk: null },
-      ...{ failures: 3, sinceMs: START, nextAtMs: START, reason: "BAD_STATUS", toldAtMs: null },
+      network: network.name,
+      address,
+      source: "1 esplora",
+      readHeight: base,
+      passedMs: START,
+      walk: null,
+      failures: 3,
+      sinceMs: START,
+      nextAtMs: START,
+      reason: "BAD_STATUS",
+      toldAtMs: null,
     })),
   );
   const { height, hash } = chain.tip;

@@ -32,8 +32,15 @@ describe.each(["recipients", "blocks"] as const)("a fork that undoes 1,500 payme
       const undone = chain.mine([], watcher.nowMs);
       for (let n = 0; n < 1_500; n++)
         await openPayment(db, {
-          ...{ network: "BTC", cryptocurrency: "BTC", txHash: `t${n}`, toAddress: "A", createdAtMs: START, invoiceId },
-          ...{ blockHeight: undone.height, blockHash: "of the other branch", blockTimeMs: undone.timeMs },
+          network: "BTC",
+          cryptocurrency: "BTC",
+          txHash: `t${n}`,
+          toAddress: "A",
+          createdAtMs: START,
+          invoiceId,
+          blockHeight: undone.height,
+          blockHash: "of the other branch",
+          blockTimeMs: undone.timeMs,
         });
       const left = () => Number(lab.rows("select count(*) as n from payments where block_height is not null")[0]?.n);
       let passes = 0;

@@ -41,7 +41,11 @@ async function closeAll({ count, withinMs, budget }: Story, mostMs: number) {
   const ends = Array.from({ length: count }, (_, n) => START + Math.floor((n * withinMs) / count));
   for (const [n, expiresAtMs] of ends.entries())
     await watchMethod(db, {
-      ...{ network: "BTC", cryptocurrency: "BTC", address: `A${n}`, nowMs: START - 60 * MINUTE + n, expiresAtMs },
+      network: "BTC",
+      cryptocurrency: "BTC",
+      address: `A${n}`,
+      nowMs: START - 60 * MINUTE + n,
+      expiresAtMs,
     });
   const unasked: string[] = [];
   let closed = 0;

@@ -5,8 +5,15 @@ import { type Desk, METHODS_CONFIRMATIONS } from "./desk-house.ts";
 import { MERCHANT, NOW_MS, ORDERS, type Order } from "./payments-till.ts";
 
 export const ASSIGNED = [
-  ...["done", "by its quote", "by the market", "without a price", "not open to it", "changed meanwhile"],
-  ...["left the chain meanwhile", "of another coin", "of another network"],
+  "done",
+  "by its quote",
+  "by the market",
+  "without a price",
+  "not open to it",
+  "changed meanwhile",
+  "left the chain meanwhile",
+  "of another coin",
+  "of another network",
 ] as const;
 
 const SECOND = 1_000;
@@ -67,8 +74,12 @@ export async function assigns(desk: Desk, note: (what: string) => void): Promise
   else if (order.pair.cryptocurrency !== before.cryptocurrency) note("assign: of another coin");
   const required = Math.max(leastOf(before), isThere ? METHODS_CONFIRMATIONS : needed);
   expect(after).toMatchObject({
-    ...{ invoiceId: order.id, matchedBy: "MANUAL", status: required > 1 ? "DETECTED" : "CONFIRMED" },
-    ...{ requiredConfirmations: required, updatedAtMs: desk.nowMs, fiatMicros: worthOf(before, order, isQuoted) },
+    invoiceId: order.id,
+    matchedBy: "MANUAL",
+    status: required > 1 ? "DETECTED" : "CONFIRMED",
+    requiredConfirmations: required,
+    updatedAtMs: desk.nowMs,
+    fiatMicros: worthOf(before, order, isQuoted),
   });
   expect(answer).toMatchObject({ ok: true, value: { id: before.id, invoiceId: order.id } });
   expect(JSON.parse(after?.resolution ?? "null")).toMatchObject({ action: "ASSIGN", reason: "seen in person" });

@@ -126,28 +126,42 @@ export class Desk {
     const invoiceId = merchantId === MERCHANT ? own.id : RIVALS_INVOICE;
     const decided = { action: "IGNORE", reason: "r", actor: AT_DESK, at: "2027-01-15T08:00:00.000Z" };
     return {
-      ...{ id, merchantId, network, cryptocurrency, chainId: null, txHash: this.hashFor(order) },
+      id,
+      merchantId,
+      network,
+      cryptocurrency,
+      chainId: null,
+      txHash: this.hashFor(order),
       fromAddress: this.pick([null, "a payer", order.address]),
       invoiceId: isCredited ? invoiceId : null,
       outputIndex: isReplaced ? `${this.#rows}~${id}` : String(this.#rows),
       toAddress: this.chance(0.8) ? order.address : "elsewhere",
       amountUnits: BigInt(1 + Math.floor(this.#random() * 1_000_000)),
-      ...{
-        fiatMicros: null,
-        marketMicros: null,
-        weighedBy: null,
-        weighedQuote: null,
-        usdMicros: null,
-        confirmations: 1,
-      },
-      ...{ status, requiredConfirmations: this.pick([1, 3]), blockHeight: 10, blockHash: "b", blockTimeMs: this.nowMs },
-      ...{ isLate: isCredited && this.chance(0.3), matchedBy: null, receivedAtMs: this.nowMs, confirmedAtMs: null },
-      ...{ reorgedAtMs: null, lastKnownAtMs: this.nowMs, finalAtMs: null, wasIgnored: false },
+      fiatMicros: null,
+      marketMicros: null,
+      weighedBy: null,
+      weighedQuote: null,
+      usdMicros: null,
+      confirmations: 1,
+      status,
+      requiredConfirmations: this.pick([1, 3]),
+      blockHeight: 10,
+      blockHash: "b",
+      blockTimeMs: this.nowMs,
+      isLate: isCredited && this.chance(0.3),
+      matchedBy: null,
+      receivedAtMs: this.nowMs,
+      confirmedAtMs: null,
+      reorgedAtMs: null,
+      lastKnownAtMs: this.nowMs,
+      finalAtMs: null,
+      wasIgnored: false,
       evidence: this.pick(["{}", "{}", '{"leastConfirmations":1}', '{"leastConfirmations":100}']),
       // Of what a rule ignored there is no decision.
       resolution:
         status === "IGNORED" && this.chance(0.5) ? (JSON.stringify(decided) as StoredPayment["resolution"]) : null,
-      ...{ createdAtMs: this.nowMs, updatedAtMs: this.nowMs },
+      createdAtMs: this.nowMs,
+      updatedAtMs: this.nowMs,
     } as StoredPayment;
   }
 
@@ -168,7 +182,8 @@ export class Desk {
       outcome: this.pick(OUTCOMES),
       stores: this.chance(0.3) ? this.newRow() : undefined,
       waitSeconds: this.pick([0, 0, 0, 0, 7]),
-      ...{ looked: [], counted: [] },
+      looked: [],
+      counted: [],
     };
   }
 
@@ -199,7 +214,9 @@ export class Desk {
     waitSeconds: number,
   ) {
     const deps: LookUpDependencies = {
-      ...{ db: this.#db, sleep: instantSleep, hasSource: (name) => name !== "LTC" },
+      db: this.#db,
+      sleep: instantSleep,
+      hasSource: (name) => name !== "LTC",
       look: async () => outcome,
       waitOf: async () => waitSeconds,
     };
@@ -223,8 +240,11 @@ export class Desk {
     const price = (usd: string) => ({ usd, atMs: this.nowMs, sources: ["a", "b"] });
     const assets = hasRates ? { USDT: price("1"), USDC: price("1"), BTC: price("50000") } : {};
     const deps: ResolveDependencies = {
-      ...{ ...this.#commits(), trail, hasSource: () => true, table: async () => ({ assets, fiat: {} }) },
-      ...{ body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs: this.nowMs }, macKeys: MAC_KEYS },
+      ...this.#commits(),
+      trail,
+      hasSource: () => true,
+      table: async () => ({ assets, fiat: {} }),
+      body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs: this.nowMs },
       allocateAmounts: async () => [{ kind: "refused", refusal: { code: "AMOUNTS_EXHAUSTED" } }],
     };
     this.#meanwhile = meanwhile;

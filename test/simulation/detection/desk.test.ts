@@ -19,12 +19,15 @@ const noted = new Map<string, number>();
 /** What must have happened often enough. */
 const KINDS = [
   ...["FOUND", "NOT_FOUND", "UNAVAILABLE", "repeated", "with a fault"].map((what) => `claim: ${what}`),
-  ...["claim: too many of the invoice", "claim: too many of the caller"],
+  "claim: too many of the invoice",
+  "claim: too many of the caller",
   "claim: of a closed shop",
   ...CLAIM_STANDINGS.map((standing) => `standing: ${standing}`),
   ...["listed", "VALIDATION_FAILED", "NETWORK_NOT_WATCHED", "RATE_LIMITED"].map((code) => `look up: ${code}`),
   ...ASSIGNED.map((what) => `assign: ${what}`),
-  ...["set aside: IGNORE", "set aside: REOPEN", "set aside: refused"],
+  "set aside: IGNORE",
+  "set aside: REOPEN",
+  "set aside: refused",
 ];
 const note = (what: string) => void noted.set(what, (noted.get(what) ?? 0) + 1);
 
@@ -126,8 +129,11 @@ async function standings(desk: Desk): Promise<void> {
     const order = ORDERS.find(({ id }) => id === claim.invoiceId);
     if (order === undefined) throw new Error(`a claim of ${claim.invoiceId}`);
     const { standing, units } = expectedStanding(claim, {
-      ...{ order, merchantId: MERCHANT, rows },
-      ...{ nowMs: desk.nowMs, isOver: desk.isOver(order) },
+      order,
+      merchantId: MERCHANT,
+      rows,
+      nowMs: desk.nowMs,
+      isOver: desk.isOver(order),
     });
     note(`standing: ${standing}`);
     const read = await desk.standing(claim);

@@ -48,7 +48,10 @@ describe("a flood", () => {
     const { shop, nowMs } = world;
     shop.run(
       "insert into network_rereads (network, from_height, to_height, next_height, requested_at_ms) values ('ETH', ?, ?, ?, ?)",
-      ...[flood.height, flood.height + 5, flood.height, nowMs],
+      flood.height,
+      flood.height + 5,
+      flood.height,
+      nowMs,
     );
     const statements = [await world.pass()];
     expect(world.statusOf(HONEST[0])).not.toBe("AWAITING_PAYMENT");

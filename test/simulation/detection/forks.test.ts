@@ -58,8 +58,15 @@ async function history(seed: number): Promise<void> {
     const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = chain.mine(sent);
     for (const { txHash } of sent)
       await openPayment(db, {
-        ...{ ...of, txHash, toAddress: "Z", createdAtMs: START, invoiceId, requiredConfirmations: 1_000 },
-        ...{ blockHeight, blockHash, blockTimeMs },
+        ...of,
+        txHash,
+        toAddress: "Z",
+        createdAtMs: START,
+        invoiceId,
+        requiredConfirmations: 1_000,
+        blockHeight,
+        blockHash,
+        blockTimeMs,
       });
   };
   for (let n = dice.between(1, 12); n > 0; n--) {

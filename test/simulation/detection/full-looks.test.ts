@@ -63,8 +63,16 @@ const changes = () => Number(lab.rows("select total_changes() as n")[0]?.n);
 function transferOf(pair: typeof ETHER | typeof USDT | typeof BTC, n: number, of: Partial<Transfer>): Transfer {
   const block = { height: 100 + n, hash: `new ${n}`, timeMs: NOW_MS - 20_000 };
   return {
-    ...{ cryptocurrency: pair.cryptocurrency, txHash: `t${n}`, outputIndex: "0", fromAddress: null },
-    ...{ toAddress: EVM_ADDRESS, amountUnits: 7_000_000n, spends: [], raw: "{}", block, ...of },
+    cryptocurrency: pair.cryptocurrency,
+    txHash: `t${n}`,
+    outputIndex: "0",
+    fromAddress: null,
+    toAddress: EVM_ADDRESS,
+    amountUnits: 7_000_000n,
+    spends: [],
+    raw: "{}",
+    block,
+    ...of,
   };
 }
 
@@ -87,7 +95,8 @@ it.each(ROOMS)(
       const left = { status: "'DROPPED'", block_hash: "null", block_height: "null", block_time_ms: "null" };
       if (gone > 0)
         multiplyRows(lab, {
-          ...{ ...copy, count: gone },
+          ...copy,
+          count: gone,
           as: { ...left, id: numbered("pay", "5000 + n"), tx_hash: "'gone' || n", output_index: "'0~' || n" },
         });
       const more = [0, 1, 2].map((n) => transferOf(BTC, n, to));
@@ -154,7 +163,9 @@ it(
       await look(USDT, [transferOf(USDT, 9_999, {})]);
       const [merchants, transfers] = [10, 2_600];
       multiplyRows(lab, {
-        ...{ table: "payments", id: "tx_hash = 't9999'", count: merchants * transfers },
+        table: "payments",
+        id: "tx_hash = 't9999'",
+        count: merchants * transfers,
         as: {
           id: numbered("pay"),
           merchant_id: numbered("mer", "n % 10"),

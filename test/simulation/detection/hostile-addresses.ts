@@ -201,13 +201,13 @@ class Story {
     for (const { address, activatedMs, expiresAtMs } of all) {
       const [stuck] = this.#lab.rows("select passed_ms from stuck_addresses where address = ?", address);
       const row = {
-        ...{ network: "BTC", isResting: cursor?.is_resting === 1, passedMs: Number(cursor?.passed_ms) },
-        ...{
-          lastMovedAtMs: Number(cursor?.last_moved_at_ms),
-          tickedAtMs: Number(cursor?.ticked_at_ms),
-          stuckPassedMs: stuck === undefined ? null : Number(stuck.passed_ms),
-          pausedAtMs: null,
-        },
+        network: "BTC",
+        isResting: cursor?.is_resting === 1,
+        passedMs: Number(cursor?.passed_ms),
+        lastMovedAtMs: Number(cursor?.last_moved_at_ms),
+        tickedAtMs: Number(cursor?.ticked_at_ms),
+        stuckPassedMs: stuck === undefined ? null : Number(stuck.passed_ms),
+        pausedAtMs: null,
       };
       const watches = watchesOf(["BTC"], [row]);
       const endMs = Math.max(expiresAtMs, activatedMs + POLL_MS);

@@ -15,7 +15,10 @@ const { lab, db, inLab } = calmLab();
 
 const newChain = () => new FakeChain({ startMs: START - 299 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 300 });
 const sentTo = (toAddress: string): Sent => ({
-  ...{ cryptocurrency: "BTC", txHash: `pays ${toAddress}`, toAddress, amountUnits: 1n },
+  cryptocurrency: "BTC",
+  txHash: `pays ${toAddress}`,
+  toAddress,
+  amountUnits: 1n,
 });
 const indexed = (chain: FakeChain, kind: "esplora" | "blockbook" = "esplora") =>
   new FakeSource(chain, { kind, costsBy: "recipients" });
@@ -23,7 +26,11 @@ const indexed = (chain: FakeChain, kind: "esplora" | "blockbook" = "esplora") =>
 /** A watcher of one invoice at A, after one pass. */
 async function watch(sources: readonly FakeSource[], expiresAtMs: number) {
   const invoiceId = await watchMethod(db, {
-    ...{ network: "BTC", cryptocurrency: "BTC", address: "A", nowMs: START, expiresAtMs },
+    network: "BTC",
+    cryptocurrency: "BTC",
+    address: "A",
+    nowMs: START,
+    expiresAtMs,
   });
   const watcher = new TestWatcher(db, "BTC", sources, START + 1_000, instantSleep);
   await watcher.pass();
@@ -118,7 +125,10 @@ describe("a payment with an unreadable", () => {
       const good = chain.mine([{ ...sentTo("Z"), txHash: "good" }], START + 3_000);
       const paid = { network: "BTC", cryptocurrency: "BTC", toAddress: "Z", createdAtMs: START, invoiceId };
       const inBlock = ({ height, hash, timeMs }: typeof bad) => ({
-        ...{ blockHeight: height, blockHash: hash, blockTimeMs: timeMs, requiredConfirmations: 3 },
+        blockHeight: height,
+        blockHash: hash,
+        blockTimeMs: timeMs,
+        requiredConfirmations: 3,
       });
       const { id } = await openPayment(db, { ...paid, ...inBlock(bad), txHash: "bad" });
       await openPayment(db, { ...paid, ...inBlock(good), txHash: "good" });

@@ -14,7 +14,10 @@ const { lab, db, inLab: run } = calmLab();
 const inLab = (work: () => Promise<void>) => () => run(work);
 
 const sentTo = (toAddress: string, txHash = `pays ${toAddress}`): Sent => ({
-  ...{ cryptocurrency: "BTC", txHash, toAddress, amountUnits: 1n },
+  cryptocurrency: "BTC",
+  txHash,
+  toAddress,
+  amountUnits: 1n,
 });
 
 const newChain = () => new FakeChain({ startMs: START - 299 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 300 });

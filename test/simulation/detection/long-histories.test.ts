@@ -70,7 +70,10 @@ function longHouse(dice: Dice, takesMs = 0) {
     for (let n = 0; n < blocks; n++)
       chain.mine(
         hashes.slice(n * each, (n + 1) * each).map((txHash) => ({
-          ...{ cryptocurrency: "BTC", txHash, toAddress: "LONG", amountUnits: 1n },
+          cryptocurrency: "BTC",
+          txHash,
+          toAddress: "LONG",
+          amountUnits: 1n,
         })),
         atPace ? undefined : nowMs(),
       );

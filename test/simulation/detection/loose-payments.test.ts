@@ -39,13 +39,18 @@ it.each([
         const mined = blockHeight === null ? {} : { blockHash: `h${n}`, blockTimeMs: START + pick(-5_000, 0, 5_000) };
         before.push(
           await openPayment(db, {
-            ...{ network: pick("ETH", "ETH", "BNB"), cryptocurrency: "USDT", txHash: `t${n}`, toAddress: "A" },
-            ...{ createdAtMs: START, updatedAtMs: pick(START, nowMs), blockHeight, ...mined },
-            ...{
-              status: pick("UNMATCHED", "UNMATCHED", "IGNORED", "REORGED", "DETECTED"),
-              requiredConfirmations: pick(0, 1, 12, 300),
-            },
-            ...{ invoiceId: pick(null, null, "inv_00000000000000000000000000"), confirmations: pick(0, 5) },
+            network: pick("ETH", "ETH", "BNB"),
+            cryptocurrency: "USDT",
+            txHash: `t${n}`,
+            toAddress: "A",
+            createdAtMs: START,
+            updatedAtMs: pick(START, nowMs),
+            blockHeight,
+            ...mined,
+            status: pick("UNMATCHED", "UNMATCHED", "IGNORED", "REORGED", "DETECTED"),
+            requiredConfirmations: pick(0, 1, 12, 300),
+            invoiceId: pick(null, null, "inv_00000000000000000000000000"),
+            confirmations: pick(0, 5),
           }),
         );
       }

@@ -111,8 +111,17 @@ export function situationOf(seed: number): Situation {
   const units = unitsFor(dice, coin, payee);
   const large = dice.oneOf([payee.expectedMicros, units]) + dice.oneOf([-1n, 0n, 1n]);
   return {
-    ...{ invoices, owner, coin, units, paidMs, isMined, nowMs, isToItself: dice.chance(0.03) },
-    ...{ quorumMicros: dice.chance(0.5) ? large : null, hasSecond: dice.chance(0.5), isCrowded: dice.chance(0.02) },
+    invoices,
+    owner,
+    coin,
+    units,
+    paidMs,
+    isMined,
+    nowMs,
+    isToItself: dice.chance(0.03),
+    quorumMicros: dice.chance(0.5) ? large : null,
+    hasSecond: dice.chance(0.5),
+    isCrowded: dice.chance(0.02),
   };
 }
 
@@ -120,7 +129,10 @@ const idOf = (n: number) => makeId("inv", String(n + 1).padStart(26, "0"));
 const later = (...ms: readonly number[]) => Math.max(...ms);
 
 const calmTimes = (paidMs: number) => ({
-  ...{ openedMs: paidMs - HOUR, expiresMs: paidMs + HOUR, cancelledMs: null, heldUntilMs: paidMs + DAY },
+  openedMs: paidMs - HOUR,
+  expiresMs: paidMs + HOUR,
+  cancelledMs: null,
+  heldUntilMs: paidMs + DAY,
 });
 
 function timesOf(dice: Dice, paidMs: number) {

@@ -33,14 +33,26 @@ const KEY = walletOf(0, "USDT", true);
 function walletOf(merchant: number, cryptocurrency: Coin, isXpub: boolean): Wallet {
   const place = 10 * merchant + COINS.indexOf(cryptocurrency) + (isXpub ? 5 : 0);
   const unsigned = {
-    ...{ id: makeId("wal", String(place).padStart(26, "0")), merchantId: merchantOf(merchant), cryptocurrency },
-    ...{ network: "ETH", walletType: isXpub ? ("XPUB_WALLET" as const) : ("DIRECT_WALLET" as const) },
+    id: makeId("wal", String(place).padStart(26, "0")),
+    merchantId: merchantOf(merchant),
+    cryptocurrency,
+    network: "ETH",
+    walletType: isXpub ? ("XPUB_WALLET" as const) : ("DIRECT_WALLET" as const),
     ...(isXpub
       ? { address: null, xpub: "xpub", keyHash: "key" }
       : { address: SHARED_ADDRESS, xpub: null, keyHash: null }),
-    ...{ derivationPath: null, scheme: null, requiredConfirmations: 1, isEnabled: true, frozenAtMs: null },
-    ...{ lastUsedIndex: isXpub ? 0 : null, nextIndex: isXpub ? 1 : null, gap: isXpub ? 0 : null },
-    ...{ createdAtMs: OLD_MS, updatedAtMs: OLD_MS, usableFromMs: 0, deletedAtMs: null },
+    derivationPath: null,
+    scheme: null,
+    requiredConfirmations: 1,
+    isEnabled: true,
+    frozenAtMs: null,
+    lastUsedIndex: isXpub ? 0 : null,
+    nextIndex: isXpub ? 1 : null,
+    gap: isXpub ? 0 : null,
+    createdAtMs: OLD_MS,
+    updatedAtMs: OLD_MS,
+    usableFromMs: 0,
+    deletedAtMs: null,
   } as const;
   return { ...unsigned, ...signRow(MAC_KEYS, walletMacSubject(unsigned)) };
 }
@@ -85,7 +97,11 @@ export async function read(
     const applied = await applyTransfers(
       { ...dependencies(nowMs, seed), notePaid },
       {
-        ...{ network: NETWORK, heights: { tipHeight: 21, finalizedHeight: null }, hasSecond, transfers: [], seen: [] },
+        network: NETWORK,
+        heights: { tipHeight: 21, finalizedHeight: null },
+        hasSecond,
+        transfers: [],
+        seen: [],
         ...found,
       },
     );
@@ -94,7 +110,8 @@ export async function read(
   return {
     rows: lab.rows("select merchant_id, invoice_id, status, matched_by, evidence from payments order by merchant_id"),
     reviewed: lab.rows("select id from invoices where needs_review = 1").map(({ id }) => String(id)),
-    ...{ alerts, paidAfterSeconds },
+    alerts,
+    paidAfterSeconds,
     paid: lab.rows("select 1 from invoices where status = 'PAID'").length,
   };
 }
@@ -107,34 +124,70 @@ const NETWORK = (() => {
 
 export function transferOf({ coin, units, paidMs, isMined, isToItself }: Situation): Transfer {
   return {
-    ...{ cryptocurrency: coin, txHash: TX, outputIndex: "0", toAddress: SHARED_ADDRESS, amountUnits: units },
-    ...{ fromAddress: isToItself ? SHARED_ADDRESS : "0x0", spends: [], raw: "{}" },
+    cryptocurrency: coin,
+    txHash: TX,
+    outputIndex: "0",
+    toAddress: SHARED_ADDRESS,
+    amountUnits: units,
+    fromAddress: isToItself ? SHARED_ADDRESS : "0x0",
+    spends: [],
+    raw: "{}",
     block: isMined ? { height: 20, hash: "b20", timeMs: paidMs } : null,
   };
 }
 
 function invoiceRow(of: InvoiceFact) {
   return {
-    ...{ id: of.id, merchantId: merchantOf(of.merchant), customerId: null, productId: null, externalId: null },
-    ...{ name: "Order", currency: "USD", description: null, redirectUrl: null, metadata: null },
-    ...{ amountMicros: of.expectedMicros, status: "AWAITING_PAYMENT", receivedMicros: 0n, confirmedMicros: 0n },
-    ...{ isLate: false, needsReview: false, resolution: null, warnings: "[]", rateLockSeconds: 3_600 },
-    ...{ monitorSeconds: 86_400, underpaidToleranceMicros: of.toleranceMicros, latePaymentPolicy: "REVIEW" },
-    ...{ overpaidToleranceMicros: of.overMicros, expiresAtMs: of.expiresMs, origin: "API" },
-    ...{ monitorUntilMs: of.heldUntilMs, cancelledAtMs: of.cancelledMs, closedAtMs: null, eventSequence: 0 },
-    ...{ timelinePosition: 1, createdAtMs: of.openedMs, updatedAtMs: of.openedMs },
+    id: of.id,
+    merchantId: merchantOf(of.merchant),
+    customerId: null,
+    productId: null,
+    externalId: null,
+    name: "Order",
+    currency: "USD",
+    description: null,
+    redirectUrl: null,
+    metadata: null,
+    amountMicros: of.expectedMicros,
+    status: "AWAITING_PAYMENT",
+    receivedMicros: 0n,
+    confirmedMicros: 0n,
+    isLate: false,
+    needsReview: false,
+    resolution: null,
+    warnings: "[]",
+    rateLockSeconds: 3_600,
+    monitorSeconds: 86_400,
+    underpaidToleranceMicros: of.toleranceMicros,
+    latePaymentPolicy: "REVIEW",
+    overpaidToleranceMicros: of.overMicros,
+    expiresAtMs: of.expiresMs,
+    origin: "API",
+    monitorUntilMs: of.heldUntilMs,
+    cancelledAtMs: of.cancelledMs,
+    closedAtMs: null,
+    eventSequence: 0,
+    timelinePosition: 1,
+    createdAtMs: of.openedMs,
+    updatedAtMs: of.openedMs,
   } as Parameters<typeof insertInvoice>[1];
 }
 
 function methodRow(of: InvoiceFact, wallet: Wallet, units: readonly (readonly [units: bigint, atMs: number])[]) {
   const [[amountUnits, nowMs] = [0n, 0]] = units;
   const method = activeMethod({
-    ...{ invoice: invoiceRow(of), wallet, macKeys: MAC_KEYS, nowMs },
+    invoice: invoiceRow(of),
+    wallet,
+    macKeys: MAC_KEYS,
+    nowMs,
     quote: { rate: "1", rateAtMs: nowMs, sources: ["a", "b"], amountUnits },
     destination: { address: SHARED_ADDRESS, addressIndex: wallet.xpub === null ? null : 0, amountUnits },
   });
   const quotes = units.map(([asked, askedFromMs]) => ({
-    ...{ amountUnits: String(asked), rate: "1", forMicros: String(of.expectedMicros), askedFromMs },
+    amountUnits: String(asked),
+    rate: "1",
+    forMicros: String(of.expectedMicros),
+    askedFromMs,
     lockedUntilMs: of.expiresMs,
   }));
   return { ...method, quotes: JSON.stringify(quotes) as typeof method.quotes };
@@ -158,9 +211,18 @@ function statementsOf(of: InvoiceFact): readonly Statement[] {
   });
   const amounts = of.amounts.map(({ coin, units, sinceMs, isReleased }) =>
     putAmount(db, {
-      ...{ network: "ETH", cryptocurrency: coin, address: SHARED_ADDRESS, units, priceUnits: units },
-      ...{ invoiceId: of.id, merchantId: merchantOf(of.merchant), rank: of.rank, createdAtMs: sinceMs },
-      ...{ openUntilMs: of.expiresMs, heldUntilMs: of.heldUntilMs, releaseAfterMs: of.heldUntilMs },
+      network: "ETH",
+      cryptocurrency: coin,
+      address: SHARED_ADDRESS,
+      units,
+      priceUnits: units,
+      invoiceId: of.id,
+      merchantId: merchantOf(of.merchant),
+      rank: of.rank,
+      createdAtMs: sinceMs,
+      openUntilMs: of.expiresMs,
+      heldUntilMs: of.heldUntilMs,
+      releaseAfterMs: of.heldUntilMs,
       releasedAtMs: isReleased ? of.heldUntilMs + 1 : null,
     }),
   );
@@ -223,14 +285,20 @@ function dependencies(nowMs: number, seed: number) {
   const random = randomFrom(seed);
   const price = { usd: "1", atMs: nowMs, sources: ["a", "b"] };
   return {
-    ...{ db, nowMs, sleep: instantSleep, trail: SYSTEM_TRAIL, macKeys: MAC_KEYS },
+    db,
+    nowMs,
+    sleep: instantSleep,
+    trail: SYSTEM_TRAIL,
+    macKeys: MAC_KEYS,
     newOperationId: () =>
       newUlid(
         nowMs,
         Uint8Array.from({ length: 16 }, () => random() * 256),
       ),
     table: async () => ({ assets: { USDT: price, USDC: price }, fiat: {} }),
-    ...{ isWatched: () => true, hasSource: () => true, wakeWatcher: () => {} },
+    isWatched: () => true,
+    hasSource: () => true,
+    wakeWatcher: () => {},
     allocateAmounts: () => Promise.resolve([{ kind: "refused", refusal: { code: "AMOUNTS_EXHAUSTED" } } as const]),
     body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs },
   };

@@ -9,8 +9,12 @@ import type { Expected } from "./meant-oracle.ts";
 import type { Row } from "./reorg-shop.ts";
 
 export const LATER = [
-  ...["another source says another amount", "it waits again, with another amount", "mined again at once confirmed"],
-  ...["mined again, held back", "gone", "gone, of an invoice that cannot be read"],
+  "another source says another amount",
+  "it waits again, with another amount",
+  "mined again at once confirmed",
+  "mined again, held back",
+  "gone",
+  "gone, of an invoice that cannot be read",
 ] as const;
 
 /** Whether two sources must agree before a payment of its invoice is confirmed. */

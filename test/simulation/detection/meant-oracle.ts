@@ -32,10 +32,17 @@ const RANKS = [1, 2, 3] as const;
 type Found = Pick<Expected, "rule" | "invoice" | "needsReview" | "refused"> & { readonly isAlarming?: boolean };
 
 const nobodys = (refused: readonly Refused[], isAlarming = false): Found => ({
-  ...{ rule: "nobody's", invoice: null, needsReview: false, refused, isAlarming },
+  rule: "nobody's",
+  invoice: null,
+  needsReview: false,
+  refused,
+  isAlarming,
 });
 const credited = (rule: Found["rule"], invoice: InvoiceFact, needsReview = false): Found => ({
-  ...{ rule, invoice, needsReview, refused: [] },
+  rule,
+  invoice,
+  needsReview,
+  refused: [],
 });
 const because =
   (reason: Reason) =>

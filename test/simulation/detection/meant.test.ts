@@ -14,7 +14,13 @@ const note = (what: string) => void noted.set(what, (noted.get(what) ?? 0) + 1);
 const KINDS = [
   ...["ADDRESS", "EXACT_AMOUNT", "TOLERANCE", "SOLE_CANDIDATE", "nobody's"].map((rule) => `rule: ${rule}`),
   ...["AMBIGUOUS", "AMOUNT_DIFFERS", "OUTSIDE_WINDOW"].map((reason) => `refused: ${reason}`),
-  ...["too little for its invoice", "too little", "a review", "a review of late money", "an alert", "a crowd", "paid"],
+  "too little for its invoice",
+  "too little",
+  "a review",
+  "a review of late money",
+  "an alert",
+  "a crowd",
+  "paid",
   ...LATER.map((what) => `later: ${what}`),
 ];
 
@@ -42,13 +48,18 @@ async function check(seed: number): Promise<void> {
       .map(({ invoice, reason }) => ({ invoiceId: invoice.id, reason }));
   const to = ({ merchant }: { readonly merchant: number }) => ({ merchant_id: merchantOf(merchant), candidates: [] });
   const all = Array.from({ length: MERCHANTS }, (_, merchant) => ({
-    ...{ ...loose, merchant_id: merchantOf(merchant), candidates: candidatesOf(merchant) },
+    ...loose,
+    merchant_id: merchantOf(merchant),
+    candidates: candidatesOf(merchant),
   }));
   const { invoice, rule, needsReview } = expected;
   const isHeldBack = situation.hasSecond && needsSecond(situation, expected);
   const status = situation.isMined && !isHeldBack ? "CONFIRMED" : "DETECTED";
   const credited = (of: { readonly merchant: number; readonly id: string }) => ({
-    ...{ ...to(of), invoice_id: of.id, matched_by: rule, status },
+    ...to(of),
+    invoice_id: of.id,
+    matched_by: rule,
+    status,
   });
   const crowd = situation.isCrowded ? toldOfCrowd() : [];
   const others = crowd.map((merchant_id) => ({ ...loose, merchant_id, candidates: [] }));

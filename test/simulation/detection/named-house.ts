@@ -117,7 +117,10 @@ export class NamedHouse {
   #sent(): readonly Sent[] {
     const txHash = this.pick(HASHES);
     return ADDRESSES.filter(() => this.chance(0.4)).map((toAddress, n) => ({
-      ...{ cryptocurrency: this.name, txHash, toAddress, outputIndex: String(n) },
+      cryptocurrency: this.name,
+      txHash,
+      toAddress,
+      outputIndex: String(n),
       amountUnits: BigInt(1 + Math.floor(this.#random() * 1_000)),
     }));
   }
@@ -169,7 +172,10 @@ export class NamedHouse {
   switches(isOperator: boolean) {
     const trail = { ...SYSTEM_TRAIL, actor: { kind: "USER" as const, id: isOperator ? OPERATOR : NOBODY } };
     const deps = {
-      ...{ db, sleep: instantSleep, nowMs: this.watcher.nowMs, watched: new Set<string>([this.name]) },
+      db,
+      sleep: instantSleep,
+      nowMs: this.watcher.nowMs,
+      watched: new Set<string>([this.name]),
       newOperationId: () => newUlid(this.watcher.nowMs, new Uint8Array(16).fill(++this.#operations)),
       wakeWatcher: (network: string) => void this.woken.push(network),
     };
@@ -186,7 +192,9 @@ export class NamedHouse {
   async watchdog(isConfigured: boolean): Promise<readonly string[]> {
     const woken: string[] = [];
     await wakeWatchers({
-      ...{ db, nowMs: this.watcher.nowMs, pollSeconds: null },
+      db,
+      nowMs: this.watcher.nowMs,
+      pollSeconds: null,
       sources: new Map(isConfigured ? [[this.name, []]] : []) as never,
       watcher: (network) => ({ wake: async () => void woken.push(network) }),
     });

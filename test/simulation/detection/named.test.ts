@@ -16,18 +16,18 @@ const note = (what: string) => void noted.set(what, (noted.get(what) ?? 0) + 1);
 
 /** What must have happened. */
 const KINDS = [
-  ...[
-    "payer: FOUND",
-    "payer: NOT_FOUND",
-    "payer: UNAVAILABLE",
-    "payer: paused",
-    "payer: storage fails",
-    "merchant: paused",
-  ],
+  "payer: FOUND",
+  "payer: NOT_FOUND",
+  "payer: UNAVAILABLE",
+  "payer: paused",
+  "payer: storage fails",
+  "merchant: paused",
   ...["FOUND", "PAYS_OTHERS", "NOT_FOUND", "UNAVAILABLE", "NOT_STORED"].map((outcome) => `merchant: ${outcome}`),
   ...["pause", "resume", "reread", "endReread"].flatMap((act) => [`${act}: done`, `${act}: nothing to do`]),
   ...["paused", "no source", "a source again", "late"].map((what) => `watchdog: ${what}`),
-  ...["reread: another is read", "reread: above the cursor", "not an operator"],
+  "reread: another is read",
+  "reread: above the cursor",
+  "not an operator",
 ];
 
 const audited = {

@@ -59,7 +59,11 @@ async function deepen(seed: number): Promise<void> {
     const isLoose = dice.chance(0.4);
     await openPayment(db, {
       ...of,
-      ...{ txHash, toAddress, createdAtMs: START, blockHeight: block.height, blockHash: block.hash },
+      txHash,
+      toAddress,
+      createdAtMs: START,
+      blockHeight: block.height,
+      blockHash: block.hash,
       blockTimeMs: block.timeMs,
       invoiceId: isLoose ? null : invoiceId,
       status: isLoose ? dice.oneOf(["UNMATCHED", "IGNORED"]) : "DETECTED",
@@ -104,7 +108,10 @@ async function takeTurns(seed: number): Promise<void> {
     const isLoose = n >= own;
     await openPayment(db, {
       ...of,
-      ...{ txHash, toAddress: "Z", createdAtMs: START, invoiceId: isLoose ? null : invoiceId },
+      txHash,
+      toAddress: "Z",
+      createdAtMs: START,
+      invoiceId: isLoose ? null : invoiceId,
       status: isLoose ? "UNMATCHED" : "DETECTED",
     });
   }

@@ -42,7 +42,9 @@ async function watched(costsBy: CostsBy, lifetimeMs: number) {
   const watchdog = async () => {
     const woken: string[] = [];
     await wakeWatchers({
-      ...{ db, nowMs: watcher.nowMs, pollSeconds: null },
+      db,
+      nowMs: watcher.nowMs,
+      pollSeconds: null,
       sources: new Map([["BTC", []]]) as never,
       watcher: (network) => ({ wake: async () => void woken.push(network) }),
     });

@@ -66,8 +66,14 @@ export type Apply = (deps: ApplyDependencies, look: Findings) => Promise<Result<
 function transferIn(sent: Sent, height: number, fork = ""): Transfer {
   const { txHash, toAddress, amountUnits, pair } = sent;
   return {
-    ...{ cryptocurrency: pair.cryptocurrency, txHash, outputIndex: "0", fromAddress: null, toAddress, amountUnits },
-    ...{ spends: [], raw: "{}" },
+    cryptocurrency: pair.cryptocurrency,
+    txHash,
+    outputIndex: "0",
+    fromAddress: null,
+    toAddress,
+    amountUnits,
+    spends: [],
+    raw: "{}",
     block: { height, hash: `${pair.network} ${height}${fork}`, timeMs: NOW_MS - 20 * SECOND_MS },
   };
 }

@@ -60,7 +60,10 @@ export const orderOf = (
 export const shared = { address: EVM_ADDRESS, addressIndex: null };
 /** It expires soon after the schedule begins, long after it was paid: the sweep and a reader close it, and the payment reopens it. */
 export const BRIEF = orderOf(1, {
-  ...{ pair: USDT, ...shared, units: 100_000_000n, expectedMicros: 100_000_000n },
+  pair: USDT,
+  ...shared,
+  units: 100_000_000n,
+  expectedMicros: 100_000_000n,
   expiresAtMs: NOW_MS + 5,
 });
 /** It is cancelled while it is paid. */
@@ -68,10 +71,18 @@ export const CANCELLED = orderOf(2, { pair: USDT, ...shared, units: 300_000_000n
 /** Paid in two parts to an address that others could share: the rest gets an amount of its own. */
 export const IN_PARTS = orderOf(3, { pair: USDC, ...shared, units: 100_000_000n, expectedMicros: 100_000_000n });
 export const OWN = orderOf(4, {
-  ...{ pair: BTC, address: OWN_ADDRESS, addressIndex: 0, units: 200_000n, expectedMicros: 100_000_000n },
+  pair: BTC,
+  address: OWN_ADDRESS,
+  addressIndex: 0,
+  units: 200_000n,
+  expectedMicros: 100_000_000n,
 });
 export const UNPAID = orderOf(5, {
-  ...{ pair: BTC, address: UNPAID_ADDRESS, addressIndex: 1, units: 200_000n, expectedMicros: 100_000_000n },
+  pair: BTC,
+  address: UNPAID_ADDRESS,
+  addressIndex: 1,
+  units: 200_000n,
+  expectedMicros: 100_000_000n,
 });
 export const ORDERS = [BRIEF, CANCELLED, IN_PARTS, OWN, UNPAID];
 
@@ -123,13 +134,30 @@ function methodRow({ pair, address, addressIndex, units }: Order, invoice: Invoi
   const of = WALLETS.find((each) => each.network === pair.network && each.cryptocurrency === pair.cryptocurrency);
   if (of === undefined) throw new Error(`no wallet for ${pair.cryptocurrency}`);
   const wallet = {
-    ...{ ...of, merchantId: MERCHANT, derivationPath: null, scheme: null, keyHash: null, requiredConfirmations: 1 },
-    ...{ isEnabled: true, lastUsedIndex: null, nextIndex: null, gap: null, mac: "", macKeyId: "", frozenAtMs: null },
-    ...{ usableFromMs: 0, createdAtMs: OPENED_MS, updatedAtMs: OPENED_MS, deletedAtMs: null },
+    ...of,
+    merchantId: MERCHANT,
+    derivationPath: null,
+    scheme: null,
+    keyHash: null,
+    requiredConfirmations: 1,
+    isEnabled: true,
+    lastUsedIndex: null,
+    nextIndex: null,
+    gap: null,
+    mac: "",
+    macKeyId: "",
+    frozenAtMs: null,
+    usableFromMs: 0,
+    createdAtMs: OPENED_MS,
+    updatedAtMs: OPENED_MS,
+    deletedAtMs: null,
   };
   const rate = pair.network === "BTC" ? "50000" : "1";
   return activeMethod({
-    ...{ invoice, wallet, macKeys: MAC_KEYS, nowMs: OPENED_MS },
+    invoice,
+    wallet,
+    macKeys: MAC_KEYS,
+    nowMs: OPENED_MS,
     quote: { rate, rateAtMs: OPENED_MS, sources: ["a", "b"], amountUnits: units },
     destination: { address, addressIndex, amountUnits: units },
   });
@@ -137,13 +165,38 @@ function methodRow({ pair, address, addressIndex, units }: Order, invoice: Invoi
 
 function invoiceRow({ id, expectedMicros, expiresAtMs }: Order): Invoice {
   return {
-    ...{ id, merchantId: MERCHANT, customerId: null, productId: null, externalId: null, name: "Order" },
-    ...{ description: null, redirectUrl: null, metadata: null, amountMicros: expectedMicros, currency: "USD" },
-    ...{ status: "AWAITING_PAYMENT", receivedMicros: 0n, confirmedMicros: 0n, isLate: false, needsReview: false },
-    ...{ resolution: null, warnings: "[]", underpaidToleranceMicros: 1_000_000n, overpaidToleranceMicros: 5_000_000n },
-    ...{ latePaymentPolicy: "REVIEW", rateLockSeconds: 3_600, monitorSeconds: 86_400, origin: "API" },
-    ...{ eventSequence: 0, timelinePosition: 1, expiresAtMs, monitorUntilMs: expiresAtMs + DAY_MS },
-    ...{ cancelledAtMs: null, closedAtMs: null, createdAtMs: OPENED_MS, updatedAtMs: OPENED_MS },
+    id,
+    merchantId: MERCHANT,
+    customerId: null,
+    productId: null,
+    externalId: null,
+    name: "Order",
+    description: null,
+    redirectUrl: null,
+    metadata: null,
+    amountMicros: expectedMicros,
+    currency: "USD",
+    status: "AWAITING_PAYMENT",
+    receivedMicros: 0n,
+    confirmedMicros: 0n,
+    isLate: false,
+    needsReview: false,
+    resolution: null,
+    warnings: "[]",
+    underpaidToleranceMicros: 1_000_000n,
+    overpaidToleranceMicros: 5_000_000n,
+    latePaymentPolicy: "REVIEW",
+    rateLockSeconds: 3_600,
+    monitorSeconds: 86_400,
+    origin: "API",
+    eventSequence: 0,
+    timelinePosition: 1,
+    expiresAtMs,
+    monitorUntilMs: expiresAtMs + DAY_MS,
+    cancelledAtMs: null,
+    closedAtMs: null,
+    createdAtMs: OPENED_MS,
+    updatedAtMs: OPENED_MS,
   };
 }
 

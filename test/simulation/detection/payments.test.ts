@@ -56,7 +56,11 @@ const checkThenAct: Apply = async (deps, { network, heights, transfers }) => {
     if (known !== undefined || invoice === undefined) continue;
     const { id: invoiceId, merchantId } = invoice;
     const payment = newPayment({
-      ...{ id: `pay_${deps.newOperationId()}`, merchantId, transfer, requiredConfirmations: 1, usdMicros: null },
+      id: `pay_${deps.newOperationId()}`,
+      merchantId,
+      transfer,
+      requiredConfirmations: 1,
+      usdMicros: null,
       placement: { kind: "CREDITED", invoiceId, matchedBy: "EXACT_AMOUNT", marketMicros: null },
       evidence: { raw: "{}", spends: [], candidates: [] },
       context: { network, heights, nowMs: deps.nowMs },

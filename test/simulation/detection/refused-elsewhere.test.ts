@@ -30,8 +30,16 @@ async function onePayment(blocksAbove = 20) {
   const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = chain.mine([sent]);
   chain.mineMany(blocksAbove);
   await openPayment(db, {
-    ...{ network: "BTC", cryptocurrency: "BTC", txHash: "t", toAddress: "A", createdAtMs: START, invoiceId },
-    ...{ requiredConfirmations: 12, blockHeight, blockHash, blockTimeMs },
+    network: "BTC",
+    cryptocurrency: "BTC",
+    txHash: "t",
+    toAddress: "A",
+    createdAtMs: START,
+    invoiceId,
+    requiredConfirmations: 12,
+    blockHeight,
+    blockHash,
+    blockTimeMs,
   });
   const sources = ["esplora", "blockbook"] as const;
   const [first, second] = sources.map((kind) => new FakeSource(chain, { kind, costsBy: "recipients" }));
@@ -134,7 +142,10 @@ describe("a source that answers for no address with a history", () => {
       // Two thirds are paid, and for those it fails; for all others it says that there is nothing.
       const paid = addresses.filter((_, n) => n % 3 > 0);
       chain.mempool = paid.map((toAddress) => ({
-        ...{ cryptocurrency: "BTC", txHash: `t${toAddress}`, toAddress, amountUnits: 1n },
+        cryptocurrency: "BTC",
+        txHash: `t${toAddress}`,
+        toAddress,
+        amountUnits: 1n,
       }));
       for (const address of paid) first.faults.set(address, "BAD_STATUS");
       const watcher = new TestWatcher(db, "BTC", [first, second], START + 1_000, instantSleep);

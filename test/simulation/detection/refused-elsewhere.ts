@@ -138,7 +138,10 @@ async function tell(lab: Lab, world: World, plan: Plan, isIll: boolean): Promise
     const nowMs = START + 1_000 + pass * POLL_MS;
     const paid = plan.watched.filter(({ paidAt }) => paidAt === pass);
     const sent = paid.map(({ address, txHash }) => ({
-      ...{ cryptocurrency: "BTC", txHash, toAddress: address, amountUnits: 1n },
+      cryptocurrency: "BTC",
+      txHash,
+      toAddress: address,
+      amountUnits: 1n,
     }));
     chain.mempool = [...chain.mempool, ...sent];
     if (plan.minedAt.has(pass)) chain.mine(chain.mempool, nowMs);
@@ -170,9 +173,13 @@ function closedUnseen(lab: Lab, plan: Plan, found: ReadonlyMap<string, number>, 
     if (paidAt >= endsAt || found.has(txHash)) continue;
     const [stuck] = lab.rows("select passed_ms from stuck_addresses where address = ?", address);
     const row = {
-      ...{ network: "BTC", isResting: cursor?.is_resting === 1, passedMs: Number(cursor?.passed_ms) },
-      ...{ lastMovedAtMs: Number(cursor?.last_moved_at_ms), tickedAtMs: Number(cursor?.ticked_at_ms) },
-      ...{ stuckPassedMs: stuck === undefined ? null : Number(stuck.passed_ms), pausedAtMs: null },
+      network: "BTC",
+      isResting: cursor?.is_resting === 1,
+      passedMs: Number(cursor?.passed_ms),
+      lastMovedAtMs: Number(cursor?.last_moved_at_ms),
+      tickedAtMs: Number(cursor?.ticked_at_ms),
+      stuckPassedMs: stuck === undefined ? null : Number(stuck.passed_ms),
+      pausedAtMs: null,
     };
     const facts = {
       expiresAtMs: START + endsAt * POLL_MS,

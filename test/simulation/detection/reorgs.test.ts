@@ -98,13 +98,22 @@ it(`the stored state ends as the final chain says, with no payment lost or credi
 
 /** What miners, contracts and liars did. */
 const ADVERSITIES = [
-  ...["clock: ahead, UTXO", "clock: behind, UTXO", "clock: ahead, accounts", "clock: behind, accounts"],
-  ...["clock: ahead by an hour or more", "clock: behind by more than two blocks"],
-  ...["shown again: another amount", "shown again: another recipient", "shown again: another asset"],
+  "clock: ahead, UTXO",
+  "clock: behind, UTXO",
+  "clock: ahead, accounts",
+  "clock: behind, accounts",
+  "clock: ahead by an hour or more",
+  "clock: behind by more than two blocks",
+  "shown again: another amount",
+  "shown again: another recipient",
+  "shown again: another asset",
   ...LIES.map((kind) => `lie: ${kind} in blocks`),
   ...LIES.filter((kind) => kind !== "branch").map((kind) => `lie: ${kind} in a mempool`),
   "two sources must agree",
-  ...["limit: statements", "limit: worker", "limit: database", "pass ended"],
+  "limit: statements",
+  "limit: worker",
+  "limit: database",
+  "pass ended",
 ];
 
 describe(`within ${CAUGHT_WITHIN} trees a broken watcher is caught that`, () => {

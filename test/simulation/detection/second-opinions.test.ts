@@ -66,7 +66,12 @@ async function unknownToFirst({ of, saysSecond, wasMined, isOld, isPending }: Ca
   const orphan = chain.mine([sent]);
   const lastKnownAtMs = watcher.nowMs - (isOld ? FORGOTTEN_MS : 0);
   await openPayment(db, {
-    ...{ ...of, txHash: "t", toAddress: "Z", createdAtMs: lastKnownAtMs, lastKnownAtMs, invoiceId },
+    ...of,
+    txHash: "t",
+    toAddress: "Z",
+    createdAtMs: lastKnownAtMs,
+    lastKnownAtMs,
+    invoiceId,
     requiredConfirmations: 2,
     ...(wasMined ? { blockHeight: orphan.height, blockHash: orphan.hash, blockTimeMs: orphan.timeMs } : {}),
   });

@@ -17,7 +17,11 @@ const SCAN_BLOCKS = 25;
 const { lab, db, inLab } = calmLab();
 
 const sentTo = (toAddress: string, of: Partial<Sent> = {}): Sent => ({
-  ...{ cryptocurrency: "BTC", txHash: `pays ${toAddress}`, toAddress, amountUnits: 1n, ...of },
+  cryptocurrency: "BTC",
+  txHash: `pays ${toAddress}`,
+  toAddress,
+  amountUnits: 1n,
+  ...of,
 });
 
 const newChain = (blockMs = BLOCK_MS) => new FakeChain({ startMs: START - 299 * blockMs, blockMs, blocks: 300 });

@@ -87,8 +87,13 @@ async function history({ blocks, most, late: lateAt }: Flood): Promise<void> {
       .filter(({ txHash }) => missing().includes(txHash));
     for (const { txHash, block } of fresh.slice(0, most))
       await openPayment(db, {
-        ...{ ...of, txHash, createdAtMs: watcher.nowMs, invoiceId },
-        ...{ blockHeight: block.height, blockHash: block.hash, blockTimeMs: block.timeMs },
+        ...of,
+        txHash,
+        createdAtMs: watcher.nowMs,
+        invoiceId,
+        blockHeight: block.height,
+        blockHash: block.hash,
+        blockTimeMs: block.timeMs,
       });
     const left = fresh[most]?.block.height;
     noted.add(left === undefined ? "stored whole" : "stored in part");

@@ -70,7 +70,8 @@ it.each([200, 1, 99, 100, 101, 199, 201, 300])(
       const others = "merchant_id = ? and id not in (select invoice_id from payment_methods where address = ?)";
       lab.rows(
         `update invoices set status = 'EXPIRED', monitor_until_ms = 1 where ${others} returning 1`,
-        ...[merchantAt(2), `A${place}`],
+        merchantAt(2),
+        `A${place}`,
       );
       let passes = 0;
       for (; passes < 9 && source.asked("history A") === 0; passes++) {

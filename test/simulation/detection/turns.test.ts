@@ -61,8 +61,12 @@ async function watching() {
   const watcher = new TestWatcher(db, "BTC", [source], START, instantSleep);
   const watch = (address: string, merchantId: MerchantId, afterMs = 0) =>
     watchMethod(db, {
-      ...{ network: "BTC", cryptocurrency: "BTC", expiresAtMs: START + 100 * HOUR },
-      ...{ address, merchantId, nowMs: watcher.nowMs + afterMs },
+      network: "BTC",
+      cryptocurrency: "BTC",
+      expiresAtMs: START + 100 * HOUR,
+      address,
+      merchantId,
+      nowMs: watcher.nowMs + afterMs,
     });
   const pass = async () => {
     watcher.nowMs += POLL_MS;

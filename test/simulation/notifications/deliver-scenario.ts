@@ -188,7 +188,11 @@ class Story {
     for (const row of rows) {
       const got = this.#receivers.got(row.hook, row.event);
       const text = eventText({
-        ...{ id: row.event, type: row.type, merchantId: row.merchant, sequence: null, data: row.data },
+        id: row.event,
+        type: row.type,
+        merchantId: row.merchant,
+        sequence: null,
+        data: row.data,
         createdAtMs: row.created,
       } as EventRow);
       if (got !== undefined && got.body !== text) return `${row.id} came with another text than the event's`;

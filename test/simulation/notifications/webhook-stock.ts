@@ -30,9 +30,19 @@ export async function stockHooks(lab: Lab): Promise<void> {
     await batch(
       db,
       insertWebhook(db, {
-        ...{ id, merchantId, url: `https://hooks.example.com/${id}`, events: '["*"]' },
-        ...{ description: null, isActive: true, retryCount: 9, timeoutMs: 1_000, ...HEALTHY },
-        ...{ disabledReason: null, disabledAtMs: null, ...times, secrets: [{ ...secret, createdAtMs: START_MS }] },
+        id,
+        merchantId,
+        url: `https://hooks.example.com/${id}`,
+        events: '["*"]',
+        description: null,
+        isActive: true,
+        retryCount: 9,
+        timeoutMs: 1_000,
+        ...HEALTHY,
+        disabledReason: null,
+        disabledAtMs: null,
+        ...times,
+        secrets: [{ ...secret, createdAtMs: START_MS }],
       }),
     );
   }

@@ -74,7 +74,12 @@ async function history(seed: number): Promise<void> {
     return Promise.resolve();
   };
   const operation = insertOperation(db, {
-    ...{ id: operationId, merchantId: MERCHANT, status: 201, body: "{}", bodyAt: null, createdAtMs: 0 },
+    id: operationId,
+    merchantId: MERCHANT,
+    status: 201,
+    body: "{}",
+    bodyAt: null,
+    createdAtMs: 0,
   });
   const marker = () => selectOperation(db, { merchantId: MERCHANT, operationId });
   const committed = commitBatch({ db, sleep }, marker, [operation]);

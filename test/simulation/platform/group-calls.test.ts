@@ -157,7 +157,10 @@ it(
   async () => {
     const stored = Array.from({ length: OPERATIONS }, (_, n) =>
       insertOperation(calm, {
-        ...{ id: ulid(n), merchantId: MERCHANT, status: 200 + n, body: "{}" },
+        id: ulid(n),
+        merchantId: MERCHANT,
+        status: 200 + n,
+        body: "{}",
         bodyAt: null,
         createdAtMs: 0,
       }),

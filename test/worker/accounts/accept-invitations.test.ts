@@ -146,8 +146,12 @@ describe("accepting an invitation", () => {
     const { token } = await invited(team, owner, guest.email, "ADMIN");
     const nowMs = Date.now();
     await testDb.insert(members).values({
-      ...{ id: freshId("mem"), merchantId: team.merchantId, userId: guest.userId, role: "VIEWER" },
-      ...{ createdAtMs: nowMs, updatedAtMs: nowMs },
+      id: freshId("mem"),
+      merchantId: team.merchantId,
+      userId: guest.userId,
+      role: "VIEWER",
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
     });
     expect(await guest.as.post(ACCEPT, { token })).toMatchObject({ status: 409, body: { code: "ALREADY_MEMBER" } });
     expect((await team.roles())[guest.userId]).toBe("VIEWER");

@@ -90,8 +90,12 @@ describe("a merchant", () => {
     for (const { email } of guests) offers.push(await invited(team, owner, email, "VIEWER"));
     const nowMs = Date.now();
     const seats = Array.from({ length: 498 }, () => ({
-      ...{ id: freshId("mem"), merchantId: team.merchantId, userId: freshId("usr"), role: "VIEWER" as const },
-      ...{ createdAtMs: nowMs, updatedAtMs: nowMs },
+      id: freshId("mem"),
+      merchantId: team.merchantId,
+      userId: freshId("usr"),
+      role: "VIEWER" as const,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
     }));
     for (let at = 0; at < seats.length; at += 16) await testDb.insert(members).values(seats.slice(at, at + 16));
     const answers = await Promise.all(
@@ -118,7 +122,10 @@ describe("the images of a merchant", () => {
   const dataUrl = (size: number) => `data:image/png;base64,${base64.encode(png(size))}`;
   async function seedImages(merchantId: MerchantId, count: number, size = 1) {
     const rows = Array.from({ length: count }, () => ({
-      ...{ merchantId, name: freshId("aud"), size, sweptAtMs: Date.now() },
+      merchantId,
+      name: freshId("aud"),
+      size,
+      sweptAtMs: Date.now(),
     }));
     for (let at = 0; at < rows.length; at += 16) await testDb.insert(imageFacts).values(rows.slice(at, at + 16));
   }

@@ -34,9 +34,14 @@ describe("creating a key", () => {
     const { secret, id, display, createdAt, ...rest } = answer.json ?? {};
     expect(apiKeyKind(String(secret))).toBe("SECRET");
     expect(rest).toEqual({
-      ...{ merchantId: owner.merchantId, name: "Server", kind: "SECRET" },
+      merchantId: owner.merchantId,
+      name: "Server",
+      kind: "SECRET",
       permissions: ["MERCHANT_VIEW", "INVOICE_VIEW"],
-      ...{ allowedIps: ["192.0.2.0/24", "2001:db8::1"], expiresAt, lastUsedAt: null, rotatedUntil: null },
+      allowedIps: ["192.0.2.0/24", "2001:db8::1"],
+      expiresAt,
+      lastUsedAt: null,
+      rotatedUntil: null,
       createdBy: owner.userId,
     });
     expect(display).toBe(`${String(secret).slice(0, 7)}...${String(secret).slice(-4)}`);

@@ -86,7 +86,12 @@ describe("a code of a session", () => {
 
 describe("a sign-in with another change in between", () => {
   const attempt = (email: string, code: string, nonce: string) => ({
-    ...{ email, code, nonce, oldToken: undefined, ip: null, userAgent: null },
+    email,
+    code,
+    nonce,
+    oldToken: undefined,
+    ip: null,
+    userAgent: null,
     requestId: makeId("req", newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)))),
   });
 

@@ -13,7 +13,11 @@ const NOW_MS = Date.now();
 
 const codeRow = (ageMs: number) => ({
   ...({ id: crypto.randomUUID(), purpose: "SIGN_IN", emailKey: "a@b.c", email: "a@b.c", boundTo: "x" } as const),
-  ...{ mac: "", macKeyId: "k", tries: 0, createdAtMs: NOW_MS - ageMs, expiresAtMs: NOW_MS - ageMs + 10 * MINUTE_MS },
+  mac: "",
+  macKeyId: "k",
+  tries: 0,
+  createdAtMs: NOW_MS - ageMs,
+  expiresAtMs: NOW_MS - ageMs + 10 * MINUTE_MS,
 });
 const tokenRow = (expiresAtMs: number) => ({
   ...({ hash: crypto.randomUUID(), kind: "OAUTH", createdAtMs: 0, expiresAtMs } as const),

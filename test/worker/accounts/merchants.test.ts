@@ -176,7 +176,9 @@ describe("a merchant", () => {
   it.each(ROLES)("can be read by its %s, and shows that role", async (role) => {
     const { merchantId, as } = await seedSeat(role);
     expect((await send(one(merchantId), as({}))).json).toMatchObject({
-      ...{ id: merchantId, role, missing: [] },
+      id: merchantId,
+      role,
+      missing: [],
       permissions: [...ROLE_PERMISSIONS[role]],
     });
   });

@@ -46,8 +46,16 @@ async function invite(email: string, invited: Invited) {
   const nowMs = Date.now();
   const id = makeId("tin", freshUlid(nowMs));
   await db.insert(invitations).values({
-    ...{ id, merchantId, email, emailKey: email.toLowerCase(), role: "MEMBER", tokenHash: id, invitedBy: userId },
-    ...{ createdAtMs: nowMs, updatedAtMs: nowMs, expiresAtMs: invited === "expired" ? nowMs : nowMs + 60_000 },
+    id,
+    merchantId,
+    email,
+    emailKey: email.toLowerCase(),
+    role: "MEMBER",
+    tokenHash: id,
+    invitedBy: userId,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    expiresAtMs: invited === "expired" ? nowMs : nowMs + 60_000,
     ...(invited === "revoked" ? { revokedAtMs: nowMs } : {}),
     ...(invited === "accepted" ? { acceptedAtMs: nowMs, acceptedBy: userId } : {}),
   });

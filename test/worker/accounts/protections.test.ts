@@ -157,7 +157,10 @@ describe("opening an API key to more addresses", () => {
   test.each(ADDRESSES)("as in %j needs a recent factor; fewer addresses need nothing", async (each) => {
     const { team, owner, admin, stale } = await shop();
     const made = await owner.as.post(`${team.merchant}/api-keys`, {
-      ...{ name: "Server", kind: "SECRET", permissions: ["INVOICE_VIEW"], allowedIps: each.from },
+      name: "Server",
+      kind: "SECRET",
+      permissions: ["INVOICE_VIEW"],
+      allowedIps: each.from,
     });
     const path = `${team.merchant}/api-keys/${made.body.id}`;
     expect((await stale.patch(path, { name: "Shop" })).status).toBe(200);
@@ -182,8 +185,15 @@ describe("switching off what a team demands", () => {
     await testDb.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, owner.userId));
     const passkey = { id: makeId("pky", newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)))) };
     await testDb.insert(passkeys).values({
-      ...{ ...passkey, userId: owner.userId, credentialId: passkey.id, publicKey: "", counter: 0, transports: "[]" },
-      ...{ name: "Laptop", isBackedUp: false, createdAtMs: 1 },
+      ...passkey,
+      userId: owner.userId,
+      credentialId: passkey.id,
+      publicKey: "",
+      counter: 0,
+      transports: "[]",
+      name: "Laptop",
+      isBackedUp: false,
+      createdAtMs: 1,
     });
     await seedPolicy(team.merchantId, { [name]: true });
     const as = callerWith(await seedSession(owner.userId, { factor: "TOTP" }));

@@ -147,8 +147,15 @@ describe("/me", () => {
     const { userId } = user;
     const stranger = await seedUser();
     const passkey = (owner: UserId) => ({
-      ...{ id: freshId("pky"), userId: owner, credentialId: crypto.randomUUID(), publicKey: "", counter: 0 },
-      ...{ transports: "[]", name: "Key", isBackedUp: false, createdAtMs: nowMs },
+      id: freshId("pky"),
+      userId: owner,
+      credentialId: crypto.randomUUID(),
+      publicKey: "",
+      counter: 0,
+      transports: "[]",
+      name: "Key",
+      isBackedUp: false,
+      createdAtMs: nowMs,
     });
     const linkedAtMs = nowMs - DAY_MS;
     const subject = crypto.randomUUID();
@@ -201,7 +208,11 @@ describe("the sessions of a user", () => {
       { isCurrent: true, signedInWith: "email_code", state: "active" },
       { isCurrent: false, state: "pending_2fa", expiresAt: new Date(nowMs + 3_540_000).toISOString() },
       {
-        ...{ isCurrent: false, ip: "203.0.113.7", userAgent: "Phone", signedInWith: "passkey", state: "active" },
+        isCurrent: false,
+        ip: "203.0.113.7",
+        userAgent: "Phone",
+        signedInWith: "passkey",
+        state: "active",
         createdAt: new Date(nowMs - 2 * DAY_MS).toISOString(),
         lastSeenAt: new Date(nowMs - DAY_MS).toISOString(),
         expiresAt: new Date(nowMs + 6 * DAY_MS).toISOString(),

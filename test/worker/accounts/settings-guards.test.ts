@@ -27,7 +27,9 @@ describe("the delay of wallet changes", () => {
       expectRefusal(await patch({ walletChangeDelayHours, rateLockSeconds: 60 }), 403, "SESSION_REQUIRED");
     }
     expect((await patch({ walletChangeDelayHours: 48, rateLockSeconds: 61 })).json).toMatchObject({
-      ...{ walletChangeDelayHours: 48, pendingWalletChangeDelay: null, rateLockSeconds: 61 },
+      walletChangeDelayHours: 48,
+      pendingWalletChangeDelay: null,
+      rateLockSeconds: 61,
     });
     expect(await mailsTo(owner)).toEqual([]);
   });
@@ -71,7 +73,8 @@ describe("the delay of wallet changes", () => {
     expect(Date.parse(early.usableFrom)).toBeGreaterThan(Date.now() + 47 * HOUR_MS);
     await setDelay(team, { walletChangeDelayNextFromMs: Date.now() });
     expect((await owner.as.get(`${team.merchant}/settings`)).body).toMatchObject({
-      ...{ walletChangeDelayHours: 0, pendingWalletChangeDelay: null },
+      walletChangeDelayHours: 0,
+      pendingWalletChangeDelay: null,
     });
     await owner.as.delete(`${team.merchant}/wallets/${early.id}`);
     expect((await register()).usableFrom).toBeNull();

@@ -59,8 +59,11 @@ describe("settings", () => {
   it("are in the audit log with what changed, from what, to what, and by whom", async () => {
     const shop = await freshMerchant();
     await patched(shop, {
-      ...{ rateLockSeconds: 600, monitorSeconds: 86_400, brand: { color: "#aabbcc" } },
-      ...{ mailReceiptsToCustomers: true, mailReceiptsToMerchant: true },
+      rateLockSeconds: 600,
+      monitorSeconds: 86_400,
+      brand: { color: "#aabbcc" },
+      mailReceiptsToCustomers: true,
+      mailReceiptsToMerchant: true,
     });
     const [entry, ...more] = await entriesOf(shop);
     expect(more).toEqual([]);

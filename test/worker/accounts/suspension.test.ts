@@ -240,8 +240,12 @@ describe("the list of merchants", () => {
       open.map(({ shop }) => shop.merchantId).toReversed(),
     );
     expect(page.data[0]).toEqual({
-      ...{ id: last.shop.merchantId, name: "Shop", createdAt: expect.any(String) },
-      ...{ suspendedAt: expect.any(String), invoices: 0, dueDeliveries: 0 },
+      id: last.shop.merchantId,
+      name: "Shop",
+      createdAt: expect.any(String),
+      suspendedAt: expect.any(String),
+      invoices: 0,
+      dueDeliveries: 0,
     });
     expect(next.data[0]).toMatchObject({ suspendedAt: null, invoices: 3 });
   });

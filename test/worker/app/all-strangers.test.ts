@@ -91,7 +91,9 @@ function expectAllRefused(met: Awaited<ReturnType<typeof everyStranger>>): void 
     burgled: { RATE_LIMITED: 3, INVALID_CODE: 10, TOO_MANY_ATTEMPTS: 4 },
     looked: { TRANSACTION_NOT_FOUND: 60, RATE_LIMITED: 2 },
     hoarded: {
-      ...{ "LIMIT_REACHED merchantsMadePerUserAndDay": 2, "LIMIT_REACHED imagesPerMerchant": 3, "mail waits": 3 },
+      "LIMIT_REACHED merchantsMadePerUserAndDay": 2,
+      "LIMIT_REACHED imagesPerMerchant": 3,
+      "mail waits": 3,
     },
   });
 }

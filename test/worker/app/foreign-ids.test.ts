@@ -19,7 +19,9 @@ import { document, operationOf, useDocument } from "./reference-harness.ts";
 
 /** Their ids are of the deployment, or are themselves what opens a page. */
 const UNOWNED: readonly string[] = [
-  ...[...OPEN, ...PAGES, "POST /api/v1/me/identities/:provider"],
+  ...OPEN,
+  ...PAGES,
+  "POST /api/v1/me/identities/:provider",
   ...SPECS.filter(({ isOperatorOnly }) => isOperatorOnly).map(nameOf),
 ];
 const DAY_MS = 86_400_000;

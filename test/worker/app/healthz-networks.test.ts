@@ -61,7 +61,11 @@ describe("a configured network", () => {
     ]);
     const shown = (await eth("ADDRESS_QUARANTINED")) as { lagSeconds: number };
     expect(shown).toEqual({
-      ...{ height: 7, tipHeight: 9, isResting: false, degradedSince: "2027-01-15T08:00:00.000Z", unreadAddresses: 1 },
+      height: 7,
+      tipHeight: 9,
+      isResting: false,
+      degradedSince: "2027-01-15T08:00:00.000Z",
+      unreadAddresses: 1,
       lagSeconds: expect.any(Number),
     });
     expect(shown.lagSeconds).toBeGreaterThanOrEqual(90);

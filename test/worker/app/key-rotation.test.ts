@@ -158,8 +158,12 @@ describe("two rotations while the deployment serves", () => {
       ["MASTER_KEY", k1.id, false],
     ]);
     expect(uses[2]?.left).toEqual({
-      ...{ wallets: 0, methods: 0, signingKeys: 0 },
-      ...{ webhookSecrets: 0, totpSecrets: 0, peppers: 0 },
+      wallets: 0,
+      methods: 0,
+      signingKeys: 0,
+      webhookSecrets: 0,
+      totpSecrets: 0,
+      peppers: 0,
     });
     expect(uses[0]?.left).toMatchObject({ wallets: 2, methods: 2 * orders.length, webhookSecrets: 1, totpSecrets: 1 });
     expect(Date.parse(uses[2]?.retirableAt ?? "never") - Date.now()).toBeLessThanOrEqual(DAY_MS);

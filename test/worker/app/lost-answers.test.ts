@@ -62,8 +62,11 @@ async function walkAll(lost: Lost): Promise<Walk> {
   await walk.call("startTestChain", customer.as, { body: { state: "RUNNING" } });
   await walk.call("payAsCustomer", customer.as, {
     body: {
-      ...{ cryptocurrency: "USDC", network: "ETH_SEPOLIA", amountDue: "49.9" },
-      ...{ address: "0x52908400098527886E0F7030069857D2E4169EE7", requiredConfirmations: 2 },
+      cryptocurrency: "USDC",
+      network: "ETH_SEPOLIA",
+      amountDue: "49.9",
+      address: "0x52908400098527886E0F7030069857D2E4169EE7",
+      requiredConfirmations: 2,
     },
   });
   await walkAccount(walk, world);

@@ -67,7 +67,9 @@ function opened() {
     },
   });
   return {
-    ...{ requests, calls, reserved },
+    requests,
+    calls,
+    reserved,
     hold: () => {
       gate = Promise.withResolvers();
     },
@@ -81,7 +83,10 @@ function create(of: { readonly isPublic?: boolean; readonly bytes?: number } = {
   const { isPublic = false, bytes = 60 } = of;
   const { merchantId, secretKey, publicKey } = shop;
   return {
-    ...{ ...fresh(), operationId: "createInvoice", isPublic, bytes },
+    ...fresh(),
+    operationId: "createInvoice",
+    isPublic,
+    bytes,
     path: `/api/v1/merchants/merchant/${merchantId}/invoices`,
     params: { merchantId },
     headers: { "x-api-key": isPublic ? publicKey : secretKey, "idempotency-key": crypto.randomUUID() },
@@ -91,7 +96,11 @@ function create(of: { readonly isPublic?: boolean; readonly bytes?: number } = {
 
 function form(productId: string, fields: Readonly<Record<string, string>> = { name: "Jane" }): HandedOver {
   return {
-    ...{ ...fresh(), operationId: "buyProduct", isPublic: true, path: `/buy/${productId}`, params: { productId } },
+    ...fresh(),
+    operationId: "buyProduct",
+    isPublic: true,
+    path: `/buy/${productId}`,
+    params: { productId },
     headers: {},
     json: { token: crypto.randomUUID(), ...fields },
   };

@@ -46,8 +46,14 @@ test("of a deployment with nothing to do", async () => {
     reasons: [],
     networks: [
       {
-        ...{ network: "ETH", cursorHeight: null, tipHeight: null, lagSeconds: null, isWaitedOn: false },
-        ...{ quarantinedAddresses: 0, degradedSince: null, pausedAt: null },
+        network: "ETH",
+        cursorHeight: null,
+        tipHeight: null,
+        lagSeconds: null,
+        isWaitedOn: false,
+        quarantinedAddresses: 0,
+        degradedSince: null,
+        pausedAt: null,
       },
     ],
     cron: { lastRunAt: null },
@@ -89,27 +95,56 @@ test("shows what is due: not what waits for its time, what is done, or what nobo
   const nowMs = Date.now();
   const due = (minutes: number) => nowMs - minutes * MINUTE_MS;
   const hook = (isActive: boolean) => ({
-    ...{ id: freshId("whk"), merchantId: freshId("mer"), url: "https://a.example", events: "[]", isActive },
-    ...{ retryCount: 0, timeoutMs: 1, failuresInRow: 0, createdAtMs: 0, updatedAtMs: 0 },
+    id: freshId("whk"),
+    merchantId: freshId("mer"),
+    url: "https://a.example",
+    events: "[]",
+    isActive,
+    retryCount: 0,
+    timeoutMs: 1,
+    failuresInRow: 0,
+    createdAtMs: 0,
+    updatedAtMs: 0,
   });
   const [on, other, off] = [hook(true), hook(true), hook(false)];
   await testDb.insert(webhooks).values([on, other, off]);
   const delivery = (of: typeof on, nextAttemptMs: number, state: "PENDING" | "SUCCEEDED" = "PENDING") => ({
-    ...{ id: freshId("dlv"), merchantId: of.merchantId, webhookId: of.id, eventId: freshId("evt"), eventType: "x" },
-    ...{ status: state, attempts: 0, step: 0, nextAttemptMs, wakes: true, createdAtMs: 0, updatedAtMs: 0 },
+    id: freshId("dlv"),
+    merchantId: of.merchantId,
+    webhookId: of.id,
+    eventId: freshId("evt"),
+    eventType: "x",
+    status: state,
+    attempts: 0,
+    step: 0,
+    nextAttemptMs,
+    wakes: true,
+    createdAtMs: 0,
+    updatedAtMs: 0,
   });
   await testDb
     .insert(deliveries)
     .values([delivery(on, due(3)), delivery(on, due(-3)), delivery(other, due(5)), delivery(other, due(4))]);
   await testDb.insert(deliveries).values([delivery(off, due(90)), delivery(on, due(90), "SUCCEEDED")]);
   const receipt = (nextAttemptMs: number | null) => ({
-    ...{ invoiceId: freshId("inv"), recipient: "CUSTOMER" as const, merchantId: freshId("mer"), attempts: 0 },
-    ...{ nextAttemptMs, sentAtMs: null, createdAtMs: 0 },
+    invoiceId: freshId("inv"),
+    recipient: "CUSTOMER" as const,
+    merchantId: freshId("mer"),
+    attempts: 0,
+    nextAttemptMs,
+    sentAtMs: null,
+    createdAtMs: 0,
   });
   await testDb.insert(receipts).values([receipt(due(2)), receipt(due(7)), receipt(null), receipt(due(-1))]);
   await testDb.insert(notices).values({
-    ...{ kind: "WALLET_ENABLED", thing: "w", actor: "", isLinked: false, merchantId: freshId("mer") },
-    ...{ sentAtMs: 0, waiting: 1, dueAtMs: due(8) },
+    kind: "WALLET_ENABLED",
+    thing: "w",
+    actor: "",
+    isLinked: false,
+    merchantId: freshId("mer"),
+    sentAtMs: 0,
+    waiting: 1,
+    dueAtMs: due(8),
   });
   const late = { network: "ETH", cryptocurrency: "ETH", address: "0x2", nowMs: due(60) };
   await watchMethod(testDb, { ...late, expiresAtMs: due(9) });

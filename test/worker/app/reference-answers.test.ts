@@ -25,12 +25,19 @@ describe("a live answer matches the OpenAPI document:", () => {
   const DIRECT = { walletType: "DIRECT_WALLET", ...TETHER, address: `0x${"a1".repeat(20)}` };
   // The account key of BIP84's test vectors.
   const ZPUB = {
-    ...{ walletType: "XPUB_WALLET", cryptocurrency: "BTC", network: "BTC", derivationPath: "m/84'/0'/0'" },
+    walletType: "XPUB_WALLET",
+    cryptocurrency: "BTC",
+    network: "BTC",
+    derivationPath: "m/84'/0'/0'",
     xpub: "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs",
   };
   const ORDER = {
-    ...{ name: "Order 1001", rawAmount: 49.9, customerEmail: "ada@shop.example", externalId: "1001" },
-    ...{ metadata: { title: "a member by the name of a keyword" }, paymentMethods: [TETHER] },
+    name: "Order 1001",
+    rawAmount: 49.9,
+    customerEmail: "ada@shop.example",
+    externalId: "1001",
+    metadata: { title: "a member by the name of a keyword" },
+    paymentMethods: [TETHER],
   };
   let shop: Shop;
   let walletId: string;
@@ -79,21 +86,21 @@ describe("a live answer matches the OpenAPI document:", () => {
     await drizzle(env.DB)
       .insert(payments)
       .values({
-        ...{
-          id: makeId("pay", newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)))),
-          merchantId: shop.merchantId,
-          invoiceId: invoiceId as InvoiceId,
-          ...TETHER,
-        },
-        ...{
-          txHash: "ab".repeat(32),
-          outputIndex: "0",
-          toAddress: DIRECT.address,
-          amountUnits: 1n,
-          status: "DETECTED",
-        },
-        ...{ confirmations: 0, requiredConfirmations: 1, isLate: false },
-        ...{ receivedAtMs: 1_000, createdAtMs: 1_000, updatedAtMs: 1_000 },
+        id: makeId("pay", newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)))),
+        merchantId: shop.merchantId,
+        invoiceId: invoiceId as InvoiceId,
+        ...TETHER,
+        txHash: "ab".repeat(32),
+        outputIndex: "0",
+        toAddress: DIRECT.address,
+        amountUnits: 1n,
+        status: "DETECTED",
+        confirmations: 0,
+        requiredConfirmations: 1,
+        isLate: false,
+        receivedAtMs: 1_000,
+        createdAtMs: 1_000,
+        updatedAtMs: 1_000,
       });
   });
 

@@ -48,7 +48,11 @@ test("the bounds of an integer are those that are read", () => {
     const { minimum, maximum } = schema as { minimum: number; maximum: number };
     const read = (value: number) => readAs(each, String(value));
     expect([at, ...[minimum - 1, minimum, maximum, maximum + 1].map(read)]).toEqual([
-      ...[at, undefined, "number", "number", undefined],
+      at,
+      undefined,
+      "number",
+      "number",
+      undefined,
     ]);
     for (const text of ["1.5", "1e1", " 1", "", "x"]) expect([at, readAs(each, text)]).toEqual([at, undefined]);
   }

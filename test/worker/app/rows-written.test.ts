@@ -49,7 +49,11 @@ async function shop() {
     if (network === undefined) throw new Error("no network");
     const deps = invoiceDependencies({ ...env, DB }, { db: openDb(DB), nowMs: Date.now(), sleep });
     const found = await applyTransfers(deps, {
-      ...{ network, heights: { tipHeight, finalizedHeight: null }, transfers: [transfer], seen: [], hasSecond: false },
+      network,
+      heights: { tipHeight, finalizedHeight: null },
+      transfers: [transfer],
+      seen: [],
+      hasSecond: false,
     });
     expect(found).toMatchObject({ ok: true, value: { invoices: [expect.any(String)] } });
   };
@@ -73,8 +77,14 @@ async function shop() {
 
 function transferOf(toAddress: string, amountUnits: bigint): Transfer {
   return {
-    ...{ cryptocurrency: "USDT", txHash: `0x${randomHex(32)}`, outputIndex: "0", fromAddress: `0x${randomHex(20)}` },
-    ...{ toAddress, amountUnits, block: { height: 100, hash: "h100", timeMs: Date.now() }, spends: [] },
+    cryptocurrency: "USDT",
+    txHash: `0x${randomHex(32)}`,
+    outputIndex: "0",
+    fromAddress: `0x${randomHex(20)}`,
+    toAddress,
+    amountUnits,
+    block: { height: 100, hash: "h100", timeMs: Date.now() },
+    spends: [],
     raw: '{"log":1}',
   };
 }

@@ -54,7 +54,9 @@ describe("the origin of a redeemed link", () => {
     const { merchantId, secretKey } = await seedShop();
     const other = at(SHOP, production({ SIGN_IN_PROVIDERS: GOOGLE }));
     const made = await other(`/api/v1/merchants/merchant/${merchantId}/invoices`, {
-      ...{ method: "POST", key: secretKey, body: { name: "Order", rawAmount: 10 } },
+      method: "POST",
+      key: secretKey,
+      body: { name: "Order", rawAmount: 10 },
     });
     expect([made.status, made.json?.checkoutUrl]).toEqual([201, `${PAY}/pay/${made.json?.id}`]);
     expect(json(await other("/openapi.json")).servers).toEqual([{ url: PAY }]);
@@ -94,7 +96,8 @@ describe("the origin of a redeemed link", () => {
     const refused = await redeem(plain, { token, email: "ann@example.com", origin: "http://pay.example" });
     expectRefusal(refused, 403, "ORIGIN_NOT_ALLOWED");
     const silent = await plain("/api/v1/setup/options", {
-      ...{ method: "POST", body: { token, email: "ann@example.com", name: "Ann" } },
+      method: "POST",
+      body: { token, email: "ann@example.com", name: "Ann" },
     });
     expectRefusal(silent, 403, "ORIGIN_NOT_ALLOWED");
     expect(await db.select().from(deployment)).toEqual([]);

@@ -5,8 +5,11 @@ import { seedUser } from "../../support/people.ts";
 const DEV_CONTROL = "http://127.0.0.1:4747/token";
 const STATE = { state: "RUNNING", network: "ETH_SEPOLIA", cryptocurrency: "USDC" };
 const PAYMENT = {
-  ...{ cryptocurrency: "USDC", network: "ETH_SEPOLIA", amountDue: "49.9" },
-  ...{ address: "0x52908400098527886E0F7030069857D2E4169EE7", requiredConfirmations: 2 },
+  cryptocurrency: "USDC",
+  network: "ETH_SEPOLIA",
+  amountDue: "49.9",
+  address: "0x52908400098527886E0F7030069857D2E4169EE7",
+  requiredConfirmations: 2,
 };
 const ASKS: readonly [string, Ask][] = [
   ["/dev/chain", {}],

@@ -53,7 +53,10 @@ export class Walk {
     const attempts: Answer[] = [];
     let count = 0;
     const transport: Transport = {
-      ...{ apiKey: "none", maxRetries: 2, timeoutMs: 100_000, backoff: { baseMs: 1, capMs: 1 } },
+      apiKey: "none",
+      maxRetries: 2,
+      timeoutMs: 100_000,
+      backoff: { baseMs: 1, capMs: 1 },
       fetch: async (_, init) => {
         count += 1;
         if (count === 1 && this.#lost === "REQUEST") throw new TypeError("the request is lost");

@@ -33,7 +33,8 @@ export interface World {
 export async function openWorld(): Promise<World> {
   const watcher = { wake: async () => {}, lookUp: async () => "FOUND" };
   const through = deploymentWith({
-    ...{ CHAIN_SOURCES: JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] }), DEV_CONTROL },
+    CHAIN_SOURCES: JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] }),
+    DEV_CONTROL,
     SIGN_IN_PROVIDERS: JSON.stringify({ github: { clientId: "walk", clientSecret: "secret" } }),
     NETWORK_WATCHER: { getByName: () => watcher },
   } as unknown as Partial<Env>);

@@ -39,12 +39,22 @@ describe("the line of a request", () => {
     const common = { level: "info", work: "request", merchantId, code: null, ms: expect.any(Number) };
     expect(lines).toEqual([
       {
-        ...{ ...common, requestId: created.headers.get("x-request-id"), route: `POST ${route}`, status: 201 },
-        ...{ d1Calls: 2, rowsRead: expect.any(Number), rowsWritten: expect.any(Number) },
+        ...common,
+        requestId: created.headers.get("x-request-id"),
+        route: `POST ${route}`,
+        status: 201,
+        d1Calls: 2,
+        rowsRead: expect.any(Number),
+        rowsWritten: expect.any(Number),
       },
       {
-        ...{ ...common, requestId: listed.headers.get("x-request-id"), route: `GET ${route}`, status: 200 },
-        ...{ d1Calls: 1, rowsRead: expect.any(Number), rowsWritten: 0 },
+        ...common,
+        requestId: listed.headers.get("x-request-id"),
+        route: `GET ${route}`,
+        status: 200,
+        d1Calls: 1,
+        rowsRead: expect.any(Number),
+        rowsWritten: 0,
       },
     ]);
     expect(lines[0]?.rowsWritten).toBeGreaterThan(10);
@@ -118,9 +128,21 @@ describe("whatever a request carries,", () => {
     const other = await seedMerchant();
     const base = `/api/v1/merchants/merchant/${merchantId}`;
     const paths = [
-      ...[`${base}/invoices`, `${base}/customers`, `${base}/invoices/inv_#`, `${base}/search`, `${base}/#`, "/#"],
-      ...[`/api/v1/merchants/merchant/mer_#/wallets`, `/api/v1/merchants/merchant/${other}/wallets`, "/pay/#"],
-      ...["/api/v1/auth/email/start", "/images/#/#", "/buy/#", "/metrics", "/healthz/#", "/api/v1/operator/status"],
+      `${base}/invoices`,
+      `${base}/customers`,
+      `${base}/invoices/inv_#`,
+      `${base}/search`,
+      `${base}/#`,
+      "/#",
+      `/api/v1/merchants/merchant/mer_#/wallets`,
+      `/api/v1/merchants/merchant/${other}/wallets`,
+      "/pay/#",
+      "/api/v1/auth/email/start",
+      "/images/#/#",
+      "/buy/#",
+      "/metrics",
+      "/healthz/#",
+      "/api/v1/operator/status",
     ];
     const canaries = fc.array(fc.constantFrom(..."abcdefghjkmnpqrstvwxyz0123456789"), { minLength: 12, maxLength: 20 });
     const asks = fc.record({
@@ -136,13 +158,21 @@ describe("whatever a request carries,", () => {
         const put = (text: string) => text.replaceAll("#", canary);
         const body = { name: canary, [canary]: canary, email: `${canary}@example.com`, rawAmount: 10, q: canary };
         const headers = {
-          ...{ authorization: `Bearer ${canary}`, cookie: `session=${canary}; ${canary}=1`, [`x-${canary}`]: canary },
-          ...{ "user-agent": canary, "idempotency-key": canary, origin: `https://${canary}.example`, referer: canary },
-          ...{ "cf-connecting-ip": "203.0.113.99", "accept-language": canary },
+          authorization: `Bearer ${canary}`,
+          cookie: `session=${canary}; ${canary}=1`,
+          [`x-${canary}`]: canary,
+          "user-agent": canary,
+          "idempotency-key": canary,
+          origin: `https://${canary}.example`,
+          referer: canary,
+          "cf-connecting-ip": "203.0.113.99",
+          "accept-language": canary,
         };
         const DB = isBroken ? { DB: brokenOnce() } : {};
         await sendWith({ ...LOGGED, ...DB }, `${put(path)}?q=${canary}&${canary}=1&cursor=${canary}`, {
-          ...{ method: method, key: key && put(key), headers },
+          method: method,
+          key: key && put(key),
+          headers,
           ...(method === "GET" || method === "PROPFIND" ? {} : { body }),
         });
         expect(texts.filter((text) => /"work":"request"/.test(text))).toHaveLength(1);
@@ -193,8 +223,15 @@ describe("other work has a line, too:", () => {
     await takeMessage({ webhookId }, LOGGED);
     const { merchantId } = shop;
     expect(lines[0]).toEqual({
-      ...{ level: "info", work: "deliveries", webhookId, merchantId, posted: 1, failed: 0, untried: 0 },
-      ...{ ms: expect.any(Number), ...cost },
+      level: "info",
+      work: "deliveries",
+      webhookId,
+      merchantId,
+      posted: 1,
+      failed: 0,
+      untried: 0,
+      ms: expect.any(Number),
+      ...cost,
     });
     expect(lines[0]?.rowsWritten).toBeGreaterThan(0);
   });

@@ -103,21 +103,20 @@ describe("a change of an invoice", () => {
     const network = networkNamed("ETH");
     if (network === undefined) throw new Error("no such network");
     const looked = await applyTransfers(invoiceDependencies(env, { db, nowMs: Date.now(), sleep }), {
-      ...{ network, heights: { tipHeight: 100, finalizedHeight: null }, seen: [], hasSecond: false },
+      network,
+      heights: { tipHeight: 100, finalizedHeight: null },
+      seen: [],
+      hasSecond: false,
       transfers: [
         {
-          ...{
-            cryptocurrency: "USDT",
-            txHash: `0x${digits}${digits}`,
-            outputIndex: "0",
-            fromAddress: null,
-            spends: [],
-          },
-          ...{
-            toAddress: address,
-            amountUnits: BigInt(Math.round(made.body.paymentMethods[0].amount * 1e6)),
-            raw: "{}",
-          },
+          cryptocurrency: "USDT",
+          txHash: `0x${digits}${digits}`,
+          outputIndex: "0",
+          fromAddress: null,
+          spends: [],
+          toAddress: address,
+          amountUnits: BigInt(Math.round(made.body.paymentMethods[0].amount * 1e6)),
+          raw: "{}",
           block: { height: 100, hash: "h100", timeMs: Date.now() },
         },
       ],

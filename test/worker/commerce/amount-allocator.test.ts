@@ -83,9 +83,17 @@ describe("the alarm of an address's allocator", () => {
     const answers = await amountsAt(place).allocate([...asked, requestOf(recent)]);
     const units = answers.map(unitsOf);
     const rowOf = (invoiceId: InvoiceId, n: number, releasedAtMs: number | null) => ({
-      ...{ ...place, invoiceId, releasedAtMs, units: units[n] ?? 0n, merchantId: freshId("mer"), rank: UNPROVEN },
-      ...{ priceUnits: 25_000_000n, createdAtMs: longAgo, openUntilMs: longAgo + HOUR_MS },
-      ...{ heldUntilMs: longAgo + 2 * HOUR_MS, releaseAfterMs: longAgo + 2 * HOUR_MS },
+      ...place,
+      invoiceId,
+      releasedAtMs,
+      units: units[n] ?? 0n,
+      merchantId: freshId("mer"),
+      rank: UNPROVEN,
+      priceUnits: 25_000_000n,
+      createdAtMs: longAgo,
+      openUntilMs: longAgo + HOUR_MS,
+      heldUntilMs: longAgo + 2 * HOUR_MS,
+      releaseAfterMs: longAgo + 2 * HOUR_MS,
     });
     await testDb.insert(methodAmounts).values([rowOf(released, 1, longAgo + 3 * HOUR_MS), rowOf(standing, 2, null)]);
     await evictDurableObject(amountsAt(place));

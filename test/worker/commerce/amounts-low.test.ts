@@ -21,7 +21,10 @@ import {
 } from "./amounts-harness.ts";
 
 const lasting = (nowMs: number) => ({
-  ...{ createdAtMs: nowMs, expiresAtMs: nowMs + HOUR_MS, monitorUntilMs: nowMs + DAY_MS, nowMs },
+  createdAtMs: nowMs,
+  expiresAtMs: nowMs + HOUR_MS,
+  monitorUntilMs: nowMs + DAY_MS,
+  nowMs,
 });
 
 async function lowWarnings({ merchantId }: Shop): Promise<Body[]> {

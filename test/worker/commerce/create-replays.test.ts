@@ -9,7 +9,8 @@ import { testDb } from "../../support/worker-merchant.ts";
 const ORDER = { name: "Order", rawAmount: 10, paymentMethods: [] };
 const EMOJI = "👋";
 const LONG = {
-  ...{ ...ORDER, paymentMethods: [USDT, BTC] },
+  ...ORDER,
+  paymentMethods: [USDT, BTC],
   name: EMOJI.repeat(200),
   description: EMOJI.repeat(1_000),
   redirectUrl: `https://shop.example/${"a".repeat(2_000)}`,

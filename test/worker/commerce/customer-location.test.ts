@@ -307,7 +307,8 @@ describe("visits that are written in another order than they were made", () => {
   it("keep the latest location by time", async () => {
     const { customerId, shop } = await adasOrder();
     const visits = fc.uniqueArray(fc.record({ atMs: fc.integer({ min: 1, max: 10_000 }), location: place }), {
-      ...{ minLength: 1, maxLength: LIMITS.locationChangesPerCustomerAndHour },
+      minLength: 1,
+      maxLength: LIMITS.locationChangesPerCustomerAndHour,
       selector: ({ atMs }) => atMs,
     });
     await fc.assert(

@@ -66,8 +66,11 @@ describe("a customer's sales summary", () => {
     await paid({ POL_AMOY: 7_000_000n, ETH: 3_000_000n });
     await paid({ ETH: 20_000_000n });
     expect((await shop.get(`/customers/${customerId}/resume`)).body).toMatchObject({
-      ...{ revenue: "23.000000", currency: "EUR", revenues: [{ currency: "EUR", amount: "23.000000" }] },
-      ...{ totalInvoices: 3, paidInvoices: 3 },
+      revenue: "23.000000",
+      currency: "EUR",
+      revenues: [{ currency: "EUR", amount: "23.000000" }],
+      totalInvoices: 3,
+      paidInvoices: 3,
     });
   });
 

@@ -96,7 +96,9 @@ describe("an invoice is due", () => {
         const of = { network, cryptocurrency, txHash: `${n}.${paid}`, toAddress: address, createdAtMs: START };
         await openPayment(testDb, {
           ...of,
-          ...{ invoiceId: id, status, amountUnits: draw([3_000_000n, 10_000_000n]) },
+          invoiceId: id,
+          status,
+          amountUnits: draw([3_000_000n, 10_000_000n]),
           receivedAtMs: draw([START, expiresAtMs, expiresAtMs + 1, expiresAtMs + 200 * HOUR]),
           reorgedAtMs: status === "REORGED" ? START + draw([0, 7 * HOUR]) : null,
         });

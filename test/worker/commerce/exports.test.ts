@@ -80,8 +80,16 @@ describe("an export", () => {
     expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).toSorted());
     expect(Object.keys(all[0])).toEqual([...PAYMENT_COLUMNS]);
     expect(all[0]).toMatchObject({
-      ...{ externalId, invoiceId, currency: "EUR", fiatAmount: "1.250000", amount: "1", rate: "1.25000000" },
-      ...{ status: "CONFIRMED", network: "ETH", cryptocurrency: "USDT", receivedAt: "2026-11-01T00:00:00.000Z" },
+      externalId,
+      invoiceId,
+      currency: "EUR",
+      fiatAmount: "1.250000",
+      amount: "1",
+      rate: "1.25000000",
+      status: "CONFIRMED",
+      network: "ETH",
+      cryptocurrency: "USDT",
+      receivedAt: "2026-11-01T00:00:00.000Z",
     });
     expect(all[0].customerId).toMatch(/^cus_/);
     expect(headers.get("content-type")).toBe("application/jsonl; charset=utf-8");
@@ -193,9 +201,13 @@ describe("the statement of a month", () => {
   async function sold(shop: TestMerchant, currency: string, payments: readonly Paid[]): Promise<InvoiceId> {
     const invoiceId = await createdInvoice(shop, { currency });
     const entries = payments.map(({ receivedAtMs, fiatMicros }) => ({
-      ...{ invoiceId, network: "ETH", cryptocurrency: "USDT", startsAtMs: bucketOf(receivedAtMs) },
+      invoiceId,
+      network: "ETH",
+      cryptocurrency: "USDT",
+      startsAtMs: bucketOf(receivedAtMs),
       sums: {
-        ...{ payments: 1n, units: 1_000_000n },
+        payments: 1n,
+        units: 1_000_000n,
         ...(fiatMicros === null ? { unpriced: 1n } : { fiatMicros: BigInt(fiatMicros) }),
       },
     }));
@@ -253,7 +265,8 @@ describe("the statement of a month", () => {
       const recount = paid.filter(({ receivedAtMs }, n) => n % 3 !== 0 && isIn(receivedAtMs));
       const euros = recount.reduce((sum, { fiatMicros }) => sum + BigInt(fiatMicros ?? 0), 0n);
       expect(currencies.find(({ currency }) => currency === "EUR")).toMatchObject({
-        ...{ fiatAmount: formatMicros(euros), payments: recount.length },
+        fiatAmount: formatMicros(euros),
+        payments: recount.length,
       });
     },
   );

@@ -73,17 +73,25 @@ describe("the list of payments", () => {
     const { body } = await shop.get("/payments");
     expect(body.data).toStrictEqual([
       {
-        ...{
-          id: payment.id,
-          invoiceId: null,
-          merchantId: shop.merchantId,
-          chainId: 1,
-          network: "ETH",
-          currency: "USDT",
-        },
-        ...{ txHash: payment.txHash, outputIndex: "0", fromAddress: payment.fromAddress, toAddress: payment.toAddress },
-        ...{ amount: "10", fiatAmount: null, status: "UNMATCHED", confirmations: 5, requiredConfirmations: 3 },
-        ...{ blockHeight: 100, isLate: false, matchedBy: null, confirmedTxAt: null },
+        id: payment.id,
+        invoiceId: null,
+        merchantId: shop.merchantId,
+        chainId: 1,
+        network: "ETH",
+        currency: "USDT",
+        txHash: payment.txHash,
+        outputIndex: "0",
+        fromAddress: payment.fromAddress,
+        toAddress: payment.toAddress,
+        amount: "10",
+        fiatAmount: null,
+        status: "UNMATCHED",
+        confirmations: 5,
+        requiredConfirmations: 3,
+        blockHeight: 100,
+        isLate: false,
+        matchedBy: null,
+        confirmedTxAt: null,
         receivedTxAt: new Date(payment.receivedAtMs).toISOString(),
         createdAt: new Date(payment.createdAtMs).toISOString(),
         updatedAt: new Date(payment.updatedAtMs).toISOString(),
@@ -100,7 +108,11 @@ describe("a filter of the list", () => {
     const paid = await seedPayment(shop.merchantId, { ...credited, status: "CONFIRMED" });
     const again = await seedPayment(shop.merchantId, { ...credited, txHash: paid.txHash, outputIndex: "1" });
     const btc = await seedPayment(shop.merchantId, {
-      ...{ network: "BTC", cryptocurrency: "BTC", chainId: null, txHash: "ab".repeat(32), amountUnits: 1n },
+      network: "BTC",
+      cryptocurrency: "BTC",
+      chainId: null,
+      txHash: "ab".repeat(32),
+      amountUnits: 1n,
       status: "IGNORED",
     });
     await seedPayment(other.merchantId, { txHash: btc.txHash, network: "BTC", cryptocurrency: "BTC" });
@@ -175,7 +187,11 @@ describe("a payment", () => {
     const shop = await freshMerchant();
     const [invoiceId, candidate, elsewhere] = [await invoiceOf(shop), await invoiceOf(shop), await invoiceOf(shop)];
     const payment = await seedPayment(shop.merchantId, {
-      ...{ invoiceId, matchedBy: "TOLERANCE", status: "CONFIRMED", fiatMicros: 10_000_000n, confirmedAtMs: BLOCK_MS },
+      invoiceId,
+      matchedBy: "TOLERANCE",
+      status: "CONFIRMED",
+      fiatMicros: 10_000_000n,
+      confirmedAtMs: BLOCK_MS,
       evidence: { raw: '{"logIndex":"0x7"}', candidates: [{ invoiceId: candidate, reason: "AMOUNT_DIFFERS" }] },
     });
     const { network, txHash } = payment;
@@ -197,8 +213,12 @@ describe("a payment", () => {
       block: { height: 100, hash: payment.blockHash, time: "2026-11-21T12:00:00.000Z" },
       candidates: [
         {
-          ...{ invoiceId: candidate, reason: "AMOUNT_DIFFERS", isNamed: true, askedAmount: null },
-          ...{ amountDiffersPercent: null, madeBeforeSeconds: expect.any(Number) },
+          invoiceId: candidate,
+          reason: "AMOUNT_DIFFERS",
+          isNamed: true,
+          askedAmount: null,
+          amountDiffersPercent: null,
+          madeBeforeSeconds: expect.any(Number),
         },
       ],
       claims: [

@@ -52,8 +52,14 @@ function transferTo({ paymentMethods: [method] }: Shown): Transfer {
   if (method === undefined) throw new Error("no payment method");
   const amountUnits = BigInt(Math.round(Number(method.amount) * 1e6));
   return {
-    ...{ cryptocurrency: "USDT", txHash: `0x${randomHex(32)}`, outputIndex: "0", fromAddress: `0x${randomHex(20)}` },
-    ...{ toAddress: method.address, amountUnits, spends: [], raw: "{}" },
+    cryptocurrency: "USDT",
+    txHash: `0x${randomHex(32)}`,
+    outputIndex: "0",
+    fromAddress: `0x${randomHex(20)}`,
+    toAddress: method.address,
+    amountUnits,
+    spends: [],
+    raw: "{}",
     block: { height: 100, hash: "h100", timeMs: Date.now() },
   };
 }
@@ -83,17 +89,30 @@ async function miscounted({ merchantId }: TestMerchant): Promise<string | undefi
 
 const NOTHING = {
   invoices: { created: 0, paid: 0, overpaid: 0, underpaid: 0, expired: 0, cancelled: 0 },
-  ...{ timeToPaid: { invoices: 0, seconds: "0" }, payments: 0, unpriced: 0, received: [], coins: [] },
+  timeToPaid: { invoices: 0, seconds: "0" },
+  payments: 0,
+  unpriced: 0,
+  received: [],
+  coins: [],
 };
 
 describe("the totals of a merchant", () => {
   it("are empty before anything happened, with every day of the span", async () => {
     const { body } = await (await freshMerchant()).get("/reports/totals?from=2026-10-31&to=2026-11-02");
     const day = (date: string, next: string) => ({
-      ...{ from: date, to: date, startsAt: `${date}T00:00:00.000Z`, endsAt: `${next}T00:00:00.000Z`, ...NOTHING },
+      from: date,
+      to: date,
+      startsAt: `${date}T00:00:00.000Z`,
+      endsAt: `${next}T00:00:00.000Z`,
+      ...NOTHING,
     });
     expect(body).toEqual({
-      ...{ from: "2026-10-31", to: "2026-11-02", by: "day", timezone: "UTC", currency: null, total: NOTHING },
+      from: "2026-10-31",
+      to: "2026-11-02",
+      by: "day",
+      timezone: "UTC",
+      currency: null,
+      total: NOTHING,
       periods: [day("2026-10-31", "2026-11-01"), day("2026-11-01", "2026-11-02"), day("2026-11-02", "2026-11-03")],
     });
   });
@@ -115,10 +134,15 @@ describe("the totals of a merchant", () => {
     expect(total).toEqual({
       invoices: { created: 3, paid: 2, overpaid: 0, underpaid: 0, expired: 0, cancelled: 1 },
       timeToPaid: { invoices: 2, seconds: expect.stringMatching(/^\d+$/) },
-      ...{ payments: 2, unpriced: 0, received },
+      payments: 2,
+      unpriced: 0,
+      received,
       coins: [
         {
-          ...{ network: "ETH", cryptocurrency: "USDT", isTest: false, payments: 2 },
+          network: "ETH",
+          cryptocurrency: "USDT",
+          isTest: false,
+          payments: 2,
           units: `${units}`,
           amount: expect.any(String),
           received,
@@ -200,7 +224,11 @@ describe("the query", () => {
 
 describe("the buckets", () => {
   const entry = (invoiceId: InvoiceId, nth: number, more: Partial<ReportEntry> = {}): ReportEntry => ({
-    ...{ invoiceId, network: "", cryptocurrency: "", startsAtMs: NOON + nth * BUCKET_MS, sums: { created: 1n } },
+    invoiceId,
+    network: "",
+    cryptocurrency: "",
+    startsAtMs: NOON + nth * BUCKET_MS,
+    sums: { created: 1n },
     ...more,
   });
   const asked = (buckets: number) => ({ periods: [{ startsAtMs: NOON, endsAtMs: NOON + buckets * BUCKET_MS }] });
@@ -225,7 +253,11 @@ describe("the buckets", () => {
     const { total } = await totals(shop, { from: "2026-11-21", to: "2026-11-21" });
     expect(total.coins).toEqual([
       {
-        ...{ ...eth, isTest: false, payments: 7, units: `${units * 7n}`, amount: "864197523086.41975230864197523" },
+        ...eth,
+        isTest: false,
+        payments: 7,
+        units: `${units * 7n}`,
+        amount: "864197523086.41975230864197523",
         received: [{ currency: "USD", amount: "63050394783.186937" }],
       },
     ]);

@@ -73,7 +73,9 @@ describe("ACCEPT", () => {
       const { status: httpStatus, body, text } = await resolve(shop, id, "ACCEPT");
       expect([httpStatus, body.status, body.needsReview], text).toEqual([200, "PAID", false]);
       expect(body.resolution).toStrictEqual({
-        ...{ action: "ACCEPT", reason: "They called us", txHash: null },
+        action: "ACCEPT",
+        reason: "They called us",
+        txHash: null,
         actor: expect.stringMatching(/^key_/),
         at: body.updatedAt,
       });

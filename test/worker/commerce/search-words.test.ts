@@ -76,7 +76,14 @@ describe("an invoice is found by", () => {
     const { id } = await invoiceOf(shop, { externalId: "ORD-2026-00123" });
     await invoiceOf(shop, { externalId: "ORD-2027-00999" });
     await expectFound(shop, id, "EXTERNAL_ID", [
-      ...["ORD-2026-00123", "ord-2026-00123", "ord-2026", "2026-00123", "00123", "123", "2026", "ORD/2026/123"],
+      "ORD-2026-00123",
+      "ord-2026-00123",
+      "ord-2026",
+      "2026-00123",
+      "00123",
+      "123",
+      "2026",
+      "ORD/2026/123",
     ]);
     await expectNothing(shop, ["ORD-2026-00999", "0123"]);
     const other = await invoiceOf(shop, { externalId: "shop77" });
@@ -119,7 +126,14 @@ describe("an invoice is found by", () => {
     const { id } = await invoiceOf(shop, { name: "x", rawAmount: 1234.5, currency: "EUR" });
     await invoiceOf(shop, { name: "y", rawAmount: 1234, currency: "EUR" });
     await expectFound(shop, id, "AMOUNT", [
-      ...["1234.50", "1234.5", "1,234.50", "1.234,50", "€ 1234.50", "1,234.50 EUR", "eur 1234.5", "1234.500000"],
+      "1234.50",
+      "1234.5",
+      "1,234.50",
+      "1.234,50",
+      "€ 1234.50",
+      "1,234.50 EUR",
+      "eur 1234.5",
+      "1234.500000",
     ]);
     await expectNothing(shop, ["1234.51", "1,234.50 USD", "234.50", "1234.5000001"]);
   });

@@ -24,10 +24,21 @@ async function pay(
   changes: Partial<typeof payments.$inferInsert> = {},
 ): Promise<void> {
   await testDb.insert(payments).values({
-    ...{ id: freshId("pay"), merchantId: shop.merchantId, invoiceId: invoice.id, ...pair },
-    ...{ txHash: randomHex(32), outputIndex: "0", toAddress: methodOn(invoice, pair).address, amountUnits: 1n },
-    ...{ status: "CONFIRMED", confirmations: 1, requiredConfirmations: 1, isLate: false },
-    ...{ receivedAtMs: 0, createdAtMs: 0, updatedAtMs: 0 },
+    id: freshId("pay"),
+    merchantId: shop.merchantId,
+    invoiceId: invoice.id,
+    ...pair,
+    txHash: randomHex(32),
+    outputIndex: "0",
+    toAddress: methodOn(invoice, pair).address,
+    amountUnits: 1n,
+    status: "CONFIRMED",
+    confirmations: 1,
+    requiredConfirmations: 1,
+    isLate: false,
+    receivedAtMs: 0,
+    createdAtMs: 0,
+    updatedAtMs: 0,
     ...changes,
   });
 }

@@ -70,7 +70,8 @@ describe("the sweep", () => {
       return nowMs;
     };
     const deps = invoiceDependencies(env, {
-      ...{ db: testDb, nowMs: Date.now() },
+      db: testDb,
+      nowMs: Date.now(),
       // What is longer is a limit of a call, and no pause.
       sleep: (ms, cancellation) => {
         if (ms <= 100) paused.push(ms);

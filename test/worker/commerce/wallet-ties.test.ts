@@ -7,7 +7,10 @@ import { randomHex } from "../../support/wallet-bodies.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const direct = (cryptocurrency: string, network: string, address: string) => ({
-  ...{ walletType: "DIRECT_WALLET", cryptocurrency, network, address },
+  walletType: "DIRECT_WALLET",
+  cryptocurrency,
+  network,
+  address,
 });
 
 async function registered(shop: TestMerchant, body: object): Promise<string> {

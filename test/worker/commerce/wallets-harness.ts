@@ -33,7 +33,10 @@ export const BTC = { cryptocurrency: "BTC", network: "BTC" };
 export const xpubBody = (key: Key) => ({ walletType: "XPUB_WALLET", ...BTC, xpub: key.zpub, derivationPath: PATH });
 
 export const directBody = (cryptocurrency = "USDT", network = "ETH", address = `0x${randomHex(20)}`) => ({
-  ...{ walletType: "DIRECT_WALLET", cryptocurrency, network, address },
+  walletType: "DIRECT_WALLET",
+  cryptocurrency,
+  network,
+  address,
 });
 
 export const invoice = (pair?: object) => ({

@@ -347,15 +347,21 @@ describe("the recovery export", () => {
     expect((await shop.get(`/wallets/${id}/recovery`)).body.gapLimit).toBe(28);
     const paid = (index: number, status: "CONFIRMED" | "DROPPED") =>
       testDb.insert(payments).values({
-        ...{ id: freshId("pay"), merchantId: shop.merchantId, invoiceId: made[index].id, ...BTC },
-        ...{
-          txHash: freshId("pay"),
-          outputIndex: "0",
-          toAddress: made[index].paymentMethods[0].address,
-          amountUnits: 1n,
-        },
-        ...{ status, confirmations: 1, requiredConfirmations: 1, isLate: false },
-        ...{ receivedAtMs: 0, createdAtMs: 0, updatedAtMs: 0 },
+        id: freshId("pay"),
+        merchantId: shop.merchantId,
+        invoiceId: made[index].id,
+        ...BTC,
+        txHash: freshId("pay"),
+        outputIndex: "0",
+        toAddress: made[index].paymentMethods[0].address,
+        amountUnits: 1n,
+        status,
+        confirmations: 1,
+        requiredConfirmations: 1,
+        isLate: false,
+        receivedAtMs: 0,
+        createdAtMs: 0,
+        updatedAtMs: 0,
       });
     await testDb.batch([paid(1, "CONFIRMED"), paid(4, "DROPPED"), paid(6, "CONFIRMED")]);
     // Runs: 0, 2 to 5, 7. A dropped payment does not count.

@@ -85,8 +85,13 @@ beforeAll(async () => {
 }, 120_000);
 
 const wanted = (address: string, units = 12_500_000n): WantedAmount => ({
-  ...{ key: `${address} ${units}`, cryptocurrency: "USDT", address, units },
-  ...{ atMs: NOW, openFromMs: NOW + 30_000, slackMs: 120_000 },
+  key: `${address} ${units}`,
+  cryptocurrency: "USDT",
+  address,
+  units,
+  atMs: NOW,
+  openFromMs: NOW + 30_000,
+  slackMs: 120_000,
 });
 
 interface Template {

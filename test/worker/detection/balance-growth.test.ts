@@ -128,13 +128,15 @@ describe("growth of a balance", () => {
 
 describe("a transaction that explains growth", () => {
   const paymentBy = (address: string, units: bigint, block: BlockRef): Transfer => ({
-    ...{
-      cryptocurrency: "ETH",
-      txHash: `0x${randomHex(32)}`,
-      outputIndex: "native",
-      fromAddress: `0x${randomHex(20)}`,
-    },
-    ...{ toAddress: address, amountUnits: units, block, spends: [], raw: '{"value":1}' },
+    cryptocurrency: "ETH",
+    txHash: `0x${randomHex(32)}`,
+    outputIndex: "native",
+    fromAddress: `0x${randomHex(20)}`,
+    toAddress: address,
+    amountUnits: units,
+    block,
+    spends: [],
+    raw: '{"value":1}',
   });
   const counted = new Set(["DETECTED", "CONFIRMED", "UNMATCHED"]);
   /** The sum of one merchant's counted payments at the address, in units. */

@@ -183,8 +183,14 @@ const worlds: fc.Arbitrary<World> = fc.record({
 
 /** Worlds that together lead to each of these sentences. */
 const SENTENCES = [
-  ...["claimCredited", "claimLate", "claimDiffers", "claimOtherOrder"],
-  ...["claimTooLittle", "claimReorged", "claimNotThis", "claimNotFound"],
+  "claimCredited",
+  "claimLate",
+  "claimDiffers",
+  "claimOtherOrder",
+  "claimTooLittle",
+  "claimReorged",
+  "claimNotThis",
+  "claimNotFound",
 ];
 const KNOWN = [
   known({ outputs: [{ to: "shop", of: 1, share: 1 }], acts: ["reorg", "return"] }),
@@ -197,7 +203,7 @@ const KNOWN = [
 ];
 
 function known(of: Partial<World>): World {
-  return { ...{ prices: [80, 16.59], states: ["open", "open", "open"], outputs: [] }, ...PLAIN, ...of };
+  return { prices: [80, 16.59], states: ["open", "open", "open"], outputs: [], ...PLAIN, ...of };
 }
 
 /** Two shops on one address, and a third elsewhere; all have invoices, and one transaction pays some of them. */

@@ -89,8 +89,14 @@ describe("a payer's claim", () => {
     expect([answer.status, answer.json], answer.text).toStrictEqual([
       202,
       {
-        ...{ id: expect.stringMatching(/^clm_/), invoiceId: order.id, network: "ETH", txHash, outcome: "NOT_FOUND" },
-        ...{ standing: "NOT_FOUND", amounts: [], createdAt: expect.stringMatching(/Z$/) },
+        id: expect.stringMatching(/^clm_/),
+        invoiceId: order.id,
+        network: "ETH",
+        txHash,
+        outcome: "NOT_FOUND",
+        standing: "NOT_FOUND",
+        amounts: [],
+        createdAt: expect.stringMatching(/Z$/),
       },
     ]);
     expect(asked).toEqual([`ETH ${txHash}`]);

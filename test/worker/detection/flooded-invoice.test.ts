@@ -22,8 +22,12 @@ const ZPUB =
 /** 0.001 BTC. */
 const UNITS = 100_000n;
 const LONG_QUOTE: Quote = {
-  ...{ amountUnits: 10n ** 15n, rate: "123456.78901234567890", forMicros: 10n ** 15n, askedFromMs: 1_700_000_000_000 },
-  ...{ lockedUntilMs: 1_700_000_000_000, isRemainder: true as const },
+  amountUnits: 10n ** 15n,
+  rate: "123456.78901234567890",
+  forMicros: 10n ** 15n,
+  askedFromMs: 1_700_000_000_000,
+  lockedUntilMs: 1_700_000_000_000,
+  isRemainder: true as const,
 };
 const creditedTo = async (merchant: TestMerchant, id: string) => {
   const { payments: paid, amountReceived } = (await merchant.get(`/invoices/${id}`)).body;

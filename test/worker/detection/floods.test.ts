@@ -57,7 +57,11 @@ it("a block of 10,000 transfers to an address of 100 merchants is read within te
     const db = openDb(limit.over(env.DB), {}, undefined, meter);
     const nowMs = chain.tip.timeMs + 1_000;
     const deps: WatchDependencies = {
-      ...{ db, meter, sleep, nowMs: () => nowMs, report: () => {} },
+      db,
+      meter,
+      sleep,
+      nowMs: () => nowMs,
+      report: () => {},
       pool: new ChainPool({ network: "ETH", clients: [source.client], random: () => 0, report: () => {} }),
       apply: (findings) => applyTransfers(invoiceDependencies(env, { db, nowMs, sleep }), findings),
     };

@@ -142,7 +142,9 @@ describe("a transfer of another amount than an invoice asked for", () => {
     expect(listed).toMatchObject([{ id: row?.id, amount: "40" }]);
     const order = (await merchant.post("/invoices", { name: "Order", rawAmount: 40, paymentMethods: [] })).body;
     const assigned = await merchant.post(`/payments/${row?.id}/resolve`, {
-      ...{ action: "ASSIGN", invoiceId: order.id, reason: "the customer wrote to us" },
+      action: "ASSIGN",
+      invoiceId: order.id,
+      reason: "the customer wrote to us",
     });
     expect([assigned.status, assigned.body.invoiceId]).toEqual([200, order.id]);
     const told = await testDb.select().from(events).where(eq(events.merchantId, merchant.merchantId));

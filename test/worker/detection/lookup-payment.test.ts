@@ -70,7 +70,10 @@ async function shopAt(address = `0x${randomHex(20)}`) {
 }
 
 const pay = (toAddress: string, amountUnits: bigint, of: Partial<Sent> = {}): Sent => ({
-  ...{ cryptocurrency: "USDT", txHash: hash(), toAddress, amountUnits },
+  cryptocurrency: "USDT",
+  txHash: hash(),
+  toAddress,
+  amountUnits,
   ...of,
 });
 
@@ -78,8 +81,12 @@ const pay = (toAddress: string, amountUnits: bigint, of: Partial<Sent> = {}): Se
 async function readTip() {
   const { sent, ...block } = chain.at(chain.tip.height) ?? { sent: [] };
   const transfers = sent.map((each) => ({
-    ...{ outputIndex: "0", spends: [], fromAddress: null, raw: "{}" },
-    ...{ ...each, block: { ...chain.tip, ...block } },
+    outputIndex: "0",
+    spends: [],
+    fromAddress: null,
+    raw: "{}",
+    ...each,
+    block: { ...chain.tip, ...block },
   }));
   expect((await look(transfers, { tip: chain.tip.height })).ok).toBe(true);
 }

@@ -87,7 +87,10 @@ describe("a watcher's alarm", () => {
     expect(armed[0]).toBeGreaterThan(Date.now());
     expect(await alarmAt()).toBe(armed[0]);
     expect(JSON.parse(String(log.mock.calls[0]?.[0]))).toEqual({
-      ...{ level: "error", alert: "a watcher's pass failed", network: "ETH", what: "a bug" },
+      level: "error",
+      alert: "a watcher's pass failed",
+      network: "ETH",
+      what: "a bug",
     });
   });
 

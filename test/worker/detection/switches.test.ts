@@ -183,8 +183,13 @@ describe("a range that is read again", () => {
       await evict();
     }
     expect((await stateOf("ETH"))?.reread).toMatchObject({
-      ...{ fromHeight: 50, toHeight: 101, progress: 1, transfers: 2, skippedAddresses: 0 },
-      ...{ lastOutage: null, endedAt: expect.any(String) },
+      fromHeight: 50,
+      toHeight: 101,
+      progress: 1,
+      transfers: 2,
+      skippedAddresses: 0,
+      lastOutage: null,
+      endedAt: expect.any(String),
     });
     for (const txHash of ["0xended", "0xopen"]) expect(await creditsOf(txHash)).toHaveLength(1);
     expect(await statusOf(merchant, open.id)).toBe("PAID");

@@ -378,8 +378,18 @@ describe("a source", () => {
 async function walletOn(network: string, isEnabled = true) {
   const merchantId = freshId("mer");
   await testDb.insert(wallets).values({
-    ...{ id: freshId("wal"), merchantId, walletType: "DIRECT_WALLET", cryptocurrency: "USDT", network },
-    ...{ address: ADDRESS, requiredConfirmations: 1, isEnabled, mac: "", macKeyId: "", createdAtMs: 0, updatedAtMs: 0 },
+    id: freshId("wal"),
+    merchantId,
+    walletType: "DIRECT_WALLET",
+    cryptocurrency: "USDT",
+    network,
+    address: ADDRESS,
+    requiredConfirmations: 1,
+    isEnabled,
+    mac: "",
+    macKeyId: "",
+    createdAtMs: 0,
+    updatedAtMs: 0,
   });
   return merchantId;
 }

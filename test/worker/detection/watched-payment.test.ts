@@ -37,7 +37,9 @@ class Node {
     if (this.status !== 200) return new Response("<html>", { status: this.status });
     const body = JSON.parse(String(init.body));
     const answer = ({ id, method, params }: { id: number; method: string; params: readonly [string] }) => ({
-      ...{ jsonrpc: "2.0", id, result: this.#answer(method, params) },
+      jsonrpc: "2.0",
+      id,
+      result: this.#answer(method, params),
     });
     return Response.json(Array.isArray(body) ? body.map(answer) : answer(body));
   };

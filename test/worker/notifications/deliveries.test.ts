@@ -250,7 +250,9 @@ describe("a claim", () => {
     await claimOf(id, "B", nowMs + leaseMs(TIMEOUT_MS));
     if (late === undefined || other === undefined) throw new Error("nothing was claimed");
     const answered = (statusCode: number) => ({
-      ...{ atMs: nowMs, endedMs: nowMs, requestHeaders: {} },
+      atMs: nowMs,
+      endedMs: nowMs,
+      requestHeaders: {},
       answer: { statusCode, error: null, latencyMs: 1, response: "", retryAfter: null },
     });
     const event = { id: late.eventId, merchantId, type: "ping", sequence: null, data: "{}", createdAtMs: 1 };

@@ -39,7 +39,10 @@ function worker(nowMs: number, changes: Partial<DeliverDependencies> = {}) {
   const reports: string[] = [];
   const deps: DeliverDependencies = {
     ...deliverDependencies(env, () => undefined),
-    ...{ db: testDb, nowMs: () => nowMs, rules: { isLoopbackOpen: true }, wake: async () => undefined },
+    db: testDb,
+    nowMs: () => nowMs,
+    rules: { isLoopbackOpen: true },
+    wake: async () => undefined,
     post: async ({ headers }) => {
       posted.push(headers["webhook-id"]);
       return { statusCode: 200, error: null, latencyMs: 1, response: "", retryAfter: null };

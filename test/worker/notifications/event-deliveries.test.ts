@@ -31,8 +31,14 @@ describe("the deliveries of an event", () => {
     const [id] = shop.hookIds.map((hookId) => deliveryIdOf(shop.eventId, hookId));
     if (id === undefined) throw new Error("no endpoint");
     await testDb.insert(deliveryAttempts).values({
-      ...{ deliveryId: id, number: 1, atMs: 1_000, latencyMs: 12, statusCode: 500, error: null },
-      ...{ requestHeaders: "{}", response: "no" },
+      deliveryId: id,
+      number: 1,
+      atMs: 1_000,
+      latencyMs: 12,
+      statusCode: 500,
+      error: null,
+      requestHeaders: "{}",
+      response: "no",
     });
     await env.DB.prepare("update deliveries set attempts = 1 where id = ?").bind(id).run();
     const { body, text } = await read(shop, shop.eventId);

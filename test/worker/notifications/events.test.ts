@@ -28,8 +28,13 @@ interface SentHeader {
 /** Writes events in this order, each in a batch of its own. */
 async function write(merchantId: MerchantId, of: readonly Written[]) {
   const rows = of.map(({ type = "invoice.paid", invoiceId, sequence, createdAtMs = Date.now() }, n) => ({
-    ...{ id: freshId("evt"), merchantId, type, invoiceId: invoiceId ?? null, createdAtMs },
-    ...{ sequence: invoiceId === undefined ? null : (sequence ?? n + 1), data: `{ "n":${n}}` },
+    id: freshId("evt"),
+    merchantId,
+    type,
+    invoiceId: invoiceId ?? null,
+    createdAtMs,
+    sequence: invoiceId === undefined ? null : (sequence ?? n + 1),
+    data: `{ "n":${n}}`,
   }));
   for (const row of rows) {
     const [first, ...more] = recordOutbox(testDb, [row]);
@@ -131,8 +136,10 @@ describe("a list of events", () => {
     const shop = await freshMerchant();
     const invoiceId = freshId("inv");
     const rows = await write(shop.merchantId, [
-      ...[{ type: "invoice.paid", invoiceId } as const, { type: "invoice.expired", invoiceId } as const],
-      ...[{ type: "ping" } as const, { type: "invoice.paid", invoiceId: freshId("inv") } as const],
+      { type: "invoice.paid", invoiceId } as const,
+      { type: "invoice.expired", invoiceId } as const,
+      { type: "ping" } as const,
+      { type: "invoice.paid", invoiceId: freshId("inv") } as const,
     ]);
     const path = `/events${query.replace("INV", invoiceId)}`;
     const wanted = expected.map((n) => rows[n]?.id);

@@ -88,7 +88,9 @@ function worker(nowMs: number, statusCode: number | null) {
   const answer = { statusCode, error: statusCode === null ? ("TIMEOUT" as const) : null, latencyMs: 1 };
   const deps: DeliverDependencies = {
     ...deliverDependencies(env, () => undefined),
-    ...{ db: testDb, nowMs: () => nowMs, rules: { isLoopbackOpen: true } },
+    db: testDb,
+    nowMs: () => nowMs,
+    rules: { isLoopbackOpen: true },
     wake: async (id, seconds) => void wakes.push([id, seconds]),
     post: async ({ headers }) => {
       posted.push(headers["x-webhook-id"]);

@@ -202,7 +202,10 @@ describe("the cron", () => {
     expect(failing.to(email)).toHaveLength(3);
     expect(failing.lines).toEqual([
       JSON.stringify({
-        ...{ alert: "a receipt could not be sent yet", invoiceId: id, recipient: "CUSTOMER", attempts: 1 },
+        alert: "a receipt could not be sent yet",
+        invoiceId: id,
+        recipient: "CUSTOMER",
+        attempts: 1,
         reason: "no answer in time",
       }),
     ]);

@@ -55,8 +55,11 @@ describe("a change", () => {
     const failing = { failuresInRow: 40, failingSinceMs: 1_000, probeAtMs: 9_000 };
     await changeHook(id, { ...failing, isActive: false, disabledReason: "GONE", disabledAtMs: 5_000 });
     expect((await hooks(`/${id}`)).json).toMatchObject({
-      ...{ isActive: false, disabledReason: "GONE", disabledAt: "1970-01-01T00:00:05.000Z" },
-      ...{ failuresInRow: 40, failingSince: "1970-01-01T00:00:01.000Z" },
+      isActive: false,
+      disabledReason: "GONE",
+      disabledAt: "1970-01-01T00:00:05.000Z",
+      failuresInRow: 40,
+      failingSince: "1970-01-01T00:00:01.000Z",
     });
     const { answer, woken } = await sendAndWake(pathOf(merchantId, `/${id}`), {
       ...PATCH,
@@ -136,7 +139,10 @@ describe("a change", () => {
     const entries = await auditOf(merchantId);
     expect(JSON.stringify(entries)).not.toContain("hush");
     const facts = entries.map(({ action, target, before, after }) => ({
-      ...{ action, target, before: JSON.parse(before ?? "null"), after: JSON.parse(after ?? "null") },
+      action,
+      target,
+      before: JSON.parse(before ?? "null"),
+      after: JSON.parse(after ?? "null"),
     }));
     const [a, b] = ["https://hooks.example.com/a?...", "https://hooks.example.com/b?..."];
     const all = { events: ["*"], description: null, isActive: true, retryCount: 9, timeout: 15_000 };
@@ -185,11 +191,21 @@ describe("a ping", () => {
     const [delivery, ...others] = await deliveryRows(id);
     expect(others).toEqual([]);
     expect(delivery).toMatchObject({
-      ...{ merchantId, webhookId: id, eventId: event?.id, eventType: "ping", status: "PENDING", attempts: 0, step: 0 },
-      ...{ nextAttemptMs: 0, claim: null },
+      merchantId,
+      webhookId: id,
+      eventId: event?.id,
+      eventType: "ping",
+      status: "PENDING",
+      attempts: 0,
+      step: 0,
+      nextAttemptMs: 0,
+      claim: null,
     });
     expect(answer.json).toEqual({
-      ...{ id: delivery?.id, eventId: event?.id, eventType: "ping", status: "PENDING" },
+      id: delivery?.id,
+      eventId: event?.id,
+      eventType: "ping",
+      status: "PENDING",
       createdAt: new Date(event?.createdAtMs ?? 0).toISOString(),
     });
     expect(await deliveryRows(other.id)).toEqual([]);

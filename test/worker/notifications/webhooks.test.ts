@@ -29,22 +29,28 @@ describe("an endpoint", () => {
     const { secret, ...made } = shown(answer, 201);
     expectDocumented(newWebhookBody, answer.json);
     expect(made).toEqual({
-      ...{
-        id: expect.stringMatching(/^whk_[0-9A-Z]{26}$/),
-        merchantId,
-        ...ENDPOINT,
-        description: null,
-        isActive: true,
-      },
-      ...{ retryCount: 9, timeout: 15_000 },
+      id: expect.stringMatching(/^whk_[0-9A-Z]{26}$/),
+      merchantId,
+      ...ENDPOINT,
+      description: null,
+      isActive: true,
+      retryCount: 9,
+      timeout: 15_000,
       webhookSecrets: [
         {
-          ...{ id: expect.stringMatching(/^whs_[0-9A-Z]{26}$/), webhookId: made.id },
-          ...{ secretKeyPreview: `${secret.slice(0, 10)}...${secret.slice(-4)}`, isActive: true, expiresAt: null },
+          id: expect.stringMatching(/^whs_[0-9A-Z]{26}$/),
+          webhookId: made.id,
+          secretKeyPreview: `${secret.slice(0, 10)}...${secret.slice(-4)}`,
+          isActive: true,
+          expiresAt: null,
         },
       ],
-      ...{ disabledReason: null, disabledAt: null, failuresInRow: 0, failingSince: null },
-      ...{ createdAt: expect.any(String), updatedAt: made.createdAt },
+      disabledReason: null,
+      disabledAt: null,
+      failuresInRow: 0,
+      failingSince: null,
+      createdAt: expect.any(String),
+      updatedAt: made.createdAt,
     });
     const read = await hooks(`/${made.id}`);
     expectDocumented(webhookBody, read.json);
@@ -214,7 +220,9 @@ describe("a merchant", () => {
     const [first, second] = [await makeHook(hooks), await makeHook(hooks, { isActive: false })];
     const remove = () =>
       send(`/api/v1/merchants/merchant/${owner.merchantId}`, {
-        ...{ ...DELETE, headers: owner.headers, body: { name: "Test shop" } },
+        ...DELETE,
+        headers: owner.headers,
+        body: { name: "Test shop" },
       });
     const switchOn = { ...PATCH, key, body: { isActive: true } };
     const beaten = await sendBeaten(pathOf(owner.merchantId, `/${second.id}`), switchOn, async () =>
@@ -282,7 +290,9 @@ describe("a member of the team", () => {
     const path = pathOf(owner.merchantId, rest.replace(":id", id));
     const demote = () =>
       send(`/api/v1/merchants/merchant/${owner.merchantId}/team/members/${admin.memberId}`, {
-        ...{ ...PATCH, headers: owner.headers, body: { role: "VIEWER" } },
+        ...PATCH,
+        headers: owner.headers,
+        body: { role: "VIEWER" },
       });
     const answer = await sendBeaten(path, { method, body, headers: admin.headers }, demote);
     expectRefusal(answer, 403, "PERMISSION_DENIED");

@@ -8,7 +8,11 @@ const START = "/api/v1/auth/email/start";
 const json = { headers: { accept: "application/json" } };
 const keep = (to: string, changes: Readonly<Record<string, string>> = {}) =>
   env.DEV_MAILBOX.getByName("mailbox").keep({
-    ...{ to, subject: "Hello", text: "Hi.\n", html: "<p>Hi.</p>", at: "2026-11-21T12:00:00.000Z" },
+    to,
+    subject: "Hello",
+    text: "Hi.\n",
+    html: "<p>Hi.</p>",
+    at: "2026-11-21T12:00:00.000Z",
     ...changes,
   });
 

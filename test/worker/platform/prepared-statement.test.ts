@@ -18,7 +18,11 @@ const boxes = sqliteTable("boxes", {
 type Box = Required<typeof boxes.$inferInsert>;
 
 const boxOf = (id: string, changes: Partial<Box> = {}): Box => ({
-  ...{ id, units: 10n ** 30n, worth: 7n, isOpen: false, label: "first" },
+  id,
+  units: 10n ** 30n,
+  worth: 7n,
+  isOpen: false,
+  label: "first",
   ...changes,
 });
 
