@@ -39,7 +39,9 @@ const root = join(import.meta.dirname, "..");
 const folder = join(root, ".edgetill/mutants");
 const wholesFile = join(folder, "control.json");
 const settings: Settings = {
-  ...{ root, scratch: join(folder, "scratch"), mostSeconds: Number(values.seconds) },
+  root,
+  scratch: join(folder, "scratch"),
+  mostSeconds: Number(values.seconds),
   wholes: existsSync(wholesFile) ? JSON.parse(readFileSync(wholesFile, "utf8")) : {},
 };
 mkdirSync(folder, { recursive: true });

@@ -163,10 +163,24 @@ function newWallet(state: FakeState, options: FakeWalletOptions): Wallet {
   const at = timeOf(state);
   const nobodys = family === "evm" ? `0x${"0".repeat(39)}1` : `fake-${network.toLowerCase()}-address`;
   return {
-    ...{ id: state.newId("wal"), merchantId: state.merchantId, walletType: "DIRECT_WALLET", cryptocurrency, network },
-    ...{ address: address ?? nobodys, xpub: null, derivationPath: null, requiredConfirmations, isEnabled: true },
-    ...{ lastUsedIndex: null, nextIndex: null, gap: null, scheme: null, warnings, usableFrom: null },
-    ...{ createdAt: at, updatedAt: at },
+    id: state.newId("wal"),
+    merchantId: state.merchantId,
+    walletType: "DIRECT_WALLET",
+    cryptocurrency,
+    network,
+    address: address ?? nobodys,
+    xpub: null,
+    derivationPath: null,
+    requiredConfirmations,
+    isEnabled: true,
+    lastUsedIndex: null,
+    nextIndex: null,
+    gap: null,
+    scheme: null,
+    warnings,
+    usableFrom: null,
+    createdAt: at,
+    updatedAt: at,
   };
 }
 

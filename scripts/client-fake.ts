@@ -67,8 +67,21 @@ const CODES: readonly FailureCode[] = [
 ];
 /** Members of a schema that a check reads. */
 const CHECKED = [
-  ...["type", "enum", "anyOf", "properties", "required", "items", "additionalProperties"],
-  ...["minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "maxProperties", "pattern"],
+  "type",
+  "enum",
+  "anyOf",
+  "properties",
+  "required",
+  "items",
+  "additionalProperties",
+  "minLength",
+  "maxLength",
+  "minimum",
+  "maximum",
+  "minItems",
+  "maxItems",
+  "maxProperties",
+  "pattern",
 ];
 
 /** TypeScript source of the tables. Not yet formatted. */

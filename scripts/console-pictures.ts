@@ -27,7 +27,8 @@ const browser = await launchChromium();
 try {
   const { merchantId, key } = takeShop(street);
   const month = await fillMonth({
-    ...{ street, daysBetween: DAYS_BETWEEN },
+    street,
+    daysBetween: DAYS_BETWEEN,
     shop: shopApi(street.baseUrl, merchantId, key),
   });
   const newcomer = takeShop(street);

@@ -25,10 +25,8 @@ const moved = { ...ofInvoice, previousStatus } as const;
 
 const payment = "the payment, as `GET /payments/{id}` shows it without its evidence";
 const ofPayment = {
-  ...{
-    "invoiceId?": `${invoiceId}; absent if the transfer belongs to no invoice`,
-    "invoice?": `${invoice}; absent in the same case`,
-  },
+  "invoiceId?": `${invoiceId}; absent if the transfer belongs to no invoice`,
+  "invoice?": `${invoice}; absent in the same case`,
   ...({ "truncated?": truncated, payment } as const),
 } as const;
 

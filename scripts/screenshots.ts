@@ -51,8 +51,11 @@ try {
 async function openForTrade(shop: Desk): Promise<void> {
   for (const wallet of WALLETS) await shop.registerWallet(wallet);
   await shop.registerWallet({
-    ...{ walletType: "XPUB_WALLET", cryptocurrency: "BTC", network: "BTC" },
-    ...{ xpub: BITCOIN_KEY, derivationPath: "m/84h/0h/0h" },
+    walletType: "XPUB_WALLET",
+    cryptocurrency: "BTC",
+    network: "BTC",
+    xpub: BITCOIN_KEY,
+    derivationPath: "m/84h/0h/0h",
   });
   const data = logoPng(COLOR).toString("base64");
   const { name: logo } = await shop.call<{ readonly name: string }>("POST", "/images", {

@@ -61,9 +61,12 @@ try {
   // At a signal, too: the runtime's own hook ends the process then.
   if (before !== undefined) process.once("exit", () => before.remove());
   const twin = await openTwin({
-    ...{ name, weather: { ...weather, faults: 0 }, chainUrl: chain.url },
+    name,
+    weather: { ...weather, faults: 0 },
+    chainUrl: chain.url,
     ...(before === undefined ? {} : { first: before.deploy }),
-    ...{ random: randomFrom(seed), clockMs: flags.clockMs },
+    random: randomFrom(seed),
+    clockMs: flags.clockMs,
     manners: { twice: mode === "day" ? 0.05 : 0, latestMs: mode === "day" ? 1_000 : 0 },
     ...(cronEveryMs === undefined ? {} : { cronEveryMs }),
     variables: before === undefined ? given : { ...given, ...answersOf(name) },
@@ -142,7 +145,8 @@ async function bothWays(twin: Twin, chain: EvmChain, session: Session, flags: Fl
 
 async function table(twin: Twin, chain: EvmChain, session: Session, { spanSeconds, seed }: Flags): Promise<number> {
   const cells = await playTable(twin, chain, session, {
-    ...{ seconds: spanSeconds, random: randomFrom(seed + 1) },
+    seconds: spanSeconds,
+    random: randomFrom(seed + 1),
     onCell: (cell) =>
       say(`${cell.clients} clients, ${cell.weather}: ${cell.createdASecond.toFixed(1)} creates a second`),
   });

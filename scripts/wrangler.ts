@@ -50,7 +50,10 @@ const NAMED = /^((?:name|database_name|queue) = )"edgetill/gm;
 const REQUIRED = 'required = ["MASTER_KEY"]';
 const OPTIONAL_SECRETS = [
   ...Object.keys(KEYRING_LABELS),
-  ...["CHAIN_SOURCES", "SIGN_IN_PROVIDERS", "MAIL_PROVIDER", "TURNSTILE_SECRET_KEY"],
+  "CHAIN_SOURCES",
+  "SIGN_IN_PROVIDERS",
+  "MAIL_PROVIDER",
+  "TURNSTILE_SECRET_KEY",
 ];
 
 /** Returns the file's name. */
@@ -169,11 +172,23 @@ export function spawnServer(home: Home, settings: Settings, logFile: string | un
       ...PARENT_WATCH,
       WRANGLER,
       "dev",
-      ...["--config", configuration],
-      ...["--ip", "127.0.0.1", "--port", String(settings.port), "--inspector-port", "0"],
-      ...["--persist-to", home.state, "--env-file", home.secretsFile],
-      ...["--compatibility-flags", ...COMPATIBILITY_FLAGS],
-      ...["--show-interactive-dev-session=false", "--log-level", logFile === undefined ? "error" : "log"],
+      "--config",
+      configuration,
+      "--ip",
+      "127.0.0.1",
+      "--port",
+      String(settings.port),
+      "--inspector-port",
+      "0",
+      "--persist-to",
+      home.state,
+      "--env-file",
+      home.secretsFile,
+      "--compatibility-flags",
+      ...COMPATIBILITY_FLAGS,
+      "--show-interactive-dev-session=false",
+      "--log-level",
+      logFile === undefined ? "error" : "log",
     ],
     { env: { ...environment(home), ...settings.variables }, stdio: ["ignore", output, output] },
   );

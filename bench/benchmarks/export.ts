@@ -214,7 +214,10 @@ function growth({ name, rows, firstHalfBytes, lastHalfBytes }: Exported): Figure
 
 function cellsOf({ name, rows, seconds, bytes, ...memory }: Exported): readonly string[] {
   return [
-    ...[name, rows.toLocaleString("en"), seconds.toFixed(1), Math.round(rows / seconds).toLocaleString("en")],
+    name,
+    rows.toLocaleString("en"),
+    seconds.toFixed(1),
+    Math.round(rows / seconds).toLocaleString("en"),
     ...[bytes, memory.beforeBytes, memory.firstHalfBytes, memory.lastHalfBytes].map(mib),
   ];
 }

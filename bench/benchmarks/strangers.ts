@@ -74,8 +74,10 @@ export async function createAmongStrangers(context: Context): Promise<Outcome> {
     figures: [
       latency({ what: `${what}, ${STRANGERS} strangers hold all they can`, ours: held, baseline, theirs: quiet }),
       latency({
-        ...{ what: `${what}, and ask for more ${ASKS_A_SECOND} times a second`, baseline },
-        ...{ ours: together(rounds.busy), theirs: together(rounds.calm) },
+        what: `${what}, and ask for more ${ASKS_A_SECOND} times a second`,
+        baseline,
+        ours: together(rounds.busy),
+        theirs: together(rounds.calm),
       }),
     ],
   };

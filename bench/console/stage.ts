@@ -78,13 +78,17 @@ function unmatchedSql(merchantId: string, nowMs: number): string {
 /** What each page shows; of the invoices the last one. */
 async function stocked(shop: Shop): Promise<Stage["ids"]> {
   const { id: walletId } = await shop.registerWallet({
-    ...{ walletType: "DIRECT_WALLET", cryptocurrency: "USDT", network: "ETH" },
+    walletType: "DIRECT_WALLET",
+    cryptocurrency: "USDT",
+    network: "ETH",
     address: TEST_ADDRESS,
   });
   const make = async (path: string, body: object) => (await shop.call<{ readonly id: string }>("POST", path, body)).id;
   const customerEmail = "ann@example.com";
   const ids = {
-    ...{ merchantId: shop.merchantId, walletId, paymentId: PAYMENT_ID },
+    merchantId: shop.merchantId,
+    walletId,
+    paymentId: PAYMENT_ID,
     productId: await make("/products", { name: "Coffee", price: 12.5 }),
     webhookId: await make("/webhooks", { url: "http://127.0.0.1:9/events", events: ["invoice.paid"] }),
   };

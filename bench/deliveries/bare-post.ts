@@ -46,8 +46,12 @@ export async function signedPost(
 ): Promise<{ readonly headers: Readonly<Record<string, string>>; readonly body: string }> {
   const eventId = eventIdAt(n);
   const body = eventText({
-    ...{ id: eventId, type: TYPE, merchantId: makeId("mer", merchantId.slice(4)) },
-    ...{ sequence: SEQUENCE, data: DATA, createdAtMs: CREATED_AT_MS },
+    id: eventId,
+    type: TYPE,
+    merchantId: makeId("mer", merchantId.slice(4)),
+    sequence: SEQUENCE,
+    data: DATA,
+    createdAtMs: CREATED_AT_MS,
   });
   const t = Math.floor(Date.now() / 1_000);
   const headers = {

@@ -27,7 +27,12 @@ export async function bundleSimulator(
   const harness = join(root, "bench/mutants/harness.ts");
   await build({
     stdin: { contents: entryOf(harness, join(root, simulator)), resolveDir: root, loader: "ts" },
-    ...{ bundle: true, platform: "node", format: "esm", target: "node24", outfile, logLevel: "error" },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    outfile,
+    logLevel: "error",
     conditions: ["edgetill-source"],
     // Packages that are not modules ask for Node's own ones.
     banner: {

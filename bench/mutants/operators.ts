@@ -67,10 +67,28 @@ const DECIDED = ["<", "<=", ">", ">=", "===", "!==", "&&", "||"];
 
 /** Functions that have a counterpart of the same type. `and` and its kind build SQL. */
 const CALLED: Swaps = swaps({
-  ...{ min: ["max"], max: ["min"], minBig: ["maxBig"], maxBig: ["minBig"], floorDiv: ["ceilDiv"] },
-  ...{ some: ["every"], every: ["some"], floor: ["ceil"], ceil: ["floor"] },
-  ...{ and: ["or"], or: ["and"], eq: ["ne"], ne: ["eq"], lt: ["lte"], lte: ["lt"], gt: ["gte"], gte: ["gt"] },
-  ...{ isNull: ["isNotNull"], isNotNull: ["isNull"], inArray: ["notInArray"], asc: ["desc"], desc: ["asc"] },
+  min: ["max"],
+  max: ["min"],
+  minBig: ["maxBig"],
+  maxBig: ["minBig"],
+  floorDiv: ["ceilDiv"],
+  some: ["every"],
+  every: ["some"],
+  floor: ["ceil"],
+  ceil: ["floor"],
+  and: ["or"],
+  or: ["and"],
+  eq: ["ne"],
+  ne: ["eq"],
+  lt: ["lte"],
+  lte: ["lt"],
+  gt: ["gte"],
+  gte: ["gt"],
+  isNull: ["isNotNull"],
+  isNotNull: ["isNull"],
+  inArray: ["notInArray"],
+  asc: ["desc"],
+  desc: ["asc"],
 });
 /** Methods whose result has the type of what they are called on, mostly. */
 const REMOVED_METHODS = ["filter", "slice", "toSorted", "sort", "reverse", "toReversed"];

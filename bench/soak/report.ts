@@ -14,8 +14,20 @@ export interface Row {
 }
 
 const HEAD = [
-  ...["minute", "requests", "left out", "failed", "create p50", "p99", "GET p50", "page p50"],
-  ...["workerd MiB", "its heap used", "heap total", "buffers", "proxy MiB", "Node MiB"],
+  "minute",
+  "requests",
+  "left out",
+  "failed",
+  "create p50",
+  "p99",
+  "GET p50",
+  "page p50",
+  "workerd MiB",
+  "its heap used",
+  "heap total",
+  "buffers",
+  "proxy MiB",
+  "Node MiB",
 ];
 
 export function printHead(): void {

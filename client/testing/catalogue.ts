@@ -10,9 +10,22 @@ export function createProduct(state: FakeState, body: Api.CreateProductBody): Ap
   const { name, description = null, price, currency = "USD", isActive = true } = body;
   const { askForName = false, askForAddress = false, askForPhoneNumber = false } = body;
   const product: Api.Product = {
-    ...{ id, merchantId: state.merchantId, name, description, price: microsText(microsOf(price)), currency },
-    ...{ image: null, signedImage: null, isActive, askForName, askForAddress, askForPhoneNumber },
-    ...{ createdAt: at, updatedAt: at, deletedAt: null, checkoutUrl: `${state.origin}/buy/${id}` },
+    id,
+    merchantId: state.merchantId,
+    name,
+    description,
+    price: microsText(microsOf(price)),
+    currency,
+    image: null,
+    signedImage: null,
+    isActive,
+    askForName,
+    askForAddress,
+    askForPhoneNumber,
+    createdAt: at,
+    updatedAt: at,
+    deletedAt: null,
+    checkoutUrl: `${state.origin}/buy/${id}`,
   };
   refuseImage(body);
   state.products.set(id, product);

@@ -29,15 +29,35 @@ export function createInvoice(state: FakeState, body: NewInvoice, isPublic: bool
   const later = (ms: number) => new Date(state.now() + ms).toISOString();
   const id = state.newId("inv");
   const shown: Api.Invoice = {
-    ...{ id, merchantId: state.merchantId, customerId: customer?.id ?? null, productId: product?.id ?? null, name },
-    ...{ description: body.description ?? null, redirectUrl: body.redirectUrl ?? null },
-    ...{ rawAmount: microsText(micros), endAmount: microsText(micros), currency, status: "AWAITING_PAYMENT" },
-    ...{ expiresAt: later(seconds * 1_000), createdAt: at, updatedAt: at },
-    ...{ customer: shownCustomer(customer), product: product ?? null, payments: [], invoiceTimeline: [] },
-    ...{ metadata: body.metadata === undefined ? null : { ...body.metadata }, externalId: body.externalId ?? null },
-    ...{ origin: isPublic ? "PUBLIC_KEY" : "API", checkoutUrl: `${state.origin}/pay/${id}`, paymentMethods: [] },
-    ...{ amountReceived: microsText(0n), amountConfirmed: microsText(0n), isLate: false, needsReview: false },
-    ...{ resolution: null, warnings: state.wallets.length === 0 ? ["NO_ENABLED_WALLET"] : [] },
+    id,
+    merchantId: state.merchantId,
+    customerId: customer?.id ?? null,
+    productId: product?.id ?? null,
+    name,
+    description: body.description ?? null,
+    redirectUrl: body.redirectUrl ?? null,
+    rawAmount: microsText(micros),
+    endAmount: microsText(micros),
+    currency,
+    status: "AWAITING_PAYMENT",
+    expiresAt: later(seconds * 1_000),
+    createdAt: at,
+    updatedAt: at,
+    customer: shownCustomer(customer),
+    product: product ?? null,
+    payments: [],
+    invoiceTimeline: [],
+    metadata: body.metadata === undefined ? null : { ...body.metadata },
+    externalId: body.externalId ?? null,
+    origin: isPublic ? "PUBLIC_KEY" : "API",
+    checkoutUrl: `${state.origin}/pay/${id}`,
+    paymentMethods: [],
+    amountReceived: microsText(0n),
+    amountConfirmed: microsText(0n),
+    isLate: false,
+    needsReview: false,
+    resolution: null,
+    warnings: state.wallets.length === 0 ? ["NO_ENABLED_WALLET"] : [],
     monitorUntil: later((seconds + MONITOR_SECONDS) * 1_000),
   };
   shown.invoiceTimeline.push({ id: state.newId("itl"), invoiceId: id, paymentStatus: "AWAITING_PAYMENT", time: at });
@@ -218,8 +238,16 @@ function activated(state: FakeState, invoice: FakeInvoice, pair: Pair): News[] {
   const amount = unitsText(amountUnits, pair.decimals);
   const at = timeOf(state);
   const paymentMethod: Api.PaymentMethod = {
-    ...{ cryptocurrency: pair.cryptocurrency, network: pair.network, status: "ACTIVE", reason: null },
-    ...{ address: wallet.address, amount, amountDue: amount, rate, rateAt: at, quotedAt: at },
+    cryptocurrency: pair.cryptocurrency,
+    network: pair.network,
+    status: "ACTIVE",
+    reason: null,
+    address: wallet.address,
+    amount,
+    amountDue: amount,
+    rate,
+    rateAt: at,
+    quotedAt: at,
     paymentUri: paymentUri(pair, wallet.address, amountUnits),
     requiredConfirmations: wallet.requiredConfirmations,
   };
@@ -240,8 +268,17 @@ function freeAmount(state: FakeState, pair: Pair, price: bigint): bigint {
 function blankMethod(wallet: Api.Wallet | Api.PaymentMethod, reason: string | null): Api.PaymentMethod {
   const { cryptocurrency, network, requiredConfirmations } = wallet;
   return {
-    ...{ cryptocurrency, network, status: reason === null ? "AVAILABLE" : "UNAVAILABLE", reason, address: null },
-    ...{ amount: null, amountDue: null, rate: null, rateAt: null, quotedAt: null, paymentUri: null },
+    cryptocurrency,
+    network,
+    status: reason === null ? "AVAILABLE" : "UNAVAILABLE",
+    reason,
+    address: null,
+    amount: null,
+    amountDue: null,
+    rate: null,
+    rateAt: null,
+    quotedAt: null,
+    paymentUri: null,
     requiredConfirmations,
   };
 }

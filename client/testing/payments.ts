@@ -204,16 +204,28 @@ function newPayment(state: FakeState, pair: Pair, units: bigint): FakePayment {
   const number = state.payments.size + 1;
   const hash = number.toString(16).padStart(64, "0");
   const body: Api.Payment = {
-    ...{ id, invoiceId: null, merchantId: state.merchantId, chainId: pair.chainId, network: pair.network },
-    ...{ currency: pair.cryptocurrency, txHash: pair.family === "evm" ? `0x${hash}` : hash, outputIndex: "0" },
-    ...{
-      fromAddress: pair.family === "evm" ? `0x${"0".repeat(39)}2` : null,
-      toAddress: address,
-      amount: unitsText(units, pair.decimals),
-      fiatAmount: null,
-    },
-    ...{ status: "UNMATCHED", confirmations: 1, requiredConfirmations, blockHeight: number },
-    ...{ isLate: false, matchedBy: null, receivedTxAt: at, confirmedTxAt: null, createdAt: at, updatedAt: at },
+    id,
+    invoiceId: null,
+    merchantId: state.merchantId,
+    chainId: pair.chainId,
+    network: pair.network,
+    currency: pair.cryptocurrency,
+    txHash: pair.family === "evm" ? `0x${hash}` : hash,
+    outputIndex: "0",
+    fromAddress: pair.family === "evm" ? `0x${"0".repeat(39)}2` : null,
+    toAddress: address,
+    amount: unitsText(units, pair.decimals),
+    fiatAmount: null,
+    status: "UNMATCHED",
+    confirmations: 1,
+    requiredConfirmations,
+    blockHeight: number,
+    isLate: false,
+    matchedBy: null,
+    receivedTxAt: at,
+    confirmedTxAt: null,
+    createdAt: at,
+    updatedAt: at,
   };
   const payment: FakePayment = { body, pair, units, candidates: [], resolution: null };
   state.payments.set(id, payment);

@@ -21,10 +21,21 @@ export function createWebhook(state: FakeState, body: Api.CreateWebhookBody): Ap
   const secret = `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`;
   const secretKeyPreview = `${secret.slice(0, 10)}...${secret.slice(-4)}`;
   const shown: Api.Webhook = {
-    ...{ id, merchantId: state.merchantId, url, events: [...new Set(body.events)], description, isActive },
-    ...{ retryCount, timeout, disabledReason: null, disabledAt: null, failuresInRow: 0, failingSince: null },
+    id,
+    merchantId: state.merchantId,
+    url,
+    events: [...new Set(body.events)],
+    description,
+    isActive,
+    retryCount,
+    timeout,
+    disabledReason: null,
+    disabledAt: null,
+    failuresInRow: 0,
+    failingSince: null,
     webhookSecrets: [{ id: state.newId("whs"), webhookId: id, secretKeyPreview, isActive: true, expiresAt: null }],
-    ...{ createdAt: at, updatedAt: at },
+    createdAt: at,
+    updatedAt: at,
   };
   state.webhooks.set(id, { body: shown, secret });
   return { ...shown, secret };

@@ -54,8 +54,15 @@ export async function startEvmChain(tokens: readonly string[], options: EvmChain
   const url = `http://127.0.0.1:${port}`;
   const anvil = spawnTied([
     anvilProgram(),
-    ...["--host", "127.0.0.1", "--port", String(port), "--chain-id", String(chainId)],
-    ...["--accounts", String(CUSTOMERS), "--silent"],
+    "--host",
+    "127.0.0.1",
+    "--port",
+    String(port),
+    "--chain-id",
+    String(chainId),
+    "--accounts",
+    String(CUSTOMERS),
+    "--silent",
     ...(isClosedToPages ? ["--no-cors"] : []),
     ...(blockSeconds === undefined ? ["--no-mining"] : ["--block-time", String(blockSeconds)]),
     ...(stateFile === undefined ? [] : ["--state", stateFile, "--state-interval", "1"]),

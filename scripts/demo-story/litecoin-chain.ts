@@ -28,9 +28,21 @@ export async function startLitecoinChain(): Promise<LitecoinChain | undefined> {
     // Debian's litecoind is a script that writes into the caller's home.
     ...(["env", `HOME=${home}`] as const),
     program,
-    ...["-chain=regtest", `-datadir=${home}`, "-server", "-printtoconsole=0", "-keypool=5", "-fallbackfee=0.0002"],
-    ...["-listen=0", "-connect=0", "-dnsseed=0", "-discover=0"],
-    ...["-rpcbind=127.0.0.1", "-rpcallowip=127.0.0.1", `-rpcport=${port}`, "-rpcuser=demo", `-rpcpassword=${password}`],
+    "-chain=regtest",
+    `-datadir=${home}`,
+    "-server",
+    "-printtoconsole=0",
+    "-keypool=5",
+    "-fallbackfee=0.0002",
+    "-listen=0",
+    "-connect=0",
+    "-dnsseed=0",
+    "-discover=0",
+    "-rpcbind=127.0.0.1",
+    "-rpcallowip=127.0.0.1",
+    `-rpcport=${port}`,
+    "-rpcuser=demo",
+    `-rpcpassword=${password}`,
   ]);
   const forget = () => rmSync(home, { recursive: true, force: true });
   process.once("exit", forget);

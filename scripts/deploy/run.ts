@@ -71,7 +71,13 @@ async function deployWith(flags: Flags, surroundings: Surroundings): Promise<voi
   if (!plan.ok) throw new DeployError(plan.error);
   await demandFreeDomain(flags, surroundings, { answers, remembered });
   const run: Run = {
-    ...{ surroundings, flags, answers, resendKey, deployment, accountId, wrangler },
+    surroundings,
+    flags,
+    answers,
+    resendKey,
+    deployment,
+    accountId,
+    wrangler,
     progress: { databaseId: found.databaseId, origin: undefined, link: undefined },
   };
   await confirm(run, plan.value, found.secrets === undefined);

@@ -84,7 +84,8 @@ async function run(
     let everything = "";
     const shown = indented(isQuiet ? () => {} : print);
     const isGood = await setting.program(args, {
-      ...{ root, hasTerminal },
+      root,
+      hasTerminal,
       environment: { ...environmentOf(setting), WRANGLER_OUTPUT_FILE_PATH: outputFile },
       onOutput: (text, stream) => {
         if (stream === "stdout") stdout += text;

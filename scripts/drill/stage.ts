@@ -55,11 +55,13 @@ export async function openStage(chainUrl: string, without: Safeguard | undefined
   let seeded: ReturnType<typeof seedRows> | undefined;
   const start = async (epoch = "") => {
     const settings = readSettings({
-      ...{ PORT: String(port), EDGETILL_HOME: path, EDGETILL_NAME: "drill", RESTORE_EPOCH: epoch, POLL_SECONDS: "1" },
-      ...{
-        RATE_LIMIT_PER_MINUTE: "1000000",
-        CHAIN_SOURCES: JSON.stringify({ BTC: [{ kind: "core-rpc", url: chainUrl }] }),
-      },
+      PORT: String(port),
+      EDGETILL_HOME: path,
+      EDGETILL_NAME: "drill",
+      RESTORE_EPOCH: epoch,
+      POLL_SECONDS: "1",
+      RATE_LIMIT_PER_MINUTE: "1000000",
+      CHAIN_SOURCES: JSON.stringify({ BTC: [{ kind: "core-rpc", url: chainUrl }] }),
     });
     const variables = { ...settings.variables, DRILL_WITHOUT: without ?? "" };
     server = await startServer(
@@ -89,7 +91,12 @@ export async function openStage(chainUrl: string, without: Safeguard | undefined
   const { keyId, memberId } = seeded;
   const shop = new DrillShop({ name: "revoked key", baseUrl, merchantId, key: seeded.revokedKey });
   return {
-    ...{ baseUrl, logFile, own, shared, ownerEmail: DEMO_OWNER, start },
+    baseUrl,
+    logFile,
+    own,
+    shared,
+    ownerEmail: DEMO_OWNER,
+    start,
     revoked: { shop, keyId, memberId, memberEmail: MEMBER },
     stop: async () => {
       await stop();

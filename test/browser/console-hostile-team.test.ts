@@ -20,7 +20,9 @@ describeInBrowser("hostile texts of a team", () => {
     const shop = await openShop(["USDT"]);
     await write(shop);
     const { page } = await browsing.visit({
-      ...{ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE, userAgent: HOSTILE_AGENT },
+      reducedMotion: "reduce",
+      alsoSaid: EXPECTED_IN_CONSOLE,
+      userAgent: HOSTILE_AGENT,
     });
     const ran: string[] = [];
     page.on("dialog", (dialog) => {
@@ -83,7 +85,9 @@ async function write(shop: PageShop): Promise<void> {
   const asOwner = await signedIn(shop.baseUrl, emailOf(shop.merchantId, "OWNER"));
   for (const [place, text] of ALL_TEXTS.entries()) {
     await asOwner("POST", `/api/v1/merchants/merchant/${shop.merchantId}/api-keys`, {
-      ...{ name: text, kind: "PUBLIC", permissions: ["INVOICE_VIEW"] },
+      name: text,
+      kind: "PUBLIC",
+      permissions: ["INVOICE_VIEW"],
     });
     const url = `https://example.com/${place}/${encodeURIComponent(long(text, 150))}`;
     await shop.call("POST", "/webhooks", { url, description: long(text, 500), events: ["ping"] });

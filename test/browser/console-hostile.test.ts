@@ -16,7 +16,9 @@ describeInBrowser("hostile texts", () => {
   /** A page of an owner whose browser calls itself by a hostile name, too. A dialog of the browser means that something ran. */
   async function ownerOf(shop: PageShop): Promise<{ readonly page: Page; readonly ran: readonly string[] }> {
     const { page } = await browsing.visit({
-      ...{ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE, viewport: PHONE },
+      reducedMotion: "reduce",
+      alsoSaid: EXPECTED_IN_CONSOLE,
+      viewport: PHONE,
       userAgent: HOSTILE_AGENT,
     });
     const ran: string[] = [];
@@ -129,7 +131,8 @@ describeInBrowser("hostile texts", () => {
     const invited = await owner.page
       .context()
       .request.post(`${shop.baseUrl}/api/v1/merchants/merchant/${shop.merchantId}/team/invitations`, {
-        ...{ data: { email, role: "VIEWER" }, headers: { origin: shop.baseUrl } },
+        data: { email, role: "VIEWER" },
+        headers: { origin: shop.baseUrl },
       });
     expect(invited.ok()).toBe(true);
     const { page } = await browsing.visit({ reducedMotion: "reduce", viewport: PHONE });
@@ -149,13 +152,20 @@ describeInBrowser("hostile texts", () => {
 async function makeOf(shop: PageShop, text: string): Promise<{ readonly id: string; readonly productId: string }> {
   await shop.call("PATCH", "", { name: text });
   const { id: productId } = await shop.call<{ readonly id: string }>("POST", "/products", {
-    ...{ name: text, description: long(text, 1_000), price: 5 },
+    name: text,
+    description: long(text, 1_000),
+    price: 5,
   });
   const waiting = await shop.createInvoice({ name: text, externalId: `${text.slice(0, 60)} 2` });
   const { id } = await shop.createInvoice({
-    ...{ name: text, description: long(text, 500), productId, rawAmount: 5 },
-    ...{ customerEmail: `${"w".repeat(64)}@${"example".repeat(8)}.com`, customerName: text },
-    ...{ externalId: text, metadata: { [text.slice(0, 40)]: text, long: long(text, 500) } },
+    name: text,
+    description: long(text, 500),
+    productId,
+    rawAmount: 5,
+    customerEmail: `${"w".repeat(64)}@${"example".repeat(8)}.com`,
+    customerName: text,
+    externalId: text,
+    metadata: { [text.slice(0, 40)]: text, long: long(text, 500) },
   });
   for (const each of [waiting.id, id]) await shop.cancelInvoice(each);
   changeDatabase(inject("street"), (database) => {

@@ -220,7 +220,9 @@ describeInBrowser("an owner", () => {
     // A user's own change: whoever has no factor but their mailbox gets the link.
     const owner = await ownerOf(shop);
     const wallet = await post(owner.context(), `/api/v1/merchants/merchant/${shop.merchantId}/wallets`, {
-      ...{ walletType: "DIRECT_WALLET", cryptocurrency: "USDT", network: "ETH" },
+      walletType: "DIRECT_WALLET",
+      cryptocurrency: "USDT",
+      network: "ETH",
       address: `0x${"7".repeat(40)}`,
     });
     const link = await linkIn(shop.baseUrl, emailOf(shop.merchantId, "OWNER"), /\/wallets\/disable#token=\S+/);

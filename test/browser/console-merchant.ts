@@ -36,7 +36,10 @@ export async function openMerchant(page: Page, { isBare = false } = {}): Promise
   const pair = { cryptocurrency: "ETH", network: "ETH" };
   if (!isBare) {
     await call("POST", "/wallets", {
-      ...{ ...pair, walletType: "DIRECT_WALLET", address, requiredConfirmations: REQUIRED },
+      ...pair,
+      walletType: "DIRECT_WALLET",
+      address,
+      requiredConfirmations: REQUIRED,
     });
   }
   const receive = async (coins: string) => {

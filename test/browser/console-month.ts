@@ -72,7 +72,10 @@ const ORDERS: readonly Order[] = [
   { course: "open", name: "Donation to the harbour choir", rawAmount: 0 },
   { course: "confirming", name: "Hand grinder", rawAmount: 119, customerEmail: "kenji.watanabe@example.com" },
   {
-    ...{ course: "paid", name: "Wholesale order of May", rawAmount: 8_450.75, customerEmail: LONG_EMAIL },
+    course: "paid",
+    name: "Wholesale order of May",
+    rawAmount: 8_450.75,
+    customerEmail: LONG_EMAIL,
     description:
       "Forty bags for the three cafés at the harbour. Deliver on Tuesday before eight in the morning, through the yard; the front door is locked until nine.",
     metadata: { cart: "9f2c7b", salesperson: "Bartholomew Featherstonehaugh", "warehouse-location": "H-17, shelf 3" },
@@ -104,7 +107,11 @@ const PRODUCTS = [
   { name: "Donation to the harbour choir", price: 0 },
   { name: "Cups, set of six", price: 42, isActive: false },
   {
-    ...{ name: "Hand grinder", price: 119, image: GRINDER, askForAddress: true, askForPhoneNumber: true },
+    name: "Hand grinder",
+    price: 119,
+    image: GRINDER,
+    askForAddress: true,
+    askForPhoneNumber: true,
     description: "Steel burrs in a body of walnut. Grinds for one pot in a minute, and fits into a rucksack.",
   },
 ];

@@ -43,7 +43,9 @@ export async function openOffice({ street, shop }: Place): Promise<Office> {
   });
   const receiver = await openReceiver();
   await shop.call("POST", "/webhooks", {
-    ...{ url: `${receiver}/orders`, events: ["invoice.*"], description: "Marks orders as paid" },
+    url: `${receiver}/orders`,
+    events: ["invoice.*"],
+    description: "Marks orders as paid",
   });
   await shop.call("POST", "/webhooks", {
     url: `${receiver}/stock`,

@@ -109,7 +109,8 @@ const PLACES: readonly Place<Shop>[] = [
 async function stockedShop(): Promise<Shop> {
   const shop = await openShop(["USDT", "USDC", "ETH", "BTC"]);
   const { id: product } = await shop.call<{ readonly id: string }>("POST", "/products", {
-    ...{ name: "Hand grinder", price: 119 },
+    name: "Hand grinder",
+    price: 119,
   });
   await shop.createInvoice({ customerEmail: "ada@example.com", customerName: "Ada Byron" });
   const { data } = await shop.call<{ readonly data: readonly { readonly id: string }[] }>("GET", "/customers");

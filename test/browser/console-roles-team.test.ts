@@ -142,8 +142,14 @@ function placesOf(shop: Shop): readonly Place<Shop>[] {
         "Delete this merchant": OWNER,
       },
       sections: {
-        ...{ Merchant: ALL, Brand: ALL, "When an invoice is paid": ALL, Times: ALL, Mails: ALL },
-        ...{ "Delay of wallet changes": ALL, "Pages that may show the checkout": ALL, Limits: ALL },
+        Merchant: ALL,
+        Brand: ALL,
+        "When an invoice is paid": ALL,
+        Times: ALL,
+        Mails: ALL,
+        "Delay of wallet changes": ALL,
+        "Pages that may show the checkout": ALL,
+        Limits: ALL,
         "Delete this merchant": OWNER,
       },
     },
@@ -169,7 +175,8 @@ function placesOf(shop: Shop): readonly Place<Shop>[] {
 async function connectedShop(): Promise<Shop> {
   const shop = await openShop(["USDT"]);
   const { id } = await shop.call<{ readonly id: string }>("POST", "/webhooks", {
-    ...{ url: "http://127.0.0.1:9/orders", events: ["invoice.created"] },
+    url: "http://127.0.0.1:9/orders",
+    events: ["invoice.created"],
   });
   await shop.createInvoice();
   const sent = () => shop.call<{ readonly data: readonly object[] }>("GET", `/webhooks/${id}/deliveries`);

@@ -70,8 +70,11 @@ describeInBrowser("settings", () => {
     await page.getByText("A new wallet is used after 24 hours.").waitFor();
     await save(page, "Delay of wallet changes");
     expect(await read()).toMatchObject({
-      ...{ underpaidTolerancePercent: 2.5, invoiceLifetimeSeconds: 7_200, mailReceiptsToMerchant: true },
-      ...{ frameAncestors: ["https://shop.example"], walletChangeDelayHours: 24 },
+      underpaidTolerancePercent: 2.5,
+      invoiceLifetimeSeconds: 7_200,
+      mailReceiptsToMerchant: true,
+      frameAncestors: ["https://shop.example"],
+      walletChangeDelayHours: 24,
     });
     await page.getByLabel("Delay", { exact: true }).fill("0");
     await save(page, "Delay of wallet changes");

@@ -172,8 +172,11 @@ describeInBrowser("a payer", () => {
       );
       await page.locator("[data-wallet-status]", { hasText: en.walletSent }).waitFor();
       expect(wallet.calls.map(({ method }) => method)).toEqual([
-        ...["eth_requestAccounts", "wallet_switchEthereumChain", "eth_sendTransaction"],
-        ...["eth_requestAccounts", "eth_sendTransaction"],
+        "eth_requestAccounts",
+        "wallet_switchEthereumChain",
+        "eth_sendTransaction",
+        "eth_requestAccounts",
+        "eth_sendTransaction",
       ]);
       await mineUntil(shop, invoice, "PAID");
       await untilStage(page, "paid");

@@ -70,7 +70,9 @@ describe("an invoice resolved by a user", () => {
     const accepted = expectOk(await resolve(invoice, "ACCEPT"), 200);
     expectInvoiceShape(accepted);
     expect(accepted).toMatchObject({
-      ...{ status: "PAID", amountReceived: "0.000000", needsReview: false },
+      status: "PAID",
+      amountReceived: "0.000000",
+      needsReview: false,
       resolution: { action: "ACCEPT", reason: "The customer paid in cash", txHash: null },
     });
     expect(accepted.invoiceTimeline.map((item) => item.paymentStatus)).toEqual(["AWAITING_PAYMENT", "PAID"]);
@@ -117,8 +119,14 @@ describe("a payer's claim", () => {
     const txHash = hash();
     const answer = await claim(invoice.id, txHash, "ethereum");
     expect(expectOk(answer, 202)).toStrictEqual({
-      ...{ id: expect.stringMatching(idOf("clm")), invoiceId: invoice.id, network: "ETH", txHash },
-      ...{ outcome: "UNAVAILABLE", standing: "UNAVAILABLE", amounts: [], createdAt: expect.stringMatching(TIMESTAMP) },
+      id: expect.stringMatching(idOf("clm")),
+      invoiceId: invoice.id,
+      network: "ETH",
+      txHash,
+      outcome: "UNAVAILABLE",
+      standing: "UNAVAILABLE",
+      amounts: [],
+      createdAt: expect.stringMatching(TIMESTAMP),
     });
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
     expect(expectOk(await claim(invoice.id, txHash.toUpperCase().replace("X", "x")), 202)).toEqual(answer.body);

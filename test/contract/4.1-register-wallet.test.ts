@@ -115,7 +115,10 @@ describe("a text that is not an address of the network is refused", () => {
   ];
 
   const cases: Wrong[] = rows.map(([cryptocurrency, network, what, address, hint]) => ({
-    ...{ cryptocurrency, network, what, address },
+    cryptocurrency,
+    network,
+    what,
+    address,
     ...(hint === undefined ? {} : { hint }),
   }));
 

@@ -44,7 +44,9 @@ beforeAll(async () => {
   const providers = {
     google: { clientId: "client-google", clientSecret, issuer: google.issuer },
     github: {
-      ...{ clientId, clientSecret, apiUrl: `${github.origin}/api/` },
+      clientId,
+      clientSecret,
+      apiUrl: `${github.origin}/api/`,
       authorizeUrl: `${github.origin}/login/oauth/authorize`,
       tokenUrl: `${github.origin}/login/oauth/access_token`,
     },

@@ -13,8 +13,18 @@ const ID = /\b[a-z]{3}_[0-9A-Z]{26}\b/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 /** Members that only a chain or a clock decides; null stays null. */
 const NAMED: readonly string[] = [
-  ...["requestId", "txHash", "fromAddress", "blockHeight", "confirmations", "outputIndex", "hash", "height", "raw"],
-  ...["secret", "secretKeyPreview", "toAddress"],
+  "requestId",
+  "txHash",
+  "fromAddress",
+  "blockHeight",
+  "confirmations",
+  "outputIndex",
+  "hash",
+  "height",
+  "raw",
+  "secret",
+  "secretKeyPreview",
+  "toAddress",
 ];
 
 /** A transcript without what no two runs share. */

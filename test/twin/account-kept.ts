@@ -141,13 +141,11 @@ export function queueText({ id, name, consumer }: Queue) {
       ? []
       : [
           {
-            ...{
-              consumer_id: id,
-              queue_name: name,
-              type: "worker",
-              script: consumer.script,
-              script_name: consumer.script,
-            },
+            consumer_id: id,
+            queue_name: name,
+            type: "worker",
+            script: consumer.script,
+            script_name: consumer.script,
             settings: { batch_size: consumer.batchSize, max_retries: consumer.maxRetries },
           },
         ];

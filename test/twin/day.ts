@@ -206,7 +206,9 @@ export class Day {
     const root = `/api/v1/merchants/merchant/${merchantId}`;
     const receiver = this.#twin.world.receiver(MANNERS[nth % MANNERS.length] ?? "good");
     const key = await this.#good("POST /api-keys", `${root}/api-keys`, "POST", session, {
-      ...{ name: "server", kind: "SECRET", permissions: KEY_PERMISSIONS },
+      name: "server",
+      kind: "SECRET",
+      permissions: KEY_PERMISSIONS,
     });
     const headers = { "x-api-key": (key.json as { readonly secret: string }).secret };
     if (this.#options.isWatched ?? true) {

@@ -109,7 +109,11 @@ export async function openAccount(options: Pick<TwinOptions, "name" | "variables
     const { first = (to) => deploy(to, options) } = options;
     const output = await first(account);
     return {
-      ...{ account, store, folder, output, stop },
+      account,
+      store,
+      folder,
+      output,
+      stop,
       upgrade: async () => void (await deploy(account, options)),
       wrangler: (args) => run(account, [WRANGLER, ...args]),
     };
@@ -182,7 +186,11 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
       random,
     });
     const runtime = new Runtime({
-      ...{ name, folder, edge: upload, objects: upload, gate: gate.url },
+      name,
+      folder,
+      edge: upload,
+      objects: upload,
+      gate: gate.url,
       ways: { hop: options.weather.hop, clockMs: options.clockMs ?? CLOCK_MS, faults: 0, resets: 0 },
       onFault: note,
       internet: world.internet,
@@ -222,7 +230,19 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
     if (options.cronEveryMs !== undefined) ended.push(runCrons(cron, options.cronEveryMs));
     const ask = asking(runtime, origin, calls);
     return {
-      ...{ account, world, gate, queues, origin, timers, calls, troubles, jobFaults, heap, ask, cron, stop },
+      account,
+      world,
+      gate,
+      queues,
+      origin,
+      timers,
+      calls,
+      troubles,
+      jobFaults,
+      heap,
+      ask,
+      cron,
+      stop,
       upgrade: async (how) => {
         const before = newest(account, name);
         await (how === undefined ? opened.upgrade() : how(account));

@@ -63,17 +63,46 @@ export interface Flags {
 const text = (value: string) => ({ type: "string", default: value }) as const;
 const [open, yes] = [{ type: "string" } as const, { type: "boolean", default: false } as const];
 const OPTIONS = {
-  ...{ minutes: text("2"), shops: text("3"), clients: text("0"), paid: text("0.4"), weather: text("usual") },
-  ...{ stalls: text("1"), "stall-seconds": text("25"), faults: text("0.002"), seed: text("1"), seconds: text("20") },
-  ...{ "object-faults": text("0.002"), clocks: text("100"), resets: text("0"), recycle: text("0") },
-  ...{ rate: open, read: open, write: open, "no-upgrade": yes, "from-before": yes, table: yes, idle: yes, help: yes },
+  minutes: text("2"),
+  shops: text("3"),
+  clients: text("0"),
+  paid: text("0.4"),
+  weather: text("usual"),
+  stalls: text("1"),
+  "stall-seconds": text("25"),
+  faults: text("0.002"),
+  seed: text("1"),
+  seconds: text("20"),
+  "object-faults": text("0.002"),
+  clocks: text("100"),
+  resets: text("0"),
+  recycle: text("0"),
+  rate: open,
+  read: open,
+  write: open,
+  "no-upgrade": yes,
+  "from-before": yes,
+  table: yes,
+  idle: yes,
+  help: yes,
 };
 const valuesOf = (args: readonly string[]) => parseArgs({ args: [...args], options: OPTIONS }).values;
 type Values = ReturnType<typeof valuesOf>;
 
 const LEAST = {
-  ...{ minutes: 0.1, shops: 1, rate: 0, clients: 0, paid: 0, "stall-seconds": 1, faults: 0, seed: 0, seconds: 1 },
-  ...{ "object-faults": 0, clocks: Number.NEGATIVE_INFINITY, resets: 0, recycle: 0 },
+  minutes: 0.1,
+  shops: 1,
+  rate: 0,
+  clients: 0,
+  paid: 0,
+  "stall-seconds": 1,
+  faults: 0,
+  seed: 0,
+  seconds: 1,
+  "object-faults": 0,
+  clocks: Number.NEGATIVE_INFINITY,
+  resets: 0,
+  recycle: 0,
 } as const;
 
 /** Shares of the invoices that are not paid. */
@@ -100,13 +129,24 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
   if (number("paid") > 1) return "--paid takes a share, at most 1.";
   const clients = number("clients");
   const flags: Flags = {
-    ...{ mode: modeOf(values), stalls, weather, clients, paid: number("paid") },
-    ...{ cancelled: (1 - number("paid")) * CANCELLED, expired: (1 - number("paid")) * EXPIRED },
-    ...{ seconds: number("minutes") * 60, spanSeconds: number("seconds"), shops: number("shops") },
+    mode: modeOf(values),
+    stalls,
+    weather,
+    clients,
+    paid: number("paid"),
+    cancelled: (1 - number("paid")) * CANCELLED,
+    expired: (1 - number("paid")) * EXPIRED,
+    seconds: number("minutes") * 60,
+    spanSeconds: number("seconds"),
+    shops: number("shops"),
     rate: Number(values.rate ?? (clients > 0 ? 0 : 5)),
-    ...{ objectFaults: number("object-faults"), clockMs: number("clocks") },
-    ...{ resets: number("resets"), recycleEveryMs: number("recycle") * 1_000 },
-    ...{ isUpgraded: !values["no-upgrade"], isFromBefore: values["from-before"], seed: number("seed") },
+    objectFaults: number("object-faults"),
+    clockMs: number("clocks"),
+    resets: number("resets"),
+    recycleEveryMs: number("recycle") * 1_000,
+    isUpgraded: !values["no-upgrade"],
+    isFromBefore: values["from-before"],
+    seed: number("seed"),
   };
   if (flags.rate === 0 && clients === 0) return "Nobody creates an invoice: give --rate or --clients.";
   if (flags.isFromBefore && flags.mode !== "day")

@@ -15,7 +15,11 @@ const PAGE = join(resolve(import.meta.dirname, "../.."), "docs/operations/deploy
 
 /** The paid plan has so much of each in a month; developers.cloudflare.com/workers/platform/pricing, November 2026. */
 const INCLUDED: Used = {
-  ...{ requests: 10_000_000, objects: 1_000_000, rowsRead: 25_000_000_000, rowsWritten: 50_000_000, queue: 1_000_000 },
+  requests: 10_000_000,
+  objects: 1_000_000,
+  rowsRead: 25_000_000_000,
+  rowsWritten: 50_000_000,
+  queue: 1_000_000,
 };
 
 export interface Idle {

@@ -123,7 +123,10 @@ function routeLine(route: string, answers: Measured): string {
 export function usedBy({ calls, gate }: Pick<Twin, "calls" | "gate">): Used {
   const { rowsRead, rowsWritten } = gate.counts;
   return {
-    ...{ requests: calls.requests + calls.messages + calls.crons, objects: calls.objects, rowsRead, rowsWritten },
+    requests: calls.requests + calls.messages + calls.crons,
+    objects: calls.objects,
+    rowsRead,
+    rowsWritten,
     queue: calls.messages * OPERATIONS_A_MESSAGE,
   };
 }

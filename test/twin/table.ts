@@ -55,8 +55,16 @@ async function play(
   }: TableOptions & { readonly weather: keyof typeof WEATHERS; readonly clients: number },
 ): Promise<Cell> {
   const day = new Day(twin, chain, {
-    ...{ shops: 1, rate: 0, clients, seconds, random, settleMs: 0 },
-    ...{ paid: 0, cancelled: 0, expired: 0, isWatched: false },
+    shops: 1,
+    rate: 0,
+    clients,
+    seconds,
+    random,
+    settleMs: 0,
+    paid: 0,
+    cancelled: 0,
+    expired: 0,
+    isWatched: false,
   });
   await day.open(session);
   twin.gate.weather = WEATHERS[weather];
@@ -65,7 +73,9 @@ async function play(
   const [tookS, calls] = [(Date.now() - begunMs) / 1_000, twin.gate.counts.calls - callsBefore];
   await twin.heap.sample();
   return {
-    ...{ clients, weather, ...figuresOf(day.routes.get("POST /invoices") ?? []) },
+    clients,
+    weather,
+    ...figuresOf(day.routes.get("POST /invoices") ?? []),
     createdASecond: day.created / tookS,
     mostTimers: Math.max(2, ...twin.timers.values()),
     mostHeapBytes: twin.heap.mostSince(begunMs),
@@ -87,8 +97,14 @@ const HEAD = [
 
 export function tableText(cells: readonly Cell[]): string {
   const rows = cells.map((cell) => [
-    ...[cell.weather, String(cell.clients), cell.createdASecond.toFixed(1), String(cell.p50), String(cell.p99)],
-    ...[String(cell.errors), String(cell.mostTimers), (cell.mostHeapBytes / 2 ** 20).toFixed(1)],
+    cell.weather,
+    String(cell.clients),
+    cell.createdASecond.toFixed(1),
+    String(cell.p50),
+    String(cell.p99),
+    String(cell.errors),
+    String(cell.mostTimers),
+    (cell.mostHeapBytes / 2 ** 20).toFixed(1),
     cell.databaseCallsACreate.toFixed(2),
   ]);
   const widths = HEAD.map((head, column) => Math.max(head.length, ...rows.map((row) => (row[column] ?? "").length)));

@@ -82,13 +82,22 @@ it.each([
     [
       "shell/amounts.ts",
       // Choices of a list, which nobody types.
-      ...["developers/key-row.tsx", "developers/new-key.tsx", "endpoint/endpoint-actions.tsx"],
-      ...["invoices/new-invoice-form.tsx", "settings/duration-field.tsx"],
+      "developers/key-row.tsx",
+      "developers/new-key.tsx",
+      "endpoint/endpoint-actions.tsx",
+      "invoices/new-invoice-form.tsx",
+      "settings/duration-field.tsx",
       // Amounts of the service: heights of a chart, ratios, and whether one is above 0.
-      ...["home/day-chart.tsx", "home/sums.ts", "reports/totals-sections.tsx", "shell/formats.ts"],
-      ...["invoice/methods-section.tsx", "invoices/status.tsx"],
+      "home/day-chart.tsx",
+      "home/sums.ts",
+      "reports/totals-sections.tsx",
+      "shell/formats.ts",
+      "invoice/methods-section.tsx",
+      "invoices/status.tsx",
       // Parts of a date, the order of a list, the place of a digit.
-      ...["audit/days.ts", "wallets/pairs.ts", "sign-in/sign-in-form.tsx"],
+      "audit/days.ts",
+      "wallets/pairs.ts",
+      "sign-in/sign-in-form.tsx",
     ],
   ],
 ] as const)("no file of the console %s, except for those made for it", (_, pattern, files) => {

@@ -22,8 +22,14 @@ export function isDay(text: unknown): text is string {
 /** How far a zone's clocks are before those of UTC. */
 function offsetAt(ms: number, timeZone: string): number {
   const format = new Intl.DateTimeFormat("en", {
-    ...{ timeZone, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric" },
-    ...{ hour: "numeric", minute: "numeric", second: "numeric" },
+    timeZone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
   });
   const parts = new Map(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;

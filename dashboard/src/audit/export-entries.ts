@@ -13,8 +13,16 @@ const TRY_AGAIN_MS = 5_000;
 const TRIES = 60;
 
 const COLUMNS = [
-  ...["time", "actor_kind", "actor_id", "actor_name", "action", "target"],
-  ...["before", "after", "ip", "request_id"],
+  "time",
+  "actor_kind",
+  "actor_id",
+  "actor_name",
+  "action",
+  "target",
+  "before",
+  "after",
+  "ip",
+  "request_id",
 ];
 
 interface Place {
@@ -77,8 +85,15 @@ async function triedAgain<T>(read: () => Promise<T>, wait: Source["wait"]): Prom
 function fieldsOf(entry: AuditEvent, nameOf: Source["nameOf"]): readonly string[] {
   const { createdAt, actor, action, target, before, after, ip, requestId } = entry;
   return [
-    ...[createdAt, actor.kind, actor.id ?? "", nameOf(actor), action, target],
-    ...[before === null ? "" : JSON.stringify(before), after === null ? "" : JSON.stringify(after)],
-    ...[ip ?? "", requestId ?? ""],
+    createdAt,
+    actor.kind,
+    actor.id ?? "",
+    nameOf(actor),
+    action,
+    target,
+    before === null ? "" : JSON.stringify(before),
+    after === null ? "" : JSON.stringify(after),
+    ip ?? "",
+    requestId ?? "",
   ];
 }

@@ -13,7 +13,8 @@ interface Props {
 const COLUMNS: readonly Column<Customer>[] = [
   { name: "Customer", maxWidth: 400, show: (customer) => <CustomerLink customer={customer} /> },
   {
-    ...{ name: "Phone number", maxWidth: 200 },
+    name: "Phone number",
+    maxWidth: 200,
     show: ({ phoneNumber }) => (
       <Text size="sm" truncate title={phoneNumber ?? undefined}>
         {phoneNumber}

@@ -86,7 +86,10 @@ function NewKeyForm({ onMade }: Pick<Props, "onMade">) {
   const merchant = useMerchant();
   const form = useForm<Values>({
     initialValues: {
-      ...{ name: "", kind: "SECRET", allowedIps: [], expires: "" },
+      name: "",
+      kind: "SECRET",
+      allowedIps: [],
+      expires: "",
       permissions: grantable("SECRET", merchant, USUAL.SECRET),
     },
     validate: {

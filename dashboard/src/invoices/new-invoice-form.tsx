@@ -44,8 +44,16 @@ const KEPT = [
 ];
 
 const EMPTY: Values = {
-  ...{ productId: "", name: "", rawAmount: "", currency: "USD", customerEmail: "", customerName: "" },
-  ...{ externalId: "", description: "", expiresInSeconds: "", methods: [] },
+  productId: "",
+  name: "",
+  rawAmount: "",
+  currency: "USD",
+  customerEmail: "",
+  customerName: "",
+  externalId: "",
+  description: "",
+  expiresInSeconds: "",
+  methods: [],
 };
 
 /** Leads to the invoice that it creates. */

@@ -33,8 +33,14 @@ const KEPT = [
 ];
 
 const EMPTY: Values = {
-  ...{ name: "", description: "", price: "", currency: "USD", image: "" },
-  ...{ askForName: false, askForAddress: false, askForPhoneNumber: false },
+  name: "",
+  description: "",
+  price: "",
+  currency: "USD",
+  image: "",
+  askForName: false,
+  askForAddress: false,
+  askForPhoneNumber: false,
 };
 
 interface Props {
@@ -134,8 +140,13 @@ export function ProductForm({ product, onSaved }: Props) {
 function valuesOf({ name, description, price, currency, image, ...flags }: Product): Values {
   const { askForName, askForAddress, askForPhoneNumber } = flags;
   return {
-    ...{ name, description: description ?? "", currency, image: image ?? "" },
-    ...{ askForName, askForAddress, askForPhoneNumber },
+    name,
+    description: description ?? "",
+    currency,
+    image: image ?? "",
+    askForName,
+    askForAddress,
+    askForPhoneNumber,
     price: fieldText(price),
   };
 }

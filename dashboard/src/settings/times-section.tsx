@@ -13,19 +13,25 @@ const FIELDS = [
     name: "invoiceLifetimeSeconds",
     label: "An invoice can be paid for",
     description: "Unless it was made with a time of its own.",
-    ...{ least: 60, most: 2_592_000, bounds: "Enter 1 minute to 30 days" },
+    least: 60,
+    most: 2_592_000,
+    bounds: "Enter 1 minute to 30 days",
   },
   {
     name: "rateLockSeconds",
     label: "Its amount in coins is fixed for",
     description: "Then it is reckoned anew, by the rate of that moment.",
-    ...{ least: 1, most: 86_400, bounds: "Enter 1 second to 1 day" },
+    least: 1,
+    most: 86_400,
+    bounds: "Enter 1 second to 1 day",
   },
   {
     name: "monitorSeconds",
     label: "Once it is over, late money is noticed for",
     description: "Money that comes later than that is only found by its hash.",
-    ...{ least: 0, most: 604_800, bounds: "Enter up to 7 days" },
+    least: 0,
+    most: 604_800,
+    bounds: "Enter up to 7 days",
   },
 ] as const;
 

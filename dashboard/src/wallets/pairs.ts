@@ -18,7 +18,9 @@ export function pairsFor(recognised: Recognised): readonly Pair[] {
   const networks = NETWORKS.filter((each) => each.family === family && !each.isTest);
   const pairs = networks.flatMap(({ name, displayName, recommendedConfirmations, assets }) =>
     assets.map(({ code }) => ({
-      ...{ cryptocurrency: code, network: name, recommendedConfirmations },
+      cryptocurrency: code,
+      network: name,
+      recommendedConfirmations,
       label: `${code} on ${displayName}`,
     })),
   );

@@ -56,7 +56,9 @@ export class PriceSalts {
     if (taken === mark)
       this.#exec("UPDATE prices SET low_since = NULL WHERE price_units = ? AND merchant_id = ?", [price, merchantId]);
     this.#exec("UPDATE prices SET low_since = ? WHERE invoice_id = ? AND price_units = ?", [
-      ...[lowSince, invoiceId, price],
+      lowSince,
+      invoiceId,
+      price,
     ]);
     return lowSince;
   }

@@ -32,11 +32,19 @@ export class ShownAmounts {
       this.#sql.exec(
         `INSERT INTO shown (invoice_id, units, merchant_id, price_units, rank, held_until_ms, terms, at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT DO NOTHING`,
-        ...[invoiceId, padded(units), merchantId, padded(priceUnits), rank, heldUntilMs, terms, nowMs],
+        invoiceId,
+        padded(units),
+        merchantId,
+        padded(priceUnits),
+        rank,
+        heldUntilMs,
+        terms,
+        nowMs,
       );
       this.#sql.exec(
         "DELETE FROM shown WHERE place IN (SELECT place FROM shown ORDER BY place LIMIT ?) AND at_ms < ?",
-        ...[FORGOTTEN, nowMs - KEPT_MS],
+        FORGOTTEN,
+        nowMs - KEPT_MS,
       );
     }
   }

@@ -21,14 +21,25 @@ export function takeOver({ sql }: Storage, place: AmountPlace, standing: readonl
     sql.exec(
       `INSERT INTO amounts (units, rank, invoice_id, merchant_id, is_public, is_counted, held_until_ms, check_after_ms)
       VALUES (?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT DO NOTHING`,
-      ...[padded(units), rank, invoiceId, merchantId, Number(isPublic), untilMs, untilMs + CHECK_AFTER_MS],
+      padded(units),
+      rank,
+      invoiceId,
+      merchantId,
+      Number(isPublic),
+      untilMs,
+      untilMs + CHECK_AFTER_MS,
     );
     // An amount that was once given for another price stays taken; it is only not found again by that price.
     const salt = saltOf(priceUnits, asset, units);
     if (salt === undefined) continue;
     sql.exec(
       "INSERT INTO prices (invoice_id, price_units, units, rank, merchant_id, salt) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-      ...[invoiceId, padded(priceUnits), padded(units), rank, merchantId, salt],
+      invoiceId,
+      padded(priceUnits),
+      padded(units),
+      rank,
+      merchantId,
+      salt,
     );
   }
   sql.exec("INSERT INTO beginning (began) VALUES (1)");

@@ -36,8 +36,11 @@ const addItems = prepared(
       )
       .onConflictDoUpdate({
         target: [
-          ...[reportBuckets.merchantId, reportBuckets.startsAtMs, reportBuckets.currency],
-          ...[reportBuckets.network, reportBuckets.cryptocurrency],
+          reportBuckets.merchantId,
+          reportBuckets.startsAtMs,
+          reportBuckets.currency,
+          reportBuckets.network,
+          reportBuckets.cryptocurrency,
         ],
         set: Object.fromEntries(
           ADDED.map((name) => [name, sql`report_buckets.${columnOf(name)} + excluded.${columnOf(name)}`]),

@@ -31,8 +31,17 @@ export interface CursorRow {
 }
 
 const CURSOR_COLUMNS = [
-  ...["network", "height", "tipHeight", "passedMs", "lastMovedAtMs", "tickedAtMs", "degradedSinceMs", "isResting"],
-  ...["quarantined", "quarantinedSinceMs", "pausedAtMs"],
+  "network",
+  "height",
+  "tipHeight",
+  "passedMs",
+  "lastMovedAtMs",
+  "tickedAtMs",
+  "degradedSinceMs",
+  "isResting",
+  "quarantined",
+  "quarantinedSinceMs",
+  "pausedAtMs",
 ];
 
 /** How far each network that was ever watched has been read. */

@@ -24,7 +24,10 @@ export class RevocationCopies {
     for (const { kind, target, columns } of revocations) {
       this.#sql.exec(
         "INSERT INTO revocations (kind, target, columns, at_ms) VALUES (?, ?, ?, ?)",
-        ...[kind, target, JSON.stringify(columns), nowMs],
+        kind,
+        target,
+        JSON.stringify(columns),
+        nowMs,
       );
     }
     this.#sql.exec("DELETE FROM revocations WHERE at_ms < ?", nowMs - KEPT_MS);
@@ -42,7 +45,10 @@ export class RevocationCopies {
       .exec(
         `SELECT * FROM revocations WHERE at_ms >= ? AND place > ? AND kind IN (SELECT value FROM json_each(?))
         ORDER BY place LIMIT ?`,
-        ...[sinceMs, after, JSON.stringify(REVOCATION_KINDS), limit],
+        sinceMs,
+        after,
+        JSON.stringify(REVOCATION_KINDS),
+        limit,
       )
       .toArray();
     return rows.flatMap((row) => {

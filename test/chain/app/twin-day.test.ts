@@ -22,7 +22,10 @@ describe("a deployment as it will live", () => {
   beforeAll(async () => {
     chain = await startEvmChain([TOKEN.contract], { blockSeconds: 1 });
     twin = await openTwin({
-      ...{ name: `kiosk-${process.pid}`, weather: USUAL, chainUrl: chain.url, random: randomFrom(1) },
+      name: `kiosk-${process.pid}`,
+      weather: USUAL,
+      chainUrl: chain.url,
+      random: randomFrom(1),
       manners: { twice: 0.1, latestMs: 1_000 },
       cronEveryMs: 5_000,
       variables: { POLL_SECONDS: "1", RATE_LIMIT_PER_MINUTE: "100000" },

@@ -36,7 +36,11 @@ describe("a deployment of the release before", () => {
     chain = await startEvmChain([TOKEN.contract], { blockSeconds: 1 });
     before = new ReleaseBefore({ name: NAME, variables: VARIABLES });
     twin = await openTwin({
-      ...{ name: NAME, weather: USUAL, chainUrl: chain.url, random: randomFrom(1), first: before.deploy },
+      name: NAME,
+      weather: USUAL,
+      chainUrl: chain.url,
+      random: randomFrom(1),
+      first: before.deploy,
       manners: { twice: 0.1, latestMs: 1_000 },
       cronEveryMs: 5_000,
       variables: { ...VARIABLES, ...answersOf(NAME) },

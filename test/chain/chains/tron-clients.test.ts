@@ -146,7 +146,9 @@ describe("TRX that a contract sends", () => {
     await install(chain, "Payer", PAYER);
     const parts = [contract(other), contract(shop)];
     const [forwarded, split] = await mined(forwarding(shop, 21n), {
-      ...{ to: PAYER, value: 10n, data: dataOf("split", parts) },
+      to: PAYER,
+      value: 10n,
+      data: dataOf("split", parts),
     });
     const to = await good(rpc.tip());
     const found = await scanned(rpc, { from: to.height });

@@ -141,7 +141,9 @@ describe("an invoice paid on TRON", () => {
     const fromAddress = addressOfHex(chain.accounts[0] ?? "");
     expect(paid.payments).toMatchObject([
       {
-        ...{ chainId: 728_126_428, currency: code, matchedBy: "EXACT_AMOUNT" },
+        chainId: 728_126_428,
+        currency: code,
+        matchedBy: "EXACT_AMOUNT",
         outputIndex,
         fromAddress,
         toAddress: TILL,

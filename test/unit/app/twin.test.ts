@@ -41,7 +41,9 @@ describe("a queue", () => {
   };
   const queueOf = (consume: Consume, twice = 0, maxRetries = 0) =>
     new Queues({
-      ...{ consume, random: randomFrom(1), manners: { twice, latestMs: 0 } },
+      consume,
+      random: randomFrom(1),
+      manners: { twice, latestMs: 0 },
       consumerOf: () => ({ script: "shop", batchSize: 1, maxRetries }),
     });
 

@@ -82,7 +82,8 @@ describe("mutants", () => {
 
 it("the simulator that comes by a place most often in a CPU second is the nearest", () => {
   const reach = (simulator: string, cpuSeconds: number, count: number) => ({
-    ...{ simulator, cpuSeconds },
+    simulator,
+    cpuSeconds,
     ranges: { "a.ts": [[0, 100, 1] as const, [10, 20, count] as const] },
   });
   const reaches = [reach("never", 1, 0), reach("slow", 10, 50), reach("near", 2, 40)];

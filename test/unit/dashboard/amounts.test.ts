@@ -55,14 +55,22 @@ describe("other numbers that are typed into the console", () => {
   it("may have a least, and be left out", () => {
     const rule = { digits: 0, least: 1n, most: 1_000n, locale: "en-US" } as const;
     expect(["0", "1", "1,000", "1001", ""].map((text) => numberError(text, rule))).toEqual([
-      ...["At least 1", null, null, "At most 1,000", "Enter a number"],
+      "At least 1",
+      null,
+      null,
+      "At most 1,000",
+      "Enter a number",
     ]);
     expect(numberError("", rule, null)).toBeNull();
   });
 
   it("are shown so that they are read back, without needless zeros", () => {
     expect(["5.000000", "1.234000", "0.005000", 2.5, null].map((number) => fieldText(number, "de-DE"))).toEqual([
-      ...["5", "1,2340", "0,005", "2,5", ""],
+      "5",
+      "1,2340",
+      "0,005",
+      "2,5",
+      "",
     ]);
     expect(wireNumber("1,2340", { ...ANY_CURRENCY, locale: "de-DE" })).toBe(1.234);
   });

@@ -21,11 +21,20 @@ type Total = ReportTotals["total"];
 const NOTHING: Total = {
   invoices: { created: 0, paid: 0, overpaid: 0, underpaid: 0, expired: 0, cancelled: 0 },
   timeToPaid: { invoices: 0, seconds: "0" },
-  ...{ payments: 0, unpriced: 0, received: [], coins: [] },
+  payments: 0,
+  unpriced: 0,
+  received: [],
+  coins: [],
 };
 
 const coin = (network: string, cryptocurrency: string, amount: string) => ({
-  ...{ network, cryptocurrency, isTest: network.includes("_"), payments: 1, units: "1", amount, received: [] },
+  network,
+  cryptocurrency,
+  isTest: network.includes("_"),
+  payments: 1,
+  units: "1",
+  amount,
+  received: [],
 });
 
 const reportOf = (days: readonly (readonly string[])[]): ReportTotals => {
@@ -33,7 +42,11 @@ const reportOf = (days: readonly (readonly string[])[]): ReportTotals => {
     currencies.map((currency) => ({ currency, amount: "1.000000" }));
   const period = { from: "2026-11-01", to: "2026-11-01", startsAt: "", endsAt: "" };
   return {
-    ...{ from: "", to: "", by: "day", timezone: "UTC", currency: null },
+    from: "",
+    to: "",
+    by: "day",
+    timezone: "UTC",
+    currency: null,
     total: { ...NOTHING, received: receivedIn([...new Set(days.flat())].toSorted()) },
     periods: days.map((currencies) => ({ ...NOTHING, ...period, received: receivedIn(currencies) })),
   };

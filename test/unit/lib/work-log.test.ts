@@ -43,7 +43,13 @@ describe("a line", () => {
   it("has its facts, its time and its cost, with shares of rows to a tenth", () => {
     const cost = { calls: 2, rowsRead: 10 / 3, rowsWritten: 30 };
     expect(JSON.parse(workLine({ ...work, cost }))).toEqual({
-      ...{ level: "info", work: "job", job: "expire", ms: 3, d1Calls: 2, rowsRead: 3.3, rowsWritten: 30 },
+      level: "info",
+      work: "job",
+      job: "expire",
+      ms: 3,
+      d1Calls: 2,
+      rowsRead: 3.3,
+      rowsWritten: 30,
     });
     expect(JSON.parse(workLine({ ...work, isFault: true }))).toMatchObject({ level: "error" });
   });

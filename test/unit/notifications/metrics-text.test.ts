@@ -10,11 +10,24 @@ import { scrape } from "../../support/prometheus.ts";
 const NOW = 1_800_000_000_000;
 const settings = { networks: new Set(["ETH", "BTC"]), pollSeconds: null, databaseLimitBytes: 1_000, fatalFaults: [] };
 const cursor = {
-  ...{ network: "ETH", height: 7, tipHeight: 9, passedMs: NOW - 1_500, lastMovedAtMs: NOW, tickedAtMs: NOW },
-  ...{ degradedSinceMs: null, isResting: false, quarantined: 2, quarantinedSinceMs: 5, pausedAtMs: null },
+  network: "ETH",
+  height: 7,
+  tipHeight: 9,
+  passedMs: NOW - 1_500,
+  lastMovedAtMs: NOW,
+  tickedAtMs: NOW,
+  degradedSinceMs: null,
+  isResting: false,
+  quarantined: 2,
+  quarantinedSinceMs: 5,
+  pausedAtMs: null,
 };
 const facts: Vitals & Queues = {
-  ...{ cursors: [cursor], cronRanAtMs: NOW - 500, setUpAtMs: 0, databaseBytes: 900, unsettledInvoices: 3 },
+  cursors: [cursor],
+  cronRanAtMs: NOW - 500,
+  setUpAtMs: 0,
+  databaseBytes: 900,
+  unsettledInvoices: 3,
   oldestDueInvoiceMs: NOW - 9_000,
   deliveries: { due: 4, oldestDueAtMs: NOW - 250 },
   receipts: { due: 0, oldestDueAtMs: null },

@@ -108,7 +108,8 @@ describe("npm run setup-link -- --remote", () => {
     writeFileSync(join(place, "node_modules/wrangler/bin/package.json"), '{"type":"module"}');
     writeFileSync(join(place, "node_modules/wrangler/bin/wrangler.js"), standIn);
     const ended = spawnSync(process.execPath, [resolve("scripts/setup-link.ts"), ...args], {
-      ...{ encoding: "utf8", cwd: place },
+      encoding: "utf8",
+      cwd: place,
     });
     return { ...ended, asked: JSON.parse(readFileSync(join(place, "asked.json"), "utf8")) as readonly string[] };
   }
@@ -125,7 +126,14 @@ describe("npm run setup-link -- --remote", () => {
     expect(status).toBe(0);
     const [, token = ""] = /\bhttps:\/\/pay\.example\/setup#([\w-]{43})\b/.exec(stdout) ?? [];
     expect(asked.slice(0, -1)).toEqual([
-      ...["d1", "execute", "DB", "--remote", "--yes", "--config", "own.toml", "--command"],
+      "d1",
+      "execute",
+      "DB",
+      "--remote",
+      "--yes",
+      "--config",
+      "own.toml",
+      "--command",
     ]);
     expect(asked.at(-1)).toContain(linkHashOf(token));
     expect(asked.join(" ")).not.toContain(token);

@@ -6,13 +6,30 @@ import { factorGiven, type ProvedSession } from "../../../../src/accounts/sessio
 import type { User } from "../../../../src/accounts/users/user.ts";
 
 const user = (has: Partial<User>): User => ({
-  ...{ id: "usr_1", email: "a@example.com", emailKey: "a@example.com", name: null, isEmailVerified: true },
-  ...{ isOperator: false, hasTotp: false, hasEmailOtp: false, hasPasskey: false, hasGoogle: false, hasGithub: false },
+  id: "usr_1",
+  email: "a@example.com",
+  emailKey: "a@example.com",
+  name: null,
+  isEmailVerified: true,
+  isOperator: false,
+  hasTotp: false,
+  hasEmailOtp: false,
+  hasPasskey: false,
+  hasGoogle: false,
+  hasGithub: false,
   ...has,
 });
 const session = (state: ProvedSession["state"]): ProvedSession => ({
-  ...{ id: "ses_1", userId: "usr_1", tokenHash: "", state, signedInWith: "EMAIL_CODE" },
-  ...{ factor: null, factorAtMs: null, createdAtMs: 0, lastSeenAtMs: 0, revokedAtMs: null },
+  id: "ses_1",
+  userId: "usr_1",
+  tokenHash: "",
+  state,
+  signedInWith: "EMAIL_CODE",
+  factor: null,
+  factorAtMs: null,
+  createdAtMs: 0,
+  lastSeenAtMs: 0,
+  revokedAtMs: null,
 });
 
 describe("the factors accepted", () => {
@@ -62,7 +79,9 @@ describe("the body of a factor proof", () => {
   });
 
   const credential = {
-    ...{ id: "AAAA", rawId: "AAAA", type: "public-key" },
+    id: "AAAA",
+    rawId: "AAAA",
+    type: "public-key",
     response: { clientDataJSON: "AAAA", authenticatorData: "AAAA", signature: "AAAA" },
   };
 

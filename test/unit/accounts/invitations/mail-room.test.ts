@@ -6,8 +6,12 @@ import { RUNS } from "../../../support/property-runs.ts";
 
 const NOW = 1_800_000_000_000;
 const ROOM: MailRoom = {
-  ...{ merchantFullSinceMs: null, userFullSinceMs: null, mailboxFullSinceMs: null },
-  ...{ merchantLastDueMs: null, userLastDueMs: null, mailboxLastDueMs: null },
+  merchantFullSinceMs: null,
+  userFullSinceMs: null,
+  mailboxFullSinceMs: null,
+  merchantLastDueMs: null,
+  userLastDueMs: null,
+  mailboxLastDueMs: null,
 };
 
 const mailboxOf = ({ mailboxFullSinceMs, mailboxLastDueMs }: MailRoom) => ({ mailboxFullSinceMs, mailboxLastDueMs });
@@ -50,8 +54,12 @@ describe("the mail of an invitation", () => {
   it("waits in the longer of two queues: its sender's and its mailbox's", () => {
     const time = fc.option(fc.integer({ min: NOW - DAY_MS, max: NOW + DAY_MS }), { nil: null });
     const room = fc.record({
-      ...{ merchantFullSinceMs: time, userFullSinceMs: time, mailboxFullSinceMs: time },
-      ...{ merchantLastDueMs: time, userLastDueMs: time, mailboxLastDueMs: time },
+      merchantFullSinceMs: time,
+      userFullSinceMs: time,
+      mailboxFullSinceMs: time,
+      merchantLastDueMs: time,
+      userLastDueMs: time,
+      mailboxLastDueMs: time,
     });
     fc.assert(
       fc.property(room, (all) => {
@@ -87,7 +95,8 @@ describe("the mail of an invitation", () => {
     const full = { ...ROOM, merchantFullSinceMs: NOW, userFullSinceMs: NOW - 1, mailboxFullSinceMs: NOW - 2 };
     expect(postponed(full)).toEqual({ mailDueAtMs: NOW + DAY_MS, waitsForMailbox: false });
     expect(postponed({ ...full, mailboxFullSinceMs: NOW + 1 })).toEqual({
-      ...{ mailDueAtMs: NOW + DAY_MS + 1, waitsForMailbox: true },
+      mailDueAtMs: NOW + DAY_MS + 1,
+      waitsForMailbox: true,
     });
   });
 });

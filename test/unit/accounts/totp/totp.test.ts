@@ -101,8 +101,12 @@ describe("a TOTP secret", () => {
         if (!(read instanceof TOTP)) throw new Error("not a TOTP");
         const { issuer, label, algorithm, digits, period } = read;
         expect({ secret: read.secret.base32, issuer, label, algorithm, digits, period }).toEqual({
-          ...{ secret, issuer: "Edgetill", label: email },
-          ...{ algorithm: "SHA1", digits: 6, period: 30 },
+          secret,
+          issuer: "Edgetill",
+          label: email,
+          algorithm: "SHA1",
+          digits: 6,
+          period: 30,
         });
       }),
       { numRuns: RUNS / 10 },

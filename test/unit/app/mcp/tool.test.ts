@@ -4,7 +4,12 @@ import { expect, test } from "vitest";
 import { requestOf, type Tool } from "../../../../src/app/mcp/tool.ts";
 
 const TOOL: Tool = {
-  ...{ name: "cancel_invoice", title: "", description: "", method: "POST", permissions: [], isIdempotent: false },
+  name: "cancel_invoice",
+  title: "",
+  description: "",
+  method: "POST",
+  permissions: [],
+  isIdempotent: false,
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   path: "/api/v1/merchants/merchant/:merchantId/invoices/:invoiceId/payments/:paymentId",
   input: {},

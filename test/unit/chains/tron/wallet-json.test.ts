@@ -60,12 +60,10 @@ describe("a transaction of TRON's HTTP API", () => {
 describe("the internal transactions of TRON's HTTP API", () => {
   const noteOf = (name: string) => Buffer.from(name).toString("hex");
   const inside = (name: string, sun: number, more: object = {}) => ({
-    ...{
-      caller_address: payer,
-      transferTo_address: shop,
-      callValueInfo: [{ callValue: String(sun) }],
-      note: noteOf(name),
-    },
+    caller_address: payer,
+    transferTo_address: shop,
+    callValueInfo: [{ callValue: String(sun) }],
+    note: noteOf(name),
     ...more,
   });
   const found = (internal_transactions: readonly object[]) =>

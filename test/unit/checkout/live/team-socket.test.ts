@@ -8,7 +8,12 @@ import {
 } from "../../../../src/checkout/live/team-socket.ts";
 
 const row = (id: string, of: Partial<NewsRow>): NewsRow => ({
-  ...{ id, type: "invoice.updated", invoiceId: null, sequence: null, status: null, about: null },
+  id,
+  type: "invoice.updated",
+  invoiceId: null,
+  sequence: null,
+  status: null,
+  about: null,
   ...of,
 });
 

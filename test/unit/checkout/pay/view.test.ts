@@ -109,10 +109,22 @@ describe("the payment method that is shown", () => {
 
   it("has everything that a payer needs, exactly", () => {
     expect(viewOf().method).toEqual({
-      ...{ key: "USDT_ETH", network: "ETH", networkName: "Ethereum", standard: "ERC-20", isTest: false },
-      ...{ code: "USDT", coin: "Tether USD", address: ADDRESS, isShared: true, amount: "10", rate: "1" },
+      key: "USDT_ETH",
+      network: "ETH",
+      networkName: "Ethereum",
+      standard: "ERC-20",
+      isTest: false,
+      code: "USDT",
+      coin: "Tether USD",
+      address: ADDRESS,
+      isShared: true,
+      amount: "10",
+      rate: "1",
       uri: `ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=${ADDRESS}&uint256=10000000`,
-      ...{ deadlineMs: EXPIRES, atDeadline: "expire", requiredConfirmations: 3, minutes: 1 },
+      deadlineMs: EXPIRES,
+      atDeadline: "expire",
+      requiredConfirmations: 3,
+      minutes: 1,
       transfer: expect.objectContaining({ chainId: "0x1", value: "0x0" }),
     });
   });
@@ -190,8 +202,15 @@ describe("payments", () => {
     const [payment, ...more] = viewOf({ payments: [{}], tipHeight: 101 }).payments;
     expect(more).toEqual([]);
     expect(payment).toEqual({
-      ...{ txHash: HASH, amount: "4", code: "USDT", networkName: "Ethereum", state: "unconfirmed" },
-      ...{ confirmations: 2, requiredConfirmations: 3, isLate: false, receivedAtMs: NOW },
+      txHash: HASH,
+      amount: "4",
+      code: "USDT",
+      networkName: "Ethereum",
+      state: "unconfirmed",
+      confirmations: 2,
+      requiredConfirmations: 3,
+      isLate: false,
+      receivedAtMs: NOW,
     });
   });
 
@@ -209,9 +228,20 @@ describe("payments", () => {
 
 describe("texts of the merchant", () => {
   const product: Product = {
-    ...{ id: makeId("prd", "0".repeat(26)), merchantId: MERCHANT_ID, name: "Mug", description: null, priceMicros: 1n },
-    ...{ currency: "USD", image: "a".repeat(64), isActive: true, askForName: false, askForAddress: false },
-    ...{ askForPhoneNumber: false, createdAtMs: NOW, updatedAtMs: NOW, deletedAtMs: null },
+    id: makeId("prd", "0".repeat(26)),
+    merchantId: MERCHANT_ID,
+    name: "Mug",
+    description: null,
+    priceMicros: 1n,
+    currency: "USD",
+    image: "a".repeat(64),
+    isActive: true,
+    askForName: false,
+    askForAddress: false,
+    askForPhoneNumber: false,
+    createdAtMs: NOW,
+    updatedAtMs: NOW,
+    deletedAtMs: null,
   };
 
   it("lose their control and direction characters, and are otherwise unchanged", () => {

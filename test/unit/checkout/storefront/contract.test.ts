@@ -6,12 +6,18 @@ import { isLanguage, LANGUAGES } from "../../../../src/platform/texts/languages.
 import { RUNS } from "../../../support/property-runs.ts";
 
 const PLAIN: Asking = {
-  ...{ askForName: false, askForAddress: false, askForPhoneNumber: false },
-  ...{ priceMicros: 1n, currency: "EUR" },
+  askForName: false,
+  askForAddress: false,
+  askForPhoneNumber: false,
+  priceMicros: 1n,
+  currency: "EUR",
 };
 const ALL: Asking = {
-  ...{ askForName: true, askForAddress: true, askForPhoneNumber: true },
-  ...{ priceMicros: 0n, currency: "EUR" },
+  askForName: true,
+  askForAddress: true,
+  askForPhoneNumber: true,
+  priceMicros: 0n,
+  currency: "EUR",
 };
 const LANGUAGE_CODES = Object.keys(LANGUAGES).filter(isLanguage);
 const FILLED = { name: "Jane", address: "1 Main St", phone: "+1 555" };

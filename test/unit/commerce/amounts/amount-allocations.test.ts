@@ -254,14 +254,16 @@ describe("an amount", () => {
     const overdue = allocations.overdue(10 * MINUTE_MS, 10);
     allocations.settle(overdue, [{ invoiceId: "a", units: 2_400n }], 10 * MINUTE_MS);
     expect(["e", "f", "g"].map((invoiceId) => askAt(invoiceId, 11 * MINUTE_MS))).toEqual([
-      ...[2_397n, 2_396n],
+      2_397n,
+      2_396n,
       "LIMIT_REACHED",
     ]);
     // Who comes back has its amount if the limits allow that.
     expect(askAt("b", 12 * MINUTE_MS)).toBe("LIMIT_REACHED");
     allocations.settle(allocations.overdue(30 * MINUTE_MS, 10), [{ invoiceId: "f", units: 2_396n }], 30 * MINUTE_MS);
     expect(["b", "h", "a"].map((invoiceId) => askAt(invoiceId, 31 * MINUTE_MS))).toEqual([
-      ...[2_399n, "LIMIT_REACHED"],
+      2_399n,
+      "LIMIT_REACHED",
       2_400n,
     ]);
     expect(allocations.release([{ invoiceId: "c", units: 2_398n }], DAY_MS)).toEqual([false]);
@@ -348,7 +350,10 @@ describe("the warning that amounts run low", () => {
     expect(allocations.release(freed, overMs)).toEqual([true, true, true]);
     const later = ask(10, 14, { nowMs: overMs, expiresAtMs: overMs, monitorUntilMs: 2 * overMs });
     expect(later.map(({ answer }) => answer?.kind === "given" && answer.lowSince)).toEqual([
-      ...[null, "inv_11", "inv_11", "inv_11"],
+      null,
+      "inv_11",
+      "inv_11",
+      "inv_11",
     ]);
   });
 });

@@ -17,9 +17,15 @@ const anyAsk = fc.record({
 type Ask = typeof anyAsk extends fc.Arbitrary<infer A> ? A : never;
 
 const requestOf = ({ invoice, priceUnits, isPublic }: Ask): AmountRequest => ({
-  ...{ invoiceId: `inv_${invoice}`, merchantId: `mer_${invoice % 2}`, priceUnits, isPublic },
+  invoiceId: `inv_${invoice}`,
+  merchantId: `mer_${invoice % 2}`,
+  priceUnits,
+  isPublic,
   sharing: { rank: UNPROVEN, hasOthers: false, provenOthers: 0 },
-  ...{ createdAtMs: 0, expiresAtMs: HOUR_MS, monitorUntilMs: DAY_MS, nowMs: 0 },
+  createdAtMs: 0,
+  expiresAtMs: HOUR_MS,
+  monitorUntilMs: DAY_MS,
+  nowMs: 0,
 });
 
 describe("an allocator that begins anew", () => {

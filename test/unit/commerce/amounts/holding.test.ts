@@ -47,8 +47,11 @@ function reserve(rows: readonly Row[], { merchant, rank, isPublic, priceUnits }:
   const own = within.filter((row) => row.merchant === merchant);
   const ownThere = own.filter((row) => row.rank === rank);
   const refusal = holdingRefusal(rank, bounds, {
-    ...{ isShared: true, all: there.length, others: PROVEN_MERCHANTS - (rank === PROVEN ? 1 : 0) },
-    ...{ own: ownThere.length, ownPublic: ownThere.filter((row) => row.isPublic).length },
+    isShared: true,
+    all: there.length,
+    others: PROVEN_MERCHANTS - (rank === PROVEN ? 1 : 0),
+    own: ownThere.length,
+    ownPublic: ownThere.filter((row) => row.isPublic).length,
     public: own.filter((row) => row.isPublic).length,
   });
   return refusal === undefined ? units : refusal.code;
@@ -88,7 +91,9 @@ const anyAsk = fc
 const anyAsks = fc.array(anyAsk, { maxLength: 120, size: "max" });
 
 const askOf = (merchant: number, isPublic: boolean, priceUnits: bigint): Ask => ({
-  ...{ merchant, isPublic, priceUnits },
+  merchant,
+  isPublic,
+  priceUnits,
   rank: PROVEN,
 });
 

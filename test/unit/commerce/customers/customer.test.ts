@@ -17,7 +17,9 @@ const ROW: CustomerRecord = {
   ...NOTHING_PERSONAL,
   id: "cus_01ARZ3NDEKTSV4RRFFQ69G5FAV",
   merchantId: "mer_01ARZ3NDEKTSV4RRFFQ69G5FAV",
-  ...{ createdAtMs: 1, updatedAtMs: 1, deletedAtMs: null },
+  createdAtMs: 1,
+  updatedAtMs: 1,
+  deletedAtMs: null,
 };
 
 /** Texts long enough not to be part of a name of a field. */
@@ -25,7 +27,11 @@ const word = fc.string({ minLength: 12, maxLength: 20 });
 const text = fc.option(fc.option(word, { nil: null }), { nil: undefined });
 const metadata = fc.option(fc.option(fc.dictionary(word, word), { nil: null }), { nil: undefined });
 const change: fc.Arbitrary<CustomerChange> = fc.record({
-  ...{ email: text, name: text, address: text, phoneNumber: text, metadata },
+  email: text,
+  name: text,
+  address: text,
+  phoneNumber: text,
+  metadata,
 });
 const row = change.map((each): CustomerRecord => ({ ...ROW, ...changedColumns(NOTHING_PERSONAL, each) }));
 
@@ -51,7 +57,10 @@ describe("a change of a customer", () => {
         for (const from of [before, undefined]) {
           const text = JSON.stringify(customerEntry(AUDIT_ID, { before: from, after: then }));
           const values = [before, after].flatMap(({ email, name, address, phoneNumber }) => [
-            ...[email, name, address, phoneNumber],
+            email,
+            name,
+            address,
+            phoneNumber,
           ]);
           for (const value of values) if (value !== null) expect(text).not.toContain(JSON.stringify(value));
         }
@@ -66,7 +75,10 @@ describe("a change of a customer", () => {
     ["customer.deleted", { ...ROW, name: "Ada" }, { ...ROW, deletedAtMs: 2 }, { before: { fields: ["name"] } }],
   ] as const)("is recorded in the audit log as %s, with the names of its fields", (action, before, after, facts) => {
     expect(customerEntry(AUDIT_ID, { before, after })).toEqual({
-      ...{ id: AUDIT_ID, merchantId: ROW.merchantId, target: ROW.id, action },
+      id: AUDIT_ID,
+      merchantId: ROW.merchantId,
+      target: ROW.id,
+      action,
       ...facts,
     });
   });
@@ -74,7 +86,10 @@ describe("a change of a customer", () => {
 
 describe("a customer's sales summary", () => {
   const sale = (currency: string, invoices: number, paidInvoices: number, paidMicros: string): Sales => ({
-    ...{ currency, invoices, paidInvoices, paidMicros },
+    currency,
+    invoices,
+    paidInvoices,
+    paidMicros,
   });
 
   it.each([

@@ -7,17 +7,27 @@ import { formatMicros } from "../../../../src/lib/money.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const PAYMENT: ExportedPayment = {
-  ...{
-    id: "pay_01KAH7Y3V5M2T8Q4W6E0R9S1XZ",
-    createdAtMs: 0,
-    receivedAtMs: 0,
-    confirmedAtMs: null,
-    status: "CONFIRMED",
-  },
-  ...{ invoiceId: "inv_01KAH7Y3V5M2T8Q4W6E0R9S1XZ", network: "ETH", cryptocurrency: "USDT", amountUnits: 1_000_000n },
-  ...{ fiatMicros: 1_000_000n, weighedBy: "MARKET_RATE", weighedQuote: null, txHash: "0x1", outputIndex: "0" },
-  ...{ fromAddress: null, toAddress: "0x2", isLate: false, matchedBy: "ADDRESS", currency: "EUR" },
-  ...{ externalId: null, customerId: null },
+  id: "pay_01KAH7Y3V5M2T8Q4W6E0R9S1XZ",
+  createdAtMs: 0,
+  receivedAtMs: 0,
+  confirmedAtMs: null,
+  status: "CONFIRMED",
+  invoiceId: "inv_01KAH7Y3V5M2T8Q4W6E0R9S1XZ",
+  network: "ETH",
+  cryptocurrency: "USDT",
+  amountUnits: 1_000_000n,
+  fiatMicros: 1_000_000n,
+  weighedBy: "MARKET_RATE",
+  weighedQuote: null,
+  txHash: "0x1",
+  outputIndex: "0",
+  fromAddress: null,
+  toAddress: "0x2",
+  isLate: false,
+  matchedBy: "ADDRESS",
+  currency: "EUR",
+  externalId: null,
+  customerId: null,
 };
 
 /** The cells of CSV, read as RFC 4180 says. */

@@ -5,9 +5,18 @@ import type { Product } from "../../../../src/commerce/products/product.ts";
 const COFFEE: Product = {
   id: "prd_01ARZ3NDEKTSV4RRFFQ69G5FAV",
   merchantId: "mer_01ARZ3NDEKTSV4RRFFQ69G5FAV",
-  ...{ name: "Coffee", description: null, priceMicros: 19_500_000n, currency: "EUR", image: null, isActive: true },
-  ...{ askForName: false, askForAddress: false, askForPhoneNumber: false },
-  ...{ createdAtMs: 1, updatedAtMs: 1, deletedAtMs: null },
+  name: "Coffee",
+  description: null,
+  priceMicros: 19_500_000n,
+  currency: "EUR",
+  image: null,
+  isActive: true,
+  askForName: false,
+  askForAddress: false,
+  askForPhoneNumber: false,
+  createdAtMs: 1,
+  updatedAtMs: 1,
+  deletedAtMs: null,
 };
 const productId = COFFEE.id;
 

@@ -10,8 +10,12 @@ const NOON = Date.UTC(2026, 10, 21, 12);
 const INVOICE: CountedFile["invoice"] = { id: "inv_1", createdAtMs: NOON + 1, resolution: null };
 const OPEN: CountedFile = { invoice: INVOICE, timeline: [item("AWAITING_PAYMENT", 0)], methods: [], payments: [] };
 const PAYMENT: CountedFile["payments"][number] = {
-  ...{ status: "DETECTED", network: "ETH", cryptocurrency: "USDT", amountUnits: 25_000_000n },
-  ...{ fiatMicros: 24_990_000n, receivedAtMs: NOON + 3 * MINUTE_MS },
+  status: "DETECTED",
+  network: "ETH",
+  cryptocurrency: "USDT",
+  amountUnits: 25_000_000n,
+  fiatMicros: 24_990_000n,
+  receivedAtMs: NOON + 3 * MINUTE_MS,
 };
 
 function item(paymentStatus: CountedFile["timeline"][number]["paymentStatus"], minute: number) {
@@ -98,8 +102,12 @@ describe("a payment", () => {
   it("moves where its time does, and is priced when a rate is known", () => {
     const earlier = withPayment({ receivedAtMs: NOON - 1 });
     expect(shown(entriesOfChange(withPayment({ fiatMicros: null }), earlier))).toEqual({
-      ...{ "0 ETH payments": -1n, "0 ETH units": -25_000_000n, "0 ETH unpriced": -1n },
-      ...{ "-15 ETH payments": 1n, "-15 ETH units": 25_000_000n, "-15 ETH fiatMicros": 24_990_000n },
+      "0 ETH payments": -1n,
+      "0 ETH units": -25_000_000n,
+      "0 ETH unpriced": -1n,
+      "-15 ETH payments": 1n,
+      "-15 ETH units": 25_000_000n,
+      "-15 ETH fiatMicros": 24_990_000n,
     });
   });
 

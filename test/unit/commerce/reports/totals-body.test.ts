@@ -43,7 +43,8 @@ it("money of test networks is in no sum of what was received, and its coins are 
         const sumOf = (measure: "payments" | "unpriced") => real.reduce((sum, each) => sum + each.sums[measure], 0n);
         expect([sums.payments, sums.unpriced]).toEqual([Number(sumOf("payments")), Number(sumOf("unpriced"))]);
         const received = [...Map.groupBy(real, ({ currency }) => currency)].map(([currency, all]) => ({
-          ...{ currency, amount: formatMicros(all.reduce((sum, each) => sum + each.sums.fiatMicros, 0n)) },
+          currency,
+          amount: formatMicros(all.reduce((sum, each) => sum + each.sums.fiatMicros, 0n)),
         }));
         expect(sums.received).toHaveLength(received.length);
         expect(sums.received).toEqual(expect.arrayContaining(received));

@@ -12,7 +12,11 @@ function cursor(passedMs: number, lastMovedAtMs = NOW, tickedAtMs: number | null
 
 describe("an invoice", () => {
   const stuck = (stuckPassedMs: number): NetworkWatch => ({
-    ...{ kind: "cursor", network: "ETH", passedMs: NOW, lastMovedAtMs: 0, tickedAtMs: NOW },
+    kind: "cursor",
+    network: "ETH",
+    passedMs: NOW,
+    lastMovedAtMs: 0,
+    tickedAtMs: NOW,
     stuckPassedMs,
   });
   const cases: [why: string, nowMs: number, watches: NetworkWatch[], closes: boolean, stalled: boolean][] = [

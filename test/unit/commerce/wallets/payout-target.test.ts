@@ -4,7 +4,10 @@ import vectors from "../../../vectors/account-keys.json" with { type: "json" };
 
 const SETTINGS = { requiredConfirmations: 1, isEnabled: true };
 const direct = (cryptocurrency: string, network: string, address: string): NewWallet => ({
-  ...{ walletType: "DIRECT_WALLET", cryptocurrency, network, address },
+  walletType: "DIRECT_WALLET",
+  cryptocurrency,
+  network,
+  address,
   ...SETTINGS,
 });
 const BECH32 = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
@@ -14,8 +17,11 @@ const NONE = () => false;
 const zpub = vectors.accounts.find((each) => each.derivationPath === "m/84'/0'/0'");
 if (zpub === undefined) throw new Error("the vectors hold no zpub");
 const extended = (changes: Partial<Extract<NewWallet, { walletType: "XPUB_WALLET" }>> = {}): NewWallet => ({
-  ...{ walletType: "XPUB_WALLET", cryptocurrency: "BTC", network: "BTC" },
-  ...{ xpub: zpub.xpub, derivationPath: zpub.derivationPath },
+  walletType: "XPUB_WALLET",
+  cryptocurrency: "BTC",
+  network: "BTC",
+  xpub: zpub.xpub,
+  derivationPath: zpub.derivationPath,
   ...SETTINGS,
   ...changes,
 });

@@ -74,7 +74,9 @@ describe("a claimed transaction", () => {
     resolution: fc.constantFrom(null, decided),
   });
   const other = fc.tuple(row, fc.constantFrom(null, OTHER), fc.boolean()).map(([of, invoiceId, isRival]) => ({
-    ...{ ...of, txHash: HASH, invoiceId },
+    ...of,
+    txHash: HASH,
+    invoiceId,
     ...(isRival ? { merchantId: RIVAL } : {}),
   }));
 

@@ -38,8 +38,10 @@ describe("the nearest amount of each invoice", () => {
     let wholes = 0;
     fc.assert(
       fc.property(
-        ...[fc.bigInt({ min: 1n, max: 60n }), fc.array(HELD, { maxLength: 25 })],
-        ...[fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 4 })],
+        fc.bigInt({ min: 1n, max: 60n }),
+        fc.array(HELD, { maxLength: 25 }),
+        fc.integer({ min: 1, max: 8 }),
+        fc.integer({ min: 1, max: 4 }),
         (wanted, held, most, limit) => {
           const sides = sidesOf(wanted, held, most);
           const { amounts, isWhole } = nearestOf(wanted, sides, limit);

@@ -66,7 +66,11 @@ describe("the places of a pass", () => {
 describe("a lap", () => {
   const row = (n: number, isStuck = false) => ({ address: `A${n}`, activatedAtMs: n, position: n, isStuck });
   const lap = (of: Partial<Lap>): Lap => ({
-    ...{ merchantId: merchant(1), before: { activatedAtMs: 9, position: 9 }, hasFound: false, found: [], end: null },
+    merchantId: merchant(1),
+    before: { activatedAtMs: 9, position: 9 },
+    hasFound: false,
+    found: [],
+    end: null,
     ...of,
   });
   const after = (of: Partial<Lap>, settled: readonly string[]) =>

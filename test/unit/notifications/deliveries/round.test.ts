@@ -19,7 +19,10 @@ import { RUNS } from "../../../support/property-runs.ts";
 
 const NOW = 1_800_000_000_000;
 const delivery: Claimed = {
-  ...{ id: "dlv_1", claim: "t:1", attempts: 4, step: 1 },
+  id: "dlv_1",
+  claim: "t:1",
+  attempts: 4,
+  step: 1,
   event: { id: "evt_1", merchantId: "mer_1", type: "ping", sequence: null, data: "{}", createdAtMs: 1 },
 };
 

@@ -9,15 +9,26 @@ const publicUrl = "https://pay.example";
 const HASH = `0x${"ab".repeat(32)}`;
 const GONE = `0x${"cd".repeat(32)}`;
 const FACTS: ReceiptFacts = {
-  ...{ invoiceId, status: "PAID", title: "Order 7", externalId: "A-7", currency: "EUR" },
-  ...{ amountMicros: 49_900_000n, confirmedMicros: 49_900_000n, paidAtMs: Date.UTC(2026, 10, 21, 12) },
+  invoiceId,
+  status: "PAID",
+  title: "Order 7",
+  externalId: "A-7",
+  currency: "EUR",
+  amountMicros: 49_900_000n,
+  confirmedMicros: 49_900_000n,
+  paidAtMs: Date.UTC(2026, 10, 21, 12),
   payments: [
     { network: "ETH", cryptocurrency: "USDT", amountUnits: 52_100_000n, txHash: HASH, status: "CONFIRMED" },
     { network: "ETH", cryptocurrency: "USDT", amountUnits: 1n, txHash: GONE, status: "DROPPED" },
   ],
-  ...{ merchantName: "Corner Ltd", shopName: "Corner shop", supportUrl: "https://corner.example/help" },
-  ...{ isMerchantLive: true, mailReceiptsToCustomers: true, mailReceiptsToMerchant: true },
-  ...{ customerEmail: "ann@example.com", language: null },
+  merchantName: "Corner Ltd",
+  shopName: "Corner shop",
+  supportUrl: "https://corner.example/help",
+  isMerchantLive: true,
+  mailReceiptsToCustomers: true,
+  mailReceiptsToMerchant: true,
+  customerEmail: "ann@example.com",
+  language: null,
   stewards: [
     { userId: makeId("usr", "1".repeat(26)), email: "owner@example.com" },
     { userId: makeId("usr", "2".repeat(26)), email: "admin@example.com" },

@@ -8,7 +8,12 @@ import { RUNS } from "../../../support/property-runs.ts";
 it("subscriptions are every event type, every domain that has one, and *", () => {
   expect(SUBSCRIPTIONS).toEqual([
     ...EVENT_TYPES,
-    ...["invoice.*", "payment.*", "wallet.*", "team.*", "api_key.*", "webhook.*"],
+    "invoice.*",
+    "payment.*",
+    "wallet.*",
+    "team.*",
+    "api_key.*",
+    "webhook.*",
     "*",
   ]);
 });

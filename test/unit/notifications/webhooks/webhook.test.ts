@@ -15,13 +15,31 @@ import { RUNS } from "../../../support/property-runs.ts";
 const NOW_MS = 1_000 * DAY_MS;
 
 const secretOf = (n: number, expiresAtMs: number | null): WebhookSecret => ({
-  ...{ id: `whs_${n}`, webhookId: "whk_1", sealed: `v1.k.${n}`, preview: `whsec_${n}`, expiresAtMs, createdAtMs: n },
+  id: `whs_${n}`,
+  webhookId: "whk_1",
+  sealed: `v1.k.${n}`,
+  preview: `whsec_${n}`,
+  expiresAtMs,
+  createdAtMs: n,
 });
 
 const WEBHOOK: Webhook = {
-  ...{ id: "whk_1", merchantId: "mer_1", url: "https://hooks.example.com/", events: '["*"]', description: null },
-  ...{ isActive: true, retryCount: 9, timeoutMs: 15_000, failuresInRow: 25, failingSinceMs: 5, probeAtMs: 9 },
-  ...{ disabledReason: null, disabledAtMs: null, createdAtMs: 1, updatedAtMs: 1, secrets: [secretOf(1, null)] },
+  id: "whk_1",
+  merchantId: "mer_1",
+  url: "https://hooks.example.com/",
+  events: '["*"]',
+  description: null,
+  isActive: true,
+  retryCount: 9,
+  timeoutMs: 15_000,
+  failuresInRow: 25,
+  failingSinceMs: 5,
+  probeAtMs: 9,
+  disabledReason: null,
+  disabledAtMs: null,
+  createdAtMs: 1,
+  updatedAtMs: 1,
+  secrets: [secretOf(1, null)],
 };
 const OFF: Webhook = { ...WEBHOOK, isActive: false, disabledReason: "GONE", disabledAtMs: 7 };
 const WELL = { failuresInRow: 0, failingSinceMs: null, probeAtMs: null };

@@ -21,7 +21,8 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const challengeWith = (secretKey = SECRET_KEY, timeoutMs = 60_000): Challenge => ({
-  ...{ siteKey: "site", origin: service.origin },
+  siteKey: "site",
+  origin: service.origin,
   ask: (question) => askTurnstile({ fetch, origin: service.origin, secretKey, timeoutMs }, question),
 });
 const pass = async (token: string | undefined, over: { operation?: string; challenge?: Challenge } = {}) => {

@@ -41,8 +41,12 @@ const clash = (
 ) =>
   of.ids.map((id, n) =>
     db.insert(customers).values({
-      ...{ id: `cus_${id}`, merchantId: MERCHANT, email: of.emails[n] ?? "", emailKey: of.emails[n] ?? "" },
-      ...{ createdAtMs: 0, updatedAtMs: 0 },
+      id: `cus_${id}`,
+      merchantId: MERCHANT,
+      email: of.emails[n] ?? "",
+      emailKey: of.emails[n] ?? "",
+      createdAtMs: 0,
+      updatedAtMs: 0,
     }),
   );
 

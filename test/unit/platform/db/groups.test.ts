@@ -124,7 +124,8 @@ describe("a gatherer", () => {
   it("sends the next call while one hangs, and is idle only when none is under way", async () => {
     const sent: string[][] = [];
     const gatherer = new Gatherer<{ readonly name: string }, string>({
-      ...{ sleep, stalledMs: 1 },
+      sleep,
+      stalledMs: 1,
       choose: (waiting) => waiting,
       send: async (items) => {
         sent.push(items.map(({ name }) => name));
@@ -142,7 +143,8 @@ describe("a gatherer", () => {
   it("waits for callers who arrive over several turns, unless the last call was of one alone", async () => {
     const sent: string[][] = [];
     const gatherer = new Gatherer<{ readonly name: string }, string>({
-      ...{ sleep, stalledMs: 10_000 },
+      sleep,
+      stalledMs: 10_000,
       choose: (waiting) => waiting,
       send: async (items) => {
         sent.push(items.map(({ name }) => name));

@@ -119,7 +119,10 @@ const bring = () =>
   download(wrangler(), { bucket: "shop-exports", date: DATE, merchants: [], folder: join(root, "night") });
 const importInto = (lines: string[] = []) =>
   importMerchants(remoteTarget(wrangler(), "shop", "wrangler.shop.jsonc"), {
-    ...{ folder: join(root, "night"), merchants: [], skipAddresses: 1_000, progressFolder: join(root, "progress") },
+    folder: join(root, "night"),
+    merchants: [],
+    skipAddresses: 1_000,
+    progressFolder: join(root, "progress"),
     print: (line) => void lines.push(line),
   });
 
