@@ -1,11 +1,11 @@
 // `npm run drill`: a deployment with a thousand invoices, payments under way, its database put back to an earlier minute, and the import that brings back
 // what was lost. The exit status is 0 only if nothing is missing. With `-- --without <safeguard>` one safeguard is taken away, and the drill must say
 // what goes wrong. It leaves no process and no file.
-import { SAFEGUARDS, type Safeguard } from "../src/lib/safeguards.ts";
 import "./end-with-parent.ts";
 
 import { startChain } from "./drill/chain.ts";
 import { Play, type Sizes } from "./drill/play.ts";
+import { isSafeguard, SAFEGUARDS, type Safeguard } from "./drill/safeguards.ts";
 import { logEnd, openStage, type Stage } from "./drill/stage.ts";
 import { StartError } from "./settings.ts";
 
@@ -31,9 +31,9 @@ function say(line: string): void {
 function withoutOf(args: readonly string[]): Safeguard | undefined {
   const at = args.indexOf("--without");
   if (at === -1) return undefined;
-  const found = SAFEGUARDS.find((each) => each === args[at + 1]);
-  if (found === undefined) throw new StartError(`--without takes one of ${SAFEGUARDS.join(", ")}.`);
-  return found;
+  const name = args[at + 1];
+  if (isSafeguard(name)) return name;
+  throw new StartError(`--without takes one of ${Object.keys(SAFEGUARDS).join(", ")}.`);
 }
 
 async function drill(): Promise<boolean> {

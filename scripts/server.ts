@@ -27,6 +27,8 @@ export interface StartOptions {
   readonly seedMore?: (home: Home, demo: Demo) => Promise<void>;
   /** File for all output of the server; by default errors go to the terminal. */
   readonly logFile?: string;
+  /** The Worker's script, where it is not that of wrangler.toml. */
+  readonly main?: string | undefined;
 }
 
 /** Whether the server has ended, for code that waits for something else. */
@@ -44,7 +46,7 @@ export async function startServer(settings: Settings, options: StartOptions = {}
     const { demo, isNew } = prepareDemo(home, settings.baseUrl, Date.now());
     executeSqlFile(home, home.seedFile);
     await options.seedMore?.(home, demo);
-    return { demo, isNew, ...(await serve(home, settings, options.logFile)) };
+    return { demo, isNew, ...(await serve(home, settings, options)) };
   } catch (error) {
     home.release();
     throw error;
@@ -54,9 +56,9 @@ export async function startServer(settings: Settings, options: StartOptions = {}
 async function serve(
   home: Home,
   settings: Settings,
-  logFile: string | undefined,
+  { logFile, main }: StartOptions,
 ): Promise<Pick<Server, "ended" | "stop">> {
-  const child = spawnServer(home, settings, logFile);
+  const child = spawnServer(home, settings, { logFile, main });
   const life = { isOver: false, isEnding: false };
   const ended = new Promise<number | null>((resolve) => {
     child.once("close", (status) => {

@@ -54,7 +54,6 @@ export function readSettings(environment: Environment): Settings {
       WEBHOOK_SCHEDULE_SECONDS: webhookSchedule(environment),
       DEV_CONTROL: "",
       RESTORE_EPOCH: restoreEpoch(environment),
-      DRILL_WITHOUT: "",
       LOG_SAMPLE: logSample(environment),
       ...turnstile(environment),
       RATE_LIMIT_PER_MINUTE: String(

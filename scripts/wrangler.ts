@@ -163,7 +163,11 @@ export function executeSqlFile(home: Pick<Home, "state">, file: string): void {
  * Starts the Worker on 127.0.0.1. Variables go by the environment of the process and secrets by a file: a command line can be read by
  * every user of the machine. The --env-file also keeps a .dev.vars or .env in the working folder out.
  */
-export function spawnServer(home: Home, settings: Settings, logFile: string | undefined): ChildProcess {
+export function spawnServer(
+  home: Home,
+  settings: Settings,
+  { logFile, main }: { readonly logFile: string | undefined; readonly main: string | undefined },
+): ChildProcess {
   const configuration = writeDevelopmentConfiguration(settings.name);
   const output = logFile === undefined ? "inherit" : openSync(logFile, "a", 0o600);
   const server = spawn(
@@ -172,6 +176,7 @@ export function spawnServer(home: Home, settings: Settings, logFile: string | un
       ...PARENT_WATCH,
       WRANGLER,
       "dev",
+      ...(main === undefined ? [] : [main]),
       "--config",
       configuration,
       "--ip",

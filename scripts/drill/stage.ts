@@ -5,14 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { HDKey } from "@scure/bip32";
-import type { Safeguard } from "../../src/lib/safeguards.ts";
-
 import { findFreePort } from "../free-port.ts";
-import { apiKeyMacKeys } from "../home.ts";
+import { apiKeyMacKeys, type Home } from "../home.ts";
 import { DEMO_OWNER, insertSql, newKey, newMember, newMerchant, newTeam } from "../seed.ts";
 import { type Server, startServer } from "../server.ts";
 import { readSettings } from "../settings.ts";
 import { databaseFile, executeSqlFile } from "../wrangler.ts";
+import { type Safeguard, type Variant, writeVariant } from "./safeguards.ts";
 import { DrillShop } from "./shop.ts";
 
 /** An address of public test vectors. */
@@ -47,44 +46,19 @@ export interface Stage {
 
 export async function openStage(chainUrl: string, without: Safeguard | undefined): Promise<Stage> {
   const path = mkdtempSync(join(tmpdir(), "edgetill-drill-"));
-  const [state, copy, logFile] = [join(path, "state"), join(path, "copy.sqlite"), join(path, "server.log")];
-  const remove = () => rmSync(path, { recursive: true, force: true });
-  process.once("exit", remove);
-  const port = await findFreePort();
-  let server: Server | undefined;
-  let seeded: ReturnType<typeof seedRows> | undefined;
-  const start = async (epoch = "") => {
-    const settings = readSettings({
-      PORT: String(port),
-      EDGETILL_HOME: path,
-      EDGETILL_NAME: "drill",
-      RESTORE_EPOCH: epoch,
-      POLL_SECONDS: "1",
-      RATE_LIMIT_PER_MINUTE: "1000000",
-      CHAIN_SOURCES: JSON.stringify({ BTC: [{ kind: "core-rpc", url: chainUrl }] }),
-    });
-    const variables = { ...settings.variables, DRILL_WITHOUT: without ?? "" };
-    server = await startServer(
-      { ...settings, variables },
-      {
-        logFile,
-        // A restored database must not get again what was taken from it.
-        seedMore: async (home, demo) => {
-          if (seeded !== undefined) return;
-          seeded = seedRows(demo.merchantId, apiKeyMacKeys(home));
-          writeFileSync(join(path, "drill.sql"), seeded.sql, { mode: 0o600 });
-          executeSqlFile(home, join(path, "drill.sql"));
-        },
-      },
-    );
-  };
-  const stop = async () => server?.stop();
-  await start().catch((error: unknown) => {
-    remove();
+  const deployment = new Deployment(path, { chainUrl, port: await findFreePort(), without });
+  try {
+    await deployment.start();
+    return await stageOf(deployment);
+  } catch (error) {
+    await deployment.end();
     throw error;
-  });
-  if (server === undefined || seeded === undefined) throw new Error("the server was not started");
-  const { baseUrl, merchantId, secretKey } = server.demo;
+  }
+}
+
+async function stageOf(deployment: Deployment): Promise<Stage> {
+  const { demo, seeded } = deployment;
+  const { baseUrl, merchantId, secretKey } = demo;
   const own = new DrillShop({ name: "own addresses", baseUrl, merchantId, key: secretKey });
   const shared = new DrillShop({ name: "shared address", baseUrl, ...seeded.shared });
   await registerWallets(own, shared);
@@ -92,45 +66,134 @@ export async function openStage(chainUrl: string, without: Safeguard | undefined
   const shop = new DrillShop({ name: "revoked key", baseUrl, merchantId, key: seeded.revokedKey });
   return {
     baseUrl,
-    logFile,
+    logFile: deployment.logFile,
     own,
     shared,
     ownerEmail: DEMO_OWNER,
-    start,
     revoked: { shop, keyId, memberId, memberEmail: MEMBER },
-    stop: async () => {
-      await stop();
-    },
-    copyDatabase: async () => {
-      const database = new DatabaseSync(databaseFile({ state }), { readOnly: true, timeout: 5_000 });
-      await backup(database, copy);
-      database.close();
-    },
-    putBack: () => {
-      const file = databaseFile({ state });
-      for (const suffix of ["-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true });
-      copyFileSync(copy, file);
-    },
-    rows: (sql) => {
-      const database = new DatabaseSync(databaseFile({ state }), { readOnly: true, timeout: 5_000 });
-      try {
-        return database.prepare(sql).all();
-      } finally {
-        database.close();
-      }
-    },
-    end: async () => {
-      await stop();
-      process.removeListener("exit", remove);
-      remove();
-    },
+    start: (epoch) => deployment.start(epoch),
+    stop: () => deployment.stop(),
+    copyDatabase: () => deployment.copyDatabase(),
+    putBack: () => deployment.putBack(),
+    rows: (sql) => deployment.rows(sql),
+    end: () => deployment.end(),
   };
+}
+
+interface Setting {
+  readonly chainUrl: string;
+  readonly port: number;
+  readonly without: Safeguard | undefined;
+}
+
+/** The server and its folder, which is gone when the drill is. */
+class Deployment {
+  readonly logFile: string;
+  readonly #path: string;
+  readonly #setting: Setting;
+  readonly #variant: Variant | undefined;
+  readonly #remove: () => void;
+  #server: Server | undefined;
+  #seeded: Seeded | undefined;
+
+  constructor(path: string, setting: Setting) {
+    this.#path = path;
+    this.#setting = setting;
+    this.logFile = join(path, "server.log");
+    this.#variant = setting.without === undefined ? undefined : writeVariant(setting.without);
+    this.#remove = () => {
+      rmSync(path, { recursive: true, force: true });
+      this.#variant?.remove();
+    };
+    process.once("exit", this.#remove);
+  }
+
+  get demo(): Server["demo"] {
+    if (this.#server === undefined) throw new Error("the server was not started");
+    return this.#server.demo;
+  }
+
+  get seeded(): Seeded {
+    if (this.#seeded === undefined) throw new Error("nothing was seeded");
+    return this.#seeded;
+  }
+
+  async start(epoch = ""): Promise<void> {
+    const settings = readSettings({
+      PORT: String(this.#setting.port),
+      EDGETILL_HOME: this.#path,
+      EDGETILL_NAME: "drill",
+      RESTORE_EPOCH: epoch,
+      POLL_SECONDS: "1",
+      RATE_LIMIT_PER_MINUTE: "1000000",
+      CHAIN_SOURCES: JSON.stringify({ BTC: [{ kind: "core-rpc", url: this.#setting.chainUrl }] }),
+    });
+    this.#server = await startServer(settings, {
+      logFile: this.logFile,
+      main: this.#variant?.main,
+      seedMore: async (home, demo) => this.#seed(home, demo.merchantId),
+    });
+  }
+
+  /** Only once: a restored database must not get again what was taken from it. */
+  #seed(home: Home, merchantId: string): void {
+    if (this.#seeded !== undefined) return;
+    this.#seeded = seedRows(merchantId, apiKeyMacKeys(home));
+    const file = join(this.#path, "drill.sql");
+    writeFileSync(file, this.#seeded.sql, { mode: 0o600 });
+    executeSqlFile(home, file);
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.stop();
+  }
+
+  async copyDatabase(): Promise<void> {
+    const database = this.#open();
+    await backup(database, this.#copy);
+    database.close();
+  }
+
+  putBack(): void {
+    const file = databaseFile({ state: this.#state });
+    for (const suffix of ["-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true });
+    copyFileSync(this.#copy, file);
+  }
+
+  rows(sql: string): readonly Record<string, unknown>[] {
+    const database = this.#open();
+    try {
+      return database.prepare(sql).all();
+    } finally {
+      database.close();
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.stop();
+    process.removeListener("exit", this.#remove);
+    this.#remove();
+  }
+
+  get #state(): string {
+    return join(this.#path, "state");
+  }
+
+  get #copy(): string {
+    return join(this.#path, "copy.sqlite");
+  }
+
+  #open(): DatabaseSync {
+    return new DatabaseSync(databaseFile({ state: this.#state }), { readOnly: true, timeout: 5_000 });
+  }
 }
 
 /** The end of the server's log, for a drill that broke off. */
 export function logEnd({ logFile }: Pick<Stage, "logFile">): string {
   return readFileSync(logFile, "utf8").slice(-4_000);
 }
+
+type Seeded = ReturnType<typeof seedRows>;
 
 function seedRows(demoMerchantId: string, macKeys: Parameters<typeof newKey>[0]) {
   const nowMs = Date.now();

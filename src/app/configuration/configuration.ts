@@ -36,7 +36,6 @@ export interface Variables extends ChainSettings, KeySettings {
   readonly WEBHOOK_SCHEDULE_SECONDS: string | undefined;
   readonly DEV_CONTROL: string | undefined;
   readonly RESTORE_EPOCH?: string | undefined;
-  readonly DRILL_WITHOUT?: string | undefined;
   readonly TURNSTILE_SITE_KEY?: string | undefined;
   readonly TURNSTILE_SECRET_KEY?: string | undefined;
   readonly TURNSTILE_ORIGIN?: string | undefined;
@@ -48,7 +47,7 @@ export interface Variables extends ChainSettings, KeySettings {
 /** Variables that only development may have. */
 type DevelopmentVariables = Pick<
   Variables,
-  "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS" | "DEV_CONTROL" | "TURNSTILE_ORIGIN" | "DRILL_WITHOUT"
+  "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS" | "DEV_CONTROL" | "TURNSTILE_ORIGIN"
 >;
 
 export type FaultCode =
@@ -191,10 +190,10 @@ export function beforeSetUp(faults: readonly ConfigurationFault[]): readonly Con
 
 /**
  * Whether a development setting is on: one that lets users register endpoints inside the network, changes the retry schedule, or asks a program
- * beside the server, or one in place of Turnstile, or takes away a safeguard of restores.
+ * beside the server, or one in place of Turnstile.
  */
 export function hasDevelopmentSetting(of: DevelopmentVariables): boolean {
-  return [of.WEBHOOK_LOOPBACK, of.WEBHOOK_SCHEDULE_SECONDS, of.DEV_CONTROL, of.TURNSTILE_ORIGIN, of.DRILL_WITHOUT].some(
+  return [of.WEBHOOK_LOOPBACK, of.WEBHOOK_SCHEDULE_SECONDS, of.DEV_CONTROL, of.TURNSTILE_ORIGIN].some(
     (setting) => (setting ?? "").trim() !== "",
   );
 }

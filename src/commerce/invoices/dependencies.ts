@@ -3,7 +3,6 @@
 import { watchedNetworks } from "../../chains/sources/chain-sources.ts";
 import { newOperationId } from "../../lib/ids.ts";
 import { objectOf } from "../../lib/object-of.ts";
-import { isSafeguarded } from "../../lib/safeguards.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
@@ -65,7 +64,7 @@ export function invoiceDependencies(
       return asked;
     },
     isRestoring: () => isRestoring(env, sleep),
-    sequenceFloor: isSafeguarded(env.DRILL_WITHOUT, "sequence-skip") ? floorOf(env.RESTORE_EPOCH) : 0,
+    sequenceFloor: floorOf(env.RESTORE_EPOCH),
     wakeWatcher: (network) => {
       if (hasSource(network)) given.background?.(objectOf(env, env.NETWORK_WATCHER, network).wake());
     },

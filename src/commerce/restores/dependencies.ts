@@ -1,7 +1,6 @@
 // Dependencies of an import after a restore, built from the environment once per run.
 
 import { objectOf } from "../../lib/object-of.ts";
-import { isSafeguarded } from "../../lib/safeguards.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { DirectoryRpc } from "../../platform/directory/directory-entries.ts";
@@ -28,11 +27,9 @@ export function restoreDependencies(
 ): RunDependencies {
   const { db, sleep } = given;
   const deps = invoiceDependencies(env, given);
-  const lowersCursors = isSafeguarded(env.DRILL_WITHOUT, "cursor");
   return {
     ...deps,
     epoch,
-    lowersCursors,
     clock: () => Date.now(),
     directory: (kind): DirectoryRpc => objectOf(env, env.DIRECTORY, kind),
     read: async (phase, name, page) => {
@@ -50,6 +47,6 @@ export function restoreDependencies(
     apply: (restore, item) =>
       item.kind === "REVOCATION"
         ? replayRevocation(deps, { restore, name: item.name, kept: item.kept })
-        : recoverPlace({ ...deps, lowersCursors, restoredToMs: restore.fromMs }, item.shown),
+        : recoverPlace({ ...deps, restoredToMs: restore.fromMs }, item.shown),
   };
 }

@@ -36,8 +36,6 @@ export interface RecoverDependencies
   extends Omit<ChangeDependencies, "trail">,
     Pick<ActivationDependencies, "macKeys" | "hasSource" | "wakeWatcher"> {
   readonly restoredToMs: number;
-  /** Whether networks are read again from the restored minute on. */
-  readonly lowersCursors: boolean;
 }
 
 const MAX_TRIES = 5;
@@ -199,14 +197,14 @@ function recoverMethod(
 
 /** What a place needs besides its method: its amount, its wallet's counters, and its network, which is read from the restored minute on. */
 function placeStatements(deps: RecoverDependencies, { place, terms, wallet }: Lost): readonly Statement[] {
-  const { db, nowMs, restoredToMs, lowersCursors } = deps;
+  const { db, nowMs, restoredToMs } = deps;
   const { network, cryptocurrency } = wallet;
   const { address, addressIndex, amount, invoiceId, merchantId } = place;
-  const watch = deps.hasSource(network) ? [beginWatch(db, network, lowersCursors ? restoredToMs : nowMs)] : [];
-  const lowered = lowersCursors ? lowerCursors(db, restoredToMs, network) : [];
+  const watch = deps.hasSource(network) ? [beginWatch(db, network, restoredToMs)] : [];
+  const read = [...watch, ...lowerCursors(db, restoredToMs, network)];
   if (amount === null) {
     const index = addressIndex ?? 0;
-    return [...watch, ...lowered, noteAllocation(db, wallet.id, { index, nowMs })];
+    return [...read, noteAllocation(db, wallet.id, { index, nowMs })];
   }
   const { units, priceUnits, rank, heldUntilMs } = amount;
   const row = putAmount(db, {
@@ -225,7 +223,7 @@ function placeStatements(deps: RecoverDependencies, { place, terms, wallet }: Lo
     releasedAtMs: null,
   });
   const found = { address, network, cryptocurrency, units, sinceMs: restoredToMs };
-  return [...watch, ...lowered, row, forgetUnmatched(db, found)];
+  return [...read, row, forgetUnmatched(db, found)];
 }
 
 /** The method as it was shown; of an invoice that has it already, the same with the lost quote. */

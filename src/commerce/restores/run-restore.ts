@@ -6,7 +6,7 @@ import { logAlert, safeMessage } from "../../lib/log.ts";
 import { isoTime, SECOND_MS } from "../../lib/time.ts";
 import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
-import { batch, type Statement } from "../../platform/db/batch.ts";
+import { batch } from "../../platform/db/batch.ts";
 import { batchConflict } from "../../platform/db/conflict.ts";
 import { faultKind, withinLimit } from "../../platform/db/retry.ts";
 import type { DirectoryRpc, ObjectKind } from "../../platform/directory/directory-entries.ts";
@@ -83,9 +83,12 @@ async function begin(deps: RunDependencies): Promise<Restore> {
   const row = { epoch: number, restoredToMs, operationId, phase: "REVOCATIONS", atName: "", beganAtMs: nowMs } as const;
   const [id, after] = [derivedId("aud", operationId), { restoredTo: isoTime(restoredToMs) }];
   const entry = { id, merchantId: null, action: "deployment.restored", target: String(number), after } as const;
-  const lowered: readonly Statement[] = deps.lowersCursors ? lowerCursors(db, restoredToMs) : [];
   try {
-    await batch(db, [insertRestore(db, row), insertAudit(db, SYSTEM_TRAIL, entry, nowMs), ...lowered]);
+    await batch(db, [
+      insertRestore(db, row),
+      insertAudit(db, SYSTEM_TRAIL, entry, nowMs),
+      ...lowerCursors(db, restoredToMs),
+    ]);
   } catch (error) {
     if (batchConflict(error) === undefined) throw error;
   }

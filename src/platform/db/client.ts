@@ -5,7 +5,6 @@
 import { drizzle } from "drizzle-orm/d1";
 import { chunksOf } from "../../lib/chunks.ts";
 import { objectOf, standInOf } from "../../lib/object-of.ts";
-import { isSafeguarded } from "../../lib/safeguards.ts";
 
 import type { Revocation, RevocationsRpc } from "../revocations/revocation.ts";
 import { type Meter, oneByOne } from "./meter.ts";
@@ -47,7 +46,7 @@ const MESSAGES_A_CALL = 100;
 
 export function openWakingDb(
   d1: D1Database,
-  env: Pick<Env, "WEBHOOK_QUEUE" | "CHECKOUT_ROOM" | "MERCHANT_OBJECT" | "LOCATION_HINT" | "DRILL_WITHOUT">,
+  env: Pick<Env, "WEBHOOK_QUEUE" | "CHECKOUT_ROOM" | "MERCHANT_OBJECT" | "LOCATION_HINT">,
   background: (work: Promise<unknown>) => void,
   meter?: Meter,
 ): Db {
@@ -157,10 +156,9 @@ export async function keepCopies(statements: readonly object[], { keep }: Listen
 
 /** One call of the object of each merchant or user. */
 async function keepRevocations(
-  env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT" | "DRILL_WITHOUT">,
+  env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT">,
   revocations: readonly Revocation[],
 ): Promise<void> {
-  if (!isSafeguarded(env.DRILL_WITHOUT, "revocations")) return;
   const byOwner = Map.groupBy(revocations, ({ owner }) => owner);
   const nowMs = Date.now();
   await Promise.all(

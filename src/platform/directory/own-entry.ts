@@ -4,7 +4,6 @@
 import type { LocationHint } from "../../lib/object-of.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
-import { isSafeguarded } from "../../lib/safeguards.ts";
 
 import type { DirectoryRpc, ObjectKind } from "./directory-entries.ts";
 
@@ -18,7 +17,6 @@ export interface Listed {
 export interface WithDirectory {
   readonly DIRECTORY: { getByName(name: string, options?: { readonly locationHint?: LocationHint }): DirectoryRpc };
   readonly LOCATION_HINT: string;
-  readonly DRILL_WITHOUT: string;
 }
 
 export class OwnEntry {
@@ -33,7 +31,7 @@ export class OwnEntry {
     this.#enter = async () => {
       const atMs = nowMs();
       const directory: DirectoryRpc = objectOf(env, env.DIRECTORY, kind);
-      if (isSafeguarded(env.DRILL_WITHOUT, "directory")) await directory.enter(name, atMs);
+      await directory.enter(name, atMs);
       // Calls that came at once may all be here.
       if (!this.#isMade) this.#sql.exec("INSERT INTO own_entry (made_at_ms) VALUES (?)", atMs);
       this.#isMade = true;

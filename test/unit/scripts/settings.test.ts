@@ -24,7 +24,6 @@ describe("the settings of npm start", () => {
         WEBHOOK_SCHEDULE_SECONDS: "",
         DEV_CONTROL: "",
         RESTORE_EPOCH: "",
-        DRILL_WITHOUT: "",
         LOG_SAMPLE: "0",
         TURNSTILE_SITE_KEY: "",
         TURNSTILE_SECRET_KEY: "",

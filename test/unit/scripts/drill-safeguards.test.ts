@@ -1,0 +1,36 @@
+// What the drill takes away is still there to be taken: each edit names a line of today's sources.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseAst } from "vitest/node";
+import { type Edit, edited, isSafeguard, SAFEGUARDS } from "../../../scripts/drill/safeguards.ts";
+
+const EDIT: Edit = { file: "a.ts", from: "guard();", to: "" };
+
+describe("a safeguard of the drill", () => {
+  it.each(Object.entries(SAFEGUARDS))(
+    "%s: its lines are in the sources once, and what is left is a program",
+    (_, edits) => {
+      const texts = new Map<string, string>();
+      for (const edit of edits) {
+        const text = texts.get(edit.file) ?? readFileSync(join("src", edit.file), "utf8");
+        texts.set(edit.file, edited(text, edit));
+      }
+      for (const [file, text] of texts) {
+        expect(text).not.toBe(readFileSync(join("src", file), "utf8"));
+        expect(() => parseAst(text, { lang: "ts" })).not.toThrow();
+      }
+    },
+  );
+
+  it("that has moved is noticed, and so is one that is there twice", () => {
+    expect(edited("a(); guard(); b();", EDIT)).toBe("a();  b();");
+    expect(() => edited("a(); b();", EDIT)).toThrow("a.ts does not say once: guard();");
+    expect(() => edited("guard(); guard();", EDIT)).toThrow("a.ts does not say once: guard();");
+  });
+
+  it("has one of the names that the command takes", () => {
+    expect(Object.keys(SAFEGUARDS).every(isSafeguard)).toBe(true);
+    expect([undefined, "", "toString", "cursors"].some(isSafeguard)).toBe(false);
+  });
+});
