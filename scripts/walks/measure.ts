@@ -1,0 +1,37 @@
+// What a walk is measured by, and how much of it there may be.
+import type { Trace } from "./trace.ts";
+
+export interface WalkBound {
+  readonly files: number;
+  readonly folders: number;
+}
+
+/** What was reached. Whoever makes a walk shorter lowers its bound. */
+export const WALK_BOUNDS = {
+  create: { files: 130, folders: 39 },
+  payment: { files: 136, folders: 34 },
+} as const satisfies Readonly<Record<string, WalkBound>>;
+
+const ROOT = "src/";
+
+/** The files, below src, in the order of their first function. */
+export function filesIn(trace: Trace): readonly string[] {
+  return [...new Set(trace.map(({ file }) => file.slice(ROOT.length)))];
+}
+
+/** How many of the files are in each folder, by the folders' names. */
+export function foldersIn(trace: Trace): ReadonlyMap<string, number> {
+  const folderOf = (file: string) => file.slice(0, file.lastIndexOf("/"));
+  const held = Map.groupBy(filesIn(trace), folderOf);
+  return new Map(
+    [...held].map(([folder, files]) => [folder, files.length] as const).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}
+
+/** Where a walk is longer than it may be; empty when it is not. */
+export function beyondBound(name: string, { files, folders }: WalkBound, bound: WalkBound): readonly string[] {
+  return [
+    ...(files > bound.files ? [`${name} visits ${files} files, more than ${bound.files}`] : []),
+    ...(folders > bound.folders ? [`${name} visits ${folders} folders, more than ${bound.folders}`] : []),
+  ];
+}
