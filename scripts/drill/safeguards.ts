@@ -19,14 +19,14 @@ export const SAFEGUARDS = {
   directory: [{ file: "platform/directory/own-entry.ts", from: "await directory.enter(name, atMs);", to: "" }],
   /** What is revoked is also kept outside of the database. */
   revocations: [
-    { file: "platform/db/client.ts", from: "if (revocations.length > 0) await keep?.(revocations);", to: "void keep;" },
+    { file: "platform/db/batch.ts", from: "if (revocations.length > 0) await keep?.(revocations);", to: "void keep;" },
   ],
   /** Nobody is answered before the import has repeated what was revoked. */
   "epoch-gate": [
     {
       file: "platform/deployment/read-deployment.ts",
       from: 'if (number <= (ended.get(database) ?? 0)) return ok("OPEN");',
-      to: 'if (number > 0) return ok("OPEN");',
+      to: 'return ok("OPEN");',
     },
   ],
   /** Events of the restored deployment do not repeat numbers of the lost time. */

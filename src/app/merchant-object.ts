@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { newUlid } from "../lib/ids.ts";
+import { unattended } from "../lib/log.ts";
 import { HOUR_MS, SECOND_MS } from "../lib/time.ts";
 import { OwnEntry } from "../platform/directory/own-entry.ts";
 import type { HandedBack, HandedOver, MerchantObjectRpc } from "../platform/http/handed-over.ts";
@@ -43,7 +44,7 @@ export class MerchantObject extends DurableObject<Env> implements MerchantObject
     this.#requests = new MerchantRequests({
       env,
       merchantId: name,
-      background: (work) => ctx.waitUntil(work.catch(() => undefined)),
+      background: (work) => ctx.waitUntil(unattended(work)),
       keys: {
         reserve: async (hash, print, nowMs) => this.#reserve(hash, print, nowMs, incarnation),
         takeOver: async (hash, operationId, nowMs) =>

@@ -2,7 +2,7 @@
 import { lazily } from "../lib/lazily.ts";
 import { err } from "../lib/result.ts";
 import { requestSleep, type Sleep } from "../lib/sleep.ts";
-import { type Db, openWakingDb, withGroup } from "../platform/db/client.ts";
+import { type Db, openDb, openWakingDb } from "../platform/db/client.ts";
 import { databaseOf } from "../platform/db/databases.ts";
 import { Groups } from "../platform/db/groups.ts";
 import { Meter } from "../platform/db/meter.ts";
@@ -117,7 +117,7 @@ export class MerchantRequests {
         merchantId,
         keys: this.#keys,
         countedCallers: this.#countedCallers,
-        storage: { db: withGroup(db, groups.request(isPublic, meter), meter), sleep },
+        storage: { db: openDb(db.$client, db.listeners, groups.request(isPublic, meter), meter), sleep },
       },
     };
     const answered = await handle(incoming, handed);

@@ -29,6 +29,11 @@ export function logAlert(alert: string, facts: LogFacts = {}): void {
   log("error", { alert, ...facts });
 }
 
+/** Work that nobody waits for: it may be lost, but its failure is in the log. Does not reject. */
+export function unattended(work: Promise<unknown>): Promise<unknown> {
+  return work.catch((error: unknown) => log("warn", { work: "background", ...safeError(error) }));
+}
+
 /** The message of the innermost cause; for a failed query that is the database's own message. */
 export function safeMessage(error: unknown): string {
   const root = rootOf(error);

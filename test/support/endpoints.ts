@@ -7,7 +7,7 @@ import { HEALTHY } from "../../src/notifications/webhooks/retry-schedule.ts";
 import { secretKeyPreview, webhookSecret } from "../../src/notifications/webhooks/secret.ts";
 import { insertWebhook } from "../../src/notifications/webhooks/store.ts";
 import { secretContext, type Webhook } from "../../src/notifications/webhooks/webhook.ts";
-import { batch } from "../../src/platform/db/batch.ts";
+import { batch, commit } from "../../src/platform/db/batch.ts";
 import type { Db } from "../../src/platform/db/client.ts";
 import { recordOutbox } from "../../src/platform/events/store.ts";
 
@@ -74,6 +74,6 @@ export async function recordNews(
     } as const;
   });
   const [first, ...others] = recordOutbox(db, rows);
-  if (first !== undefined) await batch(db, [first, ...others]);
+  if (first !== undefined) await commit(db, [first, ...others]);
   return ids;
 }

@@ -19,6 +19,27 @@ const BOOK =
 it.each([
   ["sends a batch", /\.batch\(/, ["platform/db/batch.ts"]],
   ["names a private member of drizzle", /\b_prepare\b|\bBatchItem\b/, []],
+  [
+    "commits a batch outside of the loop of a change (architecture.md says why)",
+    /\bcommit(Batch|Change)\(/,
+    [
+      "platform/db/commit-batch.ts",
+      "platform/changes/change.ts",
+      "platform/changes/commit-change.ts",
+      "accounts/identities/begin-attempt.ts",
+      "accounts/passkeys/begin-passkey.ts",
+      "accounts/email-codes/send-code.ts",
+      "accounts/passkeys/verify-passkey.ts",
+      "accounts/invitations/send-waiting.ts",
+      "notifications/deliveries/disable-endpoint.ts",
+      "commerce/invoices/change-invoice.ts",
+      "detection/matching/record-observations.ts",
+      "commerce/restores/recover-place.ts",
+      "commerce/restores/replay-revocation.ts",
+    ],
+  ],
+  // What a statement means to others is a value of a type, so that the compiler sees who forgets it.
+  ["hangs something on an object of another", /\bSymbol\(|Object\.create\(/, []],
   ["opens a Durable Object", /\.(getByName|idFromName|idFromString|newUniqueId)\(/, ["lib/object-of.ts"]],
   // Every answer is `no-store` but of these: the API reference, public images, public keys, and a product's form in the browser that asked for it.
   [

@@ -7,7 +7,7 @@ import { parseJson } from "../../lib/typed-json.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { type CommitDependencies, change, currentRow } from "../../platform/changes/change.ts";
-import type { Statement } from "../../platform/db/batch.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import { recordEvent } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -96,7 +96,7 @@ export function changeStatements(
   { key, seat }: KeyAndSeat,
   { columns, entry, event }: KeyChange,
   operationId: string,
-): { readonly changed: ApiKeyRow; readonly statements: readonly Statement[] } {
+): { readonly changed: ApiKeyRow; readonly statements: readonly Write[] } {
   const changed = { ...key, ...columns };
   const audit = { id: derivedId("aud", operationId), merchantId: key.merchantId, target: key.id, ...entry };
   const statements = [

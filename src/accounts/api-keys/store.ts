@@ -2,12 +2,13 @@ import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { MerchantId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { Position } from "../../lib/pagination.ts";
-import { type Db, withRevocations } from "../../platform/db/client.ts";
+import type { Db } from "../../platform/db/client.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { revokedColumns } from "../../platform/db/revoked-columns.ts";
 import { apiKeys } from "../../platform/db/schema/api-keys.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
+import { withRevocations } from "../../platform/db/statement.ts";
 import type { ApiKeyRow } from "../auth/store.ts";
 
 const insertRow = preparedInsert(apiKeys);

@@ -3,9 +3,10 @@
 import { macsOfText } from "../../lib/keyring.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
-import { batch, type Statement } from "../../platform/db/batch.ts";
+import { batch } from "../../platform/db/batch.ts";
 import { batchConflict } from "../../platform/db/conflict.ts";
 import { executeOnce, readRow, readWithRetry } from "../../platform/db/retry.ts";
+import type { Statement } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { readRetiredPeppers } from "../../platform/keys/read-retired-peppers.ts";
 import type { UserPrincipal } from "../auth/principal.ts";

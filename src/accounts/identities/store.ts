@@ -1,9 +1,10 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { UserId } from "../../lib/ids.ts";
-import { type Db, withRevocations } from "../../platform/db/client.ts";
+import type { Db } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { identities, singleUseTokens } from "../../platform/db/schema/users.ts";
+import { withRevocations } from "../../platform/db/statement.ts";
 import type { IdentityKey, ProvedIdentity } from "./identity.ts";
 
 export type IdentityRow = typeof identities.$inferSelect;

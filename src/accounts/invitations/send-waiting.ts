@@ -2,6 +2,7 @@
 // new token with its mail, and its seven days start then. Each run is limited, and may overlap with another or be skipped.
 
 import { sha256Hex } from "../../lib/bytes.ts";
+import { commit } from "../../platform/db/batch.ts";
 import { commitBatch } from "../../platform/db/commit-batch.ts";
 import type { Left } from "../../platform/jobs/left.ts";
 import { INVITATION_LIFETIME_MS, type Invitation, invitationStatus } from "./invitation.ts";
@@ -40,13 +41,13 @@ async function mailOne(
   const { merchantId, invitedBy: userId, emailKey } = invitation;
   const mail = { merchantId, userId, emailKey, nowMs };
   if (!invitation.isMerchantLive || invitationStatus(invitation, nowMs) !== "pending") {
-    await updateInvitation(db, invitation, { mailDueAtMs: null }, nowMs);
+    await commit(db, [updateInvitation(db, invitation, { mailDueAtMs: null }, nowMs)]);
     return;
   }
   const [room] = await selectMailRoom(db, mail);
   const later = room === undefined ? null : postponed(room);
   if (later !== null) {
-    await updateInvitation(db, invitation, later, nowMs);
+    await commit(db, [updateInvitation(db, invitation, later, nowMs)]);
     return;
   }
   const token = deps.newToken();

@@ -3,7 +3,7 @@ import type { MemberId, MerchantId, UserId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { DAY_MS } from "../../lib/time.ts";
-import { type Db, withRevocations } from "../../platform/db/client.ts";
+import type { Db } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
 import { jsonObject, rowDecoder } from "../../platform/db/json-rows.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
@@ -13,6 +13,7 @@ import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { members, teams } from "../../platform/db/schema/teams.ts";
 import { webhooks } from "../../platform/db/schema/webhooks.ts";
+import { withRevocations } from "../../platform/db/statement.ts";
 import type { Role } from "../roles/roles.ts";
 
 export type MerchantRow = typeof merchants.$inferSelect;

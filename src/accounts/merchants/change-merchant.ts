@@ -5,7 +5,7 @@ import { ok, type Result } from "../../lib/result.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { type CommitDependencies, change } from "../../platform/changes/change.ts";
-import type { Statement } from "../../platform/db/batch.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import {
   assertMerchantAsRead,
@@ -21,7 +21,7 @@ export interface MerchantChange {
   readonly columns: Partial<MerchantRow>;
   readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
   /** Further changes in the same batch. */
-  readonly statements?: readonly Statement[];
+  readonly statements?: readonly Write[];
   readonly afterwards?: (() => Promise<void>) | undefined;
 }
 

@@ -1,8 +1,9 @@
 import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import type { UserId } from "../../lib/ids.ts";
-import { type Db, withRevocations } from "../../platform/db/client.ts";
+import type { Db } from "../../platform/db/client.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { users } from "../../platform/db/schema/users.ts";
+import { withRevocations } from "../../platform/db/statement.ts";
 
 const columns = { id: users.id, email: users.email, name: users.name, sinceMs: users.operatorSinceMs };
 

@@ -1,11 +1,12 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { UserId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
-import { type Db, withRevocations } from "../../platform/db/client.ts";
+import type { Db } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { passkeys, singleUseTokens } from "../../platform/db/schema/users.ts";
+import { withRevocations } from "../../platform/db/statement.ts";
 
 export type PasskeyRow = typeof passkeys.$inferSelect;
 export type ChallengeRow = typeof singleUseTokens.$inferSelect;

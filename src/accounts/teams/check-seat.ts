@@ -3,9 +3,9 @@
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { type CurrentRow, currentRow } from "../../platform/changes/change.ts";
-import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readRow } from "../../platform/db/retry.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type Seat, selectSeat } from "../merchant-records/store.ts";
 import type { Permission } from "../roles/permissions.ts";
@@ -66,6 +66,6 @@ export async function currentRowAndSeat<Row>(
 }
 
 /** Aborts the batch unless the seat is as it was read. */
-export function seatHeld(deps: { readonly db: Db }, seat: Seat | undefined): readonly Statement[] {
+export function seatHeld(deps: { readonly db: Db }, seat: Seat | undefined): readonly Write[] {
   return seat === undefined ? [] : [assertSeat(deps.db, { ...seat, id: seat.memberId })];
 }

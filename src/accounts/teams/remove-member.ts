@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { AuditAction } from "../../platform/column-values.ts";
-import type { Statement } from "../../platform/db/batch.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { changeTeam, memberAudit, readActors, type TeamDependencies, teamEvent } from "./change-team.ts";
 import { type Member, memberBodyOf, type Seat } from "./member.ts";
@@ -38,7 +38,7 @@ export async function leaveTeam(deps: TeamDependencies, seat: Seat): Promise<Res
 function removalStatements(
   deps: TeamDependencies,
   of: { readonly operationId: string; readonly member: Member; readonly action: AuditAction },
-): readonly Statement[] {
+): readonly Write[] {
   const { operationId, member, action } = of;
   return [
     assertSeat(deps.db, member),

@@ -1,9 +1,10 @@
 import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { UserId } from "../../lib/ids.ts";
 import type { KeyedMac } from "../../lib/keyring.ts";
-import { type Db, withRevocations } from "../../platform/db/client.ts";
+import type { Db } from "../../platform/db/client.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { backupCodes, users } from "../../platform/db/schema/users.ts";
+import { withRevocations } from "../../platform/db/statement.ts";
 
 /** A user's authenticator app, also one whose enrolment is not complete. */
 export function selectTotp(db: Db, userId: UserId) {

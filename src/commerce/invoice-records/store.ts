@@ -1,16 +1,16 @@
 import { and, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
 import type { InvoiceId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
-import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { jsonMembers, jsonObject, rowDecoder, rowsDecoder } from "../../platform/db/json-rows.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
-import { prepared, preparedInsert, preparedLookup } from "../../platform/db/prepared-statement.ts";
+import { prepared, preparedForEach, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { receipts } from "../../platform/db/schema/checkouts.ts";
 import { customers } from "../../platform/db/schema/customers.ts";
 import { invoices, paymentMethods, timelineItems } from "../../platform/db/schema/invoices.ts";
 import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
 import { products } from "../../platform/db/schema/products.ts";
+import type { Statement } from "../../platform/db/statement.ts";
 import { decodePayments, paymentJson } from "../payments/store.ts";
 import { searchTerms } from "../search-index/search-term.ts";
 import { foundInvoices, rewordedColumns, rewordInvoice, stillIndexed } from "../search-index/store.ts";
@@ -152,7 +152,7 @@ const found = (merchantId: string, text: string): SQL =>
 /**
  * What a create names, always as one row: the customer with the email, the product, deleted or not, and the invoice with the external id.
  */
-export const selectNamed = preparedLookup(
+export const selectNamed = preparedForEach(
   (
     merchantId: string,
     named: {

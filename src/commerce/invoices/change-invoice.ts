@@ -8,12 +8,12 @@ import { insertAudit } from "../../platform/audit/store.ts";
 import { type CommitDependencies, change } from "../../platform/changes/change.ts";
 import { commitChange } from "../../platform/changes/commit-change.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
-import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { Committed } from "../../platform/db/commit-batch.ts";
 import type { BatchConflict } from "../../platform/db/conflict.ts";
 import { joinStatements } from "../../platform/db/joined-statements.ts";
 import { readRow } from "../../platform/db/retry.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { nextSequence } from "../../platform/restores/restore-epoch.ts";
@@ -58,9 +58,9 @@ export interface Change {
   readonly events: readonly [ChangeEvent, ...ChangeEvent[]];
   readonly audit: Pick<AuditEntry, "action" | "before" | "after">;
   /** Assertions about rows that the change depends on but does not write; they go first. */
-  readonly asserts?: readonly Statement[];
+  readonly asserts?: readonly Write[];
   /** Writes to other tables: amounts, wallets' counters, customers. */
-  readonly statements?: readonly Statement[];
+  readonly statements?: readonly Write[];
 }
 
 export interface ChangeEvent {
@@ -78,7 +78,7 @@ export function buildChange(
   file: InvoiceFile,
   change: Change,
   operationId: string,
-): { readonly file: InvoiceFile; readonly statements: readonly Statement[] } {
+): { readonly file: InvoiceFile; readonly statements: readonly Write[] } {
   const moves = change.moves ?? [];
   const items = moves.map(
     (status, n): TimelineItem => ({
@@ -129,11 +129,7 @@ function knownFirst(stored: readonly Payment[], changed: readonly Payment[]): re
 }
 
 /** One statement for each wallet: adds to the merchant's proof for the address or key what changed payments prove beyond their former state. */
-function proofStatements(
-  db: Db,
-  { methods, payments }: InvoiceFile,
-  changed: readonly Payment[],
-): readonly Statement[] {
+function proofStatements(db: Db, { methods, payments }: InvoiceFile, changed: readonly Payment[]): readonly Write[] {
   const proofs = changed.flatMap((after) => {
     const before = payments.find(({ id }) => id === after.id);
     const { toAddress: address, merchantId } = after;
@@ -215,7 +211,7 @@ function recordChange(
   after: InvoiceFile,
   change: Change,
   operationId: string,
-): readonly Statement[] {
+): readonly Write[] {
   const body = invoiceBodyOf(after, deps.body);
   const firstSequence = nextSequence(before.invoice.eventSequence, deps.sequenceFloor);
   const [first, ...more] = change.events.map(({ method, paymentId, ...event }) => {

@@ -2,8 +2,8 @@
 import { derivedId } from "../../lib/ids.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
-import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import { type Customer, customerEntry, isSameCustomer } from "../customers/customer.ts";
 import { assertCustomerLive, insertCustomer, updateCustomer } from "../customers/store.ts";
 
@@ -16,7 +16,7 @@ export function recordCustomer(
     readonly after: Customer | undefined;
     readonly operationId: string;
   },
-): readonly Statement[] {
+): readonly Write[] {
   const { before, after, operationId } = of;
   if (after === undefined) return [];
   const entry = customerEntry(derivedId("aud", operationId, 1), { before, after });

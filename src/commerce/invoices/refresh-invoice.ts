@@ -3,8 +3,9 @@
 import { isSamePair } from "../../chains/registry/pair.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
-import { batch, type Statement } from "../../platform/db/batch.ts";
+import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import {
   type Invoice,
@@ -102,7 +103,7 @@ interface Requote {
 async function requote(deps: RefreshDependencies, file: InvoiceFile): Promise<Requote> {
   const methods: PaymentMethod[] = [];
   const exhausted: PaymentMethod[] = [];
-  const statements: Statement[] = [];
+  const statements: Write[] = [];
   const isUsed = usedBy(file.payments);
   for (const renewal of await quotesOf(deps, file)) {
     const { method, quote } = renewal;

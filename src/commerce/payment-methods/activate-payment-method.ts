@@ -5,8 +5,8 @@ import { pairKey } from "../../chains/registry/pair.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { RateTable } from "../../rates/quote.ts";
 import type { AmountPlace } from "../amounts/amount-place.ts";
@@ -69,7 +69,7 @@ export interface ActivationRequest {
 
 export interface Activation {
   readonly method: PaymentMethod;
-  readonly statements: readonly Statement[];
+  readonly statements: readonly Write[];
 }
 
 /** Refuses with the failure that `POST payment-methods` returns; when an invoice is created, its code becomes the method's reason. */
@@ -179,6 +179,6 @@ async function withAmount(
   });
 }
 
-function watching(deps: ActivationDependencies, network: string): readonly Statement[] {
+function watching(deps: ActivationDependencies, network: string): readonly Write[] {
   return deps.hasSource(network) ? [beginWatch(deps.db, network, deps.nowMs)] : [];
 }

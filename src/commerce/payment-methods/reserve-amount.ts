@@ -5,8 +5,8 @@ import { pairKey, pairOf } from "../../chains/registry/pair.ts";
 import { derivedId, type WalletId } from "../../lib/ids.ts";
 import { formatUnits } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { AmountPlace } from "../amounts/amount-place.ts";
 import type { AmountAnswer, AmountRequest, GivenAmount } from "../amounts/amount-request.ts";
 import type { AmountRefusal } from "../amounts/holding.ts";
@@ -38,7 +38,7 @@ export interface ReservedAmount {
   readonly units: bigint;
   /** The amount must not be asked for after this time. */
   readonly heldUntilMs: number;
-  readonly statements: readonly Statement[];
+  readonly statements: readonly Write[];
 }
 
 /** The amount to ask for at this price, and the statements that write it. */
@@ -64,7 +64,7 @@ function statementsOf(
   { db, nowMs }: AmountDependencies,
   { invoice, walletId, at, priceUnits }: WantedAmount,
   { units, rank, heldUntilMs, lowSince }: GivenAmount,
-): readonly Statement[] {
+): readonly Write[] {
   const { id: invoiceId, merchantId, expiresAtMs: openUntilMs } = invoice;
   const row = putAmount(db, {
     ...at,

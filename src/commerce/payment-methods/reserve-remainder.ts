@@ -2,8 +2,8 @@
 // (decisions 5). The old amount stays reserved.
 
 import type { InvoiceStatus } from "../../platform/column-values.ts";
-import type { Statement } from "../../platform/db/batch.ts";
 import { faultKind } from "../../platform/db/retry.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { InvoiceFile, PaymentMethod } from "../invoice-records/invoice.ts";
 import { putMethod } from "../invoice-records/store.ts";
 import { selectSharing } from "../ranks/store.ts";
@@ -16,7 +16,7 @@ import { lacksRest, restUnits } from "./rest.ts";
 
 export interface Remainders {
   readonly methods: readonly PaymentMethod[];
-  readonly statements: readonly Statement[];
+  readonly statements: readonly Write[];
 }
 
 /** The invoice's state after the change that reserves the remainders. */
@@ -37,7 +37,7 @@ export async function reserveRemainders(
   );
   const isUsed = usedBy(payments);
   const changed: PaymentMethod[] = [];
-  const statements: Statement[] = [];
+  const statements: Write[] = [];
   for (const method of direct) {
     const due = mayBeAdded(after.status) ? restUnits(method, invoice, after.receivedMicros) : null;
     const reserved = due === null ? undefined : await reserve(deps, invoice, method, due);

@@ -3,7 +3,7 @@ import { imageName } from "../../accounts/images/image.ts";
 import { assertImage, insertImage } from "../../accounts/images/store.ts";
 import type { MerchantId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { Statement } from "../../platform/db/batch.ts";
+import type { Statement } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { ProductDependencies } from "./change-product.ts";
 import { fetchImage } from "./fetch-image.ts";

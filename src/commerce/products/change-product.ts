@@ -6,7 +6,7 @@ import { ok, type Result } from "../../lib/result.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { type CommitDependencies, change } from "../../platform/changes/change.ts";
-import type { Statement } from "../../platform/db/batch.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Resolution } from "../../platform/resolver/host-resolver-client.ts";
 import type { FetchImage } from "./fetch-image.ts";
@@ -25,7 +25,7 @@ export interface ProductDependencies extends CommitDependencies {
 export interface ProductChange {
   readonly columns: Partial<Product>;
   readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
-  readonly statements?: readonly Statement[];
+  readonly statements?: readonly Write[];
 }
 
 export interface ProductChangeOf extends Acting {

@@ -5,8 +5,9 @@ import { pairKey } from "../../chains/registry/pair.ts";
 import type { InvoiceId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
-import { readFurther, type Statement } from "../../platform/db/batch.ts";
+import { readFurther } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { PaymentMethod } from "../invoice-records/invoice.ts";
 import type { MacKeys } from "../wallet-records/row-mac.ts";
 import type { Wallet } from "../wallet-records/wallet.ts";
@@ -58,9 +59,9 @@ export function withinPublicLimit(
   }: {
     readonly method: PaymentMethod;
     readonly callers: readonly CallerNetwork[];
-    readonly statements: readonly Statement[];
+    readonly statements: readonly Write[];
   },
-): readonly Statement[] {
+): readonly Write[] {
   if (method.addressIndex === null) return statements;
   const { merchantId, invoiceId } = method;
   const of = { merchantId, invoiceId, kind: "ADDRESS", pair: pairKey(method) } as const;

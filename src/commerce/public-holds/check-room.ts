@@ -4,8 +4,9 @@ import { assertServerRoom, type MerchantRow } from "../../accounts/merchant-reco
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { InvoiceOrigin } from "../../platform/column-values.ts";
-import { readFurther, type Statement } from "../../platform/db/batch.ts";
+import { readFurther } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Statement } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Invoice } from "../invoice-records/invoice.ts";
 import { isPublicOrigin } from "../invoice-records/invoice.ts";

@@ -4,13 +4,13 @@ import { and, eq, sql } from "drizzle-orm";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { parseJson } from "../../lib/typed-json.ts";
-import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { prepared, preparedForEach, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { paymentMethods } from "../../platform/db/schema/invoices.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { publicHolds } from "../../platform/db/schema/public-holds.ts";
+import type { Statement } from "../../platform/db/statement.ts";
 import type { PaymentMethod } from "../invoice-records/invoice.ts";
 
 export type HoldKind = "INVOICE" | "ADDRESS";

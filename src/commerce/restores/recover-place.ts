@@ -7,8 +7,9 @@ import { parseJson, printJson } from "../../lib/typed-json.ts";
 import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { commitChange } from "../../platform/changes/commit-change.ts";
-import { batch, type Statement } from "../../platform/db/batch.ts";
+import { batch } from "../../platform/db/batch.ts";
 import { isConflictOn } from "../../platform/db/conflict.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import { nextSequence } from "../../platform/restores/restore-epoch.ts";
 import { putAmount } from "../amounts/store.ts";
 import { beginWatch } from "../cursors/store.ts";
@@ -115,7 +116,7 @@ function recoverInvoice(
   deps: RecoverDependencies,
   lost: Lost,
   named: Pick<Invoice, "externalId" | "customerId">,
-): readonly [string, readonly Statement[]] {
+): readonly [string, readonly Write[]] {
   const { terms, place } = lost;
   const operationId = `${place.invoiceId.slice("inv_".length)}|restored ${placeKey(lost)}`;
   const invoice: Invoice = {
@@ -172,11 +173,7 @@ function recoverInvoice(
 }
 
 /** The same for a method, or an amount, of an invoice that is there. */
-function recoverMethod(
-  deps: RecoverDependencies,
-  lost: Lost,
-  file: InvoiceFile,
-): readonly [string, readonly Statement[]] {
+function recoverMethod(deps: RecoverDependencies, lost: Lost, file: InvoiceFile): readonly [string, readonly Write[]] {
   const { invoice } = file;
   const operationId = `${invoice.id.slice("inv_".length)}|restored ${placeKey(lost)}`;
   const method = methodOf(deps, lost, invoice, file);
@@ -196,7 +193,7 @@ function recoverMethod(
 }
 
 /** What a place needs besides its method: its amount, its wallet's counters, and its network, which is read from the restored minute on. */
-function placeStatements(deps: RecoverDependencies, { place, terms, wallet }: Lost): readonly Statement[] {
+function placeStatements(deps: RecoverDependencies, { place, terms, wallet }: Lost): readonly Write[] {
   const { db, nowMs, restoredToMs } = deps;
   const { network, cryptocurrency } = wallet;
   const { address, addressIndex, amount, invoiceId, merchantId } = place;

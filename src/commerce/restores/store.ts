@@ -4,7 +4,6 @@ import type { InvoiceId, RestoreFindingId } from "../../lib/ids.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
-import { rawStatement } from "../../platform/db/raw-statement.ts";
 import { apiKeys } from "../../platform/db/schema/api-keys.ts";
 import { customers } from "../../platform/db/schema/customers.ts";
 import { setUpLinks } from "../../platform/db/schema/deployment.ts";
@@ -108,11 +107,8 @@ export function lowerCursors(db: Db, restoredToMs: number, network: string | nul
         progress: sql`json_object('good', json(coalesce(json_extract(progress, '$.good'), '[]')))`,
       })
       .where(isBeyond("height is not null")),
-    rawStatement(
-      db,
-      sql`update stuck_addresses set passed_ms = ${restoredToMs}, read_height = 0, walk = null
-        where ${isBeyond("read_height > 0 or walk is not null")}`,
-    ),
+    db.run(sql`update stuck_addresses set passed_ms = ${restoredToMs}, read_height = 0, walk = null
+        where ${isBeyond("read_height > 0 or walk is not null")}`),
     db.delete(leftOutTransfers).where(sql`decided_at_ms >= ${restoredToMs} and ${ofNetwork}`),
   ] as const;
 }
@@ -292,5 +288,5 @@ export function repeatRevocation(db: Db, owner: string, { kind, target, columns,
 
 function setColumns(db: Db, table: SQLiteTable, columns: RevokedColumns, where: SQL) {
   const assignments = Object.entries(columns).map(([name, value]) => sql`${sql.identifier(name)} = ${value}`);
-  return rawStatement(db, sql`update ${table} set ${sql.join(assignments, sql`, `)} where ${where}`);
+  return db.run(sql`update ${table} set ${sql.join(assignments, sql`, `)} where ${where}`);
 }

@@ -1,5 +1,5 @@
 // The job that indexes what was written without words: by a release from before the index, by an import, or by a change that met another one.
-import { batch } from "../../platform/db/batch.ts";
+import { batch, commit } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { joinStatements } from "../../platform/db/joined-statements.ts";
 import type { Left } from "../../platform/jobs/left.ts";
@@ -37,7 +37,7 @@ export async function refreshIndex(db: Db): Promise<Left> {
       }),
     ];
     if (rewordings.length === 0) return "nothing";
-    await batch(db, joinStatements(rewordings));
+    await commit(db, joinStatements(rewordings));
   }
   return "more";
 }

@@ -3,12 +3,12 @@
 // that refreshes the index (refresh-index.ts).
 import { type SQL, sql } from "drizzle-orm";
 import type { CustomerId, InvoiceId, MerchantId } from "../../lib/ids.ts";
-import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { prepared, preparedForEach } from "../../platform/db/prepared-statement.ts";
 import { customers } from "../../platform/db/schema/customers.ts";
 import { invoices } from "../../platform/db/schema/invoices.ts";
 import { searchWords } from "../../platform/db/schema/search-words.ts";
+import type { Statement } from "../../platform/db/statement.ts";
 import { CUSTOMER_MATCHES, INVOICE_MATCHES, MOST_FOUND, PAYMENT_MATCHES, type SearchTerms } from "./search-term.ts";
 import { wordsIn } from "./words.ts";
 

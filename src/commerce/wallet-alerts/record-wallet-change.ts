@@ -8,8 +8,8 @@ import { sha256Hex } from "../../lib/bytes.ts";
 import { derivedId } from "../../lib/ids.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
-import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import { recordEvent } from "../../platform/events/store.ts";
 import type { Mailer } from "../../platform/mail/mail.ts";
 import { postAll } from "../../platform/mail/post-all.ts";
@@ -52,7 +52,7 @@ export function recordWalletChange(
   deps: ReportDependencies,
   change: ReportedChange,
   operationId: string,
-): readonly Statement[] {
+): readonly Write[] {
   const { db, nowMs } = deps;
   const { action, before, after } = change;
   const wallet = after ?? before;
@@ -93,7 +93,7 @@ function factsOf({ action, before, after }: ReportedChange) {
   };
 }
 
-function tokensOf(deps: ReportDependencies, { after }: ReportedChange): readonly Statement[] {
+function tokensOf(deps: ReportDependencies, { after }: ReportedChange): readonly Write[] {
   const tokens = deps.audience.readers.flatMap(({ userId, token }) =>
     token === null ? [] : [{ hash: sha256Hex(token), userId }],
   );
@@ -107,7 +107,7 @@ function tokensOf(deps: ReportDependencies, { after }: ReportedChange): readonly
  * Counts successive changes of settings, which are mailed together. Disabling with a link clears the count, so that the next change is mailed
  * at once.
  */
-function noticesOf({ db, nowMs, audience }: ReportDependencies, change: ReportedChange): readonly Statement[] {
+function noticesOf({ db, nowMs, audience }: ReportDependencies, change: ReportedChange): readonly Write[] {
   const wallet = change.after ?? change.before;
   if (wallet === undefined) return [];
   const { id: thing, merchantId } = wallet;

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, isNotNull, isNull, sql } from "drizzle-orm";
 import type { AuditId, EventId, InvoiceId, MerchantId, WalletId } from "../../lib/ids.ts";
-import { type Db, withRevocations } from "../../platform/db/client.ts";
+import type { Db } from "../../platform/db/client.ts";
 import { prepared, preparedForEach } from "../../platform/db/prepared-statement.ts";
 import { revokedColumns } from "../../platform/db/revoked-columns.ts";
 import { auditEvents } from "../../platform/db/schema/audit-events.ts";
@@ -8,6 +8,7 @@ import { events } from "../../platform/db/schema/events.ts";
 import { paymentMethods } from "../../platform/db/schema/invoices.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { wallets } from "../../platform/db/schema/wallets.ts";
+import { withRevocations } from "../../platform/db/statement.ts";
 import { fanOut } from "../../platform/events/store.ts";
 import { GAP_WARNING_AT, type Wallet } from "./wallet.ts";
 import { walletFacts } from "./wallet-facts.ts";

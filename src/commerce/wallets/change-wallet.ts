@@ -5,7 +5,7 @@ import { seatHeld } from "../../accounts/teams/check-seat.ts";
 import type { MerchantId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { type CommitDependencies, change, currentRow } from "../../platform/changes/change.ts";
-import type { Statement } from "../../platform/db/batch.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { WalletAction } from "../wallet-alerts/alert.ts";
 import { type ReportDependencies, recordWalletChange, sendWalletMails } from "../wallet-alerts/record-wallet-change.ts";
@@ -22,7 +22,7 @@ export interface WalletChange {
   /** The wallet as the event and the response show it; a deleted one in its last state. */
   readonly wallet: Wallet;
   /** Assertions first, so that nothing is written if the facts have changed. */
-  readonly statements: readonly [Statement, ...Statement[]];
+  readonly statements: readonly [Write, ...Write[]];
 }
 
 /** Returns the wallet to show. `decide` returns undefined when there is nothing to change. */

@@ -12,10 +12,10 @@ import { chunksOf } from "../../lib/chunks.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { CommitDependencies } from "../../platform/changes/change.ts";
-import type { Statement } from "../../platform/db/batch.ts";
 import { commitBatch, type Marker } from "../../platform/db/commit-batch.ts";
 import { throwUnlessContention } from "../../platform/db/conflict.ts";
 import { joinStatements } from "../../platform/db/joined-statements.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { EventType, OutboxEvent } from "../../platform/events/event.ts";
 import { recordOutbox } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -55,7 +55,7 @@ export async function recordObservations(
     const lists = some.map(({ payment, after }) =>
       changeStatements(deps, payment, after, isSilent ? [] : paymentEvents(payment, after)),
     );
-    const done = await commit(deps, () => selectPaymentVersion(deps.db, first.after), [
+    const done = await commitUnmatched(deps, () => selectPaymentVersion(deps.db, first.after), [
       assertPaymentsAsRead(
         deps.db,
         some.map(({ payment }) => payment),
@@ -73,7 +73,7 @@ export function dropStatements(
   deps: Pick<CommitDependencies, "db" | "nowMs" | "newOperationId">,
   payment: Payment,
   { network, heights }: Pick<ObservationContext, "network" | "heights">,
-): readonly Statement[] {
+): readonly Write[] {
   const after = laterThan(
     payment,
     paymentAfter(payment, { kind: "replaced" }, { network, heights, nowMs: deps.nowMs }),
@@ -95,7 +95,7 @@ function changeStatements(
   payment: Payment,
   after: Payment,
   eventTypes: readonly EventType[],
-): readonly Statement[] {
+): readonly Write[] {
   const operationId = deps.newOperationId();
   const eventsToRecord = eventTypes.map((type, n) => eventOf(deps, after, type, derivedId("evt", operationId, n)));
   const outbox = eventsToRecord.length === 0 ? [] : recordOutbox(deps.db, eventsToRecord);
@@ -121,10 +121,10 @@ function eventOf(
 }
 
 /** Sends the batch of rows without an invoice. */
-export async function commit(
+export async function commitUnmatched(
   deps: CommitDependencies,
   marker: Marker,
-  statements: readonly Statement[],
+  statements: readonly Write[],
 ): Promise<Result<true, Failure>> {
   const sent = await commitBatch(deps, marker, statements);
   if (sent.kind === "committed") return ok(true);

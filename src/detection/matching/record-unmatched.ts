@@ -13,15 +13,16 @@ import { chunksOf } from "../../lib/chunks.ts";
 import { derivedId, type MerchantId, type PaymentId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { CommitDependencies } from "../../platform/changes/change.ts";
-import { batch, type Statement } from "../../platform/db/batch.ts";
+import { commit } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { countOnce } from "../growth/read-growth.ts";
 import type { Progress } from "./look-progress.ts";
 import type { Place } from "./placement.ts";
 import type { Holder } from "./read-found.ts";
 import type { Placed } from "./read-places.ts";
-import { commit, dropStatements } from "./record-observations.ts";
+import { commitUnmatched, dropStatements } from "./record-observations.ts";
 import { assertTransfersMissed, assertTransfersNew, selectPaymentRow } from "./store.ts";
 import { dayOf, type Quota, readQuota } from "./unmatched/read-quota.ts";
 import { insertUnmatched, putLeftOut, recordSummaries } from "./unmatched/store.ts";
@@ -162,12 +163,12 @@ async function leaveOut(
     const of = { merchantId, network: network.name, toAddress, usdMicros };
     return { id: summaryId(of, dayMs), merchantId, data: summaryOf(of) };
   });
-  const statements: readonly Statement[] = [
+  const statements: readonly Write[] = [
     ...(leftOut.length === 0 ? [] : [putLeftOut(deps.db, network.name, leftOut, deps.nowMs)]),
     ...recordSummaries(deps.db, summaries, deps.nowMs),
   ];
   if (statements.length === 0) return ok(true);
-  return readWithRetry(deps.sleep, async () => batch(deps.db, statements));
+  return readWithRetry(deps.sleep, async () => commit(deps.db, statements));
 }
 
 /**
@@ -218,7 +219,7 @@ async function recordBatch(
   const replaced = explainedGrowth.filter(({ invoiceId }) => invoiceId === null);
   const of = { network: context.network.name, sinceMs, nowMs: deps.nowMs };
   // Only this operation creates this id: if the first row exists, this batch committed.
-  const written = await commit(deps, () => selectPaymentRow(deps.db, first.row.id), [
+  const written = await commitUnmatched(deps, () => selectPaymentRow(deps.db, first.row.id), [
     ...assertsOf(deps, unmatchedPayments, context),
     // Unexplained growth is not credited until a user assigns it.
     ...countOnce(deps.db, context.network, explained, replaced),
@@ -259,7 +260,7 @@ function assertsOf(
   deps: UnmatchedDependencies,
   unmatchedPayments: readonly Concerned[],
   { network }: UnmatchedContext,
-): readonly Statement[] {
+): readonly Write[] {
   return [...Map.groupBy(unmatchedPayments, ({ onlyFor }) => onlyFor)].map(([merchantId, of]) => {
     const transfers = of.map(({ transfer }) => transfer);
     return merchantId === undefined

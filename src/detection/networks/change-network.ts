@@ -8,8 +8,8 @@ import type { AuditFacts, Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { type CommitDependencies, change, type Decision } from "../../platform/changes/change.ts";
 import type { AuditAction } from "../../platform/column-values.ts";
-import type { Statement } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { isUnderWay, newReread } from "../rereads/reread.ts";
 import { endReread, requestReread } from "../rereads/store.ts";
@@ -126,7 +126,7 @@ function written(
   of: {
     readonly auditId: Parameters<typeof insertAudit>[2]["id"];
     readonly action: AuditAction;
-    readonly statements: readonly Statement[];
+    readonly statements: readonly Write[];
     readonly facts?: { readonly before?: AuditFacts; readonly after?: AuditFacts };
   },
 ): Decision<NetworkState> {

@@ -3,7 +3,7 @@
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { derivedId, ulidHead } from "../../lib/ids.ts";
 import { isoTime, MINUTE_MS } from "../../lib/time.ts";
-import { batch } from "../../platform/db/batch.ts";
+import { commit } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { WatchEvents } from "./degraded-events.ts";
 import type { WatchProgress } from "./progress.ts";
@@ -36,7 +36,7 @@ export async function reportOutage(
       merchantId,
     }));
     const written = await readWithRetry(deps.sleep, async () =>
-      batch(deps.db, recordDegraded(deps.db, events, { data, nowMs })),
+      commit(deps.db, recordDegraded(deps.db, events, { data, nowMs })),
     );
     if (!written.ok) return;
     const last = owners.value.at(-1);

@@ -7,7 +7,7 @@ import { parseChainSources } from "../../chains/sources/chain-sources.ts";
 import { parsePollSeconds } from "../../chains/sources/poll-setting.ts";
 import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
 import { writePoint } from "../../lib/data-point.ts";
-import { log } from "../../lib/log.ts";
+import { log, unattended } from "../../lib/log.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { type Db, openWakingDb } from "../../platform/db/client.ts";
@@ -23,7 +23,7 @@ import type { WakeDependencies } from "./wake-watchers.ts";
 export function watchDependencies(env: Env, network: Network): WatchDependencies {
   // The object finishes background work; the cron retries what fails.
   const meter = new Meter();
-  const background = (work: Promise<unknown>) => void work.catch(() => undefined);
+  const background = (work: Promise<unknown>) => void unattended(work);
   const db = openWakingDb(databaseWithoutMerchant(env, "CURSORS"), env, background, meter);
   const report = (line: string) => log("warn", { alert: line });
   const sources = parseChainSources(env);

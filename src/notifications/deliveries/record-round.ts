@@ -1,9 +1,10 @@
 // Records the result of a round in one batch: each attempt, the new state of its delivery, and the health of the endpoint.
 
 import type { Sleep } from "../../lib/sleep.ts";
-import { batch } from "../../platform/db/batch.ts";
-import { type Db, withNews } from "../../platform/db/client.ts";
+import { commit } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
+import { withNews } from "../../platform/db/statement.ts";
 import { type Schedule, SOME_FAILURES } from "../webhooks/retry-schedule.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import { type DisableDependencies, disableEndpoint } from "./disable-endpoint.ts";
@@ -37,7 +38,7 @@ export async function recordRound(
     ...recordOutcomes(deps.db, outcomes, { nowMs: deps.nowMs() }),
     withNews(updateHealth(deps.db, webhook.id, webhook, verdict), () => ({ tell: failingNow(webhook, verdict) })),
   ] as const;
-  const recorded = await readWithRetry(deps.sleep, async () => batch(deps.db, statements));
+  const recorded = await readWithRetry(deps.sleep, async () => commit(deps.db, statements));
   if (!recorded.ok) return deps.report("attempts of a round could not be stored", { webhookId: webhook.id });
   if (verdict.disable !== null) await disableEndpoint(deps, webhook, { ...verdict, disable: verdict.disable });
   for (const seconds of wakesAfter(outcomes, deps.nowMs())) await deps.wake(webhook.id, seconds);

@@ -1,9 +1,10 @@
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import { type DeliveryId, type MerchantId, ulidTime, type WebhookId } from "../../lib/ids.ts";
 import { HOUR_MS } from "../../lib/time.ts";
-import { type Db, withNews } from "../../platform/db/client.ts";
+import type { Db } from "../../platform/db/client.ts";
 import { jsonObject, rowDecoder, rowsDecoder } from "../../platform/db/json-rows.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../platform/db/schema/webhooks.ts";
+import { withNews } from "../../platform/db/statement.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import { deliveryId } from "../../platform/events/store.ts";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "./delivery-body.ts";

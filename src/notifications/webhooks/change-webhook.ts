@@ -9,7 +9,7 @@ import { ok, type Result } from "../../lib/result.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { type CommitDependencies, change } from "../../platform/changes/change.ts";
-import type { Statement } from "../../platform/db/batch.ts";
+import type { Write } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { EndpointRules } from "./endpoint-url.ts";
 import { secretKeyPreview, webhookSecret } from "./secret.ts";
@@ -44,7 +44,7 @@ export interface ChangeOf extends WebhookActor {
 export interface WebhookChange {
   /** The endpoint to return. */
   readonly webhook: Webhook;
-  readonly statements: readonly Statement[];
+  readonly statements: readonly Write[];
   readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
 }
 
@@ -84,7 +84,7 @@ export function changeStatements(
   { trail, ...current }: RowAndSeat<Webhook> & Pick<WebhookActor, "trail">,
   { statements, entry }: WebhookChange,
   operationId: string,
-): readonly Statement[] {
+): readonly Write[] {
   const { merchantId, id: target } = current.row;
   const audit = { id: derivedId("aud", operationId), merchantId, target, ...entry };
   return [...assertWebhookAndSeat(deps, current), ...statements, insertAudit(deps.db, trail, audit, deps.nowMs)];

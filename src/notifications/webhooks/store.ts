@@ -1,11 +1,12 @@
 import { eq, getTableColumns, sql } from "drizzle-orm";
 import type { DeliveryId, EventId, MerchantId } from "../../lib/ids.ts";
-import { type Db, withNews } from "../../platform/db/client.ts";
+import type { Db } from "../../platform/db/client.ts";
 import { jsonObject, rowsDecoder } from "../../platform/db/json-rows.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { events } from "../../platform/db/schema/events.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { deliveries, webhookSecrets, webhooks } from "../../platform/db/schema/webhooks.ts";
+import { withNews } from "../../platform/db/statement.ts";
 import { MAX_WEBHOOKS, type Webhook, type WebhookSecret } from "./webhook.ts";
 
 /** Secrets, newest first. Table names are written out, because drizzle drops them inside fragments of a one-table select. */

@@ -5,11 +5,11 @@ import { type AuditId, derivedId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { selectAuditId } from "../audit/store.ts";
-import type { Statement } from "../db/batch.ts";
 import type { Db } from "../db/client.ts";
 import { commitBatch, type Marker } from "../db/commit-batch.ts";
 import { type BatchConflict, throwUnlessContention } from "../db/conflict.ts";
 import { readRow } from "../db/retry.ts";
+import type { Write } from "../db/statement.ts";
 import type { Failure } from "../failures.ts";
 
 const MAX_TRIES = 5;
@@ -37,7 +37,7 @@ export interface Stage {
 }
 
 /** What a change would have sent, and does after it. */
-export type Kept = Pick<Decision<unknown>, "afterwards"> & { readonly statements: readonly Statement[] };
+export type Kept = Pick<Decision<unknown>, "afterwards"> & { readonly statements: readonly Write[] };
 
 export interface Subject<Facts> {
   /** Names the change in the error of a bug, such as "a change of a wallet". */
@@ -59,7 +59,7 @@ export interface Decision<T> {
   /** What `change` returns once the batch has committed. */
   readonly value: T;
   /** Assertions first. Without statements nothing is written, and `change` returns `value`. */
-  readonly statements?: readonly Statement[];
+  readonly statements?: readonly Write[];
   /** Runs after the commit and before the response; must not throw. `results`: one per statement; undefined if D1's response was lost. */
   readonly afterwards?: ((results: readonly unknown[] | undefined) => Promise<void>) | undefined;
   /** For a change without an audit entry: selects another row that its batch inserts. */

@@ -1,27 +1,52 @@
 // Drizzle's `db.batch` accepts only its own builders and compiles each of them every time. `batch` also accepts compiled statements
 // (prepared-statement.ts). It sends all of them as one `d1.batch`, which is D1's transaction: either all commit or none does.
 
-import { type Db, keepCopies, publish } from "./client.ts";
-import type { Query, Statement } from "./statement.ts";
+import type { Db, Sender } from "./client.ts";
+import { Effect, type News, type Query, type Statement, type Write } from "./statement.ts";
 import { askD1 } from "./unanswered.ts";
 
-export type { Statement } from "./statement.ts";
+type ResultOf<W> = W extends Effect<infer T> ? T : Awaited<W>;
+export type ResultsOf<S extends readonly Write[]> = { -readonly [At in keyof S]: ResultOf<S[At]> };
 
-export type ResultsOf<S extends readonly Statement[]> = { -readonly [At in keyof S]: Awaited<S[At]> };
-
-/** Runs the statements as one transaction, publishes their news, and returns their results in order. Rejects with D1's own error. */
-export function batch<const S extends readonly Statement[]>(db: Db, statements: S): Promise<ResultsOf<S>>;
-export async function batch(db: Db, statements: readonly Statement[]): Promise<readonly unknown[]> {
+/** Runs the statements as one transaction and returns their results in order. Rejects with D1's own error. */
+export function batch<const S extends readonly Statement[]>(db: Sender, statements: S): Promise<ResultsOf<S>>;
+export async function batch(db: Sender, statements: readonly Statement[]): Promise<readonly unknown[]> {
   const d1 = db.$client;
   const compiled = statements.map(compiledOf);
-  await keepCopies(statements, db.listeners);
   db.meter?.noteSent(statements.length);
   const bound = compiled.map(({ query: { sql, params } }) => d1.prepare(sql).bind(...params));
   const answers = await askD1(d1, () => d1.batch(bound));
   db.meter?.count(answers);
-  const results = answers.map((answer, at) => compiled[at]?.decode(answer));
-  publish(statements, results, db.listeners);
+  return answers.map((answer, at) => compiled[at]?.decode(answer));
+}
+
+/**
+ * The same for what may have consequences: copies of what is revoked are kept before the batch is sent, without which it is not; and once it has
+ * committed, those who are to hear of it do.
+ */
+export function commit<const S extends readonly Write[]>(db: Sender, writes: S): Promise<ResultsOf<S>>;
+export async function commit(db: Sender, writes: readonly Write[]): Promise<readonly unknown[]> {
+  const { keep, wake, tell } = db.listeners;
+  const effects = writes.map((write) => (write instanceof Effect ? write.consequences : {}));
+  const revocations = effects.flatMap(({ revokes = [] }) => revokes);
+  if (revocations.length > 0) await keep?.(revocations);
+  const results = await batch(db, writes.map(statementOf));
+  const news = joinNews(effects.map((each, at) => each.newsOf?.(results[at]) ?? {}));
+  if (news.wake.length > 0) wake?.(news.wake);
+  if (news.tell.length > 0) tell?.(news.tell);
   return results;
+}
+
+/** Each id once. */
+export function joinNews(news: readonly News[]): Required<News> {
+  return {
+    wake: [...new Set(news.flatMap(({ wake = [] }) => wake))],
+    tell: [...new Set(news.flatMap(({ tell = [] }) => tell))],
+  };
+}
+
+export function statementOf(write: Write): Statement {
+  return write instanceof Effect ? write.statement : write;
 }
 
 /** Runs statements that only read: with those of the request's group if it takes part in one, else as `batch` does. */
@@ -34,7 +59,8 @@ export function readTogether(db: Db, statements: readonly Statement[]): Promise<
  * The same for one statement that a request reads later on. It waits for no request that only begins, and is never refused for having waited:
  * something is reserved by then.
  */
-export async function readFurther<S extends Statement>(db: Db, statement: S): Promise<Awaited<S>> {
+export function readFurther<S extends Statement>(db: Db, statement: S): Promise<Awaited<S>>;
+export async function readFurther(db: Db, statement: Statement): Promise<unknown> {
   const { group } = db;
   if (group !== undefined) return group.ask("further reads", statement, (statements) => batch(db, statements));
   const [result] = await batch(db, [statement]);
@@ -43,6 +69,6 @@ export async function readFurther<S extends Statement>(db: Db, statement: S): Pr
 
 function compiledOf(statement: Statement): { readonly query: Query; decode(answer: D1Result): unknown } {
   if ("decode" in statement) return { query: statement.toSQL(), decode: (answer) => statement.decode(answer) };
-  const prepared = statement.prepare();
+  const prepared = "prepare" in statement ? statement.prepare() : statement;
   return { query: prepared.getQuery(), decode: (answer) => prepared.mapResult(answer, true) };
 }

@@ -1,6 +1,5 @@
-// A database client that publishes the news of its batches: it wakes endpoints that have deliveries due and notifies open checkout pages. Both
-// only save time: the cron finds due deliveries anyway, and pages poll. Before a batch that revokes something, it has a copy kept outside the
-// database; without the copy nothing is revoked.
+// The database client, and who hears of its batches: endpoints that have deliveries due, and open checkout pages. Both only save time: the cron
+// finds due deliveries anyway, and pages poll. What a batch revokes is kept outside the database before; without the copy nothing is revoked.
 
 import { drizzle } from "drizzle-orm/d1";
 import { chunksOf } from "../../lib/chunks.ts";
@@ -10,30 +9,28 @@ import type { Revocation, RevocationsRpc } from "../revocations/revocation.ts";
 import { type Meter, oneByOne } from "./meter.ts";
 import type { RequestGroup } from "./request-group.ts";
 import { callAdded } from "./retry.ts";
+import type { News } from "./statement.ts";
 
 export type Db = ReturnType<typeof openDb>;
 
 /**
- * The database client; after a commit, `batch` (batch.ts) calls the listeners with the news of its statements. `group`: the request takes part in
- * groups, in which `readTogether` and `sendChange` send its statements. `meter`: counts every call.
+ * The database client. `commit` (batch.ts) calls the listeners. `group`: the request takes part in groups, in which `readTogether` and `sendChange`
+ * send its statements. `meter`: counts every call.
  */
 export function openDb(d1: D1Database, listeners: Listeners = {}, group?: RequestGroup, meter?: Meter) {
-  return Object.assign(drizzle(oneByOne(d1, meter)), {
-    $client: d1,
-    listeners,
-    group,
-    meter,
-  });
+  return Object.assign(drizzle(oneByOne(d1, meter)), { $client: d1, listeners, group, meter } satisfies Client);
 }
 
-/** The same client for a request that takes part in a group. `meter` counts what it sends outside the group in batches. */
-export function withGroup(db: Db, group: RequestGroup, meter?: Meter): Db {
-  return Object.assign(Object.create(db), { group, meter });
+/** What a batch needs of a client. */
+export interface Sender {
+  readonly $client: D1Database;
+  readonly listeners: Listeners;
+  /** Counts its calls. */
+  readonly meter: Meter | undefined;
 }
 
-/** The same client, whose batches `meter` counts. */
-export function withMeter(db: Db, meter: Meter): Db {
-  return Object.assign(Object.create(db), { meter });
+interface Client extends Sender {
+  readonly group: RequestGroup | undefined;
 }
 
 /** A queue message: this endpoint has deliveries due. */
@@ -92,67 +89,11 @@ export async function tellRooms(
   );
 }
 
-/** What must be woken or notified after a commit. It is attached to the statement, so that no caller can forget to publish it. */
-export interface News {
-  /** Ids of endpoints with deliveries due. */
-  readonly wake?: readonly string[];
-  /** Invoices whose open checkout pages are out of date, and what the merchant's people are told of, each as `<merchantId> <id>`. */
-  readonly tell?: readonly string[];
-}
-
-/** Each but `keep` is called once per committed batch that has news of its kind; the ids are distinct. */
+/** Each but `keep` is called at most once for a committed batch; the ids are distinct. */
 type Listeners = { readonly [Kind in keyof News]?: (ids: readonly string[]) => void } & {
-  /** Called before a batch is sent; it is sent only if this resolves. */
+  /** Called before a batch that revokes something is sent; it is sent only if this resolves. */
   readonly keep?: (revocations: readonly Revocation[]) => Promise<void>;
 };
-
-const NEWS = Symbol("news");
-
-interface Newsworthy {
-  /** A method, because TypeScript compares the parameters of methods bivariantly: a statement's own result type fits `unknown`. */
-  [NEWS](result: unknown): News;
-}
-
-/** Attaches news to a statement, published after its batch has committed. `newsOf` derives them from the statement's result. */
-export function withNews<S extends PromiseLike<unknown>>(statement: S, newsOf: (result: Awaited<S>) => News): S {
-  return Object.assign(statement, { [NEWS]: newsOf } satisfies Newsworthy);
-}
-
-/** Attaches the news of several statements to `joined`, which does the same as all of them. Derives each statement's news from the result of `joined`. */
-export function withNewsOfAll<S extends PromiseLike<unknown>>(joined: S, statements: readonly object[]): S {
-  const newsworthy = statements.filter(isNewsworthy);
-  if (newsworthy.length === 0) return joined;
-  return withNews(joined, (result) => {
-    const news = newsworthy.map((statement) => statement[NEWS](result));
-    return { wake: news.flatMap(({ wake = [] }) => wake), tell: news.flatMap(({ tell = [] }) => tell) };
-  });
-}
-
-/** Calls the listeners with the news of a committed batch. `results`: the results of its statements, in order. */
-export function publish(statements: readonly object[], results: readonly unknown[], { wake, tell }: Listeners): void {
-  const news = statements.flatMap((statement, at) => (isNewsworthy(statement) ? [statement[NEWS](results[at])] : []));
-  const endpoints = new Set(news.flatMap((each) => each.wake ?? []));
-  const pages = new Set(news.flatMap((each) => each.tell ?? []));
-  if (endpoints.size > 0) wake?.([...endpoints]);
-  if (pages.size > 0) tell?.([...pages]);
-}
-
-const REVOCATIONS = Symbol("revocations");
-
-interface Revoking {
-  readonly [REVOCATIONS]: readonly Revocation[];
-}
-
-/** Says what a statement revokes, so that no caller can forget the copies. */
-export function withRevocations<S extends object>(statement: S, revocations: readonly Revocation[]): S {
-  return Object.assign(statement, { [REVOCATIONS]: revocations } satisfies Revoking);
-}
-
-/** Has the copies of what the statements revoke kept. Rejects if they are not. */
-export async function keepCopies(statements: readonly object[], { keep }: Listeners): Promise<void> {
-  const revocations = statements.flatMap((statement) => (isRevoking(statement) ? statement[REVOCATIONS] : []));
-  if (revocations.length > 0) await keep?.(revocations);
-}
 
 /** One call of the object of each merchant or user. */
 async function keepRevocations(
@@ -174,12 +115,4 @@ async function keepRevocations(
       );
     }),
   );
-}
-
-function isRevoking(statement: object): statement is Revoking {
-  return REVOCATIONS in statement;
-}
-
-function isNewsworthy(statement: object): statement is Newsworthy {
-  return NEWS in statement;
 }

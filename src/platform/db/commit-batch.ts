@@ -1,10 +1,11 @@
 // Sends a batch, with retries. One of its rows (the marker) shows whether it has committed, so that repeating it is safe.
 import type { Sleep } from "../../lib/sleep.ts";
-import { batch, type Statement } from "./batch.ts";
-import type { Db } from "./client.ts";
+import { commit } from "./batch.ts";
+import type { Db, Sender } from "./client.ts";
 import { type BatchConflict, batchConflict } from "./conflict.ts";
 import type { GroupedChange, Sent } from "./request-group.ts";
 import { faultKind, MAX_REPEATS, pauseMs, readWithRetry, withinLimit } from "./retry.ts";
+import type { Write } from "./statement.ts";
 
 export type Committed =
   /** `results`: the results of the statements, in order; undefined if D1's response was lost. */
@@ -18,11 +19,11 @@ export type Marker = () => PromiseLike<readonly unknown[]>;
 
 /** Sends the same statements at most three times. One of them must insert the marker's row, so that a second execution violates its key. */
 export async function commitBatch(
-  deps: { readonly db: Db; readonly sleep: Sleep },
+  deps: { readonly db: Sender; readonly sleep: Sleep },
   marker: Marker,
-  statements: readonly Statement[],
+  writes: readonly Write[],
 ): Promise<Committed> {
-  const sent = await sendBatch(deps, statements);
+  const sent = await sendBatch(deps, writes);
   if (sent.kind === "answered") return { kind: "committed", results: sent.results };
   // Otherwise the conflict may be with an earlier attempt of this batch.
   if (sent.kind === "conflict" && !sent.mayCommit) return sent;
@@ -38,14 +39,14 @@ export function sendChange(deps: { readonly db: Db; readonly sleep: Sleep }, cha
 
 /** At most three attempts with the same statements. One statement must insert a unique key, so that at most one attempt commits. Throws bugs. */
 export async function sendBatch(
-  deps: { readonly db: Db; readonly sleep: Sleep },
-  statements: readonly Statement[],
+  deps: { readonly db: Sender; readonly sleep: Sleep },
+  writes: readonly Write[],
 ): Promise<Sent> {
-  if (statements.length === 0) throw new Error("nothing to send");
+  if (writes.length === 0) throw new Error("nothing to send");
   let mayCommit = false;
   for (let repeat = 0; ; repeat++) {
     try {
-      return { kind: "answered", results: await withinLimit(deps.sleep, batch(deps.db, statements)) };
+      return { kind: "answered", results: await withinLimit(deps.sleep, commit(deps.db, writes)) };
     } catch (error) {
       const conflict = batchConflict(error);
       if (conflict !== undefined) return { kind: "conflict", conflict, mayCommit };

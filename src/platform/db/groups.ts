@@ -4,8 +4,8 @@
 
 import type { Sleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
-import { batch } from "./batch.ts";
-import { type Db, withMeter } from "./client.ts";
+import { batch, statementOf } from "./batch.ts";
+import type { Db, Sender } from "./client.ts";
 import { sendBatch } from "./commit-batch.ts";
 import { Gatherer } from "./gatherer.ts";
 import { joinReads, joinStatements } from "./joined-statements.ts";
@@ -13,7 +13,7 @@ import { Meter } from "./meter.ts";
 import { PreparedStatement } from "./prepared-statement.ts";
 import type { AskedWhen, GroupedChange, RequestGroup, Sent } from "./request-group.ts";
 import { faultKind, OverloadedError, withinLimit } from "./retry.ts";
-import type { Statement } from "./statement.ts";
+import type { Statement, Write } from "./statement.ts";
 
 /** Most requests of a group, and most bytes of its changes' values. */
 const MOST_IN_GROUP = 64;
@@ -181,7 +181,7 @@ export class Groups {
     const { statements, resultsOf } = joinReads(items.map((item) => item.statements));
     const meter = new Meter();
     try {
-      const results = resultsOf(await withinLimit(sleep, batch(withMeter(db, meter), statements)));
+      const results = resultsOf(await withinLimit(sleep, batch(metered(db, meter), statements)));
       share(meter, items);
       return new Map(items.map((item, n) => [item, { results: results[n] ?? [] }]));
     } catch (error) {
@@ -261,13 +261,18 @@ async function sendGroup<I extends Measured>(
 async function sendOnce(deps: GroupDependencies, items: readonly Measured[]): Promise<WriteOutcome> {
   const meter = new Meter();
   try {
-    const own = { ...deps, db: withMeter(deps.db, meter) };
+    const own = { ...deps, db: metered(deps.db, meter) };
     return await sendBatch(own, joinStatements(items.map(({ statements }) => statements)));
   } catch (error) {
     return { kind: "failed", error };
   } finally {
     share(meter, items);
   }
+}
+
+/** The client for one batch, which `meter` counts. */
+function metered({ $client, listeners }: Sender, meter: Meter): Sender {
+  return { $client, listeners, meter };
 }
 
 type Measured = GroupedChange & Pick<Writing, "meter">;
@@ -330,9 +335,10 @@ function first<T extends Waiting>(waiting: readonly T[], fits: (item: T) => bool
   return chosen;
 }
 
-function bytesOf(statements: readonly Statement[]): number {
-  const values = statements.flatMap((statement) =>
-    statement instanceof PreparedStatement ? statement.toSQL().params : [],
-  );
+function bytesOf(writes: readonly Write[]): number {
+  const values = writes.flatMap((write) => {
+    const statement = statementOf(write);
+    return statement instanceof PreparedStatement ? statement.toSQL().params : [];
+  });
   return values.reduce<number>((sum, value) => sum + String(value).length, 0);
 }

@@ -1,27 +1,25 @@
 // The statements of several independent changes as one batch: what all of them insert into a table is one statement, so that a batch of fifty
 // changes has hardly more statements than a batch of one.
-import type { Statement } from "./batch.ts";
-import { withNewsOfAll } from "./client.ts";
+import { joinNews, statementOf } from "./batch.ts";
 import { PreparedStatement } from "./prepared-statement.ts";
+import { Effect, type Statement, type Write } from "./statement.ts";
 
 /** D1 takes 2 MB as one value. The longest row of ours is an event of 128 KB. */
 const LONGEST_PARAMETER = 1_000_000;
-
-type Joint = readonly [PreparedStatement<unknown>, ...PreparedStatement<unknown>[]];
 
 /**
  * One list of statements that does what the lists do. The order within each list is kept; the lists must not depend on each other, because a
  * statement of the second may come before one of the first.
  */
-export function joinStatements(lists: readonly (readonly Statement[])[]): readonly Statement[] {
-  const slots: Statement[][] = [];
+export function joinStatements(lists: readonly (readonly Write[])[]): readonly Write[] {
+  const slots: Write[][] = [];
   for (const list of lists) {
     let from = 0;
-    for (const statement of list) {
+    for (const write of list) {
       // The slot before `from` holds this list's previous statement: behind it in the same slot is still behind it.
-      const found = slots.findIndex((slot, at) => at >= from - 1 && isJoint(slot[0], statement));
-      if (found === -1) slots.splice(from, 0, [statement]);
-      else slots[found]?.push(statement);
+      const found = slots.findIndex((slot, at) => at >= from - 1 && isJoint(slot[0], write));
+      if (found === -1) slots.splice(from, 0, [write]);
+      else slots[found]?.push(write);
       from = found === -1 ? from + 1 : found + 1;
     }
   }
@@ -80,40 +78,48 @@ function partOf(statement: Statement | undefined, result: unknown, part: number)
   return statement instanceof PreparedStatement && statement.isLookup ? statement.partOf(result, part) : result;
 }
 
-function isJoint(one: Statement | undefined, other: Statement): boolean {
-  return one instanceof PreparedStatement && other instanceof PreparedStatement && one.isJointWith(other);
+function isJoint(one: Write | undefined, other: Write): boolean {
+  if (one === undefined) return false;
+  const [first, second] = [statementOf(one), statementOf(other)];
+  return first instanceof PreparedStatement && second instanceof PreparedStatement && first.isJointWith(second);
 }
 
 /** As few statements as the longest parameter allows. */
-function joinSlot(slot: readonly Statement[]): readonly Statement[] {
-  const joint = slot.filter((statement) => statement instanceof PreparedStatement);
-  const [first, ...others] = joint;
-  if (first === undefined || others.length === 0) return slot;
-  return parts([first, ...others]).map((part) => {
-    const [head, ...tail] = part;
-    return tail.length === 0 ? head : withNewsOfAll(head.joinedWith(tail), part);
+function joinSlot(slot: readonly Write[]): readonly Write[] {
+  return slot.length === 1 ? slot : parts(slot).map(joinPart);
+}
+
+function joinPart(part: readonly Write[]): Write {
+  const [first, ...others] = part.map(statementOf).filter((each) => each instanceof PreparedStatement);
+  if (first === undefined) throw new Error("no statement");
+  const joined = others.length === 0 ? first : first.joinedWith(others);
+  const effects = part.flatMap((each) => (each instanceof Effect ? [each.consequences] : []));
+  if (effects.length === 0) return joined;
+  return new Effect(joined, {
+    newsOf: (result) => joinNews(effects.map((each) => each.newsOf?.(result) ?? {})),
+    revokes: effects.flatMap(({ revokes = [] }) => revokes),
   });
 }
 
-function parts([first, ...others]: Joint): readonly Joint[] {
-  const full: Joint[] = [];
-  let part: Joint = [first];
-  let length = lengthOf(first);
-  for (const statement of others) {
-    const own = lengthOf(statement);
-    if (length + own > LONGEST_PARAMETER) {
+function parts(slot: readonly Write[]): readonly (readonly Write[])[] {
+  const full: Write[][] = [];
+  let part: Write[] = [];
+  let length = 0;
+  for (const write of slot) {
+    const own = lengthOf(statementOf(write));
+    if (part.length > 0 && length + own > LONGEST_PARAMETER) {
       full.push(part);
-      part = [statement];
-      length = own;
-    } else {
-      part = [...part, statement];
-      length += own;
+      part = [];
+      length = 0;
     }
+    part.push(write);
+    length += own;
   }
   return [...full, part];
 }
 
 /** An upper bound in bytes of JSON: six for each character of text, as for one that JSON escapes. */
-function lengthOf(statement: PreparedStatement<unknown>): number {
+function lengthOf(statement: Statement): number {
+  if (!(statement instanceof PreparedStatement)) return 0;
   return statement.toSQL().params.reduce<number>((sum, each) => sum + 6 * String(each).length + 3, 0);
 }

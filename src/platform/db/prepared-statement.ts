@@ -131,28 +131,12 @@ function compile(
 
 /**
  * The same for a statement over the items of a list (`json_each(of.items)`), of which each use gives one: joined, it is one statement over all of
- * their items.
+ * their items. In what it reads, `at` of each row is the `key` of its item, so that each use gets its own rows.
  */
-export function preparedForEach<A extends readonly unknown[], T>(
+export function preparedForEach<A extends readonly unknown[], T extends D1Result | readonly { readonly at: number }[]>(
   itemOf: (...args: A) => Item,
   build: (db: Db, of: Placeholders<{ readonly items: string }>) => Builder<T>,
 ): (db: Db, ...args: A) => PreparedStatement<T> {
-  return prepared((...args: A) => ({ items: JSON.stringify([itemOf(...args)]) }), build, allItems);
-}
-
-/** Each is an array of one item. */
-function allItems(of: readonly Values[]): { readonly items: string } {
-  return { items: `[${of.map(({ items }) => String(items).slice(1, -1)).join()}]` };
-}
-
-/**
- * The same for a read: `build` selects from `json_each(of.items)`, and `at` of each row is the `key` of its item there. Joined, one select does the
- * work of many, and each use gets its own rows.
- */
-export function preparedLookup<A extends readonly unknown[], T extends { readonly at: number }>(
-  itemOf: (...args: A) => Item,
-  build: (db: Db, of: Placeholders<{ readonly items: string }>) => Builder<T[]>,
-): (db: Db, ...args: A) => PreparedStatement<T[]> {
   const compiled = lazily(
     (): Compiled => ({
       ...compile((db) => build(db, { items: sql.placeholder("items") }), allItems),
@@ -160,6 +144,11 @@ export function preparedLookup<A extends readonly unknown[], T extends { readonl
     }),
   );
   return (db, ...args) => new PreparedStatement(db, compiled(), { items: JSON.stringify([itemOf(...args)]) });
+}
+
+/** Each is an array of one item. */
+function allItems(of: readonly Values[]): { readonly items: string } {
+  return { items: `[${of.map(({ items }) => String(items).slice(1, -1)).join()}]` };
 }
 
 type Item = Readonly<Record<string, string | number | null>>;

@@ -1,6 +1,6 @@
 // The storage of a request that takes part in groups (groups.ts).
 import type { BatchConflict } from "./conflict.ts";
-import type { Statement } from "./statement.ts";
+import type { Statement, Write } from "./statement.ts";
 
 /** The outcome of a batch. `mayCommit`: an attempt without a response may have committed, or may still commit. */
 export type Sent =
@@ -11,7 +11,7 @@ export type Sent =
 
 /** The change of one request, for a batch. */
 export interface GroupedChange {
-  readonly statements: readonly Statement[];
+  readonly statements: readonly Write[];
   /**
    * What the change inserts and at most one request may insert, for example a customer with a new email. Of two changes of one subject, the second
    * goes with a later group, and is decided again if it was decided before the first one had committed. The database refuses it in any case; this

@@ -1,4 +1,6 @@
-// What a batch is made of: statements of drizzle, and compiled ones (prepared-statement.ts).
+// What a batch is made of: statements of drizzle, and compiled ones (prepared-statement.ts); and what some of them mean to others.
+import type { Revocation } from "../revocations/revocation.ts";
+
 export interface Query {
   readonly sql: string;
   /** The values of the `?` placeholders, in order, as D1 accepts them. */
@@ -12,13 +14,65 @@ export interface BoundStatement<T> extends PromiseLike<T> {
   decode(answer: D1Result): unknown;
 }
 
-/** A drizzle select, insert, update or delete. */
-export interface Builder<T> extends PromiseLike<T> {
-  prepare(): {
-    getQuery(): Query;
-    mapResult(answer: unknown, isFromBatch?: boolean): unknown;
-  };
+interface PreparedQuery {
+  getQuery(): Query;
+  mapResult(answer: unknown, isFromBatch?: boolean): unknown;
 }
 
+/** A drizzle select, insert, update or delete. */
+export interface Builder<T> extends PromiseLike<T> {
+  prepare(): PreparedQuery;
+}
+
+/** SQL as drizzle takes it (`db.run`, `db.all`), for a table that is known only by its name. */
+export interface RawQuery<T> extends PromiseLike<T>, PreparedQuery {}
+
 /** A statement of a batch. Awaited alone, it returns the same as in a batch. */
-export type Statement<T = unknown> = BoundStatement<T> | Builder<T>;
+export type Statement<T = unknown> = BoundStatement<T> | Builder<T> | RawQuery<T>;
+
+/** Who is to hear of a batch once it has committed. */
+export interface News {
+  /** Ids of endpoints with deliveries due. */
+  readonly wake?: readonly string[];
+  /** Invoices whose open checkout pages are out of date, and what the merchant's people are told of, each as `<merchantId> <id>`. */
+  readonly tell?: readonly string[];
+}
+
+/** What a statement means outside of the database. */
+interface Consequences<T> {
+  /** By the statement's result. A method, because TypeScript compares the parameters of methods bivariantly: an `Effect<X>` is an `Effect<unknown>`. */
+  newsOf?(result: T): News;
+  /** What it revokes: a copy of it is kept before the batch is sent. */
+  readonly revokes?: readonly Revocation[];
+}
+
+/** A statement with its consequences. Only `commit` (batch.ts) takes it, so that no caller can forget them. */
+export class Effect<T> {
+  readonly statement: Statement<T>;
+  readonly consequences: Consequences<T>;
+
+  constructor(statement: Statement<T>, consequences: Consequences<T>) {
+    this.statement = statement;
+    this.consequences = consequences;
+  }
+
+  /** Makes it a type error to await it alone, which would send it without its consequences. */
+  // biome-ignore lint/suspicious/noThenProperty: it is what `await` looks for.
+  then(): never {
+    throw new Error("an effect is committed, not awaited");
+  }
+}
+
+/** What a change commits. */
+export type Write<T = unknown> = Statement<T> | Effect<T>;
+
+/** A statement whose result says who is to hear of it. */
+export function withNews<S extends Statement>(statement: S, newsOf: (result: Awaited<S>) => News): Effect<Awaited<S>>;
+export function withNews(statement: Statement, newsOf: (result: unknown) => News): Effect<unknown> {
+  return new Effect(statement, { newsOf });
+}
+
+/** A statement that revokes something. */
+export function withRevocations<T>(statement: Statement<T>, revokes: readonly Revocation[]): Effect<T> {
+  return new Effect(statement, { revokes });
+}

@@ -1,10 +1,11 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type EventId, ulidTime } from "../../lib/ids.ts";
 import { parseJson } from "../../lib/typed-json.ts";
-import { type Db, withNews } from "../db/client.ts";
+import type { Db } from "../db/client.ts";
 import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { events } from "../db/schema/events.ts";
 import { deliveries } from "../db/schema/webhooks.ts";
+import { withNews } from "../db/statement.ts";
 import { assertEventSize, type EventType, isNewsForPayer, isNewsForTeam, type OutboxEvent } from "./event.ts";
 import { packData, unpackData } from "./packed-data.ts";
 

@@ -1,5 +1,6 @@
 // A request as the pipeline sees it, at the edge and in the object of its merchant alike.
 import type { RequestId } from "../../lib/ids.ts";
+import { unattended } from "../../lib/log.ts";
 import { requestSleep } from "../../lib/sleep.ts";
 import { openWakingDb } from "../db/client.ts";
 import { databaseOf, databaseWithoutMerchant } from "../db/databases.ts";
@@ -37,7 +38,7 @@ export function incomingOf(c: AppContext): Incoming {
     path: c.req.path,
     params: c.req.param() satisfies Readonly<Record<string, string>>,
     header: (name) => c.req.header(name),
-    background: (work) => c.executionCtx.waitUntil(work.catch(() => undefined)),
+    background: (work) => c.executionCtx.waitUntil(unattended(work)),
     meter: c.get("meter"),
     merchantContext: undefined,
   };

@@ -6,12 +6,12 @@ import type { MerchantId, UserId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
-import type { Statement } from "../db/batch.ts";
 import type { Db } from "../db/client.ts";
 import { sendChange } from "../db/commit-batch.ts";
 import { type BatchConflict, isConflictOn } from "../db/conflict.ts";
 import type { GroupedChange } from "../db/request-group.ts";
 import { faultKind, readWithRetry, TimeLimitError, withinLimit } from "../db/retry.ts";
+import type { Write } from "../db/statement.ts";
 import type { Failure } from "../failures.ts";
 import type { Keys, TakeOver } from "./key-reservations.ts";
 import { insertOperation, selectOperation, storedBody } from "./store.ts";
@@ -54,7 +54,7 @@ export type Prepared =
       readonly body: string;
       /** Where the body is in the `data` of the operation's first event, which it ends but for a brace: then only the event holds it. */
       readonly bodyAt?: number | undefined;
-      readonly statements: readonly Statement[];
+      readonly statements: readonly Write[];
       /** See `GroupedChange`. */
       readonly subjects?: readonly string[];
       /** Runs after this call's commit and before the response, never on a replay. A crash loses it. Must not throw. `results`: see `Decision`. */

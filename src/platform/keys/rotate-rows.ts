@@ -4,8 +4,9 @@ import { isMacOf, type Keyring, macText } from "../../lib/keyring.ts";
 import type { Report } from "../../lib/log.ts";
 import { seal, unseal } from "../../lib/seal.ts";
 import { parseJson } from "../../lib/typed-json.ts";
-import { batch, type Statement } from "../db/batch.ts";
+import { batch } from "../db/batch.ts";
 import type { Db } from "../db/client.ts";
+import type { Statement } from "../db/statement.ts";
 import { DAMAGED, type KeyedRows, type MacRows, type SealedRows } from "./keyed-rows.ts";
 import { replaceMacs, replaceSeals, type Stretch, selectEnd, selectMacs, selectSeals } from "./store.ts";
 

@@ -1,7 +1,6 @@
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { JsonOf } from "../../lib/typed-json.ts";
 import type { Db } from "../db/client.ts";
-import { rawStatement } from "../db/raw-statement.ts";
 import { deploymentKeys, keyWalks } from "../db/schema/deployment-keys.ts";
 import { type Cells, DAMAGED, type KeyedRows, type MacRows, type SealedRows } from "./keyed-rows.ts";
 import type { KeyringName } from "./keyrings.ts";
@@ -137,7 +136,7 @@ export function replaceMacs(db: Db, { table }: MacRows, changes: readonly NewMac
   const change = sql`update ${name} set mac = next.value ->> '$.mac', mac_key_id = next.value ->> '$.macKeyId'
     from json_each(${JSON.stringify(changes)}) next where ${name}.rowid = next.value ->> '$.rowNumber'
     and ${name}.mac = next.value ->> '$.was.mac' and ${name}.mac_key_id = next.value ->> '$.was.macKeyId'`;
-  return rawStatement(db, change);
+  return db.run(change);
 }
 
 export interface NewSeal {
@@ -151,7 +150,7 @@ export function replaceSeals(db: Db, { table, column }: SealedRows, changes: rea
   const [name, own] = [sql.raw(table), sql.raw(column)];
   const change = sql`update ${name} set ${own} = next.value ->> '$.sealed' from json_each(${JSON.stringify(changes)}) next
     where ${name}.rowid = next.value ->> '$.rowNumber' and ${name}.${own} = next.value ->> '$.was'`;
-  return rawStatement(db, change);
+  return db.run(change);
 }
 
 /** How many rows there are under each key, in use or not, but for those marked as damaged. Reads the whole table. */

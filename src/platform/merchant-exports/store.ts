@@ -1,9 +1,8 @@
 // Reads what an export holds. Tables are known only by their names, so that a column that is added to one is exported without a change here.
 import { type SQL, sql } from "drizzle-orm";
-import type { Statement } from "../db/batch.ts";
 import type { Db } from "../db/client.ts";
-import { rawRows } from "../db/raw-statement.ts";
 import { merchants } from "../db/schema/merchants.ts";
+import type { Statement } from "../db/statement.ts";
 import { type Walk, type Whole, WITHOUT_ROWID } from "./tables.ts";
 
 /** A row as it is stored, with its rowid where it has one. */
@@ -18,7 +17,7 @@ export function selectNextMerchant(db: Db, afterId: string) {
 export function selectWhole(db: Db, { table, from }: Whole, merchantId: string): Statement<StoredRow[]> {
   const [before = "", after] = from.split("?");
   const ofMerchant = after === undefined ? sql.raw(before) : sql`${sql.raw(before)}${merchantId}${sql.raw(after)}`;
-  return rawRows(db, sql`select ${columnsOf(table, "c")} from ${ofMerchant}`);
+  return db.all(sql`select ${columnsOf(table, "c")} from ${ofMerchant}`);
 }
 
 export interface Page {
@@ -32,8 +31,7 @@ export interface Page {
 /** The last key of a page, with the number of rows that were read; no row if there are none. */
 export function selectPageEnd(db: Db, walk: Walk, page: Page): Statement<StoredRow[]> {
   const last = walk.key.map((_, at) => `k${at} desc`).join();
-  return rawRows(
-    db,
+  return db.all(
     sql`${pageOf(walk, page)} select (select count(*) from page) as page_rows, page.* from page order by ${sql.raw(last)} limit 1`,
   );
 }
@@ -43,11 +41,8 @@ export function selectPageRows(db: Db, walk: Walk, page: Page): Statement<Stored
   const { table, key, filter = "true" } = walk;
   const same = key.map((column, at) => `t.${column} = page.k${at}`).join(" and ");
   const order = key.map((_, at) => `page.k${at}`).join();
-  return rawRows(
-    db,
-    sql`${pageOf(walk, page)} select ${columnsOf(table, "t")} from page cross join ${sql.raw(table)} t on t.merchant_id = ${page.merchantId}
-      and ${sql.raw(same)} where ${sql.raw(filter)} order by ${sql.raw(order)}`,
-  );
+  return db.all(sql`${pageOf(walk, page)} select ${columnsOf(table, "t")} from page cross join ${sql.raw(table)} t on t.merchant_id = ${page.merchantId}
+      and ${sql.raw(same)} where ${sql.raw(filter)} order by ${sql.raw(order)}`);
 }
 
 export function selectCompanions(
@@ -57,7 +52,7 @@ export function selectCompanions(
 ): readonly (readonly [string, Statement<StoredRow[]>])[] {
   return (walk.companions ?? []).map(({ table, from }) => [
     table,
-    rawRows(db, sql`${pageOf(walk, page)} select ${columnsOf(table, "c")} from page cross join ${sql.raw(from)}`),
+    db.all(sql`${pageOf(walk, page)} select ${columnsOf(table, "c")} from page cross join ${sql.raw(from)}`),
   ]);
 }
 

@@ -11,10 +11,11 @@ import { transferOwnership } from "../../../src/accounts/teams/transfer-ownershi
 import { derivedId, makeId } from "../../../src/lib/ids.ts";
 import { err, ok, type Result } from "../../../src/lib/result.ts";
 import { insertAudit } from "../../../src/platform/audit/store.ts";
-import { batch, type Statement } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { batchConflict } from "../../../src/platform/db/conflict.ts";
 import { readWithRetry, withinLimit } from "../../../src/platform/db/retry.ts";
 import { invitations } from "../../../src/platform/db/schema/teams.ts";
+import type { Write } from "../../../src/platform/db/statement.ts";
 import { recordOutbox } from "../../../src/platform/events/store.ts";
 import type { Failure } from "../../../src/platform/failures.ts";
 import type { Scenario } from "../engine/campaign.ts";
@@ -254,9 +255,9 @@ function eventOf(
   return recordOutbox(deps.db, [{ ...row, data: JSON.stringify(data), createdAtMs: deps.nowMs }]);
 }
 
-async function sent(deps: TeamDependencies, statements: readonly Statement[]): Promise<Result<void, Failure>> {
+async function sent(deps: TeamDependencies, statements: readonly Write[]): Promise<Result<void, Failure>> {
   try {
-    await withinLimit(deps.sleep, batch(deps.db, statements));
+    await withinLimit(deps.sleep, commit(deps.db, statements));
     return ok(undefined);
   } catch (error) {
     if (batchConflict(error) === undefined) throw error;

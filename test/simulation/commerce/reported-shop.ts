@@ -17,7 +17,7 @@ import { assignPayment, setAside } from "../../../src/detection/resolutions/reso
 import { newUlid } from "../../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/lib/time.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
@@ -135,7 +135,7 @@ export class ReportedShop {
   async #run(work: Work): Promise<void> {
     const deps = this.#deps();
     const prepared = await work(deps.newOperationId(), undefined, 0);
-    if (prepared.kind === "ready" && prepared.statements.length > 0) await batch(deps.db, [...prepared.statements]);
+    if (prepared.kind === "ready" && prepared.statements.length > 0) await commit(deps.db, [...prepared.statements]);
   }
 
   async #create(): Promise<void> {

@@ -2,7 +2,7 @@
 // source left behind are read in pieces that a source answers, and blocks of which it has no balances are named in the log, but not each.
 import { describe, expect, it } from "vitest";
 import type { ChainClient } from "../../../src/chains/sources/chain-client.ts";
-import { withMeter } from "../../../src/platform/db/client.ts";
+import { openDb } from "../../../src/platform/db/client.ts";
 import { Meter } from "../../../src/platform/db/meter.ts";
 import { stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";
 import { Dice } from "../../support/dice.ts";
@@ -37,7 +37,13 @@ async function watched(of: (typeof KINDS)[number], change: (client: ChainClient)
   const source = new FakeSource(chain, of);
   const meter = new Meter();
   const clients = [{ client: change(source.client) }];
-  const watcher = new TestWatcher(withMeter(db, meter), of.network, clients, START, instantSleep);
+  const watcher = new TestWatcher(
+    openDb(db.$client, db.listeners, undefined, meter),
+    of.network,
+    clients,
+    START,
+    instantSleep,
+  );
   const method = { ...of, expiresAtMs: START + 1_000 * HOUR };
   const watch = (address: string) => watchMethod(db, { ...method, address, nowMs: watcher.nowMs });
   await watch("A");

@@ -9,9 +9,10 @@ import { type Wallet, walletMacSubject } from "../../../src/commerce/wallet-reco
 import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { type MerchantId, makeId, newUlid } from "../../../src/lib/ids.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
-import { batch, type Statement } from "../../../src/platform/db/batch.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
+import type { Statement } from "../../../src/platform/db/statement.ts";
 import { randomFrom } from "../../support/random.ts";
 import { saidWhile } from "../engine/said-while.ts";
 import { calmLab } from "./calm-lab.ts";

@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import type { NetworkName } from "../../../src/chains/registry/networks.ts";
 import type { ScanRange } from "../../../src/chains/sources/chain-client.ts";
-import { withMeter } from "../../../src/platform/db/client.ts";
+import { openDb } from "../../../src/platform/db/client.ts";
 import { Meter } from "../../../src/platform/db/meter.ts";
 import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
@@ -69,7 +69,7 @@ class CalmHouse {
     this.first = new FakeSource(this.chain, of);
     const costsBy = of.second === "blockbook" ? "recipients" : "blocks";
     this.second = new FakeSource(this.chain, { kind: of.second, costsBy });
-    const metered = withMeter(db, this.meter);
+    const metered = openDb(db.$client, db.listeners, undefined, this.meter);
     this.watcher = new TestWatcher(metered, of.network, [this.first, this.second], START, instantSleep);
   }
 

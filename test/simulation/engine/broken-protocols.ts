@@ -1,6 +1,6 @@
 // Protocols that look right but are not. They show that the simulator would notice.
 import { and, eq } from "drizzle-orm";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { batchConflict } from "../../../src/platform/db/conflict.ts";
 import { operations } from "../../../src/platform/db/schema/operations.ts";
 import { type OnceAnswer, runOnce } from "../../../src/platform/idempotency/run-once.ts";
@@ -38,7 +38,7 @@ export const untiedEffects: Protocol = async (deps, { merchantId, key }, work) =
   const { status, body } = prepared;
   const stored = { id: reservation.operationId, merchantId, status, body, createdAtMs: deps.nowMs() };
   return unlessLost(async () => {
-    if (first !== undefined) await batch(deps.db, [first, ...others]);
+    if (first !== undefined) await commit(deps.db, [first, ...others]);
     await deps.db.insert(operations).values(stored);
     return { kind: "answer", status, body, isReplay: false };
   });
@@ -62,7 +62,7 @@ export const checkThenAct: Protocol = async (deps, { merchantId, key }, work) =>
     .insert(operations)
     .values({ id: operationId, merchantId, status, body, createdAtMs: deps.nowMs() });
   return unlessLost(async () => {
-    await batch(deps.db, [operation, ...prepared.statements]);
+    await commit(deps.db, [operation, ...prepared.statements]);
     return { kind: "answer", status, body, isReplay: false };
   });
 };

@@ -13,7 +13,7 @@ import {
 import { wakeDue } from "../../../src/notifications/deliveries/wake-due.ts";
 import type { ReceiverAnswer, ReceiverRequest } from "../../../src/notifications/webhooks/receiver-client.ts";
 import { webhookSecret } from "../../../src/notifications/webhooks/secret.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { faultKind } from "../../../src/platform/db/retry.ts";
 import { webhooks } from "../../../src/platform/db/schema/webhooks.ts";
 import { type EventRow, eventText } from "../../../src/platform/events/event.ts";
@@ -116,7 +116,7 @@ class Story {
     const owed = () => Number(this.#lab.rows("select count(*) n from deliveries")[0]?.n);
     const before = owed();
     const [first, ...others] = recordOutbox(this.#db(), rows);
-    if (first !== undefined) await batch(this.#db(), [first, ...others]);
+    if (first !== undefined) await commit(this.#db(), [first, ...others]);
     // Disabled endpoints are included; they get it when they are enabled again.
     const { length } = HOOKS.filter((hook) => hook.merchantId === merchantId);
     if (owed() - before !== length * count)

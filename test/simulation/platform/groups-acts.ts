@@ -2,12 +2,13 @@
 // product is: on what one read found, with the facts that matter asserted by the batch.
 import { sql } from "drizzle-orm";
 import { derivedId, type InvoiceId, type MerchantId, makeId } from "../../../src/lib/ids.ts";
-import { type Db, withNews, withRevocations } from "../../../src/platform/db/client.ts";
-import { prepared, preparedInsert, preparedLookup } from "../../../src/platform/db/prepared-statement.ts";
+import type { Db } from "../../../src/platform/db/client.ts";
+import { prepared, preparedForEach, preparedInsert } from "../../../src/platform/db/prepared-statement.ts";
 import { customers } from "../../../src/platform/db/schema/customers.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { assertions } from "../../../src/platform/db/schema/operations.ts";
-import type { Statement } from "../../../src/platform/db/statement.ts";
+import type { Write } from "../../../src/platform/db/statement.ts";
+import { withNews, withRevocations } from "../../../src/platform/db/statement.ts";
 import type { FailureCode } from "../../../src/platform/failures.ts";
 
 export const MERCHANT: MerchantId = "mer_00000000000000000000000000";
@@ -58,7 +59,7 @@ const insertCustomer = preparedInsert(customers);
 const literal = sql.raw(`'${MERCHANT}'`);
 
 /** One read for everything that a request may name, as `selectNamed` of the invoices. */
-export const selectFacts = preparedLookup(
+export const selectFacts = preparedForEach(
   (of: { email: string; named: string; credential: string; invoiceId: string }) => of,
   (db, of) =>
     db
@@ -153,7 +154,7 @@ function eventOf(db: Db, row: Row) {
 
 export interface Made {
   readonly body: string;
-  readonly statements: readonly Statement[];
+  readonly statements: readonly Write[];
   readonly subjects: readonly string[];
 }
 
@@ -231,7 +232,7 @@ export function eventOfChange(
 }
 
 /** Ends a key's rights, with its copy outside the database. */
-export function revocationOf(db: Db, order: Order, operationId: string): Statement {
+export function revocationOf(db: Db, order: Order, operationId: string): Write {
   const { key, credential } = order;
   const row = eventOf(db, {
     id: derivedId("evt", operationId),

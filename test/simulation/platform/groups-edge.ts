@@ -5,7 +5,7 @@ import { readTogether } from "../../../src/platform/db/batch.ts";
 import type { Db } from "../../../src/platform/db/client.ts";
 import { commitBatch } from "../../../src/platform/db/commit-batch.ts";
 import { throwUnlessContention } from "../../../src/platform/db/conflict.ts";
-import { preparedLookup } from "../../../src/platform/db/prepared-statement.ts";
+import { preparedForEach } from "../../../src/platform/db/prepared-statement.ts";
 import type { Keys } from "../../../src/platform/idempotency/key-reservations.ts";
 import type { OnceDependencies } from "../../../src/platform/idempotency/run-once.ts";
 import type { Revocation } from "../../../src/platform/revocations/revocation.ts";
@@ -17,7 +17,7 @@ import type { House, Parts } from "./groups-house.ts";
 import { SKEWS } from "./groups-instance.ts";
 import { type Answer, attemptOf, type Doer, type Request, readFacts, workOf } from "./groups-works.ts";
 
-const selectEvent = preparedLookup(
+const selectEvent = preparedForEach(
   (id: string) => ({ id }),
   (db, of) =>
     db

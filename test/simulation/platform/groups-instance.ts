@@ -1,6 +1,6 @@
 // One instance of a merchant's object: its memory, and the requests that run in it.
 import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
-import { type Db, withGroup } from "../../../src/platform/db/client.ts";
+import { type Db, openDb } from "../../../src/platform/db/client.ts";
 import type { RequestGroup } from "../../../src/platform/db/request-group.ts";
 import { faultKind, withinLimit } from "../../../src/platform/db/retry.ts";
 import { KeyReservations, type Keys } from "../../../src/platform/idempotency/key-reservations.ts";
@@ -138,7 +138,8 @@ export class Instance {
   async #answer(request: Request): Promise<Attempt<Answer>> {
     const { order, print } = request;
     const { key, isKeyless, isPublic, credential } = order;
-    const deps = { ...this.#deps, db: withGroup(this.#deps.db, this.#groups.request(isPublic)) };
+    const { $client, listeners } = this.#deps.db;
+    const deps = { ...this.#deps, db: openDb($client, listeners, this.#groups.request(isPublic)) };
     const { group } = deps.db;
     const doer: Doer = {
       world: this.#world,

@@ -5,11 +5,12 @@ import { expect, it } from "vitest";
 import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
 import { insertAudit, selectAuditId } from "../../../src/platform/audit/store.ts";
-import { batch, type Statement } from "../../../src/platform/db/batch.ts";
+import { batch, commit } from "../../../src/platform/db/batch.ts";
 import { joinReads, joinStatements } from "../../../src/platform/db/joined-statements.ts";
 import { PreparedStatement } from "../../../src/platform/db/prepared-statement.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { operations } from "../../../src/platform/db/schema/operations.ts";
+import type { Statement } from "../../../src/platform/db/statement.ts";
 import { insertOperation, selectOperation } from "../../../src/platform/idempotency/store.ts";
 import { Dice } from "../../support/dice.ts";
 import { calmLab } from "../detection/calm-lab.ts";
@@ -88,7 +89,7 @@ async function history(seed: number): Promise<void> {
   if (joined.length < n) noted.add("joined");
   const longOnes = joined.filter((each) => each instanceof PreparedStatement && isJoined(each));
   if (longOnes.length > 2) noted.add("in parts");
-  await batch(together.db, all(joined));
+  await commit(together.db, joined);
   for (const list of listsFor(alone.db)) await batch(alone.db, all(list));
   // The texts are too long to be shown.
   expect(JSON.stringify(await stored(together.db)) === JSON.stringify(await stored(alone.db))).toBe(true);

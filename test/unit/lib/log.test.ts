@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { log, logAlert, logLine, safeError, safeMessage } from "../../../src/lib/log.ts";
+import { log, logAlert, logLine, safeError, safeMessage, unattended } from "../../../src/lib/log.ts";
 
 const QUERY = 'Failed query: insert into "x" values (?)\nparams: secret';
 
@@ -22,6 +22,16 @@ describe("a log line", () => {
     expect(error.mock.calls).toEqual([['{"level":"error","alert":"a mail was lost","tries":3}']]);
     expect(warn.mock.calls).toEqual([['{"level":"warn","provider":"google"}']]);
     expect(logLine("error", {})).toBe('{"level":"error"}');
+  });
+
+  it("says of work that nobody waits for that it failed", async () => {
+    const warn = vi.spyOn(console, "warn").mockReturnValue();
+    await unattended(Promise.resolve("done"));
+    expect(warn.mock.calls).toEqual([]);
+    await unattended(Promise.reject(wrapped(new Error("the queue is full"))));
+    expect(warn.mock.calls.map(([line]) => JSON.parse(line))).toMatchObject([
+      { level: "warn", work: "background", error: "Error: the queue is full" },
+    ]);
   });
 
   it.each([

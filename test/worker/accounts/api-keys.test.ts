@@ -11,7 +11,7 @@ import { apiKeyKind, hashApiKey, newApiKey } from "../../../src/accounts/auth/ap
 import { ROLES } from "../../../src/accounts/roles/roles.ts";
 import { newUlid } from "../../../src/lib/ids.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { apiKeys } from "../../../src/platform/db/schema/api-keys.ts";
 import { members } from "../../../src/platform/db/schema/teams.ts";
 import { expectRefusal, seedKey, seedMerchant, send } from "../../support/access.ts";
@@ -160,7 +160,7 @@ describe("creating a key", () => {
     if (first.kind !== "ready") throw new Error("decided on what was read");
     const [statement, ...more] = first.statements;
     if (statement === undefined) throw new Error("no statements");
-    await expect(batch(testDb, [statement, ...more])).rejects.toThrow("assertion_holds");
+    await expect(commit(testDb, [statement, ...more])).rejects.toThrow("assertion_holds");
     const again = await work()(operationId, { kind: "assertion" }, 1);
     expect(again).toEqual({
       kind: "refused",
@@ -189,7 +189,7 @@ describe("rotating a key", () => {
     if (first.kind !== "ready") throw new Error("decided on what was read");
     const [statement, ...more] = first.statements;
     if (statement === undefined) throw new Error("no statements");
-    await expect(batch(testDb, [statement, ...more])).rejects.toThrow("assertion_holds");
+    await expect(commit(testDb, [statement, ...more])).rejects.toThrow("assertion_holds");
     const again = await work(operationId, { kind: "assertion" }, 1);
     expect(again).toMatchObject({ kind: "refused", failure: { code: "PERMISSION_DENIED" } });
     expect(await statusWith(merchantId, secret)).toBe(200);

@@ -9,7 +9,7 @@ import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import type { InvoiceId, MerchantId } from "../../../src/lib/ids.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { openDb, openWakingDb, tellRooms } from "../../../src/platform/db/client.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { assertions } from "../../../src/platform/db/schema/operations.ts";
@@ -177,7 +177,7 @@ describe("recording events", () => {
     const [first, ...rest] = recordOutbox(db, events);
     if (first === undefined) throw new Error("no events");
     const refusal = isRefused ? [db.insert(assertions).values({ name: "never", holds: 0 })] : [];
-    const sent = batch(db, [first, ...rest, ...refusal]);
+    const sent = commit(db, [first, ...rest, ...refusal]);
     if (isRefused) await expect(sent).rejects.toThrow();
     else await sent;
     return notified;

@@ -7,7 +7,7 @@ import { TeamSockets } from "../../../src/checkout/live/serve-team.ts";
 import { CHECK_MS, UNCHECKED_MS } from "../../../src/checkout/live/team-socket.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
 import { LIMITS } from "../../../src/lib/limits.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { openDb, openWakingDb, tellRooms } from "../../../src/platform/db/client.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { members } from "../../../src/platform/db/schema/teams.ts";
@@ -87,7 +87,7 @@ async function record(
   const background: Promise<unknown>[] = [];
   const db = openWakingDb(env.DB, env, (work) => void background.push(work));
   const event = { id: freshId("evt"), merchantId: shop.merchantId, type, data, createdAtMs: Date.now() } as const;
-  await batch(db, recordEvent(db, event));
+  await commit(db, recordEvent(db, event));
   await Promise.all(background);
   return event.id;
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { imageName } from "../../../src/accounts/images/image.ts";
 import { createProduct } from "../../../src/commerce/products/create-product.ts";
 import { productDependencies } from "../../../src/commerce/products/dependencies.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { images, products } from "../../../src/platform/db/schema/products.ts";
 import type { Resolution } from "../../../src/platform/resolver/host-resolver-client.ts";
 import { send } from "../../support/access.ts";
@@ -115,7 +115,7 @@ describe("an image of a product", () => {
       const prepared = await work(freshId("prd").slice(4), undefined, 0);
       if (prepared.kind === "ready") {
         const [first, ...more] = prepared.statements;
-        if (first !== undefined) await batch(testDb, [first, ...more]);
+        if (first !== undefined) await commit(testDb, [first, ...more]);
       }
       expect(resolved).toEqual(["pictures.example"]);
       return { prepared, asked };

@@ -5,7 +5,7 @@ import { and, eq, isNotNull } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { updateApiKey } from "../../../src/accounts/api-keys/store.ts";
 import type { ApiKeyId } from "../../../src/lib/ids.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { openWakingDb } from "../../../src/platform/db/client.ts";
 import { apiKeys } from "../../../src/platform/db/schema/api-keys.ts";
 import { copyDatabase } from "../../support/copy-database.ts";
@@ -59,7 +59,7 @@ async function revoke({ live, revoked }: History): Promise<void> {
   const [key] = await testDb.select().from(apiKeys).where(eq(apiKeys.id, id));
   if (key === undefined) throw new Error("no key");
   const db = openWakingDb(env.DB, env, (work) => void work.catch(() => undefined));
-  await batch(db, [updateApiKey(testDb, key, { revokedAtMs: Date.now() })]);
+  await commit(db, [updateApiKey(testDb, key, { revokedAtMs: Date.now() })]);
   revoked.push(id);
 }
 

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { deleteMember, setRole } from "../../../src/accounts/teams/store.ts";
 import { createApp } from "../../../src/app/app.ts";
 import { dispatchJobs, runJobMessage } from "../../../src/app/jobs.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { openWakingDb } from "../../../src/platform/db/client.ts";
 import { restoreFindings, restores } from "../../../src/platform/db/schema/restores.ts";
 import { members } from "../../../src/platform/db/schema/teams.ts";
@@ -178,9 +178,9 @@ it("removed members stay removed and lowered roles low, and who owns a merchant 
   ];
   const putBack = await copyDatabase();
   const restoredToMs = Date.now();
-  await batch(waking(), [deleteMember(testDb, member), setRole(testDb, admin, "VIEWER", Date.now())]);
-  await batch(waking(), [setRole(testDb, owner, "ADMIN", Date.now())]);
-  await batch(waking(), [deleteMember(testDb, owner)]);
+  await commit(waking(), [deleteMember(testDb, member), setRole(testDb, admin, "VIEWER", Date.now())]);
+  await commit(waking(), [setRole(testDb, owner, "ADMIN", Date.now())]);
+  await commit(waking(), [deleteMember(testDb, owner)]);
   await putBack();
   await importLost(restoredEnv(restoredToMs));
   const left = await testDb

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { updateApiKey } from "../../../src/accounts/api-keys/store.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { openWakingDb } from "../../../src/platform/db/client.ts";
 import { apiKeys } from "../../../src/platform/db/schema/api-keys.ts";
 import { copyDatabase } from "../../support/copy-database.ts";
@@ -104,7 +104,7 @@ it("a key that was revoked in the lost time does not work again", async () => {
   const restoredToMs = now();
   const [key] = await testDb.select().from(apiKeys).where(eq(apiKeys.merchantId, shop.merchantId));
   if (key === undefined) throw new Error("no key");
-  await batch(waking(), [updateApiKey(testDb, key, { revokedAtMs: now() })]);
+  await commit(waking(), [updateApiKey(testDb, key, { revokedAtMs: now() })]);
   await expectStatus(shop.get("/invoices"), 401);
   await putBack();
   await expectStatus(shop.get("/invoices"), 200);

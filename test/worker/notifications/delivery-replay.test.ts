@@ -13,7 +13,7 @@ import {
 import { DAY_MS, HOUR_MS } from "../../../src/lib/time.ts";
 import { countReplay } from "../../../src/notifications/delivery-log/store.ts";
 import { deliveryIdOf } from "../../../src/notifications/webhooks/webhook.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { deliveries } from "../../../src/platform/db/schema/webhooks.ts";
 import type { EventType } from "../../../src/platform/events/event.ts";
 import { recordOutbox } from "../../../src/platform/events/store.ts";
@@ -55,7 +55,7 @@ describe("a replay", () => {
     const id = makeId("evt", newUlid(createdAtMs, crypto.getRandomValues(new Uint8Array(16))));
     const row = { id, merchantId, type, invoiceId: null, sequence: null, data: "{}", createdAtMs };
     const [first, ...more] = recordOutbox(testDb, [row]);
-    if (first !== undefined) await batch(testDb, [first, ...more]);
+    if (first !== undefined) await commit(testDb, [first, ...more]);
     return id;
   }
 

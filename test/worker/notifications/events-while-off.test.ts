@@ -10,7 +10,7 @@ import { disableEndpoint } from "../../../src/notifications/deliveries/disable-e
 import { claimBatch } from "../../../src/notifications/deliveries/store.ts";
 import { selectWebhookById, updateWebhook } from "../../../src/notifications/webhooks/store.ts";
 import { changedColumns, type SettingsUpdate, type Webhook } from "../../../src/notifications/webhooks/webhook.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { batch, commit } from "../../../src/platform/db/batch.ts";
 import { deliveries, webhooks } from "../../../src/platform/db/schema/webhooks.ts";
 import { type EventType, typesNamed } from "../../../src/platform/events/event.ts";
 import { recordOutbox } from "../../../src/platform/events/store.ts";
@@ -133,7 +133,7 @@ async function record(merchantId: MerchantId, type: EventType): Promise<EventId>
   const id = freshId("evt");
   const of = { id, merchantId, type, invoiceId: null, sequence: null, data: "{}", createdAtMs: Date.now() };
   const [first, ...others] = recordOutbox(testDb, [of]);
-  if (first !== undefined) await batch(testDb, [first, ...others]);
+  if (first !== undefined) await commit(testDb, [first, ...others]);
   return id;
 }
 
@@ -142,7 +142,7 @@ const wants = ({ events }: Webhook, type: EventType) =>
 
 async function patch(read: Webhook, change: SettingsUpdate): Promise<void> {
   const columns = changedColumns(read, change, Date.now());
-  if (columns !== undefined) await updateWebhook(testDb, read.id, columns);
+  if (columns !== undefined) await commit(testDb, [updateWebhook(testDb, read.id, columns)]);
 }
 
 /** Switches an endpoint off as five days of failures do; returns whether it was on. */

@@ -5,7 +5,7 @@ import { EVENT_TEXTS } from "../../../scripts/event-texts.ts";
 import type { InvoiceId, MerchantId } from "../../../src/lib/ids.ts";
 import { webhookSecret } from "../../../src/notifications/webhooks/secret.ts";
 import { signedHeaders } from "../../../src/notifications/webhooks/signature.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { eventBody } from "../../../src/platform/events/contract.ts";
 import { type EventType, eventText } from "../../../src/platform/events/event.ts";
 import { recordOutbox, selectEventPage, selectMerchantEvent, selectPlace } from "../../../src/platform/events/store.ts";
@@ -38,7 +38,7 @@ async function write(merchantId: MerchantId, of: readonly Written[]) {
   }));
   for (const row of rows) {
     const [first, ...more] = recordOutbox(testDb, [row]);
-    if (first !== undefined) await batch(testDb, [first, ...more]);
+    if (first !== undefined) await commit(testDb, [first, ...more]);
   }
   return rows;
 }

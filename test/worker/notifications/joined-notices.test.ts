@@ -7,6 +7,7 @@ import { MINUTE_MS } from "../../../src/lib/time.ts";
 import { deliverDependencies } from "../../../src/notifications/deliveries/dependencies.ts";
 import { disableEndpoint } from "../../../src/notifications/deliveries/disable-endpoint.ts";
 import { selectWebhookById, updateWebhook } from "../../../src/notifications/webhooks/store.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { notices } from "../../../src/platform/db/schema/notices.ts";
 import { seedKey, send } from "../../support/access.ts";
 import { addEndpoint } from "../../support/endpoints.ts";
@@ -139,7 +140,8 @@ it("an endpoint that is switched off repeatedly is mailed at once the first time
   const deps = deliverDependencies(env, () => undefined);
   const health = { failuresInRow: 21, failingSinceMs: 1, probeAtMs: null };
   for (let n = 0; n < 5; n++) {
-    await updateWebhook(testDb, webhook.id, { ...health, isActive: true, disabledReason: null, disabledAtMs: null });
+    const again = { ...health, isActive: true, disabledReason: null, disabledAtMs: null };
+    await commit(testDb, [updateWebhook(testDb, webhook.id, again)]);
     const [read = expect.fail()] = await selectWebhookById(testDb, webhook.id);
     await disableEndpoint(deps, read, { health, disable: "GONE" });
   }

@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { pingBody } from "../../../src/notifications/webhooks/contract.ts";
 import { deliveryIdOf } from "../../../src/notifications/webhooks/webhook.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
+import { commit } from "../../../src/platform/db/batch.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { deliveries } from "../../../src/platform/db/schema/webhooks.ts";
 import { fanOut } from "../../../src/platform/events/store.ts";
@@ -218,7 +218,7 @@ describe("a ping", () => {
     const { id } = await makeHook(hooks);
     const eventId = freshId("evt");
     const event = { id: eventId, merchantId, type: "wallet.created", data: "{}", createdAtMs: Date.now() };
-    await batch(testDb, [testDb.insert(events).values(event), fanOut(testDb, [eventId])]);
+    await commit(testDb, [testDb.insert(events).values(event), fanOut(testDb, [eventId])]);
     const owed = await testDb.select({ id: deliveries.id }).from(deliveries).where(eq(deliveries.eventId, eventId));
     expect(owed).toEqual([{ id: deliveryIdOf(eventId, id) }]);
   });

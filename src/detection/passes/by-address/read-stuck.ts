@@ -8,7 +8,7 @@ import { derivedId, ulidHead } from "../../../lib/ids.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import { isoTime, SECOND_MS } from "../../../lib/time.ts";
 import { parseJson } from "../../../lib/typed-json.ts";
-import { batch } from "../../../platform/db/batch.ts";
+import { commit } from "../../../platform/db/batch.ts";
 import { readWithRetry } from "../../../platform/db/retry.ts";
 import { type Asked, askEach, MOST_REFUSED } from "../ask-each.ts";
 import { shownUntilMs } from "../cursor-plan.ts";
@@ -185,7 +185,7 @@ export async function stuckRows(
   const stamped = rows.map((row) => (isReported.has(row) ? { ...row, toldAtMs: nowMs } : row));
   const { name } = pass.network;
   const written = await readWithRetry(deps.sleep, async () =>
-    batch(deps.db, [putStuck(deps.db, stamped), deleteStuck(deps.db, name, looked.freed), ...reports.value]),
+    commit(deps.db, [putStuck(deps.db, stamped), deleteStuck(deps.db, name, looked.freed), ...reports.value]),
   );
   return written.ok ? ok(true) : stored(written);
 }

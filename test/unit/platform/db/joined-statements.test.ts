@@ -4,12 +4,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { putMethod } from "../../../../src/commerce/invoice-records/store.ts";
 import type { AuditId, EventId, InvoiceId, MerchantId, TimelineItemId, WalletId } from "../../../../src/lib/ids.ts";
-import { batch, type Statement } from "../../../../src/platform/db/batch.ts";
+import { commit } from "../../../../src/platform/db/batch.ts";
 import { type Db, openDb } from "../../../../src/platform/db/client.ts";
 import { joinStatements } from "../../../../src/platform/db/joined-statements.ts";
 import { preparedInsert } from "../../../../src/platform/db/prepared-statement.ts";
 import { auditEvents } from "../../../../src/platform/db/schema/audit-events.ts";
 import { timelineItems } from "../../../../src/platform/db/schema/invoices.ts";
+import type { Write } from "../../../../src/platform/db/statement.ts";
 import { recordOutbox } from "../../../../src/platform/events/store.ts";
 import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../../../simulation/engine/sqlite-d1.ts";
 import { RUNS } from "../../../support/property-runs.ts";
@@ -41,7 +42,7 @@ const lonely = /\p{Surrogate}/gu;
 const stored = (text: string) => text.replaceAll("\0", "").replaceAll(lonely, "");
 
 /** The statements of change `c`, in which every row belongs to its own invoice. */
-function statementsOf(db: Db, steps: readonly Step[], c: number): Statement[] {
+function statementsOf(db: Db, steps: readonly Step[], c: number): Write[] {
   const invoiceId: InvoiceId = `inv_${c}`;
   return steps.flatMap((each, n) => statementsFor(db, { each, n, c, invoiceId }));
 }
@@ -54,7 +55,7 @@ function statementsFor(
     c,
     invoiceId,
   }: { readonly each: Step; readonly n: number; readonly c: number; readonly invoiceId: InvoiceId },
-): readonly Statement[] {
+): readonly Write[] {
   const id = `${String(c).padStart(3, "0")}${String(n).padStart(23, "0")}`;
   switch (each.kind) {
     case "item": {
@@ -166,9 +167,9 @@ describe("changes joined into one batch", () => {
       fc.asyncProperty(changes, async (wanted) => {
         apart.clear();
         together.clear();
-        for (const [c, steps] of wanted.entries()) await batch(apart.db, statementsOf(apart.db, steps, c));
+        for (const [c, steps] of wanted.entries()) await commit(apart.db, statementsOf(apart.db, steps, c));
         const joined = joinStatements(wanted.map((steps, c) => statementsOf(together.db, steps, c)));
-        await batch(together.db, joined);
+        await commit(together.db, joined);
         expect(together.all()).toEqual(apart.all());
         expect(together.heard()).toEqual(apart.heard());
       }),
@@ -196,7 +197,7 @@ describe("changes joined into one batch", () => {
     const lists = Array.from({ length: 20 }, (_, c) => statementsOf(db, [{ kind: "entry", after: long }], c));
     const joined = joinStatements(lists);
     expect(joined).toHaveLength(10);
-    await batch(db, joined);
+    await commit(db, joined);
     expect(all().entries).toHaveLength(20);
   });
 

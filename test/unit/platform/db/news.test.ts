@@ -1,9 +1,10 @@
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { batch } from "../../../../src/platform/db/batch.ts";
-import { openDb, withNews } from "../../../../src/platform/db/client.ts";
+import { commit } from "../../../../src/platform/db/batch.ts";
+import { openDb } from "../../../../src/platform/db/client.ts";
 import { assertions } from "../../../../src/platform/db/schema/operations.ts";
+import { withNews, withRevocations } from "../../../../src/platform/db/statement.ts";
 import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../../../simulation/engine/sqlite-d1.ts";
 
 function listeningDb() {
@@ -38,7 +39,7 @@ describe("a database with listeners", () => {
           }));
         });
         if (first === undefined) throw new Error("no statement");
-        const results = await batch(db, [first, ...more]);
+        const results = await commit(db, [first, ...more]);
         expect(results.map((rows) => rows.length)).toEqual(wanted.map(({ wake, tell }) => wake.length + tell.length));
         const worthy = wanted.filter(({ isNewsworthy }) => isNewsworthy);
         const expected = (["wake", "tell"] as const).map((kind) => [
@@ -55,9 +56,39 @@ describe("a database with listeners", () => {
     const { db, heard } = listeningDb();
     const one = () => withNews(db.select({ id: sql<string>`'a'` }).from(sql`(select 1)`), () => ({ wake: ["a"] }));
     const failing = db.insert(assertions).values({ name: "a fact", holds: 0 });
-    await expect(batch(db, [one(), failing])).rejects.toThrow("assertion_holds");
+    await expect(commit(db, [one(), failing])).rejects.toThrow("assertion_holds");
     expect(heard).toEqual([]);
-    await batch(db, [one()]);
+    await commit(db, [one()]);
     expect(heard).toEqual([["wake", ["a"]]]);
+  });
+
+  it("keeps what is revoked before the batch is sent, and sends nothing without", async () => {
+    const sqlite = migratedDatabase();
+    const steps: string[] = [];
+    const d1 = sqliteD1(statementCache(sqlite), savepoints(sqlite), async (_, work) => {
+      steps.push("sent");
+      return work();
+    });
+    const revocation = { owner: "mer_1", kind: "WALLET", target: "wal_1", columns: {} } as const;
+    let isKept = true;
+    const db = openDb(d1, {
+      keep: async ([first]) => {
+        steps.push(`kept ${first?.target}`);
+        if (!isKept) throw new Error("the object does not answer");
+      },
+    });
+    const change = () => withRevocations(db.select({ id: sql<string>`'a'` }).from(sql`(select 1)`), [revocation]);
+    expect(await commit(db, [change()])).toEqual([[{ id: "a" }]]);
+    isKept = false;
+    await expect(commit(db, [change()])).rejects.toThrow("the object does not answer");
+    expect(steps).toEqual(["kept wal_1", "sent", "kept wal_1"]);
+  });
+
+  it("sends no statement that has consequences alone", async () => {
+    const { db, heard } = listeningDb();
+    const effect = withNews(db.select({ id: sql<string>`'a'` }).from(sql`(select 1)`), () => ({ wake: ["a"] }));
+    // The compiler refuses `await effect`; this is who gets around it.
+    await expect(Promise.resolve(effect)).rejects.toThrow("an effect is committed, not awaited");
+    expect(heard).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { derivedId, type InvoiceId, type MerchantId, newUlid } from "../../../../src/lib/ids.ts";
-import { batch } from "../../../../src/platform/db/batch.ts";
+import { commit } from "../../../../src/platform/db/batch.ts";
 import { openDb } from "../../../../src/platform/db/client.ts";
 import { events } from "../../../../src/platform/db/schema/events.ts";
 import type { OutboxEvent } from "../../../../src/platform/events/event.ts";
@@ -57,7 +57,7 @@ describe("the events of one change", () => {
       fc.asyncProperty(heads, fc.array(members, { minLength: 1, maxLength: 4 }), async (head, all) => {
         clear();
         const rows = eventsOf(head, all, { nowMs: 1_000 });
-        await batch(db, recordOutbox(db, rows));
+        await commit(db, recordOutbox(db, rows));
         expect(await whole()).toEqual(rows.map(({ id, data }) => ({ id, data })));
         expect(stored().map((row) => row.head_length)).toEqual(rows.map((_, n) => (n === 0 ? null : head.length)));
       }),
@@ -74,7 +74,7 @@ describe("the events of one change", () => {
         const recorded: OutboxEvent[] = [];
         for (const [n, [head, all]] of history.entries()) {
           const rows = eventsOf(head, all, { nowMs: 1_000 + n * apartMs, from: 1 + recorded.length });
-          await batch(db, recordOutbox(db, rows));
+          await commit(db, recordOutbox(db, rows));
           recorded.push(...rows);
         }
         expect(await whole()).toEqual(recorded.map(({ id, data }) => ({ id, data })));
@@ -88,7 +88,7 @@ describe("the events of one change", () => {
     const [one, two, three] = eventsOf('{"a":1', ["", '"b":2', '"b":3'], { nowMs: 1_000 });
     if (one === undefined || two === undefined || three === undefined) throw new Error("no events");
     const rows = [one, { ...two, data: '{"a":2,"b":2}' }, { ...three, createdAtMs: 1_001 }];
-    await batch(db, recordOutbox(db, rows));
+    await commit(db, recordOutbox(db, rows));
     expect(stored().map((row) => row.head_length)).toEqual([null, null, null]);
     expect((await whole()).map(({ data }) => data)).toEqual(rows.map(({ data }) => data));
   });
@@ -101,7 +101,7 @@ describe("the events of one change", () => {
       const changes = [1_000, 1_000, 1_001].map((nowMs, n) =>
         eventsOf(`{"n":${n}`, ["", '"b":2', '"b":3'], { nowMs, from: 1 + n * 3 }),
       );
-      for (const rows of changes) await batch(db, recordOutbox(db, rows));
+      for (const rows of changes) await commit(db, recordOutbox(db, rows));
       const data = new Map<string, string>(changes.flat().map((row) => [row.id, row.data]));
       for (let passes = 0; passes < 9; passes++) {
         await forgetOldEvents(db, { beforeMs: 2_000, limit });
