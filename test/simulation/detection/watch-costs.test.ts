@@ -39,8 +39,8 @@ const KINDS: readonly Kind[] = [
   { network: "TRX", codes: ["USDT"], kind: "trongrid", costsBy: "recipients", second: "evm-rpc" },
 ];
 
-/** The statements of a pass that finds nothing: of the first chunk or part of a round, and of each further chunk. */
-const STATEMENTS = { blocks: 10, recipients: 15, chunk: 2 } as const;
+/** The statements of a pass that finds nothing, those that are awaited alone included: of the first chunk or part of a round, and of each further chunk. */
+const STATEMENTS = { blocks: 12, recipients: 17, chunk: 2 } as const;
 /** More of them when a watch begins, or a merchant's turn. */
 const BEGINNING = 3;
 /** Blocks of a chunk: what a source answers in a few requests. Coins that are paid in transactions cost a request for each block. */
