@@ -49,7 +49,7 @@ class UnderWay {
   }
 }
 
-export interface MerchantRequestsOptions {
+interface MerchantRequestsOptions {
   readonly env: Env;
   readonly merchantId: string;
   /** Runs work after the response; the work may be lost. Must not reject. */

@@ -3,11 +3,11 @@
 import { logAlert, safeMessage } from "./log.ts";
 import { type Cost, NO_COST } from "./work-log.ts";
 
-export interface WithAnalytics {
+interface WithAnalytics {
   readonly ANALYTICS?: Pick<AnalyticsEngineDataset, "writeDataPoint"> | undefined;
 }
 
-export interface DataPoint {
+interface DataPoint {
   readonly kind: "create" | "refusal" | "paid" | "lag" | "oldest_due" | "database";
   /** What it is about: a network, a queue, the code of a refusal. */
   readonly subject: string;

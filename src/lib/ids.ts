@@ -39,7 +39,7 @@ export type IdPrefix =
   | "rfd"
   | "req";
 
-export type Id<P extends IdPrefix> = `${P}_${string}`;
+type Id<P extends IdPrefix> = `${P}_${string}`;
 export type MerchantId = Id<"mer">;
 export type InvoiceId = Id<"inv">;
 export type CustomerId = Id<"cus">;

@@ -1,6 +1,6 @@
 // Writes the log; every line is one JSON object. A line never holds what a caller sent, or a bound value of a query.
 
-export type LogFacts = Readonly<Record<string, unknown>>;
+type LogFacts = Readonly<Record<string, unknown>>;
 
 type Level = "error" | "warn" | "info";
 

@@ -9,7 +9,7 @@ export const MICRO_DIGITS = 6;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
 
 /** Decimal text as an exact fraction: `digits` × 10^-`scale`, scale >= 0. Undefined when the text is not a decimal number. */
-export function exactDecimal(text: string): { readonly digits: bigint; readonly scale: number } | undefined {
+function exactDecimal(text: string): { readonly digits: bigint; readonly scale: number } | undefined {
   const match = DECIMAL.exec(text);
   if (match === null) return undefined;
   const [, sign = "", whole = "0", fraction = "", exponent = "0"] = match;

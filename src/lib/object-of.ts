@@ -15,7 +15,7 @@ export function parseLocationHint(text: string | undefined): Result<LocationHint
 }
 
 /** The part of a namespace that is used; a `DurableObjectNamespace` is assignable to it. */
-export interface ObjectNamespace<Stub> {
+interface ObjectNamespace<Stub> {
   getByName(name: string, options?: { readonly locationHint?: LocationHint }): Stub;
 }
 

@@ -5,7 +5,7 @@ import { err, ok, type Result } from "./result.ts";
 
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
-export const MAX_PAGE = 1_000;
+const MAX_PAGE = 1_000;
 
 /** The query parameters of every list; numbers arrive as text. */
 export const listQuery = () => ({

@@ -1,6 +1,6 @@
 // Reads a body that may be long, endless, slow or break off, with a limit on how much of it is kept in memory.
 
-export interface ReadLimits {
+interface ReadLimits {
   /** Reading stops after the chunk that exceeds this many bytes; the rest is never read. */
   readonly limitBytes: number;
   /** How many bytes of a longer or broken body to return; 0 by default. */
@@ -11,7 +11,7 @@ export interface ReadLimits {
   readonly keepsBroken?: boolean;
 }
 
-export interface ReadBytes {
+interface ReadBytes {
   readonly bytes: Uint8Array;
   /** False if the body was longer than the limit, or broke off. */
   readonly isWhole: boolean;

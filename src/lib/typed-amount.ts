@@ -8,7 +8,7 @@ const MOST_DIGITS = 6;
 /** More is no amount, and need not be looked at. */
 const LONGEST_TEXT = 60;
 
-export interface AmountRule {
+interface AmountRule {
   /** Undefined: the browser's own. */
   readonly locale: string | undefined;
   /** How many fraction digits an amount may have. */

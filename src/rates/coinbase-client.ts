@@ -17,11 +17,7 @@ const answer = lazily(() =>
 );
 
 /** The prices of those `codes` that Coinbase knows; an outage if there is none. */
-export function parseCoinbase(
-  json: JsonText,
-  codes: readonly string[],
-  atMs: number,
-): Result<readonly PricePoint[], Outage> {
+function parseCoinbase(json: JsonText, codes: readonly string[], atMs: number): Result<readonly PricePoint[], Outage> {
   const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
   const { rates } = parsed.data.data;

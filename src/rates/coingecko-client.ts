@@ -43,7 +43,7 @@ const answer = lazily(() =>
 );
 
 /** The prices of those `codes` that have a time; an outage if there is none. */
-export function parseCoingecko(json: JsonText, codes: readonly string[]): Result<readonly PricePoint[], Outage> {
+function parseCoingecko(json: JsonText, codes: readonly string[]): Result<readonly PricePoint[], Outage> {
   const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
   const points = codes.flatMap((asset): PricePoint[] => {

@@ -23,7 +23,7 @@ const answer = lazily(() =>
 );
 
 /** The rates of those `codes` that the bank publishes; an outage if there is none. */
-export function parseFrankfurter(json: JsonText, codes: readonly string[]): Result<readonly FiatPoint[], Outage> {
+function parseFrankfurter(json: JsonText, codes: readonly string[]): Result<readonly FiatPoint[], Outage> {
   const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
   const { date, rates } = parsed.data;

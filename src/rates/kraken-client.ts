@@ -48,11 +48,7 @@ const answer = lazily(() =>
 );
 
 /** The prices of those `codes` that Kraken returned; an outage if there is none. */
-export function parseKraken(
-  json: JsonText,
-  codes: readonly string[],
-  atMs: number,
-): Result<readonly PricePoint[], Outage> {
+function parseKraken(json: JsonText, codes: readonly string[], atMs: number): Result<readonly PricePoint[], Outage> {
   const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
   const { error, result } = parsed.data;

@@ -8,7 +8,7 @@ import { boughtUnits, isWithinPercent, median, product, quotient, valueAtRate } 
 /** A price is fresh for five minutes, inclusive. */
 export const FRESH_MS = 5 * MINUTE_MS;
 /** A central bank's rate is used on its own day and the next five days: Thursday's until the new one on the Tuesday after Easter. */
-export const FIAT_DAYS = 5;
+const FIAT_DAYS = 5;
 /** How far a source's clock may be ahead of ours. */
 const SKEW_MS = MINUTE_MS;
 const OUTLIER_PERCENT = 2;
@@ -32,14 +32,14 @@ export interface FiatPoint {
 }
 
 /** `atMs`: the oldest time of the sources that were used. */
-export interface AssetRate {
+interface AssetRate {
   readonly usd: string;
   readonly atMs: number;
   readonly sources: readonly string[];
 }
 
 /** `atMs`: the start (UTC) of the day the rate was set on. */
-export interface FiatRate {
+interface FiatRate {
   readonly perUsd: string;
   readonly atMs: number;
   readonly source: string;

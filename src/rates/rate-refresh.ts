@@ -18,7 +18,7 @@ export const FIAT_REFRESH_MS = HOUR_MS;
 const BACKOFF_CAP_MS = 4 * MINUTE_MS;
 const RETRY_AFTER_CAP_MS = 10 * MINUTE_MS;
 
-export interface RateRefreshParts {
+interface RateRefreshParts {
   readonly storage: ObjectStorage;
   readonly priceClients: readonly RateClient[];
   readonly fiatClients: readonly FiatClient[];

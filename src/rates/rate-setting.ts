@@ -2,12 +2,12 @@
 // Worker's own rule without loading the code that computes rates.
 import { err, ok, type Result } from "../lib/result.ts";
 
-export const PRICE_SOURCES = ["coinbase", "kraken", "coingecko"] as const;
-export const FIAT_SOURCES = ["frankfurter"] as const;
+const PRICE_SOURCES = ["coinbase", "kraken", "coingecko"] as const;
+const FIAT_SOURCES = ["frankfurter"] as const;
 
 export type PriceSourceName = (typeof PRICE_SOURCES)[number];
 export type FiatSourceName = (typeof FIAT_SOURCES)[number];
-export type SourceName = PriceSourceName | FiatSourceName;
+type SourceName = PriceSourceName | FiatSourceName;
 
 export type RateSetting =
   | { readonly kind: "fixed" }

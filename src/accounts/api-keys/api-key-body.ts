@@ -4,7 +4,7 @@ import type { AuditFacts } from "../../platform/audit/entry.ts";
 import type { KeyKind } from "../auth/api-key.ts";
 
 /** A stored key without its hashes, so that nothing here can authenticate a request. */
-export interface ApiKey {
+interface ApiKey {
   readonly id: string;
   readonly merchantId: string;
   readonly name: string;

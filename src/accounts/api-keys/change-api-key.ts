@@ -44,7 +44,7 @@ export interface ChangeOf extends KeyActor {
 }
 
 /** A key and the seat of the acting user. */
-export interface KeyAndSeat {
+interface KeyAndSeat {
   readonly key: ApiKeyRow;
   readonly seat: Seat;
 }

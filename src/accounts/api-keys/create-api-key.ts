@@ -14,7 +14,7 @@ import { apiKeyBodyOf, apiKeyFacts } from "./api-key-body.ts";
 import { type KeyActor, type KeyDependencies, keyEvent, overreach } from "./change-api-key.ts";
 import { assertKeyRoom, insertApiKey, selectKeysFull } from "./store.ts";
 
-export interface NewKey {
+interface NewKey {
   readonly name: string;
   readonly kind: KeyKind;
   /** Names in upper snake case. */

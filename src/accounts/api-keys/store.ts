@@ -44,7 +44,7 @@ export function selectApiKey(db: Db, of: { readonly merchantId: string; readonly
     );
 }
 
-export interface KeyFilter {
+interface KeyFilter {
   /** May come from the path, unauthenticated. */
   readonly merchantId: string;
   readonly search: string | undefined;

@@ -8,7 +8,7 @@ import { type ChangeOf, changeApiKey, type KeyDependencies, overreach } from "./
 import { jsonOrNull } from "./create-api-key.ts";
 
 /** The fields of a PATCH (decisions 8). An absent field keeps its value; null for `allowedIps` allows any address. */
-export interface KeyUpdate {
+interface KeyUpdate {
   readonly name?: string | undefined;
   readonly allowedIps?: readonly string[] | null | undefined;
 }

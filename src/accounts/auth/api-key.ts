@@ -54,7 +54,7 @@ export function apiKeyKind(text: string): KeyKind | undefined {
  * What a key shows by itself. MALFORMED: no key of ours. GENUINE: made for this merchant by a holder of one of `macKeys`. UNPROVED: well-formed, but
  * invented, another merchant's, or made under a secret that is not configured any more. GENUINE or UNPROVED, the key may have been revoked since.
  */
-export type ApiKeyStanding = "MALFORMED" | "GENUINE" | "UNPROVED";
+type ApiKeyStanding = "MALFORMED" | "GENUINE" | "UNPROVED";
 
 /** Compares in constant time. Without `macKeys` every well-formed key is UNPROVED. */
 export function apiKeyStanding(of: {

@@ -18,21 +18,21 @@ import type { User } from "../users/user.ts";
 import type { Statements } from "./authenticate.ts";
 import type { MemberPrincipal, UserPrincipal } from "./principal.ts";
 
-export interface SessionCredentials {
+interface SessionCredentials {
   /** The cookie's value. */
   readonly token: string;
   readonly nowMs: number;
   readonly sleep: Sleep;
 }
 
-export interface AuthenticatedUser<R extends Statements> {
+interface AuthenticatedUser<R extends Statements> {
   readonly principal: UserPrincipal;
   readonly read: ResultsOf<R>;
   /** Whether the time of the session's last use should be updated. */
   readonly isTouchDue: boolean;
 }
 
-export interface AuthenticatedMember<R extends Statements> extends AuthenticatedUser<R> {
+interface AuthenticatedMember<R extends Statements> extends AuthenticatedUser<R> {
   readonly principal: MemberPrincipal;
   readonly merchant: MerchantRow;
 }

@@ -17,7 +17,7 @@ import { type ApiKeyRow, selectCaller, touchApiKey } from "./store.ts";
 
 export type Statements = readonly Statement[];
 
-export interface Authenticated<R extends Statements> {
+interface Authenticated<R extends Statements> {
   readonly principal: ApiKeyPrincipal;
   readonly merchant: MerchantRow;
   readonly read: ResultsOf<R>;
@@ -25,7 +25,7 @@ export interface Authenticated<R extends Statements> {
   readonly isTouchDue: boolean;
 }
 
-export interface Credentials {
+interface Credentials {
   /** Of a well-formed key: `apiKeyKind` has been called before. */
   readonly keyHash: string;
   /** The merchant of the path. */

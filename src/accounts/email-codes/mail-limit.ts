@@ -24,7 +24,7 @@ export const MAILS_TO_ADDRESS = LIMITS.signInCodesPerAddressAndDay;
 export const MAILS_PER_KNOWN_BROWSER = LIMITS.signInCodesPerKnownBrowserAndHour;
 export const MAILS_FOR_KNOWN_BROWSERS = LIMITS.signInCodesForKnownBrowsersPerAddressAndHour;
 
-export interface SentCode {
+interface SentCode {
   readonly mailbox: string | null;
   readonly createdAtMs: number;
 }

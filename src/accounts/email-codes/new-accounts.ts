@@ -3,7 +3,7 @@
 import { err, ok, type Result } from "../../lib/result.ts";
 
 export const SIGN_UP_MODES = ["first", "invite", "open"] as const;
-export type SignUp = (typeof SIGN_UP_MODES)[number];
+type SignUp = (typeof SIGN_UP_MODES)[number];
 
 /** The setting; unset or empty is `first`. */
 export function parseSignUp(text: string | undefined): Result<SignUp, string> {

@@ -11,7 +11,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { type CodePurpose, codeMacText, type PendingIdentity, pendingIdentityIn } from "./email-code.ts";
 import { consumeEmailCode, countTry } from "./store.ts";
 
-export interface GivenCode {
+interface GivenCode {
   readonly purpose: CodePurpose;
   readonly email: string;
   /** As in `sendCode`. */

@@ -9,7 +9,7 @@ import type { FactorName } from "../sessions/session.ts";
 import { type FactorPurpose, factorsFor } from "./factor-proof.ts";
 import type { FactorDependencies } from "./prove-factor.ts";
 
-export interface AskedFactors {
+interface AskedFactors {
   readonly factors: readonly FactorName[];
   /** WebAuthn request options; null if the user has no passkey. */
   readonly passkey: PublicKeyCredentialRequestOptionsJSON | null;

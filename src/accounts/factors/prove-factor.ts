@@ -35,7 +35,7 @@ export interface FactorAttempt {
   readonly trail: Trail;
 }
 
-export interface ProvedFactor {
+interface ProvedFactor {
   readonly factor: FactorGiven;
   /** For the batch of the permitted change: they mark the factor as used and take the attempt off the count. */
   readonly statements: Statements;

@@ -12,7 +12,7 @@ import type { User } from "../users/user.ts";
 import { wrongFactor } from "./factor-proof.ts";
 import { type FactorAttempt, type FactorDependencies, proveFactor } from "./prove-factor.ts";
 
-export interface SettledFactor {
+interface SettledFactor {
   /** The session's new token. */
   readonly token: string;
   readonly state: "ACTIVE";

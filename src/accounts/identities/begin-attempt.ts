@@ -39,7 +39,7 @@ export interface AttemptToBegin {
   readonly linkTo: { readonly userId: UserId; readonly sessionId: SessionId } | null;
 }
 
-export interface Begun {
+interface Begun {
   /** The provider's page that the browser must open. */
   readonly url: string;
   /** The value of the browser's nonce cookie. */

@@ -13,7 +13,7 @@ import { insertIdentity, selectIdentityOwner } from "./store.ts";
 
 export type LinkDependencies = CommitDependencies;
 
-export interface IdentityLink {
+interface IdentityLink {
   readonly identity: ProvedIdentity;
   readonly principal: UserPrincipal;
   readonly ip: string | null;

@@ -35,7 +35,7 @@ export interface SignInDependencies extends CommitDependencies {
   readonly sendCode: (of: CodeToSend) => Promise<Result<unknown, Failure>>;
 }
 
-export interface IdentitySignIn extends Browser {
+interface IdentitySignIn extends Browser {
   readonly identity: ProvedIdentity;
   /** SHA-256 of the browser's nonce; the mailed code works only in this browser. */
   readonly browserHash: string;

@@ -43,7 +43,7 @@ export interface ProviderDependencies {
 }
 
 /** A request, as the library and our own code make it. */
-export interface Ask {
+interface Ask {
   readonly method?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: URLSearchParams | undefined;
@@ -118,7 +118,7 @@ const WRONG_CODE: readonly string[] = ["invalid_grant", "bad_verification_code"]
 const CLAIMS: Readonly<Record<string, string>> = { nonce: "nonce", iss: "issuer", aud: "audience", azp: "audience" };
 
 /** Describes the library's error in our own words, because its messages and causes contain what the provider sent. */
-export function problemOf(error: unknown): ProviderProblem {
+function problemOf(error: unknown): ProviderProblem {
   if (error instanceof OutageError) return { kind: "UNAVAILABLE", problem: error.message };
   if (error instanceof oauth.ResponseBodyError) {
     if (WRONG_CODE.includes(error.error))

@@ -8,7 +8,7 @@ import { withRevocations } from "../../platform/db/statement.ts";
 import type { IdentityKey, ProvedIdentity } from "./identity.ts";
 
 export type IdentityRow = typeof identities.$inferSelect;
-export type AttemptRow = typeof singleUseTokens.$inferSelect;
+type AttemptRow = typeof singleUseTokens.$inferSelect;
 
 function isIdentity(of: IdentityKey) {
   return and(eq(identities.provider, of.provider), eq(identities.subject, of.subject));

@@ -8,7 +8,7 @@ import { assertions } from "../../platform/db/schema/operations.ts";
 import { imageFacts, images, products } from "../../platform/db/schema/products.ts";
 import { type ImageType, imageName } from "./image.ts";
 
-export interface NewImage {
+interface NewImage {
   readonly merchantId: MerchantId;
   /** The result of `sniffImage`. */
   readonly contentType: ImageType;

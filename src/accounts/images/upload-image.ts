@@ -20,7 +20,7 @@ export interface ImageDependencies {
   readonly publicUrl: string;
 }
 
-export interface UploadRequest {
+interface UploadRequest {
   readonly merchantId: MerchantId;
   readonly trail: Trail;
   readonly contentType: string;

@@ -3,7 +3,7 @@ import type { Mail } from "../../platform/mail/mail.ts";
 import { linkless, subjectNaming } from "../../platform/mail/names.ts";
 import type { Role } from "../roles/roles.ts";
 
-export interface InvitationToMail {
+interface InvitationToMail {
   readonly email: string;
   readonly role: Role;
   readonly merchantName: string;

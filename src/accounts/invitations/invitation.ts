@@ -10,7 +10,7 @@ import type { User } from "../users/user.ts";
 export const INVITATION_LIFETIME_MS = 7 * DAY_MS;
 
 export const INVITATION_STATUSES = ["pending", "accepted", "expired", "revoked"] as const;
-export type InvitationStatus = (typeof INVITATION_STATUSES)[number];
+type InvitationStatus = (typeof INVITATION_STATUSES)[number];
 
 export interface Invitation {
   readonly id: InvitationId;
@@ -92,7 +92,7 @@ export function invitationBodyOf(invitation: Invitation, nowMs: number) {
 }
 
 /** A pending invitation for its invitee, with the names that help them decide. */
-export interface WaitingInvitation extends Invitation {
+interface WaitingInvitation extends Invitation {
   readonly merchantName: string;
   readonly inviterEmail: string;
 }

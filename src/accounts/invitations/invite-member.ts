@@ -17,7 +17,7 @@ import { INVITATION_LIFETIME_MS, type Invitation, invitationBodyOf, invitationSt
 import { type MailRoom, mailTimes } from "./mail-room.ts";
 import { countMail, insertInvitation, selectMailRoom, selectOpenOf, updateInvitation } from "./store.ts";
 
-export interface NewInvitation {
+interface NewInvitation {
   readonly seat: Seat;
   readonly email: string;
   readonly role: Role;

@@ -182,7 +182,7 @@ export function updateInvitation(db: Db, read: Pick<Invitation, "id" | "merchant
 }
 
 /** A mail that `userId` sends for a merchant. */
-export interface MailOf {
+interface MailOf {
   readonly merchantId: MerchantId;
   readonly userId: UserId;
   readonly emailKey: string;

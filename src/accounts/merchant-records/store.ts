@@ -140,7 +140,7 @@ const teamJson =
     .as("team_json");
 
 /** Selects a user's merchants by the hash of a session token; the session may be unauthenticated. */
-export interface MineFilter {
+interface MineFilter {
   readonly tokenHash: string;
   readonly search: string | undefined;
 }

@@ -17,7 +17,7 @@ import { type Acting, currentRowAndSeat, seatHeld } from "../teams/check-seat.ts
 
 export type MerchantDependencies = CommitDependencies;
 
-export interface MerchantChange {
+interface MerchantChange {
   readonly columns: Partial<MerchantRow>;
   readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
   /** Further changes in the same batch. */

@@ -3,7 +3,7 @@ import type { Permission } from "../roles/permissions.ts";
 import type { Role } from "../roles/roles.ts";
 import type { MissingFactor } from "../security-policies/security-policy.ts";
 
-export interface Merchant {
+interface Merchant {
   readonly id: string;
   readonly name: string;
   readonly createdAtMs: number;
@@ -11,7 +11,7 @@ export interface Merchant {
 }
 
 /** The reader of a merchant: a member's role and the required factors that they do not have; an API key has no role. */
-export interface Viewer {
+interface Viewer {
   readonly role: Role | null;
   readonly permissions: Iterable<Permission>;
   readonly missing: readonly MissingFactor[];

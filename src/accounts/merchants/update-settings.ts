@@ -10,7 +10,7 @@ import { type ChangeOf, changeMerchant, type MerchantDependencies } from "./chan
 import { changedColumns, type SettingsChange, settingsFacts, settingsOf } from "./settings.ts";
 import { changedDelay, delayFacts, delayHoursAt, delayText, type WalletChangeDelay } from "./wallet-change-delay.ts";
 
-export interface SettingsRequest extends ChangeOf {
+interface SettingsRequest extends ChangeOf {
   /** Why this caller may not change the delay of wallet changes; undefined if they may. */
   readonly delayRefusal: Failure | undefined;
   readonly watch: Watch;

@@ -16,7 +16,7 @@ import { type Attestation, isChallengeOf, relyingPartyOf } from "./credential.ts
 import { consumeChallenge, insertPasskey, type PasskeyRow, selectChallenge } from "./store.ts";
 import { madeCredentialOf } from "./verify-attestation.ts";
 
-export interface NewPasskey {
+interface NewPasskey {
   readonly session: Pick<ProvedSession, "id" | "userId">;
   readonly credential: Attestation;
   readonly name: string;

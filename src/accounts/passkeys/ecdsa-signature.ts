@@ -7,7 +7,7 @@ const INTEGER = 0x02;
 /** From this value on, DER encodes a length in more than one byte. Two integers of 33 bytes with their headers have only 70. */
 const LONG_FORM = 0x80;
 
-export interface EcdsaSignature {
+interface EcdsaSignature {
   /** Big-endian, with a leading zero byte if the highest bit is set. */
   readonly r: Uint8Array;
   readonly s: Uint8Array;

@@ -14,7 +14,7 @@ import type { PasskeyDependencies } from "./begin-passkey.ts";
 import type { Assertion } from "./credential.ts";
 import { verifyPasskey } from "./verify-passkey.ts";
 
-export interface PasskeySignIn extends Browser {
+interface PasskeySignIn extends Browser {
   readonly credential: Assertion;
   /** The browser's cookies: its nonce, and its current session, if any, which ends. */
   readonly nonce: string | undefined;

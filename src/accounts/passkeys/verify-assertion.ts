@@ -9,7 +9,7 @@ import { ecdsaSignatureOf } from "./ecdsa-signature.ts";
 import { webAuthn } from "./use-web-authn.ts";
 
 /** What the authenticator reported, after its signature was verified. */
-export interface ProvedUse {
+interface ProvedUse {
   readonly counter: number;
   readonly isBackedUp: boolean;
 }

@@ -26,7 +26,7 @@ import {
 import { provedUseOf } from "./verify-assertion.ts";
 
 /** A passkey assertion, by a browser with the nonce of its cookie or by a user in a session. */
-export type PasskeyAnswer = {
+type PasskeyAnswer = {
   readonly credential: Assertion;
   /** For the audit entry about a counter that decreased. */
   readonly trail: Pick<Trail, "ip" | "requestId">;
@@ -39,7 +39,7 @@ export type PasskeyAnswer = {
     }
 );
 
-export interface VerifiedPasskey {
+interface VerifiedPasskey {
   readonly userId: UserId;
   readonly passkeyId: PasskeyId;
   /**

@@ -28,7 +28,7 @@ export type NoBody = ReturnType<typeof noBody>;
 export type NoQuery = ReturnType<typeof noQuery>;
 
 /** What a group can declare for all of its routes, and a route for itself. */
-export type Common = Partial<
+type Common = Partial<
   Pick<
     RouteSpec,
     | "needsStepUp"
@@ -54,7 +54,7 @@ export type Common = Partial<
   readonly endsAccess?: true;
 };
 
-export interface Group<C extends CallerKind> extends Common {
+interface Group<C extends CallerKind> extends Common {
   readonly tag: RouteSpec["tag"];
   readonly callers: C;
 }
@@ -85,13 +85,7 @@ interface Own {
 }
 
 /** A declaration. Without a body, query or reads, their types are those of the defaults. */
-export type Declared<
-  C extends CallerKind,
-  B extends z.ZodType,
-  Q extends z.ZodType,
-  R extends Statements,
-  Deps,
-> = Own[C] &
+type Declared<C extends CallerKind, B extends z.ZodType, Q extends z.ZodType, R extends Statements, Deps> = Own[C] &
   Said<B, Q> & {
     /** The route's reads, done in the storage call of the authentication. */
     readonly reads?: (input: ReadInput<z.output<B>, z.output<Q>, Deps> & ReadKeys[C]) => R | Promise<R>;
@@ -122,7 +116,7 @@ type Declare<C extends CallerKind, Deps> = <
 ) => Routes<C, Deps>;
 
 /** A group of routes in the order of their declaration, in which they are mounted and listed in the references. */
-export interface Routes<C extends CallerKind, Deps> extends Iterable<MountedRoute> {
+interface Routes<C extends CallerKind, Deps> extends Iterable<MountedRoute> {
   readonly get: Declare<C, Deps>;
   readonly post: Declare<C, Deps>;
   readonly patch: Declare<C, Deps>;

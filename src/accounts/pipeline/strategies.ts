@@ -30,7 +30,7 @@ export interface Access {
 }
 
 /** `Keys` is the input of the route's reads, `Caller` what is known after authentication. */
-export interface Strategy<Keys, Caller> {
+interface Strategy<Keys, Caller> {
   /** Reads the credential from headers and path. Does not access storage, so that a malformed credential costs nothing. */
   readonly present: (incoming: Incoming, access: Access) => Result<Presented<Keys, Caller>, Failure>;
   readonly permit: (access: Access, caller: Caller, nowMs: number) => Failure | undefined;

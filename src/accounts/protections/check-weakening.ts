@@ -36,7 +36,7 @@ interface Facts {
   readonly after: AuditFacts;
 }
 
-export interface Weighed {
+interface Weighed {
   /** For the audit entry. */
   readonly facts: Facts;
   /** For the change's decision. */

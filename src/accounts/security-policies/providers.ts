@@ -66,7 +66,7 @@ export function isEndpoint(url: string, isLoopbackAllowed: boolean): boolean {
 }
 
 /** Whether a URL is plain http to localhost, as for a provider in a test. */
-export function isLoopbackHttp(url: string): boolean {
+function isLoopbackHttp(url: string): boolean {
   const parsed = URL.parse(url);
   return parsed?.protocol === "http:" && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(parsed.hostname);
 }

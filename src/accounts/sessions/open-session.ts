@@ -27,7 +27,7 @@ export interface Browser {
   readonly requestId: RequestId;
 }
 
-export interface NewSession {
+interface NewSession {
   readonly user: User;
   readonly signedInWith: SignInMethod;
   /** The factor with which the user signed in, if it counts for step-up. */

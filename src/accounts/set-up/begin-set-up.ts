@@ -14,7 +14,7 @@ import { selectUserByEmail } from "../users/store.ts";
 import { isRedeemable, linkHashOf, type SetUpChallenge } from "./set-up-link.ts";
 import { selectSetUpLink } from "./store.ts";
 
-export interface SetUpToBegin {
+interface SetUpToBegin {
   readonly token: string;
   readonly email: string;
   readonly name: string;

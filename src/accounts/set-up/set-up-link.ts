@@ -7,7 +7,7 @@ import { parseJson } from "../../lib/typed-json.ts";
 
 export const SET_UP_LINK_LIFETIME_MS = 24 * HOUR_MS;
 
-export interface SetUpLink {
+interface SetUpLink {
   readonly tokenHash: string;
   readonly expiresAtMs: number;
   readonly usedAtMs: number | null;

@@ -29,7 +29,7 @@ import { insertUser, nameUser, newUserRow, selectUserById, type UserRow } from "
 import { challengeOf, isRedeemable, linkHashOf } from "./set-up-link.ts";
 import { consumeSetUpLink, selectSetUpLink } from "./store.ts";
 
-export interface Redemption extends Browser {
+interface Redemption extends Browser {
   readonly token: string;
   readonly credential: Attestation;
   /** The browser's current session, if any, which ends. */
@@ -48,7 +48,7 @@ interface Found {
   readonly operators: readonly OperatorRow[];
 }
 
-export interface SetUpDependencies extends PasskeyDependencies {
+interface SetUpDependencies extends PasskeyDependencies {
   readonly mailer: Mailer;
 }
 

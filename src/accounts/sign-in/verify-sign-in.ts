@@ -33,7 +33,7 @@ import {
   verifyEmail,
 } from "../users/store.ts";
 
-export interface SignInAttempt extends Browser {
+interface SignInAttempt extends Browser {
   readonly email: string;
   readonly code: string;
   /** The browser's cookies: its nonce, and its current session, if any. */

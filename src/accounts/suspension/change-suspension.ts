@@ -17,7 +17,7 @@ import {
 import { assertOperator, selectOperator } from "../operators/store.ts";
 import type { User } from "../users/user.ts";
 
-export interface Suspension {
+interface Suspension {
   readonly id: MerchantId;
   /** Null: it takes payments. */
   readonly suspendedAtMs: number | null;

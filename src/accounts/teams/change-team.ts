@@ -27,7 +27,7 @@ export function changeTeam<F, T>(
   return change(deps, { name: "a change of a team", read }, (facts, { operationId }) => decide(facts, operationId));
 }
 
-export interface Actors {
+interface Actors {
   readonly actor: Member;
   /** The member of the path; undefined if they are not in the team. */
   readonly target: Member | undefined;
@@ -49,7 +49,7 @@ export async function readActors(
   return ok({ actor, target: rows.value.find((each) => each.id === of.targetId) });
 }
 
-export function permissionRefusal(actor: Pick<Member, "role">, permission: Permission): Failure | undefined {
+function permissionRefusal(actor: Pick<Member, "role">, permission: Permission): Failure | undefined {
   return ROLE_PERMISSIONS[actor.role].has(permission) ? undefined : { code: "PERMISSION_DENIED", permission };
 }
 

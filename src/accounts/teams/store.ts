@@ -18,7 +18,7 @@ import type { SecurityPolicy } from "../security-policies/security-policy.ts";
 import { linkColumns } from "../users/store.ts";
 import type { Member } from "./member.ts";
 
-export type MemberRow = typeof members.$inferSelect;
+type MemberRow = typeof members.$inferSelect;
 
 /** Column names must be distinct, because D1 returns the rows of a batch as objects. */
 const memberColumns = {

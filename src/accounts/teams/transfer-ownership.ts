@@ -4,7 +4,7 @@ import { changeTeam, memberAudit, readActors, type TeamDependencies, teamEvent }
 import { type Member, memberBodyOf, type Seat } from "./member.ts";
 import { assertSeat, revokeOutranked, setRole } from "./store.ts";
 
-export interface Transferred {
+interface Transferred {
   readonly owner: Member;
   readonly previousOwner: Member;
 }

@@ -16,7 +16,7 @@ import { newBackupCodes } from "./replace-backup-codes.ts";
 import { enableTotp, replaceBackupCodes, selectTotp } from "./store.ts";
 import { acceptedStep } from "./totp.ts";
 
-export interface ConfirmedTotp {
+interface ConfirmedTotp {
   /** Shown only once. */
   readonly backupCodes: readonly string[];
   /** The session's new token. */

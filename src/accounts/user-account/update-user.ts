@@ -7,7 +7,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { renameUser, selectAccount } from "../users/store.ts";
 import type { User } from "../users/user.ts";
 
-export type AccountDependencies = CommitDependencies;
+type AccountDependencies = CommitDependencies;
 
 /** Read together with the caller, who is not authenticated yet. */
 export function accountReads(db: Db, tokenHash: string) {

@@ -105,7 +105,7 @@ export function assertMailSteps(db: Db, id: UserId) {
   );
 }
 
-export interface LinkedIdentity {
+interface LinkedIdentity {
   readonly provider: "google" | "github";
   readonly email: string | null;
   readonly createdAtMs: number;

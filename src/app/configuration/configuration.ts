@@ -20,7 +20,7 @@ import { parseRestoreEpoch } from "../../platform/restores/restore-epoch.ts";
 import { parseRateSource } from "../../rates/rate-setting.ts";
 
 /** The checked variables of the Worker. One that was never set is undefined, despite the generated types. */
-export interface Variables extends ChainSettings, KeySettings {
+interface Variables extends ChainSettings, KeySettings {
   readonly ENVIRONMENT: string | undefined;
   readonly PUBLIC_URL: string | undefined;
   readonly RATE_SOURCE: string | undefined;
@@ -50,7 +50,7 @@ type DevelopmentVariables = Pick<
   "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS" | "DEV_CONTROL" | "TURNSTILE_ORIGIN"
 >;
 
-export type FaultCode =
+type FaultCode =
   | "MASTER_KEY_INVALID"
   | "ROW_MAC_KEY_INVALID"
   | "RATE_SOURCE_INVALID"

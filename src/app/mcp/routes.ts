@@ -26,7 +26,7 @@ const messageBody = () =>
   });
 
 /** What the route needs of the app that it is mounted in. */
-export interface Inner {
+interface Inner {
   readonly fetch: (
     request: Request,
     env: Env,

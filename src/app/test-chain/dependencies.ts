@@ -14,7 +14,7 @@ export function hasControlPort(env: Env): boolean {
   return isDevelopment(env) && controlUrl(env) !== "";
 }
 
-export interface ControlPort {
+interface ControlPort {
   /** The state of the chain, as JSON text. With `json` the request is a POST. */
   readonly ask: (path: "/chain" | "/payments", json?: string) => Promise<Result<string, Failure>>;
 }

@@ -17,7 +17,7 @@ import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import { eachOf } from "./rest-client.ts";
 import { transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
 
-export interface AddressIndex {
+interface AddressIndex {
   /** Hash of the newest block. */
   tipHash(): Promise<Result<string, Outage>>;
   /** Hash of the block at that height on the best chain; null above its tip. */

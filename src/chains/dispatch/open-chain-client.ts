@@ -14,7 +14,7 @@ import { trongridClient } from "../tron/trongrid-client.ts";
 const TIMEOUT_MS = 8 * SECOND_MS;
 
 /** Dependencies of a client, and its timeout if it is not eight seconds. */
-export type ChainEdge = Pick<ChainClientSettings, "fetch" | "nowMs"> & Partial<Pick<ChainClientSettings, "timeoutMs">>;
+type ChainEdge = Pick<ChainClientSettings, "fetch" | "nowMs"> & Partial<Pick<ChainClientSettings, "timeoutMs">>;
 
 const CLIENTS: Readonly<Record<ChainSourceKind, (settings: ChainClientSettings) => ChainClient>> = {
   esplora: esploraClient,

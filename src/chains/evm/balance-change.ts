@@ -4,7 +4,7 @@ import type { RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { spelled } from "./token-log.ts";
 
 /** The effect of the transactions of one or several blocks on a balance. */
-export interface Change {
+interface Change {
   readonly units: bigint;
   /** The transactions that paid it, by `explainerMark`. */
   readonly paidBy: readonly string[];

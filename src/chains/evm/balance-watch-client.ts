@@ -14,7 +14,7 @@ import { FULL_AT_ONCE, SMALL_AT_ONCE } from "./batch-client.ts";
 import { type ScannedBlock, scanBlocks } from "./block-scan-client.ts";
 import type { Wanted } from "./token-log.ts";
 
-export interface BalanceScan {
+interface BalanceScan {
   readonly from: number;
   readonly to: BlockRef;
   readonly wanted: Wanted;

@@ -11,7 +11,7 @@ export const SMALL_AT_ONCE = 50;
 /** Calls of one request for whole blocks; each block may have some hundred kilobytes. */
 export const FULL_AT_ONCE = 10;
 
-export const blockCall = (height: number): RpcCall => ({
+const blockCall = (height: number): RpcCall => ({
   method: "eth_getBlockByNumber",
   params: [quantity(height), false],
 });

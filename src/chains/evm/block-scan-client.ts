@@ -10,7 +10,7 @@ import { minedTransfers, valueMovement } from "./mined-transfers.ts";
 import { type FullBlock, RpcReceipt, type RpcTransaction } from "./rpc-json.ts";
 import type { Wanted } from "./token-log.ts";
 
-export interface BlockScan {
+interface BlockScan {
   readonly from: number;
   readonly to: BlockRef;
   readonly wanted: Wanted;

@@ -28,7 +28,7 @@ export interface LogLimits {
   readonly maxRequests: number;
 }
 
-export interface ScannedLogs {
+interface ScannedLogs {
   readonly logs: readonly FoundLog[];
   /** Height up to which all logs were read: `to`, or less if the requests were used up. */
   readonly toHeight: number;

@@ -23,7 +23,7 @@ const LIMITS: LogLimits = { maxBlocks: 2_000, maxTopics: 500, maxRequests: 100 }
 /** With more recipients every log of the contracts is read: the cost then grows with the chain, not with the recipients. */
 const NAMED_RECIPIENTS = 1_000;
 
-export interface LoggedRange {
+interface LoggedRange {
   readonly from: number;
   readonly to: BlockRef;
   readonly wanted: Wanted;
@@ -31,7 +31,7 @@ export interface LoggedRange {
   readonly isNativeLogged: boolean;
 }
 
-export interface LoggedTransfers {
+interface LoggedTransfers {
   readonly transfers: readonly Transfer[];
   /** Height up to which all logs were read: `to`, or less if the node's limits made the scan too expensive. */
   readonly toHeight: number;

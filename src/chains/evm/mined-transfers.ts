@@ -5,7 +5,7 @@ import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import type { ReceiptLog, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { type Movement, polygonMovement, spelled, tokenMovement, type Wanted } from "./token-log.ts";
 
-export interface Mined {
+interface Mined {
   readonly receipt: RpcReceipt;
   /** Null if only tokens are looked for. */
   readonly transaction: RpcTransaction | null;

@@ -5,7 +5,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { type NetworkName, networkNamed } from "./networks.ts";
 
 /** Addresses with a placeholder, for the browser to fill; null where the operator gave none. */
-export interface Explorer {
+interface Explorer {
   readonly network: NetworkName;
   /** With `{hash}`. */
   readonly transaction: string | null;

@@ -2,7 +2,7 @@
 import { formatUnits } from "../../lib/money.ts";
 import type { Asset, Network } from "./networks.ts";
 
-export interface PaymentRequest {
+interface PaymentRequest {
   readonly network: Network;
   readonly asset: Asset;
   /** Canonical address of the network. */

@@ -18,7 +18,7 @@ const WRONG_CHAIN_MS = 10 * MINUTE_MS;
 /** The longest possible pause, plus one minute for clocks that differ. */
 const LONGEST_PAUSE_MS = Math.max(RETRY_AFTER_CAP_MS, WRONG_CHAIN_MS, BACKOFF_CAP_MS) + MINUTE_MS;
 
-export interface ChainPoolParts {
+interface ChainPoolParts {
   readonly network: NetworkName;
   /** In order of preference, each once. */
   readonly clients: readonly ChainClient[];
@@ -31,7 +31,7 @@ export interface ChainPoolParts {
 }
 
 /** The result of some work and the source that gave it. */
-export interface Answered<T> {
+interface Answered<T> {
   readonly value: T;
   readonly client: ChainClient;
 }

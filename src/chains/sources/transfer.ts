@@ -40,7 +40,7 @@ export interface Transfer {
   readonly growth?: Growth;
 }
 
-export interface Growth {
+interface Growth {
   /** `explainerMark` of each transaction of the block whose value was already subtracted. */
   readonly explainedBy: readonly string[];
 }
@@ -75,7 +75,7 @@ export function transferKey(of: Pick<Transfer, "txHash" | "outputIndex">): strin
 }
 
 /** What a transfer does. The chain holds one effect of an identity at a time. */
-export type Effect = Pick<Transfer, "cryptocurrency" | "toAddress" | "amountUnits">;
+type Effect = Pick<Transfer, "cryptocurrency" | "toAddress" | "amountUnits">;
 
 export function isSameEffect(a: Effect, b: Effect): boolean {
   return a.cryptocurrency === b.cryptocurrency && a.toAddress === b.toAddress && a.amountUnits === b.amountUnits;

@@ -41,7 +41,7 @@ export interface ListPlace {
   readonly readMs: number;
 }
 
-export interface ListPage {
+interface ListPage {
   /** The unread blocks, newest first. */
   readonly blocks: readonly HintedBlock[];
   /** The place of the next page; null on the last. */
@@ -49,7 +49,7 @@ export interface ListPage {
 }
 
 /** One account and a time range; the same for all pages. */
-export interface Account {
+interface Account {
   readonly network: Network;
   readonly address: string;
   readonly from: BlockRef;

@@ -12,7 +12,7 @@ export const Height = lazily(() =>
     .regex(/^0x[0-9a-f]{1,12}$/i)
     .transform(Number),
 );
-export const Hash = lazily(() =>
+const Hash = lazily(() =>
   z.string().transform((text, context) => {
     const hash = bareHash(text);
     if (hash === undefined) context.addIssue("the hash is missing");

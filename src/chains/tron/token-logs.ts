@@ -15,7 +15,7 @@ export interface ReceiptLog {
   readonly data: string;
 }
 
-export interface LogContext {
+interface LogContext {
   readonly txHash: string;
   readonly block: BlockRef;
   readonly recipients: ReadonlySet<string>;

@@ -15,12 +15,12 @@ export const PAGES_PER_INVOICE = LIMITS.checkoutPagesPerInvoice;
 /** Most pages of one merchant; the platform's own limit is 32,768. */
 export const PAGES_PER_ROOM = LIMITS.checkoutPagesPerMerchant;
 
-export const CHANGED = "changed";
+const CHANGED = "changed";
 
 /** RFC 6455 "7.4.1": the endpoint received a message that violates its policy. */
 const POLICY_VIOLATION = 1008;
 
-export interface CheckoutRoomRpc {
+interface CheckoutRoomRpc {
   /** Sends "changed" to every open page of these invoices, and the merchant's people what happened. Ids of other things are for them alone. */
   tell(ids: readonly string[]): Promise<void>;
 }

@@ -10,12 +10,12 @@ import { NEWS_PAGE, selectNews } from "./store.ts";
 import type { NewsRow } from "./team-socket.ts";
 
 /** The place before the oldest event. */
-export const BEGINNING = "0";
+const BEGINNING = "0";
 /** A reader who missed more than this reads again what it shows, which is less. */
 const MOST_PAGES = 5;
 
 /** Events after a place, oldest first; undefined if the place is unknown or too far back. `place`: where to go on. */
-export interface News {
+interface News {
   readonly rows: readonly NewsRow[] | undefined;
   readonly place: string;
 }

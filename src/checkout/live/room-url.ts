@@ -2,7 +2,7 @@
 // caller's networks, each with the number of callers that it counts as.
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 
-export interface RoomPage {
+interface RoomPage {
   readonly invoiceId: string;
   readonly callers: readonly CallerNetwork[];
 }

@@ -25,7 +25,7 @@ const ENDED = 1008;
 const TRY_LATER = 1013;
 
 /** The part of a Durable Object's state that is used. */
-export type SocketState = Pick<DurableObjectState, "acceptWebSocket" | "getWebSockets" | "storage">;
+type SocketState = Pick<DurableObjectState, "acceptWebSocket" | "getWebSockets" | "storage">;
 
 export interface TeamDependencies {
   readonly db: Db;

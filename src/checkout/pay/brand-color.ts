@@ -20,7 +20,7 @@ export interface BrandColors {
   readonly dark: SchemeColors;
 }
 
-export interface SchemeColors {
+interface SchemeColors {
   /** Colour of links and small text: the brand's if it is readable, otherwise the page's. */
   readonly text: string;
   /** Colour of lines and marks that carry a meaning: the brand's if its contrast suffices, otherwise the page's. */

@@ -28,7 +28,7 @@ export function OrderSummary(of: {
 }
 
 /** The total price; a price of 0 is shown as "any amount". */
-export function Total({ chrome, total }: { readonly chrome: Chrome; readonly total: Money }) {
+function Total({ chrome, total }: { readonly chrome: Chrome; readonly total: Money }) {
   return (
     <p class="total">{total.micros === 0n ? chrome.texts.anyAmount : <bdi>{moneyText(chrome.language, total)}</bdi>}</p>
   );

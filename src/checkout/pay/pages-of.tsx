@@ -94,7 +94,7 @@ type DeclarePage<Deps> = <B extends z.ZodType = NoBody, Q extends z.ZodType = No
 ) => Pages<Deps>;
 
 /** A group of pages, in the order in which they are mounted. */
-export interface Pages<Deps> extends Iterable<MountedRoute> {
+interface Pages<Deps> extends Iterable<MountedRoute> {
   readonly get: DeclarePage<Deps>;
   readonly post: DeclarePage<Deps>;
 }

@@ -15,7 +15,7 @@ import { fingerprint, keyHash, parseIdempotencyKey } from "../../platform/idempo
 import type { Keys } from "../../platform/idempotency/key-reservations.ts";
 import { type OnceAnswer, runOnce } from "../../platform/idempotency/run-once.ts";
 
-export interface PickMethodDependencies extends RefreshDependencies {
+interface PickMethodDependencies extends RefreshDependencies {
   clock(): number;
   /** The Idempotency-Keys of one invoice's payers, separate from the merchant's. */
   keysOf(invoiceId: InvoiceId): Keys;
@@ -26,7 +26,7 @@ export interface PickMethodDependencies extends RefreshDependencies {
   callersOf(ip: string | null): readonly CallerNetwork[];
 }
 
-export interface MethodPick {
+interface MethodPick {
   readonly file: InvoiceFile;
   /** As sent, in any spelling. */
   readonly named: Pair;
@@ -36,7 +36,7 @@ export interface MethodPick {
   readonly keyed?: { readonly key: string | undefined; readonly path: string; readonly json: Json | undefined };
 }
 
-export type PickedMethod = Extract<OnceAnswer, { kind: "answer" }> & { readonly pair: Pair };
+type PickedMethod = Extract<OnceAnswer, { kind: "answer" }> & { readonly pair: Pair };
 
 /** 201 with the activated method, 200 if it was already active. Refuses what an activation refuses, UNSUPPORTED_PAIR and RATE_LIMITED. */
 export async function pickMethod(

@@ -1,7 +1,7 @@
 // A QR code as one SVG path. Each page holds both codes of a payment, so size matters: rows drawn as strokes take half the bytes of boxes.
 import { encodeQR } from "qr";
 
-export interface QrPath {
+interface QrPath {
   /** Modules along one side, without the quiet zone: the page must leave four modules free on each side (ISO/IEC 18004 "Quiet zone"). */
   readonly size: number;
   /** Strokes, not areas: `<svg viewBox="-4 -4 {size + 8} {size + 8}"><path d={path} stroke="#000" /></svg>`, of the default width 1. */

@@ -4,7 +4,7 @@ import { Filled, payLink } from "./parts.tsx";
 import type { CheckoutView } from "./view.ts";
 
 /** Long enough to see that the invoice is paid, and to choose to stay. */
-export const RETURN_SECONDS = 8;
+const RETURN_SECONDS = 8;
 
 /** Shown once the invoice is paid: the link back to the shop, with an automatic redirect, and the receipt. */
 export function ReturnLinks({ chrome, view }: { readonly chrome: Chrome; readonly view: CheckoutView }) {

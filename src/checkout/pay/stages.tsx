@@ -12,7 +12,7 @@ import { ReturnLinks } from "./return-links.tsx";
 import { stageTitle } from "./stage-title.ts";
 import type { CheckoutView } from "./view.ts";
 
-export interface StageOf {
+interface StageOf {
   readonly chrome: Chrome;
   readonly view: CheckoutView;
   readonly note: Note | null;

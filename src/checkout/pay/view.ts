@@ -173,7 +173,7 @@ export function shopOf(merchant: ViewFacts["merchant"], origin: string): Shop {
 }
 
 /** Whether a payer may still choose a payment method and pay. */
-export function isPayable(invoice: Invoice, nowMs: number): boolean {
+function isPayable(invoice: Invoice, nowMs: number): boolean {
   return invoice.status === "AWAITING_PAYMENT" && nowMs <= invoice.expiresAtMs;
 }
 

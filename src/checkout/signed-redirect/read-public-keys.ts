@@ -16,7 +16,7 @@ export interface PublicKeyDependencies {
   readonly macKeys: Result<Keyring, string>;
 }
 
-export interface PublicKeys {
+interface PublicKeys {
   readonly keys: readonly PublicKey[];
   /** False where older keys could not be read: such an answer must not be cached. */
   readonly isWhole: boolean;

@@ -28,7 +28,7 @@ export interface BuyDependencies extends CreateDependencies {
   orderOf(product: Asking, form: Form): Result<Order, Problems>;
 }
 
-export interface Purchase {
+interface Purchase {
   readonly merchantId: string;
   readonly productId: string;
   /** Trimmed. */

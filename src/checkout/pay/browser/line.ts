@@ -4,14 +4,14 @@ const PING_EVERY_MS = 30_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-export interface Line {
+interface Line {
   isOpen(): boolean;
   /** Connects or reconnects; does nothing if the connection is open or opening. */
   open(): void;
   close(): void;
 }
 
-export interface LineEnd {
+interface LineEnd {
   /** Path of the socket on our origin; undefined if there is none. */
   readonly path: () => string | undefined;
   readonly onOpen: () => void;

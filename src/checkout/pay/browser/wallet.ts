@@ -11,7 +11,7 @@ export interface Wallet {
 }
 
 /** The content of `data-wallets`: quantities and bytes in hex, exactly as the wallet gets them. */
-export interface Transfer {
+interface Transfer {
   readonly chainId: string;
   readonly to: string;
   readonly value: string;
