@@ -29,7 +29,7 @@ export interface GivenAmountsSince {
 }
 
 /** An amount that was given with its terms, whether or not it is still held. */
-export interface ShownAmount extends InvoiceAmount {
+interface ShownAmount extends InvoiceAmount {
   /** Its place in the order in which amounts were given. */
   readonly place: number;
   readonly merchantId: string;

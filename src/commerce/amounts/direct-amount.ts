@@ -79,7 +79,7 @@ export function candidateUnits(
 }
 
 /** The taken amounts of a price at an address, from one read. */
-export interface TakenAmounts {
+interface TakenAmounts {
   /** The lowest taken salts of exactly this price, ascending: all of them, or as many as were read. */
   readonly takenSalts: readonly number[];
   /** The greatest taken salt. */

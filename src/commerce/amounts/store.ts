@@ -11,7 +11,7 @@ import { fanOut } from "../../platform/events/store.ts";
 import type { AmountPlace } from "./amount-place.ts";
 import type { InvoiceAmount } from "./amount-request.ts";
 
-export type MethodAmount = typeof methodAmounts.$inferSelect;
+type MethodAmount = typeof methodAmounts.$inferSelect;
 
 // An invoice may be given an amount again: at another price, or to a later end. One that was released meanwhile begins anew, because another
 // invoice may have had it in between.

@@ -5,7 +5,7 @@ import { changesLocation, type KeptLocation } from "./location.ts";
 import { keepLocation } from "./store.ts";
 
 /** A checkout page of the customer was opened. */
-export interface CheckoutVisit {
+interface CheckoutVisit {
   /** The customer of the invoice. */
   readonly customer: Pick<Customer, "id" | "deletedAtMs"> | undefined;
   /** Undefined if unknown: then the stored location stays. */

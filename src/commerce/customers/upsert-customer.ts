@@ -18,7 +18,7 @@ import { customerBodyOf } from "./customer-body.ts";
 import { emailReads } from "./read-customer.ts";
 import { assertCustomerAsRead, insertCustomer, updateLiveCustomer } from "./store.ts";
 
-export interface UpsertRequest extends Acting {
+interface UpsertRequest extends Acting {
   readonly merchantId: MerchantId;
   readonly trail: Trail;
   readonly said: CustomerChange;

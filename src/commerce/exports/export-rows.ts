@@ -39,7 +39,7 @@ export interface ExportDependencies {
  */
 type Pages<Row> = AsyncGenerator<readonly Row[]>;
 
-export interface ExportRange {
+interface ExportRange {
   readonly fromMs: number;
   readonly beforeMs: number;
   readonly asOfMs: number;

@@ -4,7 +4,7 @@ import { csvRecord } from "../../lib/csv.ts";
 export const EXPORT_FORMATS = ["jsonl", "csv"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-export type Cell = string | number | boolean | null | readonly string[];
+type Cell = string | number | boolean | null | readonly string[];
 export type Line<Column extends string = string> = Readonly<Record<Column, Cell>>;
 
 /** Excel takes a file that begins with it for UTF-8, and any other for the computer's own encoding. */

@@ -34,7 +34,7 @@ export const STATEMENT_COLUMNS = [
  */
 export const STATEMENT_LINES = ["PAYMENT", "COIN_TOTAL", "CURRENCY_TOTAL"] as const;
 
-export type StatementLine = Readonly<Record<(typeof STATEMENT_COLUMNS)[number], string | number | null>>;
+type StatementLine = Readonly<Record<(typeof STATEMENT_COLUMNS)[number], string | number | null>>;
 
 /** The line of a payment that has an invoice. `days`: of the month, in the merchant's time zone. */
 export function statementLineOf(payment: ExportedPayment, days: readonly Period[]): StatementLine {

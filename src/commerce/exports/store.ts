@@ -11,7 +11,7 @@ import { payments } from "../../platform/db/schema/payments.ts";
 type Exported = "payments" | "invoices";
 
 /** The next rows that a page looks at. */
-export interface Span {
+interface Span {
   readonly after: Position;
   /** Rows that were created later are not part of the export. */
   readonly asOfMs: number;

@@ -6,7 +6,7 @@ import type { Failure } from "../../platform/failures.ts";
 
 export type ResolutionAction = "ACCEPT" | "DISMISS" | "RETURNED";
 
-export interface Resolution {
+interface Resolution {
   readonly action: ResolutionAction;
   readonly reason: string;
   /** Id of the API key or user. */

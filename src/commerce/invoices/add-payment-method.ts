@@ -28,7 +28,7 @@ export interface PickDependencies extends RefreshDependencies {
   readonly trail: Trail;
 }
 
-export interface PickRequest {
+interface PickRequest {
   readonly pair: Pair;
   /** Whether a browser picks: with a public key, or on the page of an invoice that a browser created. */
   readonly isFromPublicKey: boolean;

@@ -81,7 +81,7 @@ export interface CreateDependencies extends ActivationDependencies {
   readonly sequenceFloor?: number | undefined;
 }
 
-export interface CreateRequest {
+interface CreateRequest {
   readonly merchant: MerchantRow;
   readonly origin: InvoiceOrigin;
   /** The IP networks that a browser's request is counted for. */

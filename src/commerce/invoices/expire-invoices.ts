@@ -39,7 +39,7 @@ const SETTLED_AT_ONCE = 25;
 const LEAST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 100;
 
-export interface Swept {
+interface Swept {
   readonly settled: number;
   /** Invoices that could not be settled because of another writer, a fault or a bug; they are retried at growing intervals. */
   readonly left: readonly Unsettled[];

@@ -14,7 +14,7 @@ export function methodReads(db: Db, merchantId: string, invoiceId: string) {
   return [selectInvoiceRow(db, merchantId, invoiceId), selectLiveWallets(db, merchantId), selectCursors(db)] as const;
 }
 
-export interface OfferContext extends BodyContext {
+interface OfferContext extends BodyContext {
   readonly isWatched: (network: string) => boolean;
   readonly cursors: readonly NetworkCursor[];
 }

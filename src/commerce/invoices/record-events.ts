@@ -8,11 +8,11 @@ import { invoiceEventData } from "./event-invoice.ts";
 import type { InvoiceBody } from "./invoice-body.ts";
 import type { InvoiceFacts } from "./invoice-events.ts";
 
-export interface InvoiceEvent extends InvoiceFacts {
+interface InvoiceEvent extends InvoiceFacts {
   readonly type: EventType;
 }
 
-export interface EventContext {
+interface EventContext {
   readonly invoice: Pick<Invoice, "id" | "merchantId" | "status">;
   /** The sequence of the first event: one more than the newest read. It is the lock against other writers. */
   readonly firstSequence: number;

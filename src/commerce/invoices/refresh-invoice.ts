@@ -42,7 +42,7 @@ export function invoiceReads(db: Db, merchantId: string, invoiceId: string) {
 }
 
 /** Whether the invoice must be changed before it may be shown. */
-export function isStale(file: InvoiceFile, nowMs: number): boolean {
+function isStale(file: InvoiceFile, nowMs: number): boolean {
   const { invoice } = file;
   return (
     isDue(invoice, nowMs) || file.methods.some((each) => isQuoteOver(invoice, each, nowMs) || lacksRest(invoice, each))

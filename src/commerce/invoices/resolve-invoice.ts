@@ -9,7 +9,7 @@ import { type Change, type ChangeDependencies, changeInvoice } from "./change-in
 import { stateFacts } from "./invoice-facts.ts";
 import { settlementChange } from "./settle-invoice.ts";
 
-export interface ResolveRequest {
+interface ResolveRequest {
   readonly action: ResolutionAction;
   readonly reason: string;
   readonly txHash?: string | undefined;

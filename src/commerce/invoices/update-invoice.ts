@@ -17,7 +17,7 @@ import type { Invoice, InvoiceFile } from "../invoice-records/invoice.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
 
 /** The fields of a PATCH: an absent field stays as it is, null clears it. */
-export interface InvoiceUpdate extends CustomerFields {
+interface InvoiceUpdate extends CustomerFields {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
   readonly redirectUrl?: string | null | undefined;

@@ -11,7 +11,7 @@ import { countProvenOthers, hasOtherHolder, isLiveHolder, rankOf } from "../rank
 type WalletRow = typeof wallets.$inferSelect;
 
 /** A live wallet with the facts for an activation. */
-export type PayableRow = WalletRow & {
+type PayableRow = WalletRow & {
   /** The merchant's rank at the wallet's address, or for its key. */
   readonly rank: Rank;
   /** For an address: whether other merchants have a live wallet there, and how many with proof have. */
@@ -45,7 +45,7 @@ const rank = () =>
 /**
  * A column `payable` with the merchant's live wallets, oldest first, as JSON, for a create and a pick. Placeholder: `merchantId`.
  */
-export function payableWallets() {
+function payableWallets() {
   return sql`(select json_group_array(json_object(${jsonMembers(wallets, "wallet")}, 'rank', rank,
       'hasOthers', wallet.key_hash is null and ${hasOtherHolder(here())},
       'provenOthers', case when wallet.key_hash is null then ${countProvenOthers(here())} else 0 end,

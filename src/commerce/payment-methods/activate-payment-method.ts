@@ -59,7 +59,7 @@ export interface ActivationDependencies {
   readonly nowMs: number;
 }
 
-export interface ActivationRequest {
+interface ActivationRequest {
   readonly invoice: Invoice;
   readonly wallet: PayableWallet;
   readonly operationId: string;

@@ -85,7 +85,7 @@ export function quoteMethod(of: {
 }
 
 /** The address and amount that an activation adds to a quote. */
-export interface Destination {
+interface Destination {
   readonly address: string;
   readonly addressIndex: number | null;
   readonly amountUnits: bigint | null;

@@ -24,7 +24,7 @@ export interface AmountDependencies {
   readonly nowMs: number;
 }
 
-export interface WantedAmount {
+interface WantedAmount {
   readonly invoice: Invoice;
   readonly walletId: WalletId;
   readonly at: AmountPlace;

@@ -14,13 +14,13 @@ import type { AmountDependencies } from "./reserve-amount.ts";
 import { reserveRest } from "./reserve-rest.ts";
 import { lacksRest, restUnits } from "./rest.ts";
 
-export interface Remainders {
+interface Remainders {
   readonly methods: readonly PaymentMethod[];
   readonly statements: readonly Write[];
 }
 
 /** The invoice's state after the change that reserves the remainders. */
-export interface After {
+interface After {
   readonly status: InvoiceStatus;
   readonly receivedMicros: bigint;
 }

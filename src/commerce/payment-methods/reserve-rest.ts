@@ -7,7 +7,7 @@ import type { Invoice, PaymentMethod } from "../invoice-records/invoice.ts";
 import type { Sharing } from "../ranks/rank.ts";
 import { type AmountDependencies, type ReservedAmount, reserveAmount } from "./reserve-amount.ts";
 
-export interface WantedRest {
+interface WantedRest {
   readonly invoice: Invoice;
   readonly method: Pick<PaymentMethod, "network" | "cryptocurrency" | "walletId"> & { readonly address: string };
   /** The amount due, from `restUnits`. */

@@ -281,7 +281,7 @@ function isIgnored(payment: Payment): boolean {
   return payment.wasIgnored;
 }
 
-export type PaymentEvent = "payment.detected" | "payment.confirmed" | "payment.dropped" | "payment.reorged";
+type PaymentEvent = "payment.detected" | "payment.confirmed" | "payment.dropped" | "payment.reorged";
 
 /**
  * The events of a payment since it was stored, in the order in which they happened (decisions 4, "Events of the moves"). Steps that no

@@ -18,7 +18,7 @@ export function dustLimitUnits(network: Pick<Network, "family">, cryptocurrency:
   return network.family === "bitcoin" ? (DUST_LIMITS[cryptocurrency] ?? 1n) : 1n;
 }
 
-export interface DustFacts {
+interface DustFacts {
   readonly network: Pick<Network, "family">;
   readonly cryptocurrency: string;
   readonly amountUnits: bigint;

@@ -14,7 +14,7 @@ export type MatchRule = (typeof MATCH_RULES)[number];
 
 /** How a credited payment's value is computed: a rule of `invoices/quotes.ts`, the market rate when first seen, or no rate until a user decides. */
 export const WEIGHED_BY = ["EXACT_UNITS", "IN_FORCE", "LAST_ENDED", "MARKET_RATE", "NO_RATE"] as const;
-export type WeighedBy = (typeof WEIGHED_BY)[number];
+type WeighedBy = (typeof WEIGHED_BY)[number];
 
 /** The row without its evidence: what rules, invoices and lists read. `StoredPayment` has exactly the table's columns. */
 export interface Payment {

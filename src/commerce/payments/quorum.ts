@@ -3,7 +3,7 @@
 import { maxBig } from "../../lib/money.ts";
 
 /** All in micro-units of the invoice currency. */
-export interface QuorumFacts {
+interface QuorumFacts {
   /** The merchant's `quorumAboveAmount`; null if not set. */
   readonly quorumAboveMicros: bigint | null;
   /** What the invoice asks for; 0 for any amount. */

@@ -39,7 +39,7 @@ export function reopened(payment: Payment, resolution: PaymentResolution, nowMs:
   return { ...payment, status: "UNMATCHED", resolution: printJson(resolution), updatedAtMs: nowMs };
 }
 
-export interface Assignment {
+interface Assignment {
   readonly payment: Payment;
   readonly invoiceId: InvoiceId;
   /** Value at the market rate when first seen, in micro-units of the invoice currency; null if no rate is known. */

@@ -22,13 +22,13 @@ export interface ProductDependencies extends CommitDependencies {
   readonly fetch: FetchImage;
 }
 
-export interface ProductChange {
+interface ProductChange {
   readonly columns: Partial<Product>;
   readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
   readonly statements?: readonly Write[];
 }
 
-export interface ProductChangeOf extends Acting {
+interface ProductChangeOf extends Acting {
   /** As read with the caller. */
   readonly read: Product;
   readonly trail: Trail;

@@ -13,7 +13,7 @@ import { productBodyOf } from "./product-body.ts";
 import { insertProduct } from "./store.ts";
 
 /** The validated request body. */
-export interface NewProduct extends Pick<Product, "name" | "priceMicros" | "currency" | "isActive"> {
+interface NewProduct extends Pick<Product, "name" | "priceMicros" | "currency" | "isActive"> {
   readonly description?: string | null | undefined;
   readonly image?: string | null | undefined;
   readonly askForName: boolean;
@@ -21,7 +21,7 @@ export interface NewProduct extends Pick<Product, "name" | "priceMicros" | "curr
   readonly askForPhoneNumber: boolean;
 }
 
-export interface CreateProductRequest extends Acting {
+interface CreateProductRequest extends Acting {
   readonly merchantId: MerchantId;
   readonly trail: Trail;
   readonly wanted: NewProduct;

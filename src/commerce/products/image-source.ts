@@ -11,7 +11,7 @@ export interface ImageBytes {
   readonly bytes: Uint8Array;
 }
 
-export type ImageSource =
+type ImageSource =
   | { readonly kind: "named"; readonly name: string }
   | ({ readonly kind: "given" } & ImageBytes)
   | { readonly kind: "remote"; readonly url: string };

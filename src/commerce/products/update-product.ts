@@ -7,7 +7,7 @@ import { changeProduct, type ProductDependencies } from "./change-product.ts";
 import { type Product, type ProductFields, productFacts, withProductFields } from "./product.ts";
 
 /** The fields of a PATCH: an absent field stays as it is, null clears it. */
-export type ProductUpdate = ProductFields & { readonly image?: string | null | undefined };
+type ProductUpdate = ProductFields & { readonly image?: string | null | undefined };
 
 /** Updates a product; invoices that embed it show its new state. Writes nothing if nothing changes. */
 export async function updateProduct(

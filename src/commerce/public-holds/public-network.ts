@@ -5,7 +5,7 @@ import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { macsOfText } from "../../lib/keyring.ts";
 import type { MacKeys } from "../wallet-records/row-mac.ts";
 
-export interface PublicNetwork {
+interface PublicNetwork {
   /** With the newest secret; this one is stored. */
   readonly hash: string;
   /** With every secret, newest first; all are looked up. */

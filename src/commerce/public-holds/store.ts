@@ -13,9 +13,9 @@ import { publicHolds } from "../../platform/db/schema/public-holds.ts";
 import type { Statement } from "../../platform/db/statement.ts";
 import type { PaymentMethod } from "../invoice-records/invoice.ts";
 
-export type HoldKind = "INVOICE" | "ADDRESS";
+type HoldKind = "INVOICE" | "ADDRESS";
 
-export interface Holder {
+interface Holder {
   readonly merchantId: MerchantId;
   readonly invoiceId: InvoiceId;
 }

@@ -36,7 +36,7 @@ export function quoteSlackMs({ blockSeconds }: Pick<Network, "blockSeconds">): n
   return Math.max(120, 2 * blockSeconds) * SECOND_MS;
 }
 
-export type WeighingRule =
+type WeighingRule =
   /** It sent exactly the amount of a quote, within that quote's slack. */
   | "EXACT_UNITS"
   /** The quote in force at its time; before the first quote of a method, the first. */

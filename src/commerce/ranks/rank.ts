@@ -27,10 +27,10 @@ export const PROOF_USD_MICROS = 50_000_000n;
 /** Rank 2 also needs at least this fraction (1/10) of the largest proof for the address or key. */
 export const PROOF_OF_LARGEST = 10;
 /** An amount proves something only if it was asked for at least this long before the payment: anyone can see a transfer on its way. */
-export const ASKED_BEFORE_MS = 60_000;
+const ASKED_BEFORE_MS = 60_000;
 
 /** The facts of a payment that can prove to whom an address belongs. */
-export interface Evidence {
+interface Evidence {
   readonly status: string;
   readonly matchedBy: string | null;
   readonly usdMicros: bigint | null;

@@ -25,7 +25,7 @@ export const COUNTS = [
   "payments",
   "unpriced",
 ] as const;
-export const MEASURES = [...COUNTS, "units", "fiatMicros"] as const;
+const MEASURES = [...COUNTS, "units", "fiatMicros"] as const;
 export type Measure = (typeof MEASURES)[number];
 export type Sums = Readonly<Record<Measure, bigint>>;
 

@@ -15,7 +15,7 @@ export interface Period {
 }
 
 /** The time on the clocks of a zone, as if these clocks showed UTC. */
-export type Clock = (ms: number) => number;
+type Clock = (ms: number) => number;
 
 /** The clock of an IANA time zone; undefined if there is no zone of this name. */
 export function clockOf(timezone: string): Clock | undefined {

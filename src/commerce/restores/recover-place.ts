@@ -31,7 +31,7 @@ import type { Outcome, ShownPlace } from "./restore.ts";
 import { forgetUnmatched, lowerCursors, selectAmountRow, selectGround, selectOwnAddress } from "./store.ts";
 
 /** The warning of an invoice whose rows were written again (docs/guides/invoices.md). */
-export const RESTORED = "RESTORED";
+const RESTORED = "RESTORED";
 
 export interface RecoverDependencies
   extends Omit<ChangeDependencies, "trail">,

@@ -11,7 +11,7 @@ import type { KeptRevocation } from "../../platform/revocations/revocation.ts";
 import type { Outcome, Restore } from "./restore.ts";
 import { repeatRevocation, selectOwnerSeat } from "./store.ts";
 
-export interface ReplayDependencies {
+interface ReplayDependencies {
   readonly db: Db;
   readonly sleep: Sleep;
   readonly nowMs: number;

@@ -2,7 +2,7 @@
 import type { InvoiceId, MerchantId, RestoreFindingId } from "../../lib/ids.ts";
 
 export type Phase = "REVOCATIONS" | "ADDRESSES" | "AMOUNTS" | "DONE";
-export type FindingReason = "TERMS_UNKNOWN" | "MERCHANT_LOST" | "WALLET_LOST" | "OWNER_UNCERTAIN" | "REFUSED";
+type FindingReason = "TERMS_UNKNOWN" | "MERCHANT_LOST" | "WALLET_LOST" | "OWNER_UNCERTAIN" | "REFUSED";
 
 /** An import. Besides `fromMs` the table has exactly these columns. */
 export interface Restore {
@@ -61,7 +61,7 @@ export interface ShownPlace {
   readonly cryptocurrency: string | null;
 }
 
-export interface ShownUnits {
+interface ShownUnits {
   readonly units: bigint;
   readonly priceUnits: bigint;
   readonly rank: 1 | 2 | 3;

@@ -36,7 +36,7 @@ export interface RunDependencies extends Omit<RecoverDependencies, "restoredToMs
   clock(): number;
 }
 
-export type WorkingPhase = Exclude<Phase, "DONE">;
+type WorkingPhase = Exclude<Phase, "DONE">;
 
 const STEPS: Readonly<Record<WorkingPhase, { readonly kind: ObjectKind; readonly next: Phase }>> = {
   REVOCATIONS: { kind: "MERCHANTS", next: "ADDRESSES" },

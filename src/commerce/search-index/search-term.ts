@@ -25,7 +25,7 @@ export const CUSTOMER_MATCHES = ["ID", "EMAIL", "NAME"] as const;
 export const PAYMENT_MATCHES = ["ID", "TRANSACTION"] as const;
 
 /** Texts from `from` to below `below`, by code points. */
-export interface TextRange {
+interface TextRange {
   readonly from: string;
   readonly below: string;
 }

@@ -13,7 +13,7 @@ import { CUSTOMER_MATCHES, INVOICE_MATCHES, MOST_FOUND, PAYMENT_MATCHES, type Se
 import { wordsIn } from "./words.ts";
 
 /** A row whose words change. `before`: the text that its words are of now; empty if it has none. */
-export interface Rewording {
+interface Rewording {
   readonly merchantId: MerchantId;
   readonly id: InvoiceId | CustomerId;
   readonly before: string;
@@ -130,7 +130,7 @@ export const indexCustomer = preparedForEach(readItem, (db, of) =>
 type Value = string | ReturnType<typeof sql.placeholder>;
 
 /** What is searched, for what, and how much of it. */
-export interface Searched {
+interface Searched {
   readonly merchantId: Value;
   /** JSON of the `SearchTerms`. */
   readonly terms: Value;

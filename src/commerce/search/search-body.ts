@@ -13,13 +13,13 @@ interface Ranked {
   readonly rank: number;
 }
 
-export type FoundInvoice = Ranked &
+type FoundInvoice = Ranked &
   Pick<
     Invoice,
     "id" | "externalId" | "customerId" | "name" | "amountMicros" | "currency" | "status" | "needsReview" | "createdAtMs"
   >;
-export type FoundCustomer = Ranked & Pick<Customer, "id" | "email" | "name"> & { readonly createdAtMs: number };
-export type FoundPayment = Ranked &
+type FoundCustomer = Ranked & Pick<Customer, "id" | "email" | "name"> & { readonly createdAtMs: number };
+type FoundPayment = Ranked &
   Pick<
     Payment,
     "id" | "invoiceId" | "network" | "cryptocurrency" | "txHash" | "amountUnits" | "status" | "receivedAtMs"

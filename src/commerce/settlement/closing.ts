@@ -12,14 +12,14 @@ export const STALLED_AFTER_MS = 6 * HOUR_MS;
  */
 export const ASLEEP_AFTER_MS = 90 * MINUTE_MS;
 
-export interface Closing {
+interface Closing {
   /** Null while the invoice is open; once set it stays. */
   readonly closedAtMs: number | null;
   /** It closed now, with a cursor that stalled before `expiresAt`: there may be unread money that was on time. */
   readonly isStalled: boolean;
 }
 
-export interface ClosingFacts {
+interface ClosingFacts {
   readonly expiresAtMs: number;
   readonly closedAtMs: number | null;
   readonly watches: readonly NetworkWatch[];

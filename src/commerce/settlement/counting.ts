@@ -4,10 +4,10 @@ import type { PaymentId } from "../../lib/ids.ts";
 import type { Invoice } from "../invoice-records/invoice.ts";
 import { type CreditedPayment, isSeen } from "../payments/payment.ts";
 
-export type CountingTerms = Pick<Invoice, "cancelledAtMs" | "expiresAtMs" | "monitorUntilMs" | "latePaymentPolicy">;
+type CountingTerms = Pick<Invoice, "cancelledAtMs" | "expiresAtMs" | "monitorUntilMs" | "latePaymentPolicy">;
 
 /** Whether the payment's time lets it count, whatever its status. Both ends, `expiresAt` and `monitorUntil`, are included. */
-export function mayCount(terms: CountingTerms, payment: Pick<CreditedPayment, "receivedAtMs">): boolean {
+function mayCount(terms: CountingTerms, payment: Pick<CreditedPayment, "receivedAtMs">): boolean {
   if (terms.cancelledAtMs !== null) return false;
   if (payment.receivedAtMs <= terms.expiresAtMs) return true;
   return terms.latePaymentPolicy === "ACCEPT" && payment.receivedAtMs <= terms.monitorUntilMs;

@@ -33,14 +33,14 @@ type ValuedPayment = Pick<
   "network" | "cryptocurrency" | "amountUnits" | "receivedAtMs" | "marketMicros"
 >;
 
-export interface ValueFacts {
+interface ValueFacts {
   readonly expectedMicros: bigint;
   readonly methods: readonly PricedMethod[];
   readonly payments: readonly ValuedPayment[];
 }
 
 /** The quote of one payment, and the payment's value by itself. */
-export interface Weighing {
+interface Weighing {
   /** Null if the market rate when first seen applies. */
   readonly by: WeighedByQuote | null;
   /** Null if the market rate applies but there was no fresh one. */

@@ -21,7 +21,7 @@ export interface Steward {
 }
 
 /** A recipient of the mail. `token`: for the recipient's own link that disables the wallet; null if the mail has no link. */
-export interface Reader extends Steward {
+interface Reader extends Steward {
   readonly token: string | null;
 }
 
@@ -47,7 +47,7 @@ export function isMailOnly(user: User): boolean {
   return stepUpFactorsOf(user).every((factor) => factor === "email_code");
 }
 
-export interface AlertContext {
+interface AlertContext {
   readonly publicUrl: string;
   readonly nowMs: number;
   /** Whether a wallet's row is unaltered; only then does the mail show its address. */

@@ -5,7 +5,7 @@ import { assertions } from "../../platform/db/schema/operations.ts";
 import { singleUseTokens, users } from "../../platform/db/schema/users.ts";
 
 /** A token that lets the holder of a link disable one wallet. */
-export interface DisableToken {
+interface DisableToken {
   /** SHA-256 of the token. */
   readonly hash: string;
   readonly userId: UserId;

@@ -17,7 +17,7 @@ import type { Wallet } from "../wallet-records/wallet.ts";
 import { changeWallet, type WalletDependencies } from "../wallets/change-wallet.ts";
 
 /** The caller and the recipients of the mails come from the link. */
-export type DisableDependencies = Omit<WalletDependencies, "trail" | "audience">;
+type DisableDependencies = Omit<WalletDependencies, "trail" | "audience">;
 
 /** Refuses LINK_INVALID for a token that is unknown, used, expired or of a user who is no longer OWNER or ADMIN, and for a deleted wallet. */
 export async function disableWallet(

@@ -17,7 +17,7 @@ export interface MacSubject {
   readonly target: string;
 }
 
-export type RowMac = KeyedMac;
+type RowMac = KeyedMac;
 
 export function signRow(keys: MacKeys, subject: MacSubject): RowMac {
   return macText(keys, macTextOf(subject));

@@ -6,7 +6,7 @@ import type { MacKeys } from "./row-mac.ts";
 import { isWalletIntact, type Wallet, type WalletType } from "./wallet.ts";
 
 /** Stable codes. They must reveal nothing about other merchants, so no code says that a key or an address is shared. */
-export type WalletWarning =
+type WalletWarning =
   /** Fewer confirmations than the network's recommendation. */
   | "LOW_CONFIRMATIONS"
   /** No chain source is configured: payments are not seen. */

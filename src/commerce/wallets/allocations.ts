@@ -28,7 +28,7 @@ export interface AllocateRequest {
 }
 
 /** JSON for whoever puts a lost invoice back (commerce/restores), and when it was shown. */
-export interface Shown {
+interface Shown {
   readonly terms: string;
   readonly atMs: number;
 }
@@ -71,7 +71,7 @@ export interface AllocatorRpc {
 }
 
 /** How long terms are kept: longer than a database can be put back. */
-export const TERMS_KEPT_MS = 31 * DAY_MS;
+const TERMS_KEPT_MS = 31 * DAY_MS;
 /** How many old terms an allocation deletes: more than it adds. */
 const TERMS_FORGOTTEN = 2;
 

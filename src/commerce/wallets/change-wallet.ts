@@ -17,7 +17,7 @@ export interface WalletDependencies extends ReportDependencies, CommitDependenci
   readonly seat?: Seat | undefined;
 }
 
-export interface WalletChange {
+interface WalletChange {
   readonly action: Exclude<WalletAction, "wallet.created">;
   /** The wallet as the event and the response show it; a deleted one in its last state. */
   readonly wallet: Wallet;

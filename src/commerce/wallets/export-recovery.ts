@@ -20,7 +20,7 @@ import { storedKey } from "./stored-key.ts";
 /** 100,000 addresses are 50 queries of the 1,000 that an invocation may make. */
 const PAGE_SIZE = 2_000;
 
-export interface RecoveryDependencies {
+interface RecoveryDependencies {
   readonly db: Db;
   readonly sleep: Sleep;
   readonly macKeys: MacKeys;

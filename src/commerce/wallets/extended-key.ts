@@ -27,7 +27,7 @@ export interface ExtendedKey {
   readonly derivationPath: string;
 }
 
-export interface ExtendedKeyRefusal {
+interface ExtendedKeyRefusal {
   readonly code: "INVALID_XPUB" | "DERIVATION_PATH_MISMATCH" | "PRIVATE_KEY_REFUSED";
   /** Starts in lower case; never repeats the key. */
   readonly reason: string;

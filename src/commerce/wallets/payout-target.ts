@@ -16,7 +16,7 @@ export type NewWallet = {
   | { readonly walletType: "XPUB_WALLET"; readonly xpub: string; readonly derivationPath: string }
 );
 
-export interface CanonicalPair {
+interface CanonicalPair {
   readonly network: Network;
   /** Upper-case code of the asset. */
   readonly cryptocurrency: string;

@@ -25,7 +25,7 @@ export interface RegisterDependencies extends WalletDependencies {
   hasRegtest(network: string): boolean;
 }
 
-export interface RegisterRequest {
+interface RegisterRequest {
   readonly merchantId: MerchantId;
   readonly wanted: NewWallet;
   /** The merchant's setting `walletChangeDelayHours`. */
@@ -34,7 +34,7 @@ export interface RegisterRequest {
   readonly pair: PairFacts;
 }
 
-export interface PairFacts {
+interface PairFacts {
   /** The pair's live wallet. */
   readonly sameId: WalletId | undefined;
   /** The pair's previous wallet, already deleted. */

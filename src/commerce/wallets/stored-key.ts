@@ -10,7 +10,7 @@ import { type ExtendedKey, parseExtendedKey } from "./extended-key.ts";
 /** Indexes from here on are hardened; a public key cannot derive them (BIP32). */
 const HARDENED = 2 ** 31;
 
-export interface StoredKey {
+interface StoredKey {
   readonly key: ExtendedKey;
   readonly network: Network;
 }
@@ -28,7 +28,7 @@ export function storedKey(wallet: Wallet, macKeys: MacKeys): Result<StoredKey, F
   return key.ok ? ok({ key: key.value, network }) : err({ code: "WALLET_FROZEN" });
 }
 
-export interface PreviewedAddress {
+interface PreviewedAddress {
   readonly index: number;
   readonly address: string;
   /** Starts at the master key: `m/84'/0'/0'/0/5`. */

@@ -5,7 +5,7 @@ import { isWalletIntact, usableFrom, type Wallet } from "../wallet-records/walle
 import { changeWallet, type WalletDependencies } from "./change-wallet.ts";
 
 /** The fields of a PATCH (decisions 3); an absent field stays as it is. */
-export interface WalletSettings {
+interface WalletSettings {
   readonly isEnabled?: boolean | undefined;
   readonly requiredConfirmations?: number | undefined;
 }

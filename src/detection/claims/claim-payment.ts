@@ -19,7 +19,7 @@ export interface ClaimDependencies extends CommitDependencies {
   waitOfIp(ip: string | null): Promise<number>;
 }
 
-export interface ClaimRequest {
+interface ClaimRequest {
   /** As given in the path and the body. */
   readonly invoiceId: string;
   readonly network: string;

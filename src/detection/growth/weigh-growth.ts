@@ -20,7 +20,7 @@ export interface StoredGrowth {
 }
 
 /** A transaction's payment to the address. */
-export interface Explainer {
+interface Explainer {
   readonly txHash: string;
   readonly units: bigint;
 }
@@ -38,7 +38,7 @@ export interface PlaceInBlock {
   readonly stored: readonly Explainer[];
 }
 
-export interface WeighedPlace {
+interface WeighedPlace {
   /** The rest of the growth, to be written or updated; null if all of it is already explained or stored. */
   readonly growth: Transfer | null;
   /** Rows of growth that no longer apply. */

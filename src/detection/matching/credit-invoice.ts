@@ -54,7 +54,7 @@ export interface Credit {
   readonly supersedes: readonly Payment[];
 }
 
-export interface InvoiceFindings {
+interface InvoiceFindings {
   readonly network: Network;
   readonly heights: ChainHeights;
   readonly credits: readonly Credit[];

@@ -21,14 +21,14 @@ import { isKept, type UnmatchedContext } from "./record-unmatched.ts";
 import { asSuperseded, stayingOf } from "./superseded.ts";
 
 /** The part of the findings that concerns one invoice. */
-export interface Share {
+interface Share {
   readonly invoiceId: InvoiceId;
   readonly merchantId: MerchantId;
   readonly credits: readonly Credit[];
   readonly seen: readonly Seen[];
 }
 
-export interface Credited {
+interface Credited {
   readonly invoices: readonly InvoiceId[];
   /** Transfers that their invoice does not accept. */
   readonly unmatched: readonly Placed[];

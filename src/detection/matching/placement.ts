@@ -96,7 +96,7 @@ export interface PlaceFacts {
   readonly hasReleased: boolean;
 }
 
-export interface FirstSeenRates {
+interface FirstSeenRates {
   readonly table: RateTable;
   readonly nowMs: number;
 }

@@ -21,14 +21,13 @@ import { microsFor, quoteRate, type RateTable } from "../../rates/quote.ts";
 import { withRemainders } from "./credit-invoice.ts";
 
 /** How long after its first observation a rate may still price a payment. */
-export const PRICED_WITHIN_MS = HOUR_MS;
+const PRICED_WITHIN_MS = HOUR_MS;
 /** An invocation may make 1,000 queries; a change of an invoice takes about five. */
 const INVOICES_A_RUN = 50;
 /** Each run takes a different part of this many invoices, because some may fail in every run. */
 const INVOICES_READ = 1_000;
 
-export type PriceDependencies = Pick<RefreshDependencies, "body" | "sleep" | "newOperationId" | "table"> &
-  AmountDependencies;
+type PriceDependencies = Pick<RefreshDependencies, "body" | "sleep" | "newOperationId" | "table"> & AmountDependencies;
 
 /** `minuteMs`: the minute to which the run belongs. */
 export async function pricePayments(deps: PriceDependencies, minuteMs = deps.nowMs): Promise<void> {

@@ -30,7 +30,7 @@ import { summaryId, summaryOf } from "./unmatched/summary.ts";
 import type { UnmatchedEvents } from "./unmatched-events.ts";
 import { kindOf, MERCHANTS_LISTED } from "./unmatched-limit.ts";
 
-export type UnmatchedDependencies = CommitDependencies;
+type UnmatchedDependencies = CommitDependencies;
 
 export interface UnmatchedContext {
   readonly network: Network;

@@ -12,7 +12,7 @@ interface Contradicting {
   readonly supersedes: readonly Payment[];
 }
 
-export interface Superseded<T> {
+interface Superseded<T> {
   /** The transfers to place. */
   readonly placed: readonly T[];
   /** Rows superseded before anything is placed, because a row's identity is unique: all but those of `stayingOf`. */

@@ -16,7 +16,7 @@ export const BOUNDS: readonly bigint[] = [1_000_000n, 10_000_000n, 100_000_000n,
  * `fromMicros` is inside the range, `belowMicros` outside. Both are null if the value is unknown; only `belowMicros` is null in the highest
  * range.
  */
-export interface ValueRange {
+interface ValueRange {
   readonly fromMicros: bigint | null;
   readonly belowMicros: bigint | null;
 }

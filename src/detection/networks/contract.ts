@@ -19,7 +19,7 @@ export const rereadRequestBody = () =>
 
 // ---- answers
 
-export const rereadBody = () =>
+const rereadBody = () =>
   z
     .object({
       fromHeight: height(),

@@ -24,7 +24,7 @@ export function networkBodyOf({ network, hasSource, cursor, reread }: NetworkSta
   };
 }
 
-export function rereadBodyOf(reread: Reread) {
+function rereadBodyOf(reread: Reread) {
   const { fromHeight, toHeight, transfers, skipped, lastOutage, requestedAtMs, endedAtMs } = reread;
   return {
     fromHeight,

@@ -43,7 +43,7 @@ export interface Heard {
   walk: Omit<SecondWalk, "fromMs" | "upTo"> | null;
 }
 
-export interface AskedSecond {
+interface AskedSecond {
   /** In the order in which they are due. */
   readonly recipients: ReadonlySet<string>;
   /** The earliest of their activations; null if only transfers newer than `to` can be missing. */

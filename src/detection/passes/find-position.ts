@@ -13,7 +13,7 @@ import { isAboveAll } from "./find-overtaken.ts";
 import { asked, moveTo, type Pass, type Step, type Stop, stored, type WatchDependencies } from "./watch-pass.ts";
 
 /** A cursor that matches the source's chain, as far as the source has read. */
-export interface Placed {
+interface Placed {
   readonly cursor: PlacedCursor;
   /** Whether the source is behind the cursor. */
   readonly isLagging: boolean;

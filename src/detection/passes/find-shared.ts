@@ -16,7 +16,7 @@ const BLOCKS_A_PASS = 60;
 /** Asks for no more blocks after this time. */
 const LONGEST_MS = 10 * SECOND_MS;
 
-export interface OnOwnChain {
+interface OnOwnChain {
   /** Transfers that are not stored yet and are unconfirmed or in blocks that the first source has too. */
   readonly transfers: readonly Transfer[];
   /**

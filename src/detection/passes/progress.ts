@@ -36,7 +36,7 @@ export interface Silent {
 }
 
 /** A completed round about which no second source was asked yet. */
-export interface Unseconded {
+interface Unseconded {
   readonly source: string;
   /** The block at which the round ended; the cursor is there. */
   readonly to: BlockRef;
@@ -84,7 +84,7 @@ export interface Shared {
 }
 
 /** The wait for a second source that refuses the addresses of invoices that end before a given time. */
-export interface Refused {
+interface Refused {
   /** An invoice that ends at this time or later starts a new wait. */
   readonly upToMs: number;
   readonly sinceMs: number;

@@ -56,7 +56,7 @@ export async function readUnproved(
 }
 
 /** Observations of some payments that a fork has undone. */
-export interface SomeSeen {
+interface SomeSeen {
   readonly seen: readonly SeenPayment[];
   /** Whether all were rechecked, so that the cursor may pass their blocks. */
   readonly isWhole: boolean;
@@ -109,7 +109,7 @@ async function someLost(
  * Rechecks payments that the scan did not find again. Each needs an observation before the cursor can pass its block. If the second source
  * cannot be asked, the first one's answer takes the payment out of its block but does not end it.
  */
-export async function lookAtUnproved(
+async function lookAtUnproved(
   deps: WatchDependencies,
   pass: Pass,
   client: ChainClient,

@@ -6,7 +6,7 @@ const LATE_ROWS_MS = 2 * MINUTE_MS;
 const RELOAD_AFTER_MS = HOUR_MS;
 
 /** A method that is watched. */
-export interface Recipient {
+interface Recipient {
   readonly address: string;
   readonly cryptocurrency: string;
 }

@@ -83,7 +83,7 @@ export function stored<T>(answer: Result<T, Failure>): Step<T> {
 }
 
 /** How much of the findings was applied before the budget was spent; the next pass must find the rest again. */
-export interface Done {
+interface Done {
   readonly isWhole: boolean;
   /** What is in blocks below this height was applied. */
   readonly below: number;

@@ -24,7 +24,7 @@ export interface LookUpDependencies {
   waitOf(merchantId: MerchantId): Promise<number>;
 }
 
-export interface LookUpRequest {
+interface LookUpRequest {
   readonly merchantId: MerchantId;
   /** Its name in the registry. */
   readonly network: string;

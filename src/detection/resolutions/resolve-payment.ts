@@ -38,7 +38,7 @@ export interface ResolveDependencies extends ChangeDependencies, Omit<AmountDepe
   readonly hasSource: (network: string) => boolean;
 }
 
-export interface AssignRequest {
+interface AssignRequest {
   /** The invoice, if the same merchant has it. */
   readonly file: InvoiceFile | undefined;
   readonly reason: string;

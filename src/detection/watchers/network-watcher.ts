@@ -11,13 +11,6 @@ import { type WatchDependencies, WatchMemory } from "../passes/watch-pass.ts";
 import { pollSecondsOf, watchDependencies } from "./dependencies.ts";
 import { type PassOutcome, runPass } from "./watch-network.ts";
 
-/** The methods that others call. */
-export interface WatcherRpc {
-  wake(): Promise<void>;
-  look(txHash: string): Promise<LookOutcome>;
-  lookUp(named: NamedTransaction): Promise<LookUpOutcome>;
-}
-
 export class NetworkWatcher extends DurableObject<Env> {
   readonly #network: Network;
   readonly #memory = new WatchMemory();

@@ -26,10 +26,10 @@ interface Counted {
   readonly sinceMs: number;
 }
 
-export type UnmatchedRow = Counted &
+type UnmatchedRow = Counted &
   Pick<Payment, "id" | "network" | "cryptocurrency" | "amountUnits" | "txHash" | "createdAtMs">;
-export type InvoiceRow = Counted & Pick<Invoice, "id" | "externalId" | "name" | "status" | "isLate" | "createdAtMs">;
-export type EndpointRow = Pick<
+type InvoiceRow = Counted & Pick<Invoice, "id" | "externalId" | "name" | "status" | "isLate" | "createdAtMs">;
+type EndpointRow = Pick<
   Webhook,
   "id" | "url" | "isActive" | "failuresInRow" | "failingSinceMs" | "disabledReason" | "disabledAtMs"
 >;
@@ -41,7 +41,7 @@ export interface WalletWarning {
   readonly atMs: number;
 }
 
-export interface WalletFacts {
+interface WalletFacts {
   /** Live ones. */
   readonly wallets: readonly Wallet[];
   readonly cursors: readonly Pick<

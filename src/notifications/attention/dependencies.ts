@@ -2,7 +2,7 @@ import type { MacKeys } from "../../commerce/wallet-records/row-mac.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { type KeySettings, keyringOf } from "../../platform/keys/keyrings.ts";
 
-export interface AttentionDependencies {
+interface AttentionDependencies {
   readonly macKeys: MacKeys;
   readonly nowMs: number;
 }

@@ -23,7 +23,7 @@ export interface DeliverDependencies extends PostDependencies, RecordDependencie
 }
 
 /** What became of a round. */
-export interface RoundNote {
+interface RoundNote {
   readonly webhookId: string;
   readonly merchantId: string;
   readonly ms: number;

@@ -14,7 +14,7 @@ const WHY: Readonly<Record<Reason, string>> = {
   FAILING: "The endpoint accepted no delivery in the last five days.",
 };
 
-export interface DisabledEndpoint {
+interface DisabledEndpoint {
   readonly webhook: Pick<Webhook, "id" | "url">;
   readonly merchantName: string;
   /** Null if it has been switched on again since. */

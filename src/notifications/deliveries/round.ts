@@ -81,7 +81,7 @@ export interface Attempt {
 }
 
 /** See webhooks/receiver-client.ts; `statusCode` is null exactly when `error` is set. */
-export interface AttemptAnswer {
+interface AttemptAnswer {
   readonly statusCode: number | null;
   readonly error: AttemptError | null;
   readonly latencyMs: number;

@@ -113,7 +113,7 @@ const claimed = prepared(
       ),
 );
 
-export interface ClaimOf {
+interface ClaimOf {
   readonly webhookId: string;
   /** A ULID of this worker, used for one lease only. */
   readonly token: string;

@@ -4,7 +4,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { type DueEndpoint, fairShare } from "./round.ts";
 import { selectDueEndpoints } from "./store.ts";
 
-export interface WakeDueDependencies {
+interface WakeDueDependencies {
   readonly db: Db;
   readonly nowMs: number;
   readonly wakeAll: (webhookIds: readonly string[]) => Promise<void>;

@@ -49,7 +49,7 @@ const attemptBody = () =>
     })
     .meta({ title: "DeliveryAttempt" });
 
-export const deliveryBody = () =>
+const deliveryBody = () =>
   z
     .object({
       id: z.string(),

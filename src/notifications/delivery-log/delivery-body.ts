@@ -6,7 +6,7 @@ import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
 export const DELIVERY_STATUSES = ["PENDING", "SUCCEEDED", "FAILED"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-export interface Attempt {
+interface Attempt {
   readonly number: number;
   readonly atMs: number;
   readonly latencyMs: number;

@@ -7,7 +7,7 @@ import { selectWebhook } from "../webhooks/store.ts";
 import { type Delivery, type DeliveryStatus, deliveryBodyOf } from "./delivery-body.ts";
 import { type DeliveriesOf, selectDelivery, selectDeliveryPage, selectEventDeliveries } from "./store.ts";
 
-export interface DeliveriesQuery extends Omit<ListQuery, "page"> {
+interface DeliveriesQuery extends Omit<ListQuery, "page"> {
   readonly status?: DeliveryStatus | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface ReplayDependencies extends WebhookDependencies {
   waitOf(merchantId: MerchantId): Promise<number>;
 }
 
-export interface ReplayOf extends ChangeOf {
+interface ReplayOf extends ChangeOf {
   readonly fromMs: number;
   readonly toMs: number;
   /** Subscription names; undefined for those that the endpoint subscribes to. */

@@ -11,7 +11,7 @@ import {
 import { type DeliveryFile, deliveryDetailsOf, isHeld, reopened } from "./delivery-body.ts";
 import { reopenDelivery, selectDelivery, wakeWebhook } from "./store.ts";
 
-export interface ResendOf extends ChangeOf {
+interface ResendOf extends ChangeOf {
   readonly deliveryId: string;
   /** As read together with the caller; undefined if there is none. */
   readonly delivery: DeliveryFile | undefined;

@@ -99,7 +99,7 @@ export function wakeWebhook(db: Db, id: WebhookId) {
   return withNews(woken, (rows) => ({ wake: rows.map(({ webhookId }) => webhookId) }));
 }
 
-export interface Replay {
+interface Replay {
   readonly merchantId: MerchantId;
   readonly fromMs: number;
   readonly toMs: number;
@@ -132,7 +132,7 @@ function rowsOf({ merchantId, fromMs, toMs, types }: Replay, limit: number): SQL
 }
 
 /** The pace at which a replay's deliveries become due. */
-export interface Pace {
+interface Pace {
   readonly atOnce: number;
   readonly everyMs: number;
 }
@@ -189,7 +189,7 @@ export function forgetOldAttempts(db: Db, of: Sweep) {
   );
 }
 
-export interface Sweep {
+interface Sweep {
   readonly beforeMs: number;
   readonly limit: number;
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { MOST_COUNTED, REASON_CODES } from "./status.ts";
 
-export const reasonBody = () =>
+const reasonBody = () =>
   z.object({
     code: z.enum(REASON_CODES),
     network: z.string().nullable().meta({ description: "The network that it is about, if it is about one." }),

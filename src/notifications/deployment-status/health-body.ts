@@ -3,7 +3,7 @@ import { isoTimeOrNull } from "../../lib/time.ts";
 import { type CursorFacts, lagSecondsOf, reasonsOf, type StatusSettings, type Vitals } from "./status.ts";
 import { cursorsOf, reasonBodyOf } from "./status-body.ts";
 
-export interface HealthOf {
+interface HealthOf {
   readonly version: string;
   /** Undefined if storage does not answer. */
   readonly vitals: Vitals | undefined;

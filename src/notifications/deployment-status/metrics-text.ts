@@ -14,7 +14,7 @@ import { cursorsOf } from "./status-body.ts";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-export interface MetricsOf {
+interface MetricsOf {
   readonly version: string;
   /** Undefined if storage does not answer: then only what is known without it is shown. */
   readonly facts: (Vitals & Queues) | undefined;

@@ -13,7 +13,7 @@ export const REASON_CODES = [
   "DATABASE_NEARLY_FULL",
 ] as const;
 
-export type ReasonCode = (typeof REASON_CODES)[number];
+type ReasonCode = (typeof REASON_CODES)[number];
 
 /** Why the deployment is failing. */
 export interface Reason {
@@ -175,7 +175,7 @@ export function measuresOf(facts: Vitals & Queues, nowMs: number): readonly Meas
   ];
 }
 
-export interface Measure {
+interface Measure {
   readonly kind: "lag" | "oldest_due" | "database";
   readonly subject: string;
   readonly value: number;

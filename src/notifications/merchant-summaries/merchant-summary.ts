@@ -5,7 +5,7 @@ import { isoTime, isoTimeOrNull } from "../../lib/time.ts";
 /** Further deliveries are not counted, so that a merchant with millions of them costs no more. */
 export const MOST_DUE = 1_000;
 
-export interface MerchantSummary {
+interface MerchantSummary {
   readonly id: MerchantId;
   readonly name: string;
   readonly createdAtMs: number;

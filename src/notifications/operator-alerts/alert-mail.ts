@@ -4,7 +4,7 @@ import { composeMail } from "../../platform/mail/compose.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
 import type { Alert, AlertPlan } from "./alert.ts";
 
-export interface AlertMailOf extends Pick<AlertPlan, "failing" | "over"> {
+interface AlertMailOf extends Pick<AlertPlan, "failing" | "over"> {
   /** The deployment's origin; empty if it has none. */
   readonly publicUrl: string;
 }

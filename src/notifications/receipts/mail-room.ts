@@ -5,7 +5,7 @@ import { countedMailboxOf } from "../../lib/email.ts";
 import { DAY_MS } from "../../lib/time.ts";
 
 /** Why a receipt waits: for each full limit, when the oldest counted mail went out; null while there is room. */
-export interface MailRoom {
+interface MailRoom {
   readonly merchantFullSinceMs: number | null;
   readonly mailboxFullSinceMs: number | null;
 }

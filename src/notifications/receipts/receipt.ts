@@ -17,7 +17,7 @@ export interface ReceiptMail {
 }
 
 /** `REVERSED`: not due now, but due again when the invoice is paid again. `UNWANTED`: no longer due. */
-export type ReceiptPlan = "REVERSED" | "UNWANTED" | readonly [ReceiptMail, ...ReceiptMail[]];
+type ReceiptPlan = "REVERSED" | "UNWANTED" | readonly [ReceiptMail, ...ReceiptMail[]];
 
 /** What to do with a due receipt. The current settings apply: after a merchant switches receipts off, no late one is sent. */
 export function planReceipt(

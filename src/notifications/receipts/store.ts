@@ -10,7 +10,7 @@ import { receiptMails, receipts } from "../../platform/db/schema/checkouts.ts";
 import { LEASE_MS, type Recipient } from "./receipt.ts";
 import type { PaidWith, ReceiptFacts } from "./receipt-mail.ts";
 
-export interface ReceiptKey {
+interface ReceiptKey {
   readonly invoiceId: InvoiceId;
   readonly recipient: Recipient;
 }
@@ -146,7 +146,7 @@ export function withdrawReceipt(db: Db, { invoiceId, recipient }: ClaimedReceipt
 }
 
 /** A receipt that is about to be mailed. */
-export interface ReceiptMailOf extends ReceiptKey {
+interface ReceiptMailOf extends ReceiptKey {
   readonly merchantId: MerchantId;
   /** From `mailboxOf`; null for a team's copies. */
   readonly mailbox: string | null;

@@ -41,7 +41,7 @@ export interface ChangeOf extends WebhookActor {
   readonly read: Webhook | undefined;
 }
 
-export interface WebhookChange {
+interface WebhookChange {
   /** The endpoint to return. */
   readonly webhook: Webhook;
   readonly statements: readonly Write[];

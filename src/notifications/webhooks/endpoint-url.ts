@@ -15,7 +15,7 @@ export const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\
 const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?(?:[/?]|$)/i;
 const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 
-export interface EndpointUrl {
+interface EndpointUrl {
   /** The normalised URL, which is stored, shown and requested. Parsing it again gives the same. */
   readonly href: string;
   /** The name to resolve before an attempt, in ASCII. */

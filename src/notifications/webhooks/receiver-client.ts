@@ -14,7 +14,7 @@ export interface ReceiverRequest {
 }
 
 /** Why there is no status. */
-export type ReceiverError =
+type ReceiverError =
   /** No headers within the time limit. */
   | "TIMEOUT"
   /** No connection, or one that ended or broke the protocol before a status came. */

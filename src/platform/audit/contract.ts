@@ -34,7 +34,7 @@ const facts = () =>
     .nullable()
     .meta({ description: "The changed fields; never a secret." });
 
-export const auditEventBody = () =>
+const auditEventBody = () =>
   z
     .object({
       id: z.string(),

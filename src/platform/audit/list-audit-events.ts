@@ -5,7 +5,7 @@ import type { Failure } from "../failures.ts";
 import { type AuditRow, auditBodyOf } from "./audit-body.ts";
 import { type AuditFilter, type AuditScope, countAuditEvents, selectAuditPage } from "./store.ts";
 
-export type AuditQuery = ListQuery & AuditFilter;
+type AuditQuery = ListQuery & AuditFilter;
 
 /** Reads the page and, if the response has page numbers, the count. */
 export function auditPageReads(db: Db, scope: AuditScope, query: AuditQuery | undefined) {

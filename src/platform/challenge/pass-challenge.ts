@@ -22,7 +22,7 @@ export interface Challenge {
   readonly ask: (question: TokenQuestion) => Promise<Result<TokenVerdict, Outage>>;
 }
 
-export interface Attempt extends Expected {
+interface Attempt extends Expected {
   /** As it was sent. */
   readonly token: string | undefined;
   readonly ip: string | null;

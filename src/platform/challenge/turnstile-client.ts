@@ -19,7 +19,7 @@ const answer = lazily(() =>
   }),
 );
 
-export interface TurnstileSettings extends Pick<TurnstileKeys, "secretKey" | "origin"> {
+interface TurnstileSettings extends Pick<TurnstileKeys, "secretKey" | "origin"> {
   readonly fetch: BoundedRequest["fetch"];
   /** The time limit of the whole answer. */
   readonly timeoutMs?: number;

@@ -7,7 +7,7 @@ const ORIGIN = "https://challenges.cloudflare.com";
 const LONGEST_TOKEN = 2_048;
 
 /** What a token was solved for: a widget names it, so that a token of a product's page makes no invoice with a public key. */
-export type ChallengeAction = "buy" | "invoice";
+type ChallengeAction = "buy" | "invoice";
 
 export interface TurnstileKeys {
   /** Public: it is in the page. */

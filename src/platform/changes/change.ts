@@ -27,7 +27,7 @@ export interface CommitDependencies {
 }
 
 /** One attempt at the operation of an Idempotency-Key (`runOnce`). */
-export interface Stage {
+interface Stage {
   readonly operationId: string;
   /** Why the batch of the previous attempt failed, and how many have failed. */
   readonly conflict: BatchConflict | undefined;
@@ -39,7 +39,7 @@ export interface Stage {
 /** What a change would have sent, and does after it. */
 export type Kept = Pick<Decision<unknown>, "afterwards"> & { readonly statements: readonly Write[] };
 
-export interface Subject<Facts> {
+interface Subject<Facts> {
   /** Names the change in the error of a bug, such as "a change of a wallet". */
   readonly name: string;
   /** The facts that the decision depends on. `tries`: how many batches have failed. At 0, facts read together with the caller will do. */

@@ -32,7 +32,7 @@ export function shelfSql(prefix = ""): string {
 }
 
 /** Consecutive shelves of one width. */
-export interface Shelves {
+interface Shelves {
   readonly from: number;
   readonly to: number;
   /** Their numbers. The latest come first, because their invoices have not ended. */

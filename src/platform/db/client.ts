@@ -34,7 +34,7 @@ interface Client extends Sender {
 }
 
 /** A queue message: this endpoint has deliveries due. */
-export interface Wake {
+interface Wake {
   readonly webhookId: string;
 }
 

@@ -12,15 +12,7 @@ export function databaseOf(env: WithDatabases, _id: string): D1Database {
  * several merchants.
  * DEPLOYMENT: its one row.
  */
-export type NoMerchant =
-  | "ACCOUNTS"
-  | "ADDRESSES"
-  | "AMOUNTS"
-  | "CURSORS"
-  | "DELIVERIES"
-  | "DEPLOYMENT"
-  | "HEALTH"
-  | "JOBS";
+type NoMerchant = "ACCOUNTS" | "ADDRESSES" | "AMOUNTS" | "CURSORS" | "DELIVERIES" | "DEPLOYMENT" | "HEALTH" | "JOBS";
 
 /** An environment with its databases. */
 export type WithDatabases = Pick<Env, "DB">;

@@ -12,7 +12,7 @@ const QUIET_TURNS = 2;
 /** Beyond it nobody waits for those who arrive late: neither for a stream of them that never ends, nor where something else fills each turn. */
 const LONGEST_GATHERING_MS = 5;
 
-export interface Gathering<I, O> {
+interface Gathering<I, O> {
   /**
    * Sends the items as one call; resolves to their outcomes in order. What it throws is thrown to all of them. `settle` gives an item its outcome
    * before the others have theirs.
@@ -31,7 +31,7 @@ export interface Gathering<I, O> {
 }
 
 /** Turns of the event loop, in which callers arrive who are on their way. */
-export interface Turns {
+interface Turns {
   next(): Promise<void>;
   nowMs(): number;
 }

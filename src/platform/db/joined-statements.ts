@@ -27,7 +27,7 @@ export function joinStatements(lists: readonly (readonly Write[])[]): readonly W
 }
 
 /** The reads of several callers as fewer statements. */
-export interface JoinedReads {
+interface JoinedReads {
   readonly statements: readonly Statement[];
   /** For each caller the results of its reads, in their order. `results`: those of `statements`. */
   resultsOf(results: readonly unknown[]): readonly (readonly unknown[])[];

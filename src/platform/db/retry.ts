@@ -9,7 +9,7 @@ import { d1Messages } from "./conflict.ts";
 export const ATTEMPT_LIMIT_MS = 3_000;
 export const MAX_REPEATS = 2;
 /** For work that is not repeated: what the attempts of a repeated read have together. */
-export const UNREPEATED_LIMIT_MS = (1 + MAX_REPEATS) * ATTEMPT_LIMIT_MS;
+const UNREPEATED_LIMIT_MS = (1 + MAX_REPEATS) * ATTEMPT_LIMIT_MS;
 const FIRST_PAUSE_MS = 50;
 
 /** Thrown by `withinLimit`; it is unknown whether the work was done. */
@@ -27,7 +27,7 @@ export class OverloadedError extends Error {
  * `transient` may be repeated. So may `reset`: the database or object had taken too much CPU time or memory, for this request or for another one.
  * `overloaded` was rejected and must not be repeated. `other` is a bug or a violated key.
  */
-export type FaultKind = "transient" | "reset" | "overloaded" | "other";
+type FaultKind = "transient" | "reset" | "overloaded" | "other";
 
 /** A method that this release added, on an object that still runs the release before: for some minutes after a deploy. */
 const LACKS_METHOD = "rpc receiver does not implement";

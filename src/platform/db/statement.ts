@@ -25,7 +25,7 @@ export interface Builder<T> extends PromiseLike<T> {
 }
 
 /** SQL as drizzle takes it (`db.run`, `db.all`), for a table that is known only by its name. */
-export interface RawQuery<T> extends PromiseLike<T>, PreparedQuery {}
+interface RawQuery<T> extends PromiseLike<T>, PreparedQuery {}
 
 /** A statement of a batch. Awaited alone, it returns the same as in a batch. */
 export type Statement<T = unknown> = BoundStatement<T> | Builder<T> | RawQuery<T>;

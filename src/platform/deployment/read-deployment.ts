@@ -20,7 +20,7 @@ import { selectDeployment } from "./store.ts";
 
 const ORIGIN_KEPT_MS = MINUTE_MS;
 
-export interface Deployment {
+interface Deployment {
   readonly isSetUp: boolean;
   /** Whether anybody has an account. Not kept once the deployment is set up, when nobody asks. */
   readonly hasUsers: boolean;
@@ -36,7 +36,7 @@ interface Kept {
 /** By the database's binding: those who share the binding share what is kept, which in an isolate are all requests. */
 const kept = new WeakMap<D1Database, Kept>();
 
-export interface ReadingDeployment {
+interface ReadingDeployment {
   readonly nowMs: number;
   readonly sleep: Sleep;
 }

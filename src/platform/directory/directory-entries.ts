@@ -3,7 +3,7 @@
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 
 /** What is listed: objects that know what the database may lose. Each kind has a directory object of its own, named after the kind. */
-export const OBJECT_KINDS = ["MERCHANTS", "ADDRESSES", "AMOUNTS"] as const;
+const OBJECT_KINDS = ["MERCHANTS", "ADDRESSES", "AMOUNTS"] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
 /** The directory's interface: the object's stub. */

@@ -7,14 +7,14 @@ import type { ObjectStorage } from "../../lib/object-storage.ts";
 
 import type { DirectoryRpc, ObjectKind } from "./directory-entries.ts";
 
-export interface Listed {
+interface Listed {
   readonly kind: ObjectKind;
   readonly name: string;
   readonly nowMs: () => number;
 }
 
 /** What opens directories. */
-export interface WithDirectory {
+interface WithDirectory {
   readonly DIRECTORY: { getByName(name: string, options?: { readonly locationHint?: LocationHint }): DirectoryRpc };
   readonly LOCATION_HINT: string;
 }

@@ -92,7 +92,7 @@ export interface OutboxEvent {
   readonly createdAtMs: number;
 }
 
-export const API_VERSION = "v1";
+const API_VERSION = "v1";
 
 /** An event as read from its row. */
 export interface EventRow extends Omit<OutboxEvent, "type" | "invoiceId" | "headLength"> {

@@ -15,7 +15,7 @@ import { selectEventPage, selectMerchantEvent, selectPlace } from "./store.ts";
 /** The `after` of a first poll: it starts at the oldest event. */
 const BEGINNING = "0";
 
-export interface ListEventsQuery extends Omit<ListQuery, "page"> {
+interface ListEventsQuery extends Omit<ListQuery, "page"> {
   readonly type?: readonly EventType[] | undefined;
   readonly invoiceId?: string | undefined;
   /** Excludes `cursor`. */

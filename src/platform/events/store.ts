@@ -66,7 +66,7 @@ export function fanOut(db: Db, ids: readonly EventId[]) {
 }
 
 /** An event that belongs to no invoice. */
-export interface LooseEvent extends Pick<OutboxEvent, "id" | "merchantId" | "createdAtMs"> {
+interface LooseEvent extends Pick<OutboxEvent, "id" | "merchantId" | "createdAtMs"> {
   readonly type: EventType;
   /** The data that the feature declares for this type. */
   readonly data: object;
@@ -132,7 +132,7 @@ const columns = {
   createdAtMs: events.createdAtMs,
 };
 
-export interface EventPage {
+interface EventPage {
   /** Undefined for all types; never empty. */
   readonly types?: readonly EventType[] | undefined;
   readonly invoiceId?: string | undefined;

@@ -4,7 +4,7 @@ import type { Failure, FailureCode } from "../failures.ts";
 import { answerHeaders } from "./security-headers.ts";
 import { type Answer, type Answers, TRADE_ANSWERS } from "./trade-errors.ts";
 
-export interface ErrorBody {
+interface ErrorBody {
   readonly statusCode: number;
   readonly message: string;
   readonly error: string;

@@ -10,13 +10,13 @@ import type { Incoming } from "./incoming.ts";
 import { type RateLimiterRpc, type RateVerdict, rateLimitHeaders, WINDOW_SECONDS } from "./rate-limit.ts";
 
 /** The configured limit of one caller per minute; 0 means no limit. A value that is not a whole number gives the default. */
-export function requestsPerMinute(env: Pick<Env, "RATE_LIMIT_PER_MINUTE">): number {
+function requestsPerMinute(env: Pick<Env, "RATE_LIMIT_PER_MINUTE">): number {
   const text: string | undefined = env.RATE_LIMIT_PER_MINUTE;
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : LIMITS.requestsPerCallerAndMinute;
 }
 
 /** Counts one request of the caller `name`. Adds rate-limit headers to `headers`: always with `isShown`, otherwise on refusal only. */
-export async function checkRate(
+async function checkRate(
   incoming: Incoming,
   of: { readonly name: string; readonly perMinute: number; readonly isShown: boolean },
   headers: Record<string, string>,
@@ -28,7 +28,7 @@ export async function checkRate(
 }
 
 /** Counts one request of the kind `act` from an IP address. Over the limit it also adds the rate-limit headers to `headers`. */
-export async function checkRateOfIp(
+async function checkRateOfIp(
   incoming: Incoming,
   of: { readonly act: string; readonly ip: string; readonly perMinute: number },
   headers: Record<string, string>,

@@ -2,7 +2,7 @@
  * Headers of every response: no framing, content sniffing, caching or scripts. A page replaces the policy by its own. Set when a response is
  * built, because each later change of a header is a call into the runtime.
  */
-export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "strict-transport-security": "max-age=63072000; includeSubDomains",
@@ -13,7 +13,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** For responses that pages of any origin may read (decisions 1). Exposes headers that scripts need and cannot read by default. */
-export const FOR_ANY_ORIGIN: Readonly<Record<string, string>> = {
+const FOR_ANY_ORIGIN: Readonly<Record<string, string>> = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers":
     "retry-after, ratelimit, ratelimit-policy, idempotent-replayed, x-request-id, x-warning",

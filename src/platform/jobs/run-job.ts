@@ -8,7 +8,7 @@ import { beginRun, endRun } from "./store.ts";
 /** Longer than any run takes. A run that died keeps the job from the next one for so long. */
 export const LEASE_MS = 2 * MINUTE_MS;
 
-export interface JobDependencies {
+interface JobDependencies {
   readonly db: Db;
   nowMs(): number;
   /** A fresh ULID. */

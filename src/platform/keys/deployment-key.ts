@@ -6,10 +6,10 @@ import type { MacRows, SealedRows } from "./keyed-rows.ts";
 import type { KeyringName } from "./keyrings.ts";
 
 /** For how long a public key stays published after it has left SIGNING_KEY. */
-export const PUBLISHED_MS = 90 * DAY_MS;
+const PUBLISHED_MS = 90 * DAY_MS;
 
 /** A public key as it is recorded. */
-export interface RecordedPublicKey {
+interface RecordedPublicKey {
   readonly keyId: string;
   readonly kept: string | null;
   readonly leftAtMs: number | null;

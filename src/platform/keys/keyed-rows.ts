@@ -38,9 +38,6 @@ export interface SealedRows extends Keyed {
 
 export type KeyedRows = MacRows | SealedRows;
 
-/** The settings whose keys rows are counted for. */
-export type CountedKeyring = KeyedRows["keyring"];
-
 /**
  * Put before the key id of a row that does not verify under a key that is there. No keyring can have such an id, so the row stays hidden whatever
  * becomes of the key, as it was, for whoever looks into the matter.

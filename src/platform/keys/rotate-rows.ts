@@ -18,7 +18,7 @@ export interface RowDependencies {
   freeze(ids: readonly string[]): Promise<void>;
 }
 
-export interface PlannedStretch {
+interface PlannedStretch {
   /** The rowid after which the next stretch begins; undefined at the end of the table. */
   readonly next: number | undefined;
   /** The key ids of the rows that were met, one for each row. */

@@ -123,7 +123,7 @@ export function selectSeals(db: Db, rows: SealedRows, stretch: Stretch) {
     .where(within(rows, stretch, sealKeyId(rows.column)));
 }
 
-export interface NewMac {
+interface NewMac {
   readonly rowNumber: number;
   readonly was: { readonly mac: string; readonly macKeyId: string };
   readonly mac: string;
@@ -139,7 +139,7 @@ export function replaceMacs(db: Db, { table }: MacRows, changes: readonly NewMac
   return db.run(change);
 }
 
-export interface NewSeal {
+interface NewSeal {
   readonly rowNumber: number;
   readonly was: string;
   readonly sealed: string;

@@ -5,7 +5,7 @@ import { Cancellation, sleep } from "../../lib/sleep.ts";
 import type { Mail, MailClient, MailProblem } from "./mail.ts";
 import type { Sender } from "./provider.ts";
 
-export interface CloudflareMailSettings {
+interface CloudflareMailSettings {
   readonly binding: Pick<SendEmail, "send">;
   readonly from: Sender;
   readonly timeoutMs: number;

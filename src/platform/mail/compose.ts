@@ -3,7 +3,7 @@
 import { plainText } from "../../lib/plain-text.ts";
 import type { Mail } from "./mail.ts";
 
-export interface MailDescription {
+interface MailDescription {
   /** One address without a name. */
   readonly to: string;
   readonly subject: string;

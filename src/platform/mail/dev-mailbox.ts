@@ -12,7 +12,7 @@ export interface KeptMail extends Mail {
   readonly at: string;
 }
 
-export interface MailboxRpc {
+interface MailboxRpc {
   keep(mail: KeptMail): Promise<void>;
   /** Newest first; upper and lower case of `to` are equal. */
   list(to: string | undefined): Promise<KeptMail[]>;

@@ -5,7 +5,7 @@ import { abortedAfter } from "../../lib/sleep.ts";
 import type { Mail, MailClient, MailProblem } from "./mail.ts";
 import { type Sender, senderText } from "./provider.ts";
 
-export interface ResendSettings {
+interface ResendSettings {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly baseUrl: string;
   readonly apiKey: string;

@@ -22,7 +22,7 @@ import { beginMerchant, type Progress, readStep } from "./read-step.ts";
 import { addRows, type Lines, packParts } from "./record-parts.ts";
 import { selectNextMerchant } from "./store.ts";
 
-export interface ExportDependencies {
+interface ExportDependencies {
   readonly db: Db;
   readonly bucket: Bucket;
   readonly nowMs: number;

@@ -25,7 +25,7 @@ export interface Progress {
   readonly parts: readonly ExportedPart[];
 }
 
-export interface Step {
+interface Step {
   /** By table, in the order in which they are to be inserted. */
   readonly rows: readonly (readonly [string, readonly StoredRow[]])[];
   readonly next: Progress;

@@ -22,7 +22,7 @@ export function addRows(lines: Lines, rows: readonly (readonly [string, readonly
   return characters;
 }
 
-export interface Written {
+interface Written {
   readonly part: ExportedPart;
   readonly content: Uint8Array;
 }
@@ -42,7 +42,7 @@ export function packParts(
   );
 }
 
-export async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return bytesToHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
 }
 

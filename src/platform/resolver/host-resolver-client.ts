@@ -27,7 +27,7 @@ const answer = lazily(() =>
   }),
 );
 
-export interface ResolverSettings {
+interface ResolverSettings {
   readonly fetch: BoundedRequest["fetch"];
   /** Any resolver with the JSON API, which takes `name` and `type` in the query. */
   readonly resolverUrl?: string;

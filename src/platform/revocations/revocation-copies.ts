@@ -6,7 +6,7 @@ import { parseJson } from "../../lib/typed-json.ts";
 import { type KeptRevocation, type NewRevocation, REVOCATION_KINDS, type RevokedColumns } from "./revocation.ts";
 
 /** Longer than a database can be put back. */
-export const KEPT_MS = 31 * DAY_MS;
+const KEPT_MS = 31 * DAY_MS;
 
 export class RevocationCopies {
   readonly #sql: ObjectStorage["sql"];

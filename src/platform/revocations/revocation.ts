@@ -20,7 +20,7 @@ export const REVOCATION_KINDS = [
   "BACKUP_CODES",
   "IDENTITY",
 ] as const;
-export type RevocationKind = (typeof REVOCATION_KINDS)[number];
+type RevocationKind = (typeof REVOCATION_KINDS)[number];
 
 /** Columns by their names in the table. */
 export type RevokedColumns = Readonly<Record<string, string | number | null>>;

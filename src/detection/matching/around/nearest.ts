@@ -14,7 +14,7 @@ export interface Side {
   readonly isCut: boolean;
 }
 
-export interface Nearest {
+interface Nearest {
   /** One amount for each invoice, nearest first. */
   readonly amounts: readonly HeldAmount[];
   /** Whether these are the nearest of all amounts. */

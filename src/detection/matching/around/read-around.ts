@@ -29,12 +29,12 @@ import {
 const AROUND_AT_ONCE = 50;
 const CANDIDATES_AT_ONCE = 2_200;
 
-export interface AroundDependencies {
+interface AroundDependencies {
   readonly db: Db;
   readonly sleep: Sleep;
 }
 
-export interface Around {
+interface Around {
   readonly rows: Awaited<ReturnType<typeof selectChosen>>;
   readonly openInvoices: OpenInvoices;
   /** An invoice that was open at that time is missing here, because it has released its amounts. */

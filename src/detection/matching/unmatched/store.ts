@@ -73,7 +73,7 @@ const unmatchedEvents = prepared(
 );
 
 /** A row without an invoice, and the data of its events. */
-export interface UnmatchedRow {
+interface UnmatchedRow {
   readonly payment: StoredPayment;
   /** What it counts as (`kindOf`). */
   readonly kind: string;
@@ -149,7 +149,7 @@ export function blockOf({ block }: Pick<Transfer, "block">): string {
 }
 
 /** An event that sums up what a merchant is not shown. */
-export interface Summary {
+interface Summary {
   readonly id: EventId;
   readonly merchantId: MerchantId;
   readonly data: string;

@@ -33,7 +33,7 @@ const PAGES = 10;
 /** Most time of a pass for all these addresses together. */
 const LONGEST_MS = 10 * SECOND_MS;
 
-export interface StuckLooks {
+interface StuckLooks {
   readonly histories: readonly History[];
   /** The rows to be stored. */
   readonly rows: readonly StuckAddress[];

@@ -12,7 +12,7 @@ const LOOSE_ONE_IN = 5;
 /** Payments without an invoice that become final by one statement. */
 export const FINISHED_A_PASS = 5_000;
 
-export interface DueRows {
+interface DueRows {
   readonly rows: readonly OpenRow[];
   /** Whether more are due behind them. */
   readonly isCut: boolean;

@@ -12,7 +12,7 @@ export const PLACES = 20;
 /** Above all activations: a lap goes from the newest to the oldest. */
 const TOP: Place = { activatedAtMs: Number.MAX_SAFE_INTEGER, position: Number.MAX_SAFE_INTEGER };
 
-export interface Ask {
+interface Ask {
   readonly merchantId: MerchantId;
   readonly address: string;
 }
