@@ -49,7 +49,7 @@ export const FEATURES: Readonly<Record<District, readonly (readonly string[])[]>
     ["exports", "payment-methods"],
     ["public-holds", "reports", "search", "settlement", "wallet-links"],
     ["invoice-records", "wallets"],
-    ["amounts", "customers", "payable-wallets", "payments", "wallet-alerts"],
+    ["amounts", "customers", "payments", "wallet-alerts"],
     ["cursors", "products", "quotes", "ranks", "search-index", "unsettled", "wallet-records"],
   ],
   accounts: [
@@ -68,7 +68,7 @@ export const FEATURES: Readonly<Record<District, readonly (readonly string[])[]>
     ["http"],
     ["idempotency"],
     ["changes", "deployment", "events", "keys", "merchant-exports"],
-    ["audit", "jobs", "restores"],
+    ["audit", "jobs"],
     ["challenge", "db"],
     ["", "directory", "resolver", "revocations", "texts"],
   ],

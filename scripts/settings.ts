@@ -8,8 +8,8 @@ import { parsePollSeconds } from "../src/chains/sources/poll-setting.ts";
 import { parseLogSample } from "../src/lib/work-log.ts";
 import { parseSchedule } from "../src/notifications/webhooks/retry-schedule.ts";
 import { parseTurnstile } from "../src/platform/challenge/turnstile.ts";
+import { parseRestoreEpoch } from "../src/platform/deployment/restore-epoch.ts";
 import { parseMailProvider, parseSender } from "../src/platform/mail/provider.ts";
-import { parseRestoreEpoch } from "../src/platform/restores/restore-epoch.ts";
 import { parseRateSource } from "../src/rates/rate-setting.ts";
 import { DEFAULT_NAME, NAME } from "./deploy/answers.ts";
 

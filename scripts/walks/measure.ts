@@ -8,8 +8,8 @@ export interface WalkBound {
 
 /** What was reached. Whoever makes a walk shorter lowers its bound. */
 export const WALK_BOUNDS = {
-  create: { files: 130, folders: 39 },
-  payment: { files: 136, folders: 34 },
+  create: { files: 131, folders: 37 },
+  payment: { files: 137, folders: 33 },
 } as const satisfies Readonly<Record<string, WalkBound>>;
 
 const ROOT = "src/";

@@ -34,3 +34,17 @@ export function canonicalJson(value: Json): string {
 function isArray(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
+
+/** Undefined unless the text is a JSON object. */
+export function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

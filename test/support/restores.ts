@@ -8,7 +8,7 @@ import { newOperationId } from "../../src/lib/ids.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { isoTime } from "../../src/lib/time.ts";
 import { openDb, openWakingDb } from "../../src/platform/db/client.ts";
-import { parseRestoreEpoch } from "../../src/platform/restores/restore-epoch.ts";
+import { parseRestoreEpoch } from "../../src/platform/deployment/restore-epoch.ts";
 
 const background = (work: Promise<unknown>) => void work.catch(() => undefined);
 

@@ -13,10 +13,10 @@ import { parseLogSample } from "../../lib/work-log.ts";
 import { parseDatabaseLimit, parseMetricsToken } from "../../notifications/deployment-status/settings.ts";
 import { parseSchedule } from "../../notifications/webhooks/retry-schedule.ts";
 import { parseTurnstile } from "../../platform/challenge/turnstile.ts";
+import { parseRestoreEpoch } from "../../platform/deployment/restore-epoch.ts";
 import { isSet, type KeyringName, type KeySettings, keyringOf, parseMasterKey } from "../../platform/keys/keyrings.ts";
 import { parseMailProvider, parseSender } from "../../platform/mail/provider.ts";
 import { parseExportDays } from "../../platform/merchant-exports/keep-days.ts";
-import { parseRestoreEpoch } from "../../platform/restores/restore-epoch.ts";
 import { parseRateSource } from "../../rates/rate-setting.ts";
 
 /** The checked variables of the Worker. One that was never set is undefined, despite the generated types. */

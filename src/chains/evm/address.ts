@@ -1,5 +1,6 @@
 // Addresses of EVM chains: 0x and 40 hexadecimal digits, all lower, all upper, or with an exact EIP-55 checksum.
-import { getAddress } from "viem/utils";
+import type { Hex } from "viem";
+import { getAddress, isHex } from "viem/utils";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { trimSpaces, whatItLooksLike } from "../encodings/address-text.ts";
 import { NETWORKS, type Network } from "../registry/networks.ts";
@@ -57,4 +58,10 @@ function recipientProblem(digits: string): string | undefined {
   if (BigInt(`0x${digits}`) < FIRST_ORDINARY) return "this is the address of a precompiled or system contract";
   if (TOKEN_CONTRACTS.includes(digits)) return "this is the contract of a token, not a receiving address";
   return undefined;
+}
+
+/** The text as viem's type. For text that a schema or the registry has already checked. */
+export function hexOf(text: string): Hex {
+  if (!isHex(text)) throw new Error("the text is not hexadecimal");
+  return text;
 }

@@ -11,7 +11,7 @@ import {
   size,
 } from "viem";
 import { lazily } from "../../lib/lazily.ts";
-import { hexOf } from "./hex.ts";
+import { hexOf } from "./address.ts";
 
 /** The address of Multicall3 on every chain that has it. */
 export const MULTICALL = "0xca11bde05977b3631167028862be2a173976ca11";

@@ -2,8 +2,7 @@
 // log that looks like one; only the address of the emitting contract proves it.
 import { decodeEventLog, erc20Abi, getAbiItem, isHex, pad, size, slice } from "viem";
 import type { Asset } from "../registry/assets.ts";
-import { checksumAddress } from "./address.ts";
-import { hexOf } from "./hex.ts";
+import { checksumAddress, hexOf } from "./address.ts";
 import type { ReceiptLog } from "./rpc-json.ts";
 
 /** ERC-20's `Transfer`. */

@@ -1,7 +1,8 @@
 // The setting EXPLORERS: JSON that maps a network to where its transactions and addresses can be looked at. The console links there; the service
 // itself asks none of them. Only https, because the browser of a user follows the link.
-import { isObject, jsonObject } from "../../lib/json-object.ts";
+
 import { err, ok, type Result } from "../../lib/result.ts";
+import { isObject, jsonObject } from "../../lib/typed-json.ts";
 import { type NetworkName, networkNamed } from "./networks.ts";
 
 /** Addresses with a placeholder, for the browser to fill; null where the operator gave none. */

@@ -1,8 +1,9 @@
 // The setting CHAIN_SOURCES: JSON that maps each network to a list of sources. `npm start` and the Worker both read it. A variable holds 5 KB, so
 // there may be parts, each an object of its own networks. A source's URL may hold a vendor's key or a node's password, so no message repeats any
 // part of it.
-import { isObject, jsonObject } from "../../lib/json-object.ts";
+
 import { err, ok, type Result } from "../../lib/result.ts";
+import { isObject, jsonObject } from "../../lib/typed-json.ts";
 import { type Family, type Network, type NetworkName, networkNamed } from "../registry/networks.ts";
 
 /** The kinds of source of each family. The order of the list in the setting says which source is asked first. */

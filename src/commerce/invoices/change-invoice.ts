@@ -14,9 +14,9 @@ import type { BatchConflict } from "../../platform/db/conflict.ts";
 import { joinStatements } from "../../platform/db/joined-statements.ts";
 import { readRow } from "../../platform/db/retry.ts";
 import type { Write } from "../../platform/db/statement.ts";
+import { nextSequence } from "../../platform/deployment/restore-epoch.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { nextSequence } from "../../platform/restores/restore-epoch.ts";
 import type { Customer } from "../customers/customer.ts";
 import {
   fileOf,

@@ -14,14 +14,13 @@ import type { InvoiceOrigin } from "../../platform/column-values.ts";
 import { type ResultsOf, readTogether } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { isConflictOn, throwUnlessContention } from "../../platform/db/conflict.ts";
+import { nextSequence } from "../../platform/deployment/restore-epoch.ts";
 import { recordOutbox } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
-import { nextSequence } from "../../platform/restores/restore-epoch.ts";
 import type { Customer } from "../customers/customer.ts";
 import { type Invoice, isPublicOrigin, newFile, type TimelineItem } from "../invoice-records/invoice.ts";
 import { insertInvoice, insertTimelineItem, putMethod, selectNamed } from "../invoice-records/store.ts";
-import { selectPayableWallets } from "../payable-wallets/store.ts";
 import {
   type Activation,
   type ActivationDependencies,
@@ -29,6 +28,7 @@ import {
   type PayableWallet,
 } from "../payment-methods/activate-payment-method.ts";
 import { unavailableMethod, walletsToActivate } from "../payment-methods/payment-method.ts";
+import { selectPayableWallets } from "../payment-methods/store.ts";
 import type { Product } from "../products/product.ts";
 import { assertProductAsRead } from "../products/store.ts";
 import { readPublicHold, withinPublicLimit } from "../public-holds/check-public-addresses.ts";

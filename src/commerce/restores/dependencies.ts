@@ -3,8 +3,8 @@
 import { objectOf } from "../../lib/object-of.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { RestoreEpoch } from "../../platform/deployment/restore-epoch.ts";
 import type { DirectoryRpc } from "../../platform/directory/directory-entries.ts";
-import type { RestoreEpoch } from "../../platform/restores/restore-epoch.ts";
 import type { RevocationsRpc } from "../../platform/revocations/revocation.ts";
 import type { AmountAllocatorRpc } from "../amounts/amount-request.ts";
 import { invoiceDependencies } from "../invoices/dependencies.ts";

@@ -10,7 +10,7 @@ import { commitChange } from "../../platform/changes/commit-change.ts";
 import { batch } from "../../platform/db/batch.ts";
 import { isConflictOn } from "../../platform/db/conflict.ts";
 import type { Write } from "../../platform/db/statement.ts";
-import { nextSequence } from "../../platform/restores/restore-epoch.ts";
+import { nextSequence } from "../../platform/deployment/restore-epoch.ts";
 import { putAmount } from "../amounts/store.ts";
 import { beginWatch } from "../cursors/store.ts";
 import { fileOf, type Invoice, type InvoiceFile, newFile, type PaymentMethod } from "../invoice-records/invoice.ts";

@@ -1,5 +1,5 @@
 import { isoTime, isoTimeOrNull } from "../../lib/time.ts";
-import type { RestoreEpoch } from "../../platform/restores/restore-epoch.ts";
+import type { RestoreEpoch } from "../../platform/deployment/restore-epoch.ts";
 import type { Restore, RestoreFinding } from "./restore.ts";
 
 const NOTHING = { objects: 0, revocations: 0, recovered: 0, findings: 0 };

@@ -1,7 +1,7 @@
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { accountDependencies } from "../../accounts/sessions/dependencies.ts";
+import { parseRestoreEpoch } from "../../platform/deployment/restore-epoch.ts";
 import { replyTo } from "../../platform/http/reply.ts";
-import { parseRestoreEpoch } from "../../platform/restores/restore-epoch.ts";
 import { listFindingsQuery, restoreBody, restoreFindingBody, restoreFindingListBody } from "./contract.ts";
 import { findingReads, listFindings, readRestore } from "./read-restore.ts";
 import { resolveFinding } from "./resolve-finding.ts";

@@ -11,7 +11,7 @@ import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import type { LookUpOutcome, NamedTransaction } from "../passes/look-up-transaction.ts";
+import type { LookUpOutcome, NamedTransaction } from "../passes/look-for-merchant.ts";
 
 export interface LookUpDependencies {
   readonly db: Db;

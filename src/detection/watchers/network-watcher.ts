@@ -5,8 +5,8 @@ import { type Network, networkNamed } from "../../chains/registry/networks.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { logWork, NO_COST } from "../../lib/work-log.ts";
 import { pauseMs } from "../passes/cursor-plan.ts";
-import { type LookOutcome, lookTransaction } from "../passes/look-transaction.ts";
-import { type LookUpOutcome, lookUpTransaction, type NamedTransaction } from "../passes/look-up-transaction.ts";
+import { type LookOutcome, lookForClaim } from "../passes/look-for-claim.ts";
+import { type LookUpOutcome, lookForMerchant, type NamedTransaction } from "../passes/look-for-merchant.ts";
 import { type WatchDependencies, WatchMemory } from "../passes/watch-pass.ts";
 import { pollSecondsOf, watchDependencies } from "./dependencies.ts";
 import { type PassOutcome, runPass } from "./watch-network.ts";
@@ -40,11 +40,11 @@ export class NetworkWatcher extends DurableObject<Env> {
   }
 
   look(txHash: string): Promise<LookOutcome> {
-    return lookTransaction(this.#deps, this.#network, this.#memory, txHash);
+    return lookForClaim(this.#deps, this.#network, this.#memory, txHash);
   }
 
   async lookUp(named: NamedTransaction): Promise<LookUpOutcome> {
-    const outcome = await lookUpTransaction(this.#deps, this.#network, named);
+    const outcome = await lookForMerchant(this.#deps, this.#network, named);
     if (outcome === "FOUND") await this.wake();
     return outcome;
   }

@@ -9,14 +9,8 @@ import { openDb } from "../db/client.ts";
 import { databaseWithoutMerchant, type WithDatabases } from "../db/databases.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
-import {
-  parseRestoreEpoch,
-  printRestoreEpoch,
-  type RestoreEpoch,
-  type RestoreStage,
-} from "../restores/restore-epoch.ts";
-import { selectPhase } from "../restores/store.ts";
-import { selectDeployment } from "./store.ts";
+import { parseRestoreEpoch, printRestoreEpoch, type RestoreEpoch, type RestoreStage } from "./restore-epoch.ts";
+import { selectDeployment, selectPhase } from "./store.ts";
 
 const ORIGIN_KEPT_MS = MINUTE_MS;
 

@@ -1,6 +1,7 @@
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { deployment } from "../db/schema/deployment.ts";
+import { restores } from "../db/schema/restores.ts";
 
 /** The one row of the deployment, without columns' values before the set-up; and the newest restore whose import has begun. */
 export function selectDeployment(db: Db) {
@@ -23,4 +24,12 @@ export function recordSetUp(db: Db, of: { readonly origin: string; readonly nowM
     .insert(deployment)
     .values({ id: 1, setUpAtMs: of.nowMs, origin: of.origin })
     .onConflictDoUpdate({ target: deployment.id, set: { origin: of.origin } });
+}
+
+/** How far the import of a RESTORE_EPOCH has come, and of which minute; no row before it begins. */
+export function selectPhase(db: Db, epoch: number) {
+  return db
+    .select({ phase: restores.phase, restoredToMs: restores.restoredToMs })
+    .from(restores)
+    .where(eq(restores.epoch, epoch));
 }

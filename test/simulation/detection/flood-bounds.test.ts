@@ -1,8 +1,8 @@
 // What else reads transfers has a budget as well: sources read by address, ranges that are read again, look-ups of one transaction, and the recheck of
 // open payments.
 import { describe, expect, it } from "vitest";
-import { lookTransaction } from "../../../src/detection/passes/look-transaction.ts";
-import { lookUpTransaction } from "../../../src/detection/passes/look-up-transaction.ts";
+import { lookForClaim } from "../../../src/detection/passes/look-for-claim.ts";
+import { lookForMerchant } from "../../../src/detection/passes/look-for-merchant.ts";
 import { WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
 import { network } from "../../support/named-network.ts";
@@ -73,7 +73,7 @@ describe("a flood", () => {
     while (outcomes.at(-1) !== "FOUND" && outcomes.length < 10)
       statements.push(
         await world.invoke(async (deps) => {
-          outcomes.push(await lookTransaction(deps, ETH, new WatchMemory(), "one"));
+          outcomes.push(await lookForClaim(deps, ETH, new WatchMemory(), "one"));
         }),
       );
     expect(outcomes).toEqual([...outcomes.slice(1).map(() => "UNAVAILABLE"), "FOUND"]);
@@ -93,7 +93,7 @@ describe("a flood", () => {
     while (outcomes.at(-1) !== "FOUND" && outcomes.length < 20)
       statements.push(
         await world.invoke(async (deps) => {
-          outcomes.push(await lookUpTransaction(deps, ETH, { merchantId: MERCHANT, txHash: "one" }));
+          outcomes.push(await lookForMerchant(deps, ETH, { merchantId: MERCHANT, txHash: "one" }));
         }),
       );
     expect(outcomes.at(-1)).toBe("FOUND");
@@ -121,7 +121,7 @@ it("an unmatched transfer is listed for 100 merchants of its address, and for an
   const of = { merchantId: String(last?.id) as MerchantId, txHash: "flood 000000" };
   const listed = () => world.count("select count(*) as n from payments where merchant_id = ?", of.merchantId);
   expect(listed()).toBe(0);
-  await world.invoke(async (deps) => expect(await lookUpTransaction(deps, ETH, of)).toBe("FOUND"));
+  await world.invoke(async (deps) => expect(await lookForMerchant(deps, ETH, of)).toBe("FOUND"));
   expect([listed(), world.count("select count(*) as n from payments")]).toEqual([1, 101]);
 });
 

@@ -2,8 +2,8 @@
 // again, and transactions that payers and merchants name.
 import type { BlockRef } from "../../../src/chains/sources/transfer.ts";
 import { endRange, requestRange, setPause } from "../../../src/detection/networks/change-network.ts";
-import { lookTransaction } from "../../../src/detection/passes/look-transaction.ts";
-import { lookUpTransaction } from "../../../src/detection/passes/look-up-transaction.ts";
+import { lookForClaim } from "../../../src/detection/passes/look-for-claim.ts";
+import { lookForMerchant } from "../../../src/detection/passes/look-for-merchant.ts";
 import { wakeWatchers } from "../../../src/detection/watchers/wake-watchers.ts";
 import { type MerchantId, makeId, newUlid, type UserId } from "../../../src/lib/ids.ts";
 import { err, ok } from "../../../src/lib/result.ts";
@@ -149,7 +149,7 @@ export class NamedHouse {
       throw new Error("D1_ERROR: Network connection lost.");
     });
     const deps = { ...this.watcher.deps, db: failing };
-    return lookTransaction(deps, networkOf(this.name), this.watcher.memory, txHash);
+    return lookForClaim(deps, networkOf(this.name), this.watcher.memory, txHash);
   }
 
   /** `contended`: how often another writer is faster; `isLeft`: the transaction has more payments than one look stores. */
@@ -165,7 +165,7 @@ export class NamedHouse {
         return applied.ok && isLeft ? ok({ ...applied.value, leftFrom: 3 }) : applied;
       },
     };
-    return lookUpTransaction(deps, networkOf(this.name), { merchantId: OWN, txHash });
+    return lookForMerchant(deps, networkOf(this.name), { merchantId: OWN, txHash });
   }
 
   /** `isOperator`: whoever else acts is refused. */

@@ -5,8 +5,8 @@ import { beforeEach, expect, it } from "vitest";
 import { runJobMessage } from "../../../src/app/jobs.ts";
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
 import { beginWatch } from "../../../src/commerce/cursors/store.ts";
-import { lookTransaction } from "../../../src/detection/passes/look-transaction.ts";
-import { lookUpTransaction } from "../../../src/detection/passes/look-up-transaction.ts";
+import { lookForClaim } from "../../../src/detection/passes/look-for-claim.ts";
+import { lookForMerchant } from "../../../src/detection/passes/look-for-merchant.ts";
 import { WatchMemory } from "../../../src/detection/passes/watch-pass.ts";
 import { watchDependencies } from "../../../src/detection/watchers/dependencies.ts";
 import { runPass } from "../../../src/detection/watchers/watch-network.ts";
@@ -67,8 +67,8 @@ it("no payment is placed before all lost invoices are back: not by a pass, a pay
     const outcome = await passOf(restored, chain);
     expect(await rowsOf(txHash)).toEqual([]);
     expect(outcome).toEqual({ kind: "paused" });
-    expect(await lookTransaction(deps, ETH, new WatchMemory(), txHash)).toBe("UNAVAILABLE");
-    expect(await lookUpTransaction(deps, ETH, named)).toBe("UNAVAILABLE");
+    expect(await lookForClaim(deps, ETH, new WatchMemory(), txHash)).toBe("UNAVAILABLE");
+    expect(await lookForMerchant(deps, ETH, named)).toBe("UNAVAILABLE");
     expect(await rowsOf(txHash)).toEqual([]);
     expect(await cursor()).toEqual(before);
   }

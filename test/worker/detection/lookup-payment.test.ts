@@ -6,7 +6,7 @@ import { and, eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Network } from "../../../src/chains/registry/networks.ts";
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
-import { lookUpTransaction } from "../../../src/detection/passes/look-up-transaction.ts";
+import { lookForMerchant } from "../../../src/detection/passes/look-for-merchant.ts";
 import type { WatchDependencies } from "../../../src/detection/passes/watch-pass.ts";
 import { watchDependencies } from "../../../src/detection/watchers/dependencies.ts";
 import { NetworkWatcher } from "../../../src/detection/watchers/network-watcher.ts";
@@ -280,7 +280,7 @@ describe("a lookup", () => {
     const txHash = hash();
     source?.faults.set(txHash, "UNEXPECTED_SHAPE");
     const asked = { merchantId: shop.merchantId, txHash };
-    expect(await lookUpTransaction(test.deps, networkOf("ETH"), asked)).toBe("UNAVAILABLE");
+    expect(await lookForMerchant(test.deps, networkOf("ETH"), asked)).toBe("UNAVAILABLE");
     expect(test.deps.pool.available(test.nowMs + 1)).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ChainPool } from "../../../src/chains/sources/chain-pool-client.ts";
-import { lookTransaction } from "../../../src/detection/passes/look-transaction.ts";
+import { lookForClaim } from "../../../src/detection/passes/look-for-claim.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { networkOf } from "../../support/watcher.ts";
 import { freshId, testDb } from "../../support/worker-merchant.ts";
@@ -80,7 +80,7 @@ describe("a claimed transaction", () => {
     const { height, hash, timeMs } = chain.mine([pay("claimed")]);
     chain.mineMany(80);
     chain.finalizedHeight = height;
-    expect(await lookTransaction(watcher.deps, networkOf("ETH"), watcher.memory, "claimed")).toBe("FOUND");
+    expect(await lookForClaim(watcher.deps, networkOf("ETH"), watcher.memory, "claimed")).toBe("FOUND");
     const [look] = watcher.looks;
     expect(look?.transfers).toMatchObject([{ txHash: "claimed", block: { height, hash, timeMs } }]);
     expect([look?.heights.tipHeight, look?.heights.finalizedHeight]).toEqual([height - 1, null]);
@@ -95,7 +95,7 @@ describe("a claimed transaction", () => {
     await pool.attempt(watcher.nowMs, (client) => client.tip());
     source.down = down;
     const deps = { ...watcher.deps, pool };
-    expect(await lookTransaction(deps, networkOf("ETH"), watcher.memory, "odd")).toBe("UNAVAILABLE");
+    expect(await lookForClaim(deps, networkOf("ETH"), watcher.memory, "odd")).toBe("UNAVAILABLE");
     expect(pool.available(watcher.nowMs + 1)).toHaveLength(available);
   });
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isoTime } from "../../../../src/lib/time.ts";
-import { nextSequence, parseRestoreEpoch, sequenceFloor } from "../../../../src/platform/restores/restore-epoch.ts";
+import { nextSequence, parseRestoreEpoch, sequenceFloor } from "../../../../src/platform/deployment/restore-epoch.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 describe("RESTORE_EPOCH", () => {

@@ -9,7 +9,7 @@ import type { MerchantId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import { StatementBudget } from "../../platform/db/statement-budget.ts";
-import { isPaused, MAY_BE_THE_TRANSACTION } from "./look-transaction.ts";
+import { isPaused, MAY_BE_THE_TRANSACTION } from "./look-for-claim.ts";
 import { LOOK_STATEMENTS } from "./pass-budget.ts";
 import { selectOwnAddresses } from "./store.ts";
 import type { WatchDependencies } from "./watch-pass.ts";
@@ -29,7 +29,7 @@ const MOST_ADDRESSES = 100_000;
 const MOST_TRIES = 4;
 
 /** Safe to repeat. It confirms nothing: the next passes do, and a resting watch starts again. */
-export async function lookUpTransaction(
+export async function lookForMerchant(
   deps: WatchDependencies,
   network: Network,
   { merchantId, txHash }: NamedTransaction,

@@ -17,7 +17,7 @@ export type LookOutcome = "FOUND" | "NOT_FOUND" | "UNAVAILABLE";
  * FOUND: it pays a watched address, and all its payments are applied. It confirms nothing: no hash link proves the block here, and one URL may serve
  * nodes on two branches. The usual pass confirms it.
  */
-export async function lookTransaction(
+export async function lookForClaim(
   deps: WatchDependencies,
   network: Network,
   memory: WatchMemory,
