@@ -14,6 +14,7 @@ import { exportMerchants } from "../../../src/platform/merchant-exports/export-m
 import { EXPORTED, WITHOUT_ROWID } from "../../../src/platform/merchant-exports/tables.ts";
 import { type MemoryBucket, memoryBucket } from "../../support/export-bucket.ts";
 import { triesOf } from "../../support/property-runs.ts";
+import { CAMPAIGN_LIMIT_MS } from "../engine/campaign.ts";
 import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../engine/sqlite-d1.ts";
 import { anyWorld, fill, NOW_MS, type World } from "./export-worlds.ts";
 
@@ -117,7 +118,7 @@ const linesOf = (bucket: MemoryBucket) =>
     ),
   );
 
-describe("an export that is read back", () => {
+describe("an export that is read back", { timeout: CAMPAIGN_LIMIT_MS }, () => {
   it("gives the same rows, and the same export again, wherever a run died", async () => {
     await fc.assert(
       fc.asyncProperty(
