@@ -1,6 +1,9 @@
-// Measures the code base: `npm run house`, or `npm run house -- <folder>` for another checkout to compare with.
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+// Measures the code base: `npm run house`, or `npm run house -- <folder>` for another checkout to compare with. How long the Worker takes to start is
+// measured against a baseline by `npm run bench -- --only start`.
+import { globSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseAst } from "vitest/node";
+import { bundleWorker } from "../bench/bundle.ts";
 import {
   circlesIn,
   importsIn,
@@ -10,7 +13,10 @@ import {
 } from "../test/support/source-rules.ts";
 import { featureOf, floorOf } from "./districts.ts";
 
-const root = process.argv[2] ?? ".";
+const root = resolve(process.argv[2] ?? ".");
+/** What is not the Worker: `src` is measured by its districts. */
+const AREAS = ["dashboard", "client", "scripts", "bench", "test"] as const;
+
 const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
   .map((path) => `src/${path.replaceAll("\\", "/")}`)
   .filter((path) => /\.(ts|tsx)$/.test(path) && !/\.d\.ts$|\.generated\.ts$/.test(path));
@@ -41,6 +47,47 @@ const characters = [...sources.values()].reduce((sum, text) => sum + text.length
 const total = [...lines.values()].reduce((sum, each) => sum + each, 0);
 const long = longFunctionsIn(sources);
 
+/** Hand-written files of an area with their texts; what is generated says so in its first line, or in its name. */
+function writtenIn(area: string): Sources {
+  const files = globSync(`${area}/**/*.{ts,tsx,mjs}`, { cwd: root })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => !/node_modules|\/dist\/|\.generated\.|^test\/vectors/.test(path))
+    .map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
+  return new Map(files.filter(([, text]) => !/^\/\/ (Written|Made|Generated) by/i.test(text)));
+}
+
+const linesOf = (text: string) => text.replace(/\n$/, "").split("\n").length;
+
+/** The longest function or method of the files, in lines. */
+function longestIn(of: Sources): number {
+  return Math.max(
+    0,
+    ...[...of].map(([path, text]) => longest(parseAst(text, { lang: path.endsWith(".tsx") ? "tsx" : "ts" }), text)),
+  );
+}
+
+function longest(node: unknown, text: string): number {
+  if (typeof node !== "object" || node === null) return 0;
+  const below = Math.max(0, ...Object.values(node).map((each) => longest(each, text)));
+  const isFunction = "type" in node && typeof node.type === "string" && /Function/.test(node.type);
+  if (!isFunction || !("start" in node) || !("end" in node)) return below;
+  return Math.max(below, linesOf(text.slice(Number(node.start), Number(node.end))));
+}
+
+/** What walks.md says of a create and of a payment. */
+function walksOf(): readonly (readonly [string, string])[] {
+  const page = readFileSync(join(root, "docs/design/walks.md"), "utf8");
+  const figures = [...page.matchAll(/(\d+) files(?: \(at most \d+\))? in (\d+) folders/g)];
+  return ["a create", "a payment"].map((walk, at) => [
+    `${walk} visits`,
+    `${figures[at]?.[1] ?? "?"} files in ${figures[at]?.[2] ?? "?"} folders`,
+  ]);
+}
+
+const areas = AREAS.map((area) => [area, writtenIn(area)] as const);
+process.chdir(root);
+const { gzipBytes } = await bundleWorker({ file: "src/app/worker.ts" });
+
 const rows: readonly (readonly [string, string | number])[] = [
   ["entries in src", readdirSync(join(root, "src")).length],
   ["files", sources.size],
@@ -58,7 +105,14 @@ const rows: readonly (readonly [string, string | number])[] = [
   ["pairs of features that import each other", mutual.length],
   ["circles between files, types included", circlesIn(targets).length],
   [`functions of more than ${MAX_FUNCTION_LINES} lines`, long.length],
+  ...walksOf(),
+  ["bytes of the bundle, minified and gzipped", gzipBytes],
   ...[...lines].sort(([, a], [, b]) => b - a).map(([name, count]) => [`lines of ${name}`, count] as const),
+  ...areas.map(
+    ([area, of]) => [`lines of ${area}/`, [...of.values()].reduce((sum, text) => sum + linesOf(text), 0)] as const,
+  ),
+  ["longest function of src", longestIn(sources)],
+  ...areas.map(([area, of]) => [`longest function of ${area}/`, longestIn(of)] as const),
 ];
 for (const [what, figure] of rows) console.log(`${what.padEnd(42)} ${figure}`);
 for (const each of long) console.log(`  ${each}`);
