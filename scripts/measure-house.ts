@@ -4,13 +4,8 @@ import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseAst } from "vitest/node";
 import { bundleWorker } from "../bench/bundle.ts";
-import {
-  circlesIn,
-  importsIn,
-  longFunctionsIn,
-  MAX_FUNCTION_LINES,
-  type Sources,
-} from "../test/support/source-rules.ts";
+import { circlesIn, importsIn, longFunctionsIn, type Sources } from "../test/support/source-rules.ts";
+import { MAX_FUNCTION_LINES } from "../test/support/style-rules.ts";
 import { featureOf, floorOf } from "./districts.ts";
 
 const root = resolve(process.argv[2] ?? ".");

@@ -1,0 +1,90 @@
+// The rules about length and style: what they ask is the same of every file that is written by hand, whatever its kind.
+import { lineCount, type Node, nodes, parse, type Sources, visit } from "./syntax-tree.ts";
+
+/** Of a file that is not generated. */
+const MAX_LINES = 350;
+/** Of a function or method. */
+export const MAX_FUNCTION_LINES = 60;
+
+/** What breaks a rule, and where in the text it begins. */
+export interface Problem {
+  readonly start: number;
+  readonly what: string;
+}
+
+/** By path: how many casts with `as` a file has, and why it cannot do without them. */
+export type AllowedCasts = Readonly<Record<string, { readonly casts: number; readonly why: string }>>;
+
+/**
+ * Every way the files break the rules of this page; empty when all is well. `path:line: what`.
+ * A file has just as many casts as it is allowed, so that a cast that is no longer needed takes its leave with it.
+ */
+export function styleProblemsIn(sources: Sources, allowed: AllowedCasts = {}): readonly string[] {
+  return [...sources].flatMap(([path, text]) => {
+    const program = parse(path, text);
+    const problems = [
+      ...claims(program),
+      ...castProblems(program, allowed[path]?.casts ?? 0),
+      ...longFile(text),
+      ...longFunctions(text, program),
+    ];
+    return problems.map((problem) => printed(path, text, problem));
+  });
+}
+
+/** As `styleProblemsIn` prints it. */
+export function printed(path: string, text: string, { start, what }: Problem): string {
+  return `${path}:${text.slice(0, start).split("\n").length}: ${what}`;
+}
+
+/** No `any`, and no `!`. */
+export function claims(program: Node): Problem[] {
+  const found: Problem[] = [];
+  visit(program, (node) => {
+    const { type, start } = node;
+    if (type === "TSAnyKeyword") found.push({ start, what: "says any" });
+    if (type === "TSNonNullExpression") found.push({ start, what: "claims with ! that a value is there" });
+    if (type === "VariableDeclarator" && node.definite === true)
+      found.push({ start, what: "claims with ! that a variable is set" });
+  });
+  return found;
+}
+
+/** No cast but `as const`. */
+export function casts(program: Node): Problem[] {
+  const found: Problem[] = [];
+  visit(program, (node) => {
+    if (node.type === "TSTypeAssertion") found.push({ start: node.start, what: "casts with <>" });
+    if (node.type === "TSAsExpression" && !isAsConst(node)) found.push({ start: node.start, what: "casts with as" });
+  });
+  return found;
+}
+
+function castProblems(program: Node, allowed: number): Problem[] {
+  const found = casts(program);
+  if (found.length >= allowed) return found.length === allowed ? [] : found;
+  return [{ start: 0, what: `is allowed ${allowed} casts, and has ${found.length}` }];
+}
+
+function isAsConst(node: Node): boolean {
+  const [annotation] = nodes([node.typeAnnotation]);
+  const [name] = nodes([annotation?.typeName]);
+  return name?.name === "const";
+}
+
+/** Functions and methods that are too long. */
+export function longFunctions(text: string, program: Node): Problem[] {
+  const found: Problem[] = [];
+  visit(program, ({ type, start, end }) => {
+    const lines = /Function/.test(type) ? lineCount(text.slice(start, Number(end))) : 0;
+    if (lines > MAX_FUNCTION_LINES)
+      found.push({ start, what: `has a function of ${lines} lines, more than ${MAX_FUNCTION_LINES}` });
+  });
+  return found;
+}
+
+/** At the file's first line, if it is too long. */
+export function longFile(text: string): Problem[] {
+  const lines = lineCount(text);
+  return lines > MAX_LINES ? [{ start: 0, what: `has ${lines} lines, more than ${MAX_LINES}` }] : [];
+}

@@ -1,0 +1,56 @@
+// Syntax trees of source files, as far as the rules about sources look at them.
+import { parseAst } from "vitest/node";
+
+/** Path below the root, with `/`, to its text. */
+export type Sources = ReadonlyMap<string, string>;
+
+/** A node of a syntax tree. Its members are whatever its type has: look at them with `nodes` and `nameOf`. */
+export interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly [member: string]: unknown;
+}
+
+/** The tree of a file; a path that ends with `.tsx` may have elements in it. */
+export function parse(path: string, text: string): Node {
+  const [program] = nodes([parseAst(text, { lang: path.endsWith(".tsx") ? "tsx" : "ts" })]);
+  if (program === undefined) throw new Error(`${path} has no syntax tree`);
+  return program;
+}
+
+/** Looks at a node and at all that is below it, but not at a node that `isOver` tells of, nor below it. */
+export function visit(node: Node, look: (node: Node) => void, isOver: (node: Node) => boolean = () => false): void {
+  if (isOver(node)) return;
+  look(node);
+  for (const member of Object.values(node)) {
+    for (const child of nodes(Array.isArray(member) ? member : [member])) visit(child, look, isOver);
+  }
+}
+
+/** Those of a list that are nodes; of anything else, none. */
+export function nodes(values: unknown): Node[] {
+  return Array.isArray(values) ? values.filter(isNode) : [];
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+/** `a.b.c` of a chain of members; empty where it does not begin with a name. */
+export function dottedName(value: unknown): string {
+  const [node] = nodes([value]);
+  if (node === undefined) return "";
+  if (node.type !== "MemberExpression") return nameOf(node) ?? "";
+  return `${dottedName(node.object)}.${nameOf(node.property) ?? ""}`;
+}
+
+export function nameOf(value: unknown): string | undefined {
+  const [node] = nodes([value]);
+  const name = node?.name;
+  return typeof name === "string" ? name : undefined;
+}
+
+/** Of a text that may end with a newline. */
+export function lineCount(text: string): number {
+  return text.replace(/\n$/, "").split("\n").length;
+}
