@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import { portOf } from "../../scripts/port-of.ts";
 
 export interface Listening {
   /** `http://127.0.0.1:<port>` */
@@ -10,10 +11,8 @@ export interface Listening {
 /** Listens on loopback; by default on a free port. */
 export async function listen(server: Server, port = 0): Promise<Listening> {
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
   return {
-    origin: `http://127.0.0.1:${address.port}`,
+    origin: `http://127.0.0.1:${portOf(server)}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,5 +1,6 @@
 // What an account keeps, and how Cloudflare's API writes it (account.ts).
 import { randomBytes } from "node:crypto";
+import * as z from "zod";
 
 export interface Database {
   readonly uuid: string;
@@ -27,11 +28,47 @@ export interface UploadedModule {
 }
 
 /** A binding as it was uploaded; further members are those of its type. */
-export interface UploadedBinding {
-  readonly name: string;
-  readonly type: string;
-  readonly [member: string]: unknown;
-}
+const BINDING = z.looseObject({ name: z.string(), type: z.string() });
+export type UploadedBinding = Readonly<z.infer<typeof BINDING>>;
+
+/** How objects take the code of an upload, or of a version that is deployed. */
+const STRATEGY = z.looseObject({ code_update_strategy: z.object({ mode: z.string().optional() }).optional() });
+
+/** What wrangler says of an upload; it says more than is read here, and all of it is kept. */
+export const METADATA = STRATEGY.extend({
+  main_module: z.string(),
+  bindings: z.array(BINDING),
+  /** A Worker that is made so that it can have a secret comes without. */
+  compatibility_date: z.string().default(""),
+  compatibility_flags: z.array(z.string()).optional(),
+  keep_bindings: z.array(z.string()).optional(),
+  assets: z
+    .looseObject({
+      jwt: z.string().optional(),
+      config: z
+        .looseObject({
+          run_worker_first: z.union([z.boolean(), z.array(z.string())]).optional(),
+          html_handling: z.string().optional(),
+          not_found_handling: z.string().optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+  migrations: z
+    .looseObject({
+      new_tag: z.string().optional(),
+      steps: z
+        .array(
+          z.looseObject({
+            new_classes: z.array(z.string()).optional(),
+            new_sqlite_classes: z.array(z.string()).optional(),
+          }),
+        )
+        .optional(),
+    })
+    .optional(),
+});
+export type Metadata = z.infer<typeof METADATA>;
 
 export interface Upload {
   readonly mainModule: string;
@@ -39,8 +76,7 @@ export interface Upload {
   readonly bindings: readonly UploadedBinding[];
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
-  /** All that wrangler said of the upload. */
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly metadata: Metadata;
   /** The content of each asset by its path. */
   readonly assets: ReadonlyMap<string, Buffer>;
 }
@@ -59,12 +95,15 @@ export type QueryDatabase = (
   params: readonly unknown[],
 ) => Promise<readonly QueryAnswer[]>;
 
-export interface QueryAnswer {
-  readonly success: boolean;
-  readonly results?: readonly Readonly<Record<string, unknown>>[];
-  readonly error?: string;
-  readonly meta?: Readonly<Record<string, unknown>>;
-}
+/** Of one statement. */
+export const QUERY_ANSWER = z.looseObject({
+  success: z.boolean(),
+  results: z.array(z.record(z.string(), z.unknown())).optional(),
+  error: z.string().optional(),
+  meta: z.record(z.string(), z.unknown()).optional(),
+});
+export type QueryAnswer = z.infer<typeof QUERY_ANSWER>;
+
 export interface KeptWorker {
   readonly name: string;
   readonly uploads: Upload[];
@@ -101,17 +140,7 @@ export const NO_WORKER = { status: 404, code: 10007, message: "This Worker does 
 
 /** What an upload or a deployment of a version says of how objects take its code; wrangler gives them five minutes unless it is told otherwise. */
 export function strategyIn(of: object): string {
-  const { code_update_strategy: strategy } = of as { readonly code_update_strategy?: { readonly mode?: string } };
-  return strategy?.mode ?? "none";
-}
-
-export interface Metadata extends Record<string, unknown> {
-  readonly main_module: string;
-  readonly bindings: readonly UploadedBinding[];
-  readonly compatibility_date: string;
-  readonly compatibility_flags?: readonly string[];
-  readonly keep_bindings?: readonly string[];
-  readonly assets?: { readonly jwt?: string };
+  return STRATEGY.parse(of).code_update_strategy?.mode ?? "none";
 }
 
 /**
@@ -183,17 +212,9 @@ export const versionText = (id: string) => ({
   resources: { script: { etag: id, handlers: ["fetch"] }, script_runtime: {}, bindings: [] },
 });
 
-interface MigrationOfObjects {
-  readonly new_tag?: string;
-  readonly steps?: readonly {
-    readonly new_classes?: readonly string[];
-    readonly new_sqlite_classes?: readonly string[];
-  }[];
-}
-
-const migrationIn = ({ metadata }: Upload) => metadata.migrations as MigrationOfObjects | undefined;
 /** Up to which migration its objects are: wrangler uploads those alone that come after it. */
-const tagOf = (uploads: readonly Upload[]) => uploads.map((each) => migrationIn(each)?.new_tag).findLast(Boolean);
+const tagOf = (uploads: readonly Upload[]) =>
+  uploads.map((each) => each.metadata.migrations?.new_tag).findLast(Boolean);
 
 /** The names in the last export of the main module. */
 function exportedBy({ mainModule, modules }: Upload): readonly string[] {
@@ -217,7 +238,7 @@ export function refusalOf(upload: Upload, worker: KeptWorker | undefined): Answe
   const before = uploads.lastIndexOf(upload);
   if (before !== -1 && tagOf(uploads.slice(0, before + 1)) !== tagOf(uploads))
     return { status: 400, code: 10023, message: "A Durable Object migration has occurred since this version." };
-  const steps = uploads.flatMap((each) => migrationIn(each)?.steps ?? []);
+  const steps = uploads.flatMap((each) => each.metadata.migrations?.steps ?? []);
   const classes = steps.flatMap(({ new_classes: plain = [], new_sqlite_classes: kept = [] }) => [...plain, ...kept]);
   const exported = exportedBy(upload);
   const missing = classes.find((name) => !exported.includes(name));
@@ -257,10 +278,6 @@ export function tokenText(): string {
   const part = (of: unknown) => Buffer.from(JSON.stringify(of)).toString("base64url");
   const endS = Math.floor(Date.now() / 1_000) + 3_600;
   return [part({ alg: "none" }), part({ exp: endS, of: randomBytes(8).toString("hex") }), "none"].join(".");
-}
-
-export function jsonOf<T>(body: Buffer): T {
-  return JSON.parse(body.toString());
 }
 
 export function formOf({ type, body }: Asked): Promise<FormData> {

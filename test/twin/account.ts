@@ -1,39 +1,34 @@
 // A Cloudflare account on loopback, as far as `npm run deploy` and the commands of our runbooks ask for it: databases, queues, Workers with
 // their assets, secrets and crons. Real wrangler talks to it (CLOUDFLARE_API_BASE_URL); what it uploads is kept as it came.
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import * as z from "zod";
+import { listen } from "../support/listen.ts";
 import {
   type Answer,
   type Asked,
   type Database,
   databaseText,
-  deploymentsText,
-  formOf,
   hex,
-  jsonOf,
-  type KeptWorker,
   listed,
-  type Metadata,
-  NO_WORKER,
   noDatabase,
   type QueryDatabase,
   type Queue,
   queueText,
   type Route,
-  refusalOf,
-  SUBDOMAIN,
-  secretsOf,
-  serviceText,
-  settingsText,
-  strategyIn,
-  tokenText,
-  type Upload,
-  type UploadedModule,
-  versionText,
   type WorkerOfAccount,
-  withInherited,
 } from "./account-kept.ts";
+import { AccountWorkers } from "./account-workers.ts";
+import { jsonIn } from "./json.ts";
+
+const NAMED = z.object({ name: z.string() });
+const NEW_QUEUE = z.object({ queue_name: z.string() });
+const CONSUMER = z.object({
+  script_name: z.string(),
+  settings: z.object({ batch_size: z.number().default(10), max_retries: z.number().default(3) }).prefault({}),
+});
+const STATEMENT = z.object({ sql: z.string(), params: z.array(z.unknown()).default([]) });
 
 export interface Account {
   readonly id: string;
@@ -50,42 +45,32 @@ export interface Account {
   readonly unknown: readonly string[];
   stop(): Promise<void>;
 }
+
 /** Listens on a free port of loopback. */
 export async function startAccount(query: QueryDatabase): Promise<Account> {
   const state = new AccountState(query);
-  const server = createServer((request, response) => void state.serve(request, response));
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
+  const { origin, close } = await listen(createServer((request, response) => void state.serve(request, response)));
   return {
     id: state.id,
-    url: `http://127.0.0.1:${port}/client/v4`,
+    url: `${origin}/client/v4`,
     databases: state.databases,
     queues: state.queues,
-    worker: (name) => state.workers.get(name),
-    strategies: state.strategies,
+    worker: (name) => state.workers.byName.get(name),
+    strategies: state.workers.strategies,
     acts: state.acts,
     unknown: state.unknown,
-    stop: () => ended(server),
+    stop: close,
   };
-}
-
-function ended(server: Server): Promise<void> {
-  server.closeAllConnections();
-  return new Promise((done) => server.close(() => done()));
 }
 
 class AccountState {
   readonly id = hex();
   readonly databases: Database[] = [];
   readonly queues: Queue[] = [];
-  readonly workers = new Map<string, KeptWorker>();
+  readonly workers = new AccountWorkers();
   readonly unknown: string[] = [];
-  readonly strategies: string[] = [];
   readonly acts: string[] = [];
   readonly #query: QueryDatabase;
-  /** Contents by their hash, and manifests by the token of their session. */
-  readonly #contents = new Map<string, Buffer>();
-  readonly #manifests = new Map<string, Readonly<Record<string, { readonly hash: string }>>>();
   readonly #routes: readonly Route[];
 
   constructor(query: QueryDatabase) {
@@ -98,25 +83,23 @@ class AccountState {
       ["GET", /^\/memberships$/, () => listed([{ account: { id: this.id, name: "Example" } }])],
       // Figures of what a database did lately, which `d1 info` shows.
       ["POST", /^\/graphql$/, () => ({ result: null, data: { viewer: { accounts: [] } } })],
-      ["POST", of("/r2/buckets"), ({ body }) => ({ result: { name: jsonOf<{ name: string }>(body).name } })],
+      ["POST", of("/r2/buckets"), ({ body }) => ({ result: { name: jsonIn(NAMED, body).name } })],
       ...this.#databaseRoutes(of),
       ...this.#timeTravelRoutes(of),
       ...this.#queueRoutes(of),
-      ...this.#workerRoutes(of),
-      ...this.#assetRoutes(of),
+      ...this.workers.routes(of),
     ];
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = await buffer(request);
     const url = new URL(request.url ?? "", "http://account");
     const path = url.pathname.replace(/^\/client\/v4/, "");
     const { method = "" } = request;
     const answer = await this.#answer(method, path, {
       query: url.searchParams,
       type: request.headers["content-type"] ?? "",
-      body: Buffer.concat(chunks),
+      body,
     }).catch((error: unknown): Answer => ({ status: 500, code: 10013, message: String(error) }));
     const isGood = "result" in answer;
     const { status = 200 } = answer;
@@ -139,14 +122,14 @@ class AccountState {
   #databaseRoutes(of: (path: string) => RegExp): readonly Route[] {
     return [
       ["GET", of("/d1/database"), ({ query }) => this.#databasesNamed(query.get("name"))],
-      ["POST", of("/d1/database"), ({ body }) => this.#makeDatabase(jsonOf<{ name: string }>(body).name)],
+      ["POST", of("/d1/database"), ({ body }) => this.#makeDatabase(jsonIn(NAMED, body).name)],
       ["GET", of("/d1/database/([^/]+)"), ({ parts: [id = ""] }) => this.#database(id)],
       [
         "POST",
         of("/d1/database/([^/]+)/query"),
         async ({ parts: [id = ""], body }) => {
           if (!this.databases.some(({ uuid }) => uuid === id)) return noDatabase(id);
-          const { sql, params = [] } = jsonOf<{ sql: string; params?: readonly unknown[] }>(body);
+          const { sql, params } = jsonIn(STATEMENT, body);
           const answers = await this.#query(id, sql, params);
           const failed = answers.find(({ success }) => !success);
           if (failed !== undefined) return { status: 400, code: 7500, message: failed.error ?? "the query failed" };
@@ -190,7 +173,7 @@ class AccountState {
         "POST",
         of("/queues"),
         ({ body }) => {
-          const { queue_name: name } = jsonOf<{ queue_name: string }>(body);
+          const { queue_name: name } = jsonIn(NEW_QUEUE, body);
           const queue: Queue = { id: hex(), name, consumer: undefined };
           this.queues.push(queue);
           return { result: queueText(queue) };
@@ -210,128 +193,6 @@ class AccountState {
         "PUT",
         of("/queues/([^/]+)/consumers/[^/]+"),
         ({ parts: [id = ""], body }) => this.#withQueue(id, (queue) => this.#consume(queue, body)),
-      ],
-    ];
-  }
-
-  #workerRoutes(of: (path: string) => RegExp): readonly Route[] {
-    const script = "/workers/scripts/([^/]+)";
-    const existing = (answer: (worker: KeptWorker, asked: Asked) => Answer) => (asked: Asked) => {
-      const worker = this.workers.get(asked.parts[0] ?? "");
-      return worker === undefined ? NO_WORKER : answer(worker, asked);
-    };
-    return [
-      ["GET", of("/workers/subdomain"), () => ({ result: { subdomain: "example" } })],
-      ["GET", of("/workers/services/([^/]+)"), existing((worker) => ({ result: serviceText(worker) }))],
-      [
-        "GET",
-        of("/workers/workers/([^/]+)"),
-        existing(({ name }) => ({ result: { id: name, name, subdomain: SUBDOMAIN } })),
-      ],
-      [
-        "GET",
-        of(`${script}/deployments`),
-        existing((worker) => ({ result: { deployments: deploymentsText(worker) } })),
-      ],
-      [
-        "GET",
-        of(`${script}/versions`),
-        existing(({ versions }) => ({ result: { items: [...versions.keys()].map(versionText) } })),
-      ],
-      ["GET", of(`${script}/versions/([^/]+)`), ({ parts: [, id = ""] }) => ({ result: versionText(id) })],
-      ["GET", of(`${script}/settings`), existing((worker) => ({ result: settingsText(worker) }))],
-      ["PATCH", of(`${script}/script-settings`), existing(() => ({ result: {} }))],
-      ["DELETE", of(`${script}/secrets/([^/]+)`), existing(() => ({ result: null }))],
-      ["PUT", of(`${script}/secrets`), existing(() => ({ result: null }))],
-      ["GET", of(`${script}/secrets`), existing((worker) => listed(secretsOf(worker)))],
-      ["GET", of(`${script}/subdomain`), existing(() => ({ result: SUBDOMAIN }))],
-      ["POST", of(`${script}/subdomain`), existing(() => ({ result: SUBDOMAIN }))],
-      [
-        "PUT",
-        of(script),
-        async (asked) => {
-          const [name = ""] = asked.parts;
-          const upload = await this.#read(await formOf(asked), this.workers.get(name));
-          const refusal = refusalOf(upload, this.workers.get(name));
-          if (refusal !== undefined) return refusal;
-          const fresh = { name, uploads: [], versions: new Map<string, Upload>(), deployed: [], crons: [] };
-          const worker = this.workers.get(name) ?? fresh;
-          this.workers.set(name, worker);
-          const id = randomUUID();
-          worker.versions.set(id, upload);
-          worker.deployed.push(id);
-          worker.uploads.push(upload);
-          this.strategies.push(strategyIn(upload.metadata));
-          return { result: { id: name, etag: tokenText(), startup_time_ms: 1, deployment_id: hex() } };
-        },
-      ],
-      // An upgrade without a migration of objects: a version is uploaded, and then deployed.
-      [
-        "POST",
-        of(`${script}/versions`),
-        async (asked) => {
-          const worker = this.workers.get(asked.parts[0] ?? "");
-          if (worker === undefined) return NO_WORKER;
-          const id = randomUUID();
-          worker.versions.set(id, await this.#read(await formOf(asked), worker));
-          const resources = { script: { etag: tokenText() } };
-          return { result: { id, number: worker.versions.size, metadata: {}, resources, startup_time_ms: 1 } };
-        },
-      ],
-      [
-        "POST",
-        of(`${script}/deployments`),
-        existing((worker, { body }) => {
-          const asked = jsonOf<{ versions: readonly { readonly version_id: string }[] }>(body);
-          const [version] = asked.versions;
-          const upload = worker.versions.get(version?.version_id ?? "");
-          if (upload === undefined) return { status: 404, code: 10064, message: "This version does not exist." };
-          const refusal = refusalOf(upload, worker);
-          if (refusal !== undefined) return refusal;
-          worker.deployed.push(version?.version_id ?? "");
-          worker.uploads.push(upload);
-          this.strategies.push(strategyIn(asked));
-          return { result: { id: randomUUID() } };
-        }),
-      ],
-      [
-        "PUT",
-        of(`${script}/schedules`),
-        existing((worker, { body }) => {
-          worker.crons = jsonOf<readonly { cron: string }[]>(body).map(({ cron }) => cron);
-          return { result: { schedules: worker.crons.map((cron) => ({ cron })) } };
-        }),
-      ],
-    ];
-  }
-
-  #assetRoutes(of: (path: string) => RegExp): readonly Route[] {
-    return [
-      [
-        "POST",
-        of("/workers/scripts/[^/]+/assets-upload-session"),
-        ({ body }) => {
-          const { manifest } = jsonOf<{ manifest: Readonly<Record<string, { readonly hash: string }>> }>(body);
-          const token = tokenText();
-          this.#manifests.set(token, manifest);
-          const missing = Object.values(manifest).map(({ hash }) => hash);
-          const bucket = [...new Set(missing)].filter((hash) => !this.#contents.has(hash));
-          return { result: { jwt: token, buckets: bucket.length === 0 ? [] : [bucket] } };
-        },
-      ],
-      [
-        "POST",
-        of("/workers/assets/upload"),
-        async (asked) => {
-          for (const [hash, value] of await formOf(asked)) {
-            const text = typeof value === "string" ? value : await value.text();
-            this.#contents.set(hash, Buffer.from(text, "base64"));
-          }
-          const manifest = [...this.#manifests.values()].at(-1) ?? {};
-          const token = tokenText();
-          this.#manifests.set(token, manifest);
-          return { status: 201, result: { jwt: token } };
-        },
       ],
     ];
   }
@@ -359,37 +220,8 @@ class AccountState {
   }
 
   #consume(queue: Queue, body: Buffer): Answer {
-    const asked = jsonOf<{
-      readonly script_name: string;
-      readonly settings?: { readonly batch_size?: number; readonly max_retries?: number };
-    }>(body);
-    const { batch_size: batchSize = 10, max_retries: maxRetries = 3 } = asked.settings ?? {};
-    queue.consumer = { script: asked.script_name, batchSize, maxRetries };
+    const { script_name: script, settings } = jsonIn(CONSUMER, body);
+    queue.consumer = { script, batchSize: settings.batch_size, maxRetries: settings.max_retries };
     return { result: queueText(queue).consumers[0] };
-  }
-
-  async #read(form: FormData, worker: KeptWorker | undefined): Promise<Upload> {
-    const metadata = JSON.parse(String(form.get("metadata"))) as Metadata;
-    const modules: UploadedModule[] = [];
-    for (const [part, value] of form) {
-      if (part === "metadata" || typeof value === "string") continue;
-      modules.push({ name: value.name, type: value.type, content: Buffer.from(await value.arrayBuffer()) });
-    }
-    const manifest = this.#manifests.get(metadata.assets?.jwt ?? "") ?? {};
-    const assets = new Map<string, Buffer>();
-    for (const [path, { hash }] of Object.entries(manifest)) {
-      const content = this.#contents.get(hash);
-      if (content === undefined) throw new Error(`the asset ${path} was not uploaded`);
-      assets.set(path, content);
-    }
-    return {
-      mainModule: metadata.main_module,
-      modules,
-      bindings: withInherited(metadata, worker?.uploads.at(-1)),
-      compatibilityDate: metadata.compatibility_date,
-      compatibilityFlags: metadata.compatibility_flags ?? [],
-      metadata,
-      assets,
-    };
   }
 }

@@ -9,7 +9,7 @@ const ANSWERED_WITHIN_MS = 180_000;
 const AGAIN_AFTER_MS = { first: 500, most: 16_000 };
 /** In place of a status, where the connection broke. */
 export const BROKE = 599;
-const BROKEN: Answered = { status: BROKE, text: "the connection broke", json: undefined as never, cookies: [] };
+const BROKEN: Answered = { status: BROKE, text: "the connection broke", cookies: [] };
 /** What a client asks again with the same key: nothing was done, or it is still being done. */
 const mayRepeat = ({ status, text }: Answered) =>
   status >= 500 || status === 429 || /"code":"[A-Z_]*IN_PROGRESS"/.test(text);

@@ -2,16 +2,18 @@
 // the end the deployment is compared with the book: every invoice as its history demands, every event accepted, nothing twice.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
 import type { EvmChain } from "../../scripts/demo-story/evm-chain.ts";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS, WEAKEN } from "../../src/accounts/roles/permissions.ts";
 import { assetOn } from "../../src/chains/registry/networks.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { network } from "../support/named-network.ts";
+import { differencesOf, eventsMissing, type Fate, fateOf, type Shop } from "./book.ts";
 import { Client } from "./client.ts";
 import type { Twin } from "./deployment.ts";
-import type { Receiver } from "./internet.ts";
+import { jsonIn } from "./json.ts";
 import type { Measured } from "./measured.ts";
-import { changeKey, lookAround, type Place } from "./people.ts";
+import { changeKey, lookAround } from "./people.ts";
 
 export interface DayOptions {
   readonly shops: number;
@@ -33,18 +35,6 @@ export interface DayOptions {
   readonly hasPeople?: boolean;
   readonly random: () => number;
   readonly onProgress?: (line: string) => void;
-}
-
-type Fate = "PAID" | "CANCELLED" | "EXPIRED" | "AWAITING_PAYMENT";
-
-interface Kept {
-  readonly id: string;
-  readonly fate: Fate;
-}
-
-export interface Shop extends Place {
-  readonly receiver: Receiver;
-  readonly book: Kept[];
 }
 
 export interface Findings {
@@ -77,6 +67,21 @@ function tokenOf(code: string): { readonly contract: string; readonly decimals: 
   if (contract == null || decimals === undefined) throw new Error(`${code} is no token`);
   return { contract, decimals };
 }
+
+const MERCHANT = z.object({ id: z.string() });
+const SECRET = z.object({ secret: z.string() });
+const INVOICE = z.object({
+  id: z.string(),
+  status: z.string(),
+  paymentMethods: z.array(
+    z.object({
+      cryptocurrency: z.string(),
+      address: z.string().nullable(),
+      amount: z.string().nullable(),
+    }),
+  ),
+});
+type Made = z.infer<typeof INVOICE>;
 
 export class Day {
   readonly #twin: Twin;
@@ -202,7 +207,7 @@ export class Day {
     const made = await this.#good("POST /merchants", "/api/v1/merchants", "POST", session, {
       name: `Corner shop ${nth}`,
     });
-    const merchantId = (made.json as { readonly id: string }).id;
+    const merchantId = jsonIn(MERCHANT, made.text).id;
     const root = `/api/v1/merchants/merchant/${merchantId}`;
     const receiver = this.#twin.world.receiver(MANNERS[nth % MANNERS.length] ?? "good");
     const key = await this.#good("POST /api-keys", `${root}/api-keys`, "POST", session, {
@@ -210,11 +215,11 @@ export class Day {
       kind: "SECRET",
       permissions: KEY_PERMISSIONS,
     });
-    const headers = { "x-api-key": (key.json as { readonly secret: string }).secret };
+    const headers = { "x-api-key": jsonIn(SECRET, key.text).secret };
     if (this.#options.isWatched ?? true) {
       const endpoint = { url: receiver.url, events: ["*"] };
       const hook = await this.#good("POST /webhooks", `${root}/webhooks`, "POST", session, endpoint);
-      receiver.secret = (hook.json as { readonly secret: string }).secret;
+      receiver.secret = jsonIn(SECRET, hook.text).secret;
     }
     const address = `0x${randomBytes(20).toString("hex")}`;
     const wallet = {
@@ -262,7 +267,7 @@ export class Day {
     };
     const root = `/api/v1/merchants/merchant/${merchantId}/invoices`;
     const keyed = { ...headers, "idempotency-key": externalId };
-    const invoice: Made = (await this.#good("POST /invoices", root, "POST", keyed, body)).json;
+    const invoice = jsonIn(INVOICE, (await this.#good("POST /invoices", root, "POST", keyed, body)).text);
     book.push({ id: invoice.id, fate });
     return invoice;
   }
@@ -281,8 +286,8 @@ export class Day {
   /** A cancel whose answer was lost is refused when it is asked again, because the invoice is cancelled. */
   async #cancel(invoice: string, headers: Shop["headers"]): Promise<void> {
     await this.#good("POST /cancel", `${invoice}/cancel`, "POST", headers).catch(async (error: unknown) => {
-      const { json } = await this.#good("GET /invoices/:id", invoice, "GET", headers);
-      const isCancelled = (json as { readonly status: string }).status === "CANCELLED";
+      const { text } = await this.#good("GET /invoices/:id", invoice, "GET", headers);
+      const isCancelled = jsonIn(INVOICE, text).status === "CANCELLED";
       if (!isCancelled || !String(error).includes("INVOICE_NOT_CANCELLABLE")) throw error;
     });
   }
@@ -295,7 +300,8 @@ export class Day {
       if (address !== null && amount !== null) return { address, amount };
       if (page > 0) await sleep(GIVEN_UP_MS);
       await this.#client.once({ route: "GET /pay/:id", path: `/pay/${invoice.id}`, method: "GET", headers: {} });
-      methods = ((await this.#good("GET /invoices/:id", path, "GET", headers)).json as Made).paymentMethods;
+      const { text } = await this.#good("GET /invoices/:id", path, "GET", headers);
+      methods = jsonIn(INVOICE, text).paymentMethods;
     }
     throw new Error(`${invoice.id} shows no payment`);
   }
@@ -315,82 +321,16 @@ export class Day {
 
   async #differences(): Promise<readonly string[]> {
     const wrong: string[] = [];
-    for (const shop of this.#shops) wrong.push(...(await this.#differencesOf(shop)));
+    for (const shop of this.#shops) wrong.push(...(await differencesOf(this.#twin.ask, shop)));
     return [...wrong, ...this.#untold()];
   }
 
   #untold(): readonly string[] {
     return this.#shops.flatMap(({ book, receiver }) => eventsMissing(book, receiver));
   }
-
-  async #differencesOf({ merchantId, headers, book }: Shop): Promise<readonly string[]> {
-    const wrong: string[] = [];
-    const listed = new Map<string, string>();
-    for (let page = 1; ; page++) {
-      const answer = await this.#twin.ask(`/api/v1/merchants/merchant/${merchantId}/invoices?limit=100&page=${page}`, {
-        headers,
-      });
-      if (answer.status !== 200) return [`the list of ${merchantId}: ${answer.status} ${answer.text.slice(0, 200)}`];
-      const { data } = answer.json as { readonly data: readonly { id: string; status: string }[] };
-      for (const each of data) listed.set(each.id, each.status);
-      if (data.length < 100) break;
-    }
-    if (listed.size !== book.length) wrong.push(`${merchantId}: ${listed.size} invoices, ${book.length} were made`);
-    for (const { id, fate } of book) {
-      const status = listed.get(id);
-      if (status !== fate) wrong.push(`${id}: ${status}, and not ${fate}`);
-    }
-    return wrong;
-  }
-}
-
-function fateOf(draw: number, { paid, cancelled, expired }: DayOptions): Fate {
-  if (draw < paid) return "PAID";
-  if (draw < paid + cancelled) return "CANCELLED";
-  return draw < paid + cancelled + expired ? "EXPIRED" : "AWAITING_PAYMENT";
-}
-
-interface Made {
-  readonly id: string;
-  readonly paymentMethods: readonly Method[];
 }
 
 interface Shown {
   readonly address: string;
   readonly amount: string;
-}
-
-interface Method {
-  readonly cryptocurrency: string;
-  readonly address: string | null;
-  readonly amount: string | null;
-}
-
-const LAST_EVENT: Readonly<Record<Fate, string | undefined>> = {
-  PAID: "invoice.paid",
-  CANCELLED: "invoice.cancelled",
-  EXPIRED: "invoice.expired",
-  AWAITING_PAYMENT: undefined,
-};
-
-/** What the receiver was told of each invoice: its last event once, and each number of its sequence once. */
-function eventsMissing(book: readonly Kept[], { accepted, refused, manner }: Receiver): readonly string[] {
-  const wrong = refused === 0 ? [] : [`${refused} deliveries with a wrong signature`];
-  const told = new Map<string, { readonly types: string[]; readonly sequences: number[] }>();
-  for (const { invoiceId = "", type, sequence } of accepted.values()) {
-    const of = told.get(invoiceId) ?? { types: [], sequences: [] };
-    told.set(invoiceId, of);
-    of.types.push(type);
-    if (sequence !== null) of.sequences.push(sequence);
-  }
-  for (const { id, fate } of book) {
-    const { types = [], sequences = [] } = told.get(id) ?? {};
-    const last = LAST_EVENT[fate];
-    const times = types.filter((type) => type === last).length;
-    if (last !== undefined && times !== 1) wrong.push(`${id}: ${last} came ${times} times (${manner} receiver)`);
-    const inOrder = sequences.toSorted((a, b) => a - b);
-    if (inOrder.length === 0 || inOrder.some((number, at) => number !== at + 1))
-      wrong.push(`${id}: the numbers of its events are ${inOrder} (${manner} receiver)`);
-  }
-  return wrong;
 }

@@ -84,6 +84,30 @@ globalThis.Date = class Date extends Real {
 };
 `;
 
+/** A class of objects with the way to them, and with its timers counted. */
+const IN_TWIN = `function inTwin(Base, name) {
+  class Twin extends Base {
+    constructor(ctx, env) {
+      const say = ({ most }) => { if (most > 2) tell(env, { name, id: ctx.id.toString(), most }); };
+      const object = { timers: new Set(), most: 0, tell: say, env, ctx };
+      tell(env, { made: ctx.id.toString() });
+      return here.run(object, () => { super(ctx, env); Object.defineProperty(this, "twin", { value: object, enumerable: false }); return this; });
+    }
+  }
+  for (const method of Object.getOwnPropertyNames(Base.prototype)) {
+    const { value } = Object.getOwnPropertyDescriptor(Base.prototype, method);
+    if (method === "constructor" || typeof value !== "function") continue;
+    Twin.prototype[method] = function (...args) {
+      // Called by the object itself.
+      if (here.getStore() === this.twin) return value.apply(this, args);
+      count(this.twin.env);
+      return here.run(this.twin, () => ask(this.twin, method, async () => value.apply(this, args)));
+    };
+  }
+  return Twin;
+}
+`;
+
 /** Of the Worker that has the objects: its handlers are the twin's own, and nobody else asks it anything. */
 export function objectsModule(uploaded: string, classes: readonly string[], ways: Ways, older?: OlderObjects): string {
   return `
@@ -121,28 +145,7 @@ async function ask(object, method, work) {
   if (fault === "lost") fail(env, fault);
   return answer;
 }
-function inTwin(Base, name) {
-  class Twin extends Base {
-    constructor(ctx, env) {
-      const say = ({ most }) => { if (most > 2) tell(env, { name, id: ctx.id.toString(), most }); };
-      const object = { timers: new Set(), most: 0, tell: say, env, ctx };
-      tell(env, { made: ctx.id.toString() });
-      return here.run(object, () => { super(ctx, env); Object.defineProperty(this, "twin", { value: object, enumerable: false }); return this; });
-    }
-  }
-  for (const method of Object.getOwnPropertyNames(Base.prototype)) {
-    const { value } = Object.getOwnPropertyDescriptor(Base.prototype, method);
-    if (method === "constructor" || typeof value !== "function") continue;
-    Twin.prototype[method] = function (...args) {
-      // Called by the object itself.
-      if (here.getStore() === this.twin) return value.apply(this, args);
-      count(this.twin.env);
-      return here.run(this.twin, () => ask(this.twin, method, async () => value.apply(this, args)));
-    };
-  }
-  return Twin;
-}
-export default { async fetch(request) { ways = { ...ways, ...(await request.json()) }; return new Response(""); } };
+${IN_TWIN}export default { async fetch(request) { ways = { ...ways, ...(await request.json()) }; return new Response(""); } };
 ${older === undefined ? classes.map((name) => `export const ${name} = inTwin(uploaded.${name}, ${JSON.stringify(name)});`).join("\n") : eitherModule(classes, older)}
 `;
 }

@@ -1,5 +1,6 @@
 // What `npm run twin` is asked for, read from its flags.
 import { parseArgs } from "node:util";
+import { keysOf } from "../../scripts/keys-of.ts";
 import { RECOVERY_MS } from "./measured.ts";
 import { CALM, delayIn, FAR, NEAR, USUAL, type Weather } from "./weather.ts";
 
@@ -118,9 +119,9 @@ export function flagsIn(args: readonly string[]): Flags | string | undefined {
     return error instanceof Error ? error.message : String(error);
   }
   if (values.help) return undefined;
-  for (const [flag, least] of Object.entries(LEAST) as [keyof typeof LEAST, number][])
-    if (values[flag] !== undefined && !(Number(values[flag]) >= least))
-      return `--${flag} takes a number of at least ${least}.`;
+  for (const flag of keysOf(LEAST))
+    if (values[flag] !== undefined && !(Number(values[flag]) >= LEAST[flag]))
+      return `--${flag} takes a number of at least ${LEAST[flag]}.`;
   const number = (flag: keyof typeof LEAST) => Number(values[flag]);
   const weather = weatherOf(values);
   if (typeof weather === "string") return weather;

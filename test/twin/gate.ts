@@ -1,8 +1,11 @@
 // Between a Worker and its database: each call passes here, and meets the weather. The runtime sends them as it sends those of remote bindings
 // (`remoteProxyConnectionString`): the binding's name and the address are in headers of their own.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { text as textOf } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import { listen } from "../support/listen.ts";
+import { jsonIn } from "./json.ts";
 import type { Stall } from "./measured.ts";
 import type { Store } from "./store.ts";
 import { D1_FAULTS, drawMs, isRefusal, type Weather } from "./weather.ts";
@@ -14,6 +17,9 @@ const MOST_WAITING = 200;
 const CROWDED = "D1 DB is overloaded. Too many requests queued.";
 const RESET = "D1 DB exceeded its CPU time limit and was reset.";
 const TIMED_OUT = "D1 DB storage operation exceeded timeout which caused object to be reset.";
+
+const STATEMENT = z.object({ sql: z.string() });
+const STATEMENTS = z.union([STATEMENT, z.array(STATEMENT)]);
 
 export interface Counts {
   /** Requests to the database, and the statements in them. */
@@ -52,8 +58,23 @@ export interface GateOptions {
   readonly databaseOf: (binding: string) => string | undefined;
 }
 
+/** What a database answered, or what came in place of it. */
+interface Given {
+  readonly status: number;
+  readonly text: string;
+}
+
 export async function startGate(options: GateOptions): Promise<Gate> {
-  const counts: Counts = {
+  const passage = new Passage(options);
+  const server = createServer((request, response) => {
+    passage.serve(request, response).catch((error: unknown) => answer(response, 500, { error: String(error) }));
+  });
+  const { origin, close } = await listen(server);
+  return Object.assign(passage, { url: new URL(origin), stop: close });
+}
+
+class Passage implements Omit<Gate, "url" | "stop"> {
+  readonly counts: Counts = {
     calls: 0,
     statements: 0,
     failed: 0,
@@ -63,106 +84,100 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     times: [],
     failedAt: [],
   };
-  const server = createServer((request, response) => {
-    serve(request, response).catch((error: unknown) => answer(response, 500, { error: String(error) }));
-  });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
-  const stalls: Stall[] = [];
-  const gate: Gate = {
-    url: new URL(`http://127.0.0.1:${port}`),
-    counts,
-    weather: options.weather,
-    stalls,
-    stall: (ms) => void stalls.push({ startMs: Date.now(), endMs: Date.now() + ms }),
-    resetForMs: 0,
-    stop: () => {
-      server.closeAllConnections();
-      return new Promise((done) => server.close(() => done()));
-    },
-  };
-  const line = new Map<string, Promise<unknown>>();
-  const waiting = new Map<string, number>();
+  readonly stalls: Stall[] = [];
+  weather: Weather;
+  resetForMs = 0;
+  #resetUntilMs = 0;
+  readonly #options: GateOptions;
+  /** By database: the end of its line, and how many stand in it. */
+  readonly #line = new Map<string, Promise<unknown>>();
+  readonly #waiting = new Map<string, number>();
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString();
-    const binding = String(request.headers["mf-binding"]);
-    const url = new URL(String(request.headers["mf-url"]));
-    const database = options.databaseOf(binding);
-    if (database === undefined) return answer(response, 404, { error: `no database is bound as ${binding}` });
-    await query(response, database, `${url.pathname}${url.search}`, body);
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.weather = options.weather;
   }
 
-  async function query(response: ServerResponse, database: string, path: string, body: string): Promise<void> {
-    const begunMs = Date.now();
-    const statements = JSON.parse(body) as { readonly sql: string } | readonly { readonly sql: string }[];
-    const texts = [statements].flat().map(({ sql }) => sql);
-    counts.calls += 1;
-    counts.statements += texts.length;
-    const isRead = texts.every((sql) => /^\s*(select|explain)/i.test(sql));
-    const { read, write, faults } = gate.weather;
-    const wayMs = drawMs(isRead ? read : write, options.random);
-    const drawn = options.random() < faults ? D1_FAULTS[Math.floor(options.random() * D1_FAULTS.length)] : undefined;
-    const isReset = meetsReset();
-    const fault = isReset ? RESET : drawn;
-    const isLost = !isReset && fault !== undefined && !isRefusal(fault) && options.random() < 0.5;
-    await sleep(wayMs / 2);
-    const given =
-      fault !== undefined && !isLost
-        ? failure(fault)
-        : await inLine(database, begunMs, () => options.store.raw(database, path, body));
-    await sleep(wayMs / 2);
-    const { status, text } = isLost ? failure(fault) : given;
-    if (status !== 200) {
-      counts.failed += 1;
-      counts.failedAt.push(Date.now());
-    }
-    // As D1 counts them for the bill: in each statement's answer.
-    for (const [, read_, rows] of text.matchAll(/"rows_(read|written)":(\d+)/g))
-      counts[read_ === "read" ? "rowsRead" : "rowsWritten"] += Number(rows);
-    counts.times.push(Date.now() - begunMs);
+  stall(ms: number): void {
+    this.stalls.push({ startMs: Date.now(), endMs: Date.now() + ms });
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await textOf(request);
+    const binding = String(request.headers["mf-binding"]);
+    const url = new URL(String(request.headers["mf-url"]));
+    const database = this.#options.databaseOf(binding);
+    if (database === undefined) return answer(response, 404, { error: `no database is bound as ${binding}` });
+    const { status, text } = await this.#query(database, `${url.pathname}${url.search}`, body);
     response.writeHead(status, { "content-type": "application/json" });
     response.end(text);
   }
 
-  let resetUntilMs = 0;
-  function meetsReset(): boolean {
+  async #query(database: string, path: string, body: string): Promise<Given> {
+    const begunMs = Date.now();
+    const { random, store } = this.#options;
+    const texts = [jsonIn(STATEMENTS, body)].flat().map(({ sql }) => sql);
+    this.counts.calls += 1;
+    this.counts.statements += texts.length;
+    const isRead = texts.every((sql) => /^\s*(select|explain)/i.test(sql));
+    const { read, write, faults } = this.weather;
+    const wayMs = drawMs(isRead ? read : write, random);
+    const drawn = random() < faults ? D1_FAULTS[Math.floor(random() * D1_FAULTS.length)] : undefined;
+    const isReset = this.#meetsReset();
+    const fault = isReset ? RESET : drawn;
+    const isLost = !isReset && fault !== undefined && !isRefusal(fault) && random() < 0.5;
+    await sleep(wayMs / 2);
+    const given =
+      fault !== undefined && !isLost
+        ? failure(fault)
+        : await this.#inLine(database, begunMs, () => store.raw(database, path, body));
+    await sleep(wayMs / 2);
+    const answered = isLost ? failure(fault) : given;
+    this.#count(answered);
+    this.counts.times.push(Date.now() - begunMs);
+    return answered;
+  }
+
+  /** As D1 counts rows for the bill: in each statement's answer. */
+  #count({ status, text }: Given): void {
+    if (status !== 200) {
+      this.counts.failed += 1;
+      this.counts.failedAt.push(Date.now());
+    }
+    for (const [, kind, rows] of text.matchAll(/"rows_(read|written)":(\d+)/g))
+      this.counts[kind === "read" ? "rowsRead" : "rowsWritten"] += Number(rows);
+  }
+
+  #meetsReset(): boolean {
     const nowMs = Date.now();
-    if (gate.resetForMs > 0) resetUntilMs = nowMs + gate.resetForMs;
-    gate.resetForMs = 0;
-    const isReset = nowMs < resetUntilMs;
-    if (isReset) counts.reset += 1;
+    if (this.resetForMs > 0) this.#resetUntilMs = nowMs + this.resetForMs;
+    this.resetForMs = 0;
+    const isReset = nowMs < this.#resetUntilMs;
+    if (isReset) this.counts.reset += 1;
     return isReset;
   }
 
   /** One at a time, as a database does it; what has waited too long is refused, and what stands first waits for the end of a stall. */
-  function inLine(
-    database: string,
-    begunMs: number,
-    work: () => Promise<{ readonly status: number; readonly text: string }>,
-  ): Promise<{ readonly status: number; readonly text: string }> {
-    const before = line.get(database) ?? Promise.resolve();
-    const ahead = waiting.get(database) ?? 0;
+  #inLine(database: string, begunMs: number, work: () => Promise<Given>): Promise<Given> {
+    const before = this.#line.get(database) ?? Promise.resolve();
+    const ahead = this.#waiting.get(database) ?? 0;
     if (ahead >= MOST_WAITING) return Promise.resolve(failure(CROWDED));
-    waiting.set(database, ahead + 1);
+    this.#waiting.set(database, ahead + 1);
     const mine = before.then(async () => {
-      waiting.set(database, (waiting.get(database) ?? 1) - 1);
+      this.#waiting.set(database, (this.#waiting.get(database) ?? 1) - 1);
       const lateMs = begunMs + QUERY_LIMIT_MS;
-      await sleep(Math.max(0, Math.min(stalls.at(-1)?.endMs ?? 0, lateMs) - Date.now()));
+      await sleep(Math.max(0, Math.min(this.stalls.at(-1)?.endMs ?? 0, lateMs) - Date.now()));
       return Date.now() >= lateMs ? failure(TIMED_OUT) : work();
     });
-    line.set(
+    this.#line.set(
       database,
       mine.catch(() => undefined),
     );
     return mine;
   }
-  return gate;
 }
 
-const failure = (error: string) => ({ status: 500, text: JSON.stringify({ success: false, error }) });
+const failure = (error: string): Given => ({ status: 500, text: JSON.stringify({ success: false, error }) });
 
 function answer(response: ServerResponse, status: number, of: unknown): void {
   response.writeHead(status, { "content-type": "application/json" });

@@ -2,9 +2,11 @@
 // whatever the objects run: somebody who takes a key away cannot wait until a release has rolled out.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import type { Shop } from "./book.ts";
 import { BROKE, Client } from "./client.ts";
-import type { Shop } from "./day.ts";
 import type { Answered, Asked, Twin } from "./deployment.ts";
+import { jsonIn } from "./json.ts";
 import { type Headers, INVITATION, mailed, signIn } from "./sign-in.ts";
 
 export const ACTS = ["delete an API key", "remove a member", "disable a wallet"] as const;
@@ -31,6 +33,10 @@ const SESSION_MS = 200_000;
 const ROUTE = "hands";
 const BETWEEN_ROUNDS_MS = 200;
 const PERMISSIONS = ["INVOICE_VIEW", "INVOICE_CREATE"];
+
+const MADE = z.object({ id: z.string() });
+const KEY = MADE.extend({ secret: z.string() });
+const WALLET = z.object({ isEnabled: z.boolean() });
 
 interface Office {
   readonly root: string;
@@ -119,7 +125,8 @@ export class Hands {
 
   async #newKey(root: string): Promise<{ readonly id: string; readonly secret: string }> {
     const body = { name: "rotated", kind: "SECRET", permissions: PERMISSIONS };
-    return (await this.#prepare(`${root}/api-keys`, { method: "POST", headers: await this.#asOwner(), body })).json;
+    const headers = await this.#asOwner();
+    return jsonIn(KEY, (await this.#prepare(`${root}/api-keys`, { method: "POST", headers, body })).text);
   }
 
   /** In an office of their own: a shop that takes two coins asks its payers to choose. A create before each act keeps the office's object awake. */
@@ -133,8 +140,8 @@ export class Hands {
       body: order,
     });
     await this.#act("disable a wallet", office.wallet, { method: "PATCH", body: { isEnabled: false } });
-    const { json } = await this.#prepare(office.wallet, { headers: await this.#asOwner() });
-    if ((json as { readonly isEnabled: boolean }).isEnabled && this.#combination?.edge === "this release")
+    const { text } = await this.#prepare(office.wallet, { headers: await this.#asOwner() });
+    if (jsonIn(WALLET, text).isEnabled && this.#combination?.edge === "this release")
       this.wrong.push(`${office.wallet} was disabled, and is not`);
     const body = { isEnabled: true };
     await this.#prepare(office.wallet, { method: "PATCH", headers: await this.#asOwner(), body });
@@ -143,12 +150,12 @@ export class Hands {
   async #openOffice(): Promise<Office> {
     const headers = await this.#asOwner();
     const post = async (path: string, body: unknown) =>
-      (await this.#prepare(path, { method: "POST", headers, body })).json;
-    const { id }: { readonly id: string } = await post("/api/v1/merchants", { name: "Office" });
+      jsonIn(MADE, (await this.#prepare(path, { method: "POST", headers, body })).text);
+    const { id } = await post("/api/v1/merchants", { name: "Office" });
     const root = `/api/v1/merchants/merchant/${id}`;
     const address = `0x${randomBytes(20).toString("hex")}`;
     const wallet = { walletType: "DIRECT_WALLET", cryptocurrency: "USDT", network: "ETH", address };
-    const made: { readonly id: string } = await post(`${root}/wallets`, wallet);
+    const made = await post(`${root}/wallets`, wallet);
     return { root, wallet: `${root}/wallets/${made.id}`, secret: (await this.#newKey(root)).secret };
   }
 
@@ -165,7 +172,7 @@ export class Hands {
       headers,
       body: { token },
     });
-    const { id } = accepted.json as { readonly id: string };
+    const { id } = jsonIn(MADE, accepted.text);
     await this.#prepare(`${root}/invoices?limit=1`, { headers });
     await this.#act("remove a member", `${root}/team/members/${id}`, { method: "DELETE" });
     await this.#refused(`${root}/invoices?limit=1`, headers, "a removed member");

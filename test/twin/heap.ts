@@ -1,4 +1,11 @@
 // What the isolates of a deployment hold in memory, asked of the runtime's inspector, which answers without stopping them.
+import * as z from "zod";
+import { jsonIn } from "./json.ts";
+
+/** Of `Runtime.getHeapUsage`, in bytes. */
+const HEAP_USAGE = z.object({
+  result: z.object({ usedSize: z.number(), backingStorageSize: z.number().default(0) }),
+});
 
 export interface HeapSample {
   readonly atMs: number;
@@ -20,10 +27,8 @@ export async function heapBytes(socket: URL): Promise<number> {
       for (const end of ["error", "close"] as const)
         connection.addEventListener(end, () => fail(new Error(`no inspector answers at ${socket}`)));
     });
-    const { result } = JSON.parse(await answered) as {
-      readonly result: { readonly usedSize: number; readonly backingStorageSize?: number };
-    };
-    return result.usedSize + (result.backingStorageSize ?? 0);
+    const { result } = jsonIn(HEAP_USAGE, await answered);
+    return result.usedSize + result.backingStorageSize;
   } finally {
     connection.close();
   }

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { keysOf } from "../../scripts/keys-of.ts";
 import type { Twin } from "./deployment.ts";
 import { PRICES, type Used, usedBy } from "./report.ts";
 
@@ -59,7 +60,7 @@ async function quiet({ calls, queues }: Twin): Promise<void> {
     if (queues.open > 0 || calls.messages !== seen) [seen, sinceMs] = [calls.messages, Date.now()];
 }
 
-const NAMES = Object.keys(PRICES) as readonly (keyof typeof PRICES)[];
+const NAMES = keysOf(PRICES);
 const each = (of: (name: keyof typeof PRICES) => number): Used => ({
   requests: of("requests"),
   objects: of("objects"),

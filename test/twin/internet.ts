@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Request, Response } from "miniflare";
+import * as z from "zod";
 import { verifyWebhook } from "../../client/webhook.ts";
 import { RESEND_URL } from "../../src/platform/mail/provider.ts";
 import { CLOUDFLARE_RESOLVER_URL } from "../../src/platform/resolver/host-resolver-client.ts";
@@ -33,6 +34,9 @@ export interface SentMail {
   readonly to: string;
   readonly text: string;
 }
+
+/** As it is given to Resend. */
+const MAIL = z.object({ to: z.array(z.string()), text: z.string() });
 
 interface Accepted {
   readonly type: string;
@@ -82,7 +86,7 @@ export class World {
   }
 
   async #post(request: Request): Promise<Response> {
-    const { to, text } = (await request.json()) as { readonly to: readonly string[]; readonly text: string };
+    const { to, text } = MAIL.parse(await request.json());
     for (const each of to) this.mails.push({ to: each, text });
     return new Response(JSON.stringify({ id: `mail-${this.mails.length}` }), {
       headers: { "content-type": "application/json" },

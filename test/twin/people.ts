@@ -1,7 +1,13 @@
 // What a shop's people do while it sells: they look at invoices in the console, change a setting, and give its server another key.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
 import type { Client } from "./client.ts";
+import { jsonIn } from "./json.ts";
+
+const LIST = z.object({ data: z.array(z.object({ id: z.string(), name: z.string() })) });
+const SETTINGS = z.object({ maxActiveInvoices: z.number() });
+const SECRET = z.object({ secret: z.string() });
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -20,13 +26,13 @@ export async function lookAround(client: Client, place: Place, session: Headers)
     client.good({ route, path: `${root}${path}`, method: "GET", headers: session });
   await get("console: list", "/invoices?limit=20");
   const found = await get("console: search", "/invoices?limit=20&search=Order");
-  const { data } = found.json as { readonly data: readonly { readonly id: string; readonly name: string }[] };
+  const { data } = jsonIn(LIST, found.text);
   if (data.some(({ name }) => name !== "Order")) throw new Error("a search found what it was not asked for");
   const [first] = data;
   if (first !== undefined) await get("console: open", `/invoices/${first.id}`);
   const body = { maxActiveInvoices: 9_000 + Math.floor(Math.random() * 1_000) };
   const call = { route: "console: settings", path: `${root}/settings`, method: "PATCH", headers: session, body };
-  const changed = (await client.good(call)).json as typeof body;
+  const changed = jsonIn(SETTINGS, (await client.good(call)).text);
   if (changed.maxActiveInvoices !== body.maxActiveInvoices) throw new Error("a setting was not changed");
 }
 
@@ -41,11 +47,11 @@ export async function changeKey(
   const keys = { path: `${root}/api-keys`, headers: { ...session, "idempotency-key": randomBytes(8).toString("hex") } };
   const body = { name: "server, second", kind: "SECRET", permissions };
   const made = await client.good({ route: "POST /api-keys", method: "POST", ...keys, body });
-  place.headers = { "x-api-key": (made.json as { readonly secret: string }).secret };
+  place.headers = { "x-api-key": jsonIn(SECRET, made.text).secret };
   await client.good({ route: "new key", path: `${root}/invoices?limit=1`, method: "GET", headers: place.headers });
   while (client.open(old) > 0) await sleep(50);
   const listed = await client.good({ route: "GET /api-keys", path: keys.path, method: "GET", headers: session });
-  const { data } = listed.json as { readonly data: readonly { readonly id: string; readonly name: string }[] };
+  const { data } = jsonIn(LIST, listed.text);
   const before = data.find(({ name }) => name === "server");
   if (before === undefined) throw new Error("the old key is not listed");
   const deleting = {

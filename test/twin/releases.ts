@@ -7,7 +7,7 @@ import { deploymentOf } from "../../scripts/deploy/deployment.ts";
 import { WRANGLER } from "../../scripts/wrangler.ts";
 import { type Checkout, checkOut, PREVIOUS_RELEASE } from "../upgrade/previous-release.ts";
 import type { Account } from "./account.ts";
-import { type Deploying, good, originOf, ROOT, run } from "./deployment.ts";
+import { type Deploying, good, originOf, ROOT, run } from "./deploys.ts";
 import { CHAIN_SOURCES } from "./internet.ts";
 
 const KEYRINGS = ["ROW_MAC_KEY", "CODE_PEPPER", "SECRETS_AES_KEY", "SIGNING_KEY", "API_KEY_MAC_KEY"];

@@ -1,4 +1,5 @@
 // What a day in the twin showed, on a page that is read in a minute.
+import { keysOf } from "../../scripts/keys-of.ts";
 import type { DayOptions, Findings } from "./day.ts";
 import type { Twin } from "./deployment.ts";
 import { growsSteadily, type HeapWatch, heapFigures } from "./heap.ts";
@@ -133,9 +134,7 @@ export function usedBy({ calls, gate }: Pick<Twin, "calls" | "gate">): Used {
 
 function costLines(twin: Twin, { paid }: Findings): readonly string[] {
   const used = usedBy(twin);
-  const dollars = Object.entries(PRICES).map(
-    ([what, price]) => [what, used[what as keyof typeof PRICES] * price] as const,
-  );
+  const dollars = keysOf(PRICES).map((what) => [what, used[what] * PRICES[what]] as const);
   const sum = dollars.reduce((all, [, cost]) => all + cost, 0);
   const each = (cost: number) => (cost / Math.max(1, paid)).toFixed(2);
   return [

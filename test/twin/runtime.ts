@@ -2,7 +2,15 @@
 // run other code than the edge does. Everything that it asks of the internet is asked of `internet`.
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { convertV4MiniflareOptions, Miniflare, type Request, Response } from "miniflare";
+import {
+  convertV4MiniflareOptions,
+  Miniflare,
+  type Request,
+  Response,
+  type V4ModuleDefinition,
+  type V4WorkerOptions,
+} from "miniflare";
+import * as z from "zod";
 import type { Upload, UploadedBinding } from "./account-kept.ts";
 import { clockModule, edgeModule, type OlderObjects, objectsModule, TIMERS_MODULE, type Ways } from "./entry.ts";
 import { heapBytes } from "./heap.ts";
@@ -131,7 +139,7 @@ function optionsOf(options: RuntimeOptions) {
       objectsWorker(options),
       takerOf(options, `${name}-taker`),
     ],
-  } as never);
+  });
 }
 
 const ofType = (upload: Upload, type: string): readonly UploadedBinding[] =>
@@ -142,7 +150,7 @@ const classesOf = (upload: Upload) => objectsOf(upload).map(({ class_name: class
 const mainOf = ({ mainModule }: Upload) => `./${mainModule}`;
 
 /** During an upgrade its objects are of two releases, and it has the bindings of both. */
-function objectsWorker(options: RuntimeOptions) {
+function objectsWorker(options: RuntimeOptions): V4WorkerOptions {
   const { name, objects, older, ways } = options;
   const upload = older === undefined ? objects : withBindingsOf(objects, older.upload);
   const entry = objectsModule(mainOf(upload), classesOf(upload), ways, older && olderObjects(older));
@@ -151,11 +159,23 @@ function objectsWorker(options: RuntimeOptions) {
   return { ...worker, modules: [...worker.modules, ...others] };
 }
 
-function workerOf(options: RuntimeOptions, name: string, upload: Upload, [entry, clock]: readonly [string, string]) {
+const BRAND = { __brand: "RemoteProxyConnectionString" } as const;
+const RATE_LIMIT = z.object({
+  namespace_id: z.string(),
+  simple: z.object({ limit: z.number(), period: z.literal([10, 60]) }),
+});
+
+function workerOf(
+  options: RuntimeOptions,
+  name: string,
+  upload: Upload,
+  [entry, clock]: readonly [string, string],
+): V4WorkerOptions & { readonly modules: readonly V4ModuleDefinition[] } {
   const { gate, internet, onTimers, onFault } = options;
   const objects = objectsOf(upload);
   const values = [...ofType(upload, "plain_text"), ...ofType(upload, "secret_text")];
-  const remote = { remoteProxyConnectionString: gate };
+  // Its type has the brand that wrangler gives to such addresses.
+  const remote = { remoteProxyConnectionString: Object.assign(new URL(gate), BRAND) };
   return {
     name,
     modulesRoot: "/",
@@ -181,7 +201,7 @@ function workerOf(options: RuntimeOptions, name: string, upload: Upload, [entry,
       ]),
     ),
     ratelimits: Object.fromEntries(
-      ofType(upload, "ratelimit").map(({ name: of, namespace_id, simple }) => [of, { namespace_id, simple }]),
+      ofType(upload, "ratelimit").map((binding) => [binding.name, RATE_LIMIT.parse(binding)]),
     ),
     serviceBindings: {
       TWIN: async (request: Request) => {
@@ -199,6 +219,7 @@ function workerOf(options: RuntimeOptions, name: string, upload: Upload, [entry,
   };
 }
 
+const TAKEN = z.object({ queue: z.string(), bodies: z.array(z.unknown()) });
 const TAKER = `export default {
   async queue({ queue, messages }, env) {
     await env.TAKEN.fetch("http://taken/", { method: "POST", body: JSON.stringify({ queue, bodies: messages.map(({ body }) => body) }) });
@@ -206,7 +227,7 @@ const TAKER = `export default {
 }`;
 
 /** Takes every message as soon as it is sent, so that when and how often it is given to a consumer is decided outside. */
-function takerOf({ edge, onMessage }: RuntimeOptions, name: string) {
+function takerOf({ edge, onMessage }: RuntimeOptions, name: string): V4WorkerOptions {
   const queues = ofType(edge, "queue").map(({ queue_name: queue }) => String(queue));
   return {
     name,
@@ -216,10 +237,7 @@ function takerOf({ edge, onMessage }: RuntimeOptions, name: string) {
     queueConsumers: Object.fromEntries(queues.map((queue) => [queue, { maxBatchSize: 100, maxBatchTimeout: 0 }])),
     serviceBindings: {
       TAKEN: async (request: Request) => {
-        const { queue, bodies } = (await request.json()) as {
-          readonly queue: string;
-          readonly bodies: readonly unknown[];
-        };
+        const { queue, bodies } = TAKEN.parse(await request.json());
         for (const body of bodies) onMessage(queue, body);
         return new Response("");
       },
@@ -227,12 +245,12 @@ function takerOf({ edge, onMessage }: RuntimeOptions, name: string) {
   };
 }
 
-const MODULE_TYPES: Readonly<Record<string, string>> = {
+const MODULE_TYPES: Readonly<Record<string, V4ModuleDefinition["type"]>> = {
   "application/javascript+module": "ESModule",
   "text/plain": "Text",
 };
 
-function moduleOf({ name, type, content }: Upload["modules"][number], folder: string) {
+function moduleOf({ name, type, content }: Upload["modules"][number], folder: string): readonly V4ModuleDefinition[] {
   const kind = MODULE_TYPES[type];
   return kind === undefined ? [] : [{ type: kind, path: join(folder, name), contents: content.toString() }];
 }
@@ -274,9 +292,8 @@ function assetsFolder({ folder }: RuntimeOptions, upload: Upload): string {
 
 /** Which requests the Worker gets before the assets, as the upload says. */
 function routingOf({ metadata }: Upload) {
-  const { config } = (metadata.assets ?? {}) as { readonly config?: Readonly<Record<string, unknown>> };
-  const { run_worker_first: first, html_handling, not_found_handling } = config ?? {};
-  const rules = Array.isArray(first) ? (first as readonly string[]) : [];
+  const { run_worker_first: first, html_handling, not_found_handling } = metadata.assets?.config ?? {};
+  const rules = Array.isArray(first) ? first : [];
   return {
     routerConfig: {
       has_user_worker: true,

@@ -1,10 +1,13 @@
 // The databases of an account: D1 as the development server has it, reached as D1's own binding reaches it.
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import type { QueryAnswer } from "./account-kept.ts";
+import * as z from "zod";
+import { QUERY_ANSWER, type QueryAnswer } from "./account-kept.ts";
+import { jsonIn } from "./json.ts";
 
 /** Databases of one account. A binding each, so they are made before they have names. */
 const SLOTS = 4;
 const BINDING = "DB_";
+const QUERY_ANSWERS = z.union([QUERY_ANSWER, z.array(QUERY_ANSWER)]);
 
 const SCRIPT = `export default {
   async fetch(request, env) {
@@ -53,8 +56,7 @@ export function startStore(folder: string): Store {
         "/query?resultsFormat=ARRAY_OF_OBJECTS",
         JSON.stringify([{ sql, params }]),
       );
-      const answer = JSON.parse(text) as QueryAnswer | readonly QueryAnswer[];
-      return Array.isArray(answer) ? answer : [answer as QueryAnswer];
+      return [jsonIn(QUERY_ANSWERS, text)].flat();
     },
     stop: () => runtime.dispose(),
   };

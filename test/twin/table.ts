@@ -1,6 +1,7 @@
 // How fast invoices are made: one client, 16 and 64, who create and wait in turn, with the database near, usual and far. One shop for each, which takes
 // payments at one address and has no endpoint, so that nothing but creates is measured; the deployment's jobs run beside them.
 import type { EvmChain } from "../../scripts/demo-story/evm-chain.ts";
+import { keysOf } from "../../scripts/keys-of.ts";
 import { Day } from "./day.ts";
 import type { Twin } from "./deployment.ts";
 import { type Figures, figuresOf } from "./measured.ts";
@@ -34,7 +35,7 @@ export async function playTable(
   options: TableOptions,
 ): Promise<readonly Cell[]> {
   const cells: Cell[] = [];
-  for (const weather of Object.keys(WEATHERS) as (keyof typeof WEATHERS)[])
+  for (const weather of keysOf(WEATHERS))
     for (const clients of CLIENTS) {
       const cell = await play(twin, chain, session, { ...options, weather, clients });
       cells.push(cell);

@@ -1,4 +1,5 @@
 // Isolates that begin anew at moments that are drawn; and whether what its jobs said of faults is explained by what befell it.
+import * as z from "zod";
 import type { Twin } from "./deployment.ts";
 import type { Stall } from "./measured.ts";
 
@@ -29,11 +30,13 @@ export interface JobFault {
   readonly toMs: number;
 }
 
+const JOB_LINE = z.object({ work: z.literal("job"), job: z.string(), ms: z.number().default(0) });
+
 /** `atMs`: when the line was written. Undefined for all other lines. */
 export function jobFaultIn(line: string, atMs: number): JobFault | undefined {
   if (!line.startsWith('{"level":"error"')) return undefined;
-  const { work, job, ms } = JSON.parse(line) as { readonly work?: string; readonly job?: string; readonly ms?: number };
-  return work === "job" && job !== undefined ? { job, fromMs: atMs - (ms ?? 0), toMs: atMs } : undefined;
+  const { success, data } = JOB_LINE.safeParse(JSON.parse(line));
+  return success ? { job: data.job, fromMs: atMs - data.ms, toMs: atMs } : undefined;
 }
 
 /** A line takes a moment to come, and what was cut off is told later than what cut it. */

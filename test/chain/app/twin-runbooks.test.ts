@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openAccount, type TwinAccount } from "../../twin/deployment.ts";
+import { openAccount, type TwinAccount } from "../../twin/deploys.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../../docs/operations");
 const NAME = `runbook-${process.pid}`;

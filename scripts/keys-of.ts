@@ -1,0 +1,8 @@
+/** The keys of an object by the names that its type has: for an object that is written out, and so has no others. */
+export function keysOf<T extends object>(of: T): readonly (keyof T & string)[] {
+  return Object.keys(of).filter((key) => isKeyOf(of, key));
+}
+
+export function isKeyOf<T extends object>(of: T, key: string): key is keyof T & string {
+  return Object.hasOwn(of, key);
+}
