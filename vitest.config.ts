@@ -17,6 +17,127 @@ function partOf(name: string | undefined): Part {
 // wrangler warns that the secrets of wrangler.toml are missing. The tests' values are bindings of the worker project below.
 process.env.WRANGLER_LOG ??= "error";
 
+const WORKER_BINDINGS = {
+  ENVIRONMENT: "development",
+  WEBHOOK_LOOPBACK: "on",
+  // Nothing answers there.
+  DEV_CONTROL: "http://127.0.0.1:9/token",
+  RATE_SOURCE: "fixed",
+  PUBLIC_URL: "http://localhost:8787",
+  ROW_MAC_KEY: "test:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
+  CODE_PEPPER: "test:MTEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
+  SECRETS_AES_KEY: "test:MjEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
+  API_KEY_MAC_KEY: "test:MzEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
+  SIGNING_KEY: "test:nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=",
+  CHAIN_SOURCES: "{}",
+  // Tests of these lines set it.
+  LOG_SAMPLE: "0",
+  SIGN_UP: "open",
+  SIGN_IN_PROVIDERS: "{}",
+  MAIL_PROVIDER: '{"kind":"mailbox"}',
+  MAIL_FROM: "Edgetill <pay@example.com>",
+};
+
+const unit = {
+  plugins: [textModules],
+  test: {
+    name: "unit",
+    ...filesOf("unit", PART),
+    setupFiles: ["./test/support/repeat-property.ts"],
+    environment: "node",
+    // Half of the time of these files was loading the same modules anew. So none of them may replace a module (vi.mock): those
+    // who loaded it before would keep the real one.
+    isolate: false,
+    ...PATIENT,
+  },
+};
+
+const simulation = {
+  plugins: [textModules],
+  // Classes of objects run in Node.
+  resolve: {
+    alias: {
+      "cloudflare:workers": new URL("test/simulation/engine/workers-runtime.ts", import.meta.url).pathname,
+    },
+  },
+  test: {
+    name: "simulation",
+    ...filesOf("simulation", PART),
+    setupFiles: ["./test/support/repeat-property.ts"],
+    environment: "node",
+    ...PATIENT,
+  },
+};
+
+const worker = async () => ({
+  plugins: [
+    cloudflareTest({
+      wrangler: { configPath: "./wrangler.toml" },
+      miniflare: {
+        // As the development server has it: deliveries that hang must not hold the queue.
+        compatibilityFlags: ["queue_consumer_no_wait_for_wait_until"],
+        // Not as EXPORTS: a deployment without a bucket is the usual one.
+        r2Buckets: ["TEST_EXPORTS"],
+        bindings: {
+          TEST_MIGRATIONS: await readD1Migrations("migrations"),
+          ...WORKER_BINDINGS,
+        },
+      },
+    }),
+  ],
+  test: {
+    name: "worker",
+    ...filesOf("worker", PART),
+    setupFiles: ["./test/support/migrate.ts", "./test/support/loopback-only.ts"],
+    globalSetup: [
+      "./test/support/static-assets.ts",
+      "./test/support/receiver-setup.ts",
+      "./test/support/turnstile-setup.ts",
+    ],
+    isolate: false,
+    ...PATIENT,
+  },
+});
+
+const chain = {
+  plugins: [textModules],
+  test: {
+    name: "chain",
+    ...filesOf("chain", PART),
+    environment: "node",
+    // Real nodes: each file starts its own, and waits for them more than it works.
+    ...PATIENT,
+    testTimeout: 300_000,
+  },
+};
+
+const contract = {
+  plugins: [textModules],
+  test: {
+    name: "contract",
+    ...filesOf("contract", PART),
+    environment: "node",
+    globalSetup: ["./test/support/static-assets.ts", "./test/contract/serve.ts"],
+    ...PATIENT,
+  },
+};
+
+const upgrade = {
+  plugins: [textModules],
+  test: { name: "upgrade", ...filesOf("upgrade", PART), environment: "node", ...PATIENT },
+};
+
+const browser = {
+  plugins: [textModules],
+  test: {
+    name: "browser",
+    ...filesOf("browser", PART),
+    environment: "node",
+    globalSetup: ["./test/support/static-assets.ts", "./test/browser/serve.ts"],
+    ...PATIENT,
+  },
+};
+
 export default defineConfig(async () => ({
   test: {
     reporters: ["default", "./test/support/expected-noise.ts", "./test/support/closing-line.ts"],
@@ -25,117 +146,6 @@ export default defineConfig(async () => ({
     // Two more than the cores of a small machine: tests on real nodes wait more than they work, and mostly one of four is theirs (mixed-order.ts).
     maxWorkers: 4,
     sequence: { sequencer: MixedOrder },
-    projects: [
-      {
-        plugins: [textModules],
-        test: {
-          name: "unit",
-          ...filesOf("unit", PART),
-          setupFiles: ["./test/support/repeat-property.ts"],
-          environment: "node",
-          // Half of the time of these files was loading the same modules anew. So none of them may replace a module (vi.mock): those
-          // who loaded it before would keep the real one.
-          isolate: false,
-          ...PATIENT,
-        },
-      },
-      {
-        plugins: [textModules],
-        // Classes of objects run in Node.
-        resolve: {
-          alias: {
-            "cloudflare:workers": new URL("test/simulation/engine/workers-runtime.ts", import.meta.url).pathname,
-          },
-        },
-        test: {
-          name: "simulation",
-          ...filesOf("simulation", PART),
-          setupFiles: ["./test/support/repeat-property.ts"],
-          environment: "node",
-          ...PATIENT,
-        },
-      },
-      {
-        plugins: [
-          cloudflareTest({
-            wrangler: { configPath: "./wrangler.toml" },
-            miniflare: {
-              // As the development server has it: deliveries that hang must not hold the queue.
-              compatibilityFlags: ["queue_consumer_no_wait_for_wait_until"],
-              // Not as EXPORTS: a deployment without a bucket is the usual one.
-              r2Buckets: ["TEST_EXPORTS"],
-              bindings: {
-                TEST_MIGRATIONS: await readD1Migrations("migrations"),
-                ENVIRONMENT: "development",
-                WEBHOOK_LOOPBACK: "on",
-                // Nothing answers there.
-                DEV_CONTROL: "http://127.0.0.1:9/token",
-                RATE_SOURCE: "fixed",
-                PUBLIC_URL: "http://localhost:8787",
-                ROW_MAC_KEY: "test:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
-                CODE_PEPPER: "test:MTEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
-                SECRETS_AES_KEY: "test:MjEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
-                API_KEY_MAC_KEY: "test:MzEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
-                SIGNING_KEY: "test:nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=",
-                CHAIN_SOURCES: "{}",
-                // Tests of these lines set it.
-                LOG_SAMPLE: "0",
-                SIGN_UP: "open",
-                SIGN_IN_PROVIDERS: "{}",
-                MAIL_PROVIDER: '{"kind":"mailbox"}',
-                MAIL_FROM: "Edgetill <pay@example.com>",
-              },
-            },
-          }),
-        ],
-        test: {
-          name: "worker",
-          ...filesOf("worker", PART),
-          setupFiles: ["./test/support/migrate.ts", "./test/support/loopback-only.ts"],
-          globalSetup: [
-            "./test/support/static-assets.ts",
-            "./test/support/receiver-setup.ts",
-            "./test/support/turnstile-setup.ts",
-          ],
-          isolate: false,
-          ...PATIENT,
-        },
-      },
-      {
-        plugins: [textModules],
-        test: {
-          name: "chain",
-          ...filesOf("chain", PART),
-          environment: "node",
-          // Real nodes: each file starts its own, and waits for them more than it works.
-          ...PATIENT,
-          testTimeout: 300_000,
-        },
-      },
-      {
-        plugins: [textModules],
-        test: {
-          name: "contract",
-          ...filesOf("contract", PART),
-          environment: "node",
-          globalSetup: ["./test/support/static-assets.ts", "./test/contract/serve.ts"],
-          ...PATIENT,
-        },
-      },
-      {
-        plugins: [textModules],
-        test: { name: "upgrade", ...filesOf("upgrade", PART), environment: "node", ...PATIENT },
-      },
-      {
-        plugins: [textModules],
-        test: {
-          name: "browser",
-          ...filesOf("browser", PART),
-          environment: "node",
-          globalSetup: ["./test/support/static-assets.ts", "./test/browser/serve.ts"],
-          ...PATIENT,
-        },
-      },
-    ],
+    projects: [unit, simulation, await worker(), chain, contract, upgrade, browser],
   },
 }));

@@ -191,16 +191,7 @@ function nodeOf(
   },
 ) {
   const { rpc, batch } = of;
-  const made = new Map<string, Promise<unknown>>();
-  function wallet(name = PAYER): CoreRpc {
-    const call = of.calls(`/wallet/${encodeURIComponent(name)}`);
-    return async (method, ...params) => {
-      const creation = made.get(name) ?? rpc("createwallet", name);
-      made.set(name, creation);
-      await creation;
-      return call(method, ...params);
-    };
-  }
+  const wallet = walletsOf(rpc, of.calls);
   // Always another address: a block that is mined again in the same second would be the one that was taken off the chain.
   const freshAddress = () => wallet()<string>("getnewaddress");
   const evicting = async (): Promise<readonly CoreCall[]> => [
@@ -213,15 +204,6 @@ function nodeOf(
     const tip = await rpc<number>("getblockcount");
     return ["invalidateblock", await rpc("getblockhash", tip - blocks + 1)];
   };
-  async function doubleSpend(txid: string): Promise<string> {
-    const before = await rpc<RawTransaction>("getrawtransaction", txid, true);
-    const inputs = before.vin.map(({ txid: of, vout }) => ({ txid: of, vout, sequence: 0xfffffffd }));
-    const spent = await Promise.all(before.vin.map((input) => valueSpent(rpc, wallet(), input)));
-    const left = spent.reduce((sum, value) => sum + value, 0) - 0.01;
-    const raw = await rpc<string>("createrawtransaction", inputs, [{ [await freshAddress()]: left.toFixed(8) }]);
-    const { hex } = await wallet()<{ readonly hex: string }>("signrawtransactionwithwallet", raw);
-    return rpc<string>("sendrawtransaction", hex, 0);
-  }
   /** A wallet keeps a transaction whether or not its own mempool takes it. Sent again it is taken, or the node says why not. */
   async function sentAgain(txid: string): Promise<string> {
     const { hex } = await wallet()<{ readonly hex: string }>("gettransaction", txid);
@@ -238,7 +220,7 @@ function nodeOf(
     url: of.url,
     rpc,
     wallet,
-    doubleSpend,
+    doubleSpend: async (txid: string) => spentBack(rpc, wallet(), { txid, to: await freshAddress() }),
     mine: async (blocks = 1) => rpc<string[]>("generatetoaddress", blocks, await freshAddress()),
     pay: async (outputs: Readonly<Record<string, string>>) =>
       sentAgain(await wallet()<string>("sendmany", "", outputs)),
@@ -250,6 +232,35 @@ function nodeOf(
     undo: async (blocks: number) => batch([await undoing(blocks)]),
     undoAndEvict: async (blocks: number) => batch([await undoing(blocks), ...(await evicting())]),
   };
+}
+
+/** Each wallet is made when it is first called. */
+function walletsOf(rpc: CoreRpc, calls: (path: string) => CoreRpc): CoreNode["wallet"] {
+  const made = new Map<string, Promise<unknown>>();
+  return (name = PAYER) => {
+    const call = calls(`/wallet/${encodeURIComponent(name)}`);
+    return async (method, ...params) => {
+      const creation = made.get(name) ?? rpc("createwallet", name);
+      made.set(name, creation);
+      await creation;
+      return call(method, ...params);
+    };
+  };
+}
+
+/** What an unconfirmed payment spends, spent to another address at a higher fee; gives the new txid. */
+async function spentBack(
+  rpc: CoreRpc,
+  wallet: CoreRpc,
+  { txid, to }: { readonly txid: string; readonly to: string },
+): Promise<string> {
+  const before = await rpc<RawTransaction>("getrawtransaction", txid, true);
+  const inputs = before.vin.map(({ txid: of, vout }) => ({ txid: of, vout, sequence: 0xfffffffd }));
+  const spent = await Promise.all(before.vin.map((input) => valueSpent(rpc, wallet, input)));
+  const left = spent.reduce((sum, value) => sum + value, 0) - 0.01;
+  const raw = await rpc<string>("createrawtransaction", inputs, [{ [to]: left.toFixed(8) }]);
+  const { hex } = await wallet<{ readonly hex: string }>("signrawtransactionwithwallet", raw);
+  return rpc<string>("sendrawtransaction", hex, 0);
 }
 
 interface RawTransaction {

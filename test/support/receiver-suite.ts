@@ -20,20 +20,36 @@ const chunked = "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n";
 /** Whole answers say that the connection ends: a POST that was sent on it meanwhile would be lost. */
 const http = (text: string) => `raw/${hex(utf8(text.replaceAll("\n", "\r\n")))}`;
 
-export function describeReceiverClient(origin: () => string): void {
-  const post = (
-    behaviour: string,
-    timeoutMs = PATIENT_MS,
-    key: string = crypto.randomUUID(),
-  ): Promise<ReceiverAnswer> => postTo(receiverAt(origin()).url(behaviour, key), timeoutMs);
+type Posting = ReturnType<typeof postingTo>;
+
+/** The client, put to the receiver of a test, which keeps a log by the key. */
+function postingTo(origin: () => string) {
   const postTo = (url: string, timeoutMs: number): Promise<ReceiverAnswer> =>
     postToReceiver(
       { fetch: (to, init) => fetch(to, init), nowMs: () => Date.now() },
       { url, headers, body, timeoutMs },
     );
+  const post = (
+    behaviour: string,
+    timeoutMs = PATIENT_MS,
+    key: string = crypto.randomUUID(),
+  ): Promise<ReceiverAnswer> => postTo(receiverAt(origin()).url(behaviour, key), timeoutMs);
   const log = (key: string) => receiverAt(origin()).log(key);
   const cut = (key: string) => vi.waitFor(async () => expect(await log(key)).toMatchObject([{ end: "CUT" }]), LATE_MS);
+  return { origin, post, postTo, log, cut };
+}
 
+export function describeReceiverClient(origin: () => string): void {
+  const posting = postingTo(origin);
+  describeRequests(posting);
+  describeStatuses(posting);
+  describeLimit(posting);
+  describeFailedConnections(posting);
+  describeStrangeAnswers(posting);
+  describeBodies(posting);
+}
+
+function describeRequests({ origin, post, log }: Posting): void {
   it("posts the body and the headers as they are, and neither cookie nor credentials", async () => {
     const key = crypto.randomUUID();
     const cookie = http("HTTP/1.1 200 OK\nset-cookie: a=b\ncontent-length: 0\nconnection: close\n\n");
@@ -82,7 +98,9 @@ export function describeReceiverClient(origin: () => string): void {
     await control.tell(key, "status/503?retry-after=9");
     expect(await post("told", PATIENT_MS, key)).toMatchObject({ statusCode: 503, retryAfter: "9" });
   });
+}
 
+function describeStatuses({ post, log }: Posting): void {
   it.each([200, 201, 202, 204, 226, 400, 401, 404, 409, 410, 418, 429, 500, 502, 503, 599])(
     "gives a %i as it came",
     async (status) => {
@@ -107,7 +125,9 @@ export function describeReceiverClient(origin: () => string): void {
       expect(await log(key)).toMatchObject([{ path: `/redirect/${status}?key=${key}`, end: "ANSWERED" }]);
     },
   );
+}
 
+function describeLimit({ post, cut }: Posting): void {
   describe("holds one limit over headers and body", () => {
     const timed = async (behaviour: string, limitMs: number) => {
       const key = crypto.randomUUID();
@@ -153,7 +173,9 @@ export function describeReceiverClient(origin: () => string): void {
       expect(answer.latencyMs).toBeLessThan(PATIENT_MS);
     });
   });
+}
 
+function describeFailedConnections({ post, postTo }: Posting): void {
   it.each([
     ["ends the connection without a word", "close"],
     ["speaks something else", http("SSH-2.0-OpenSSH_9.6\n")],
@@ -179,37 +201,58 @@ export function describeReceiverClient(origin: () => string): void {
     const behaviour = http("HTTP/1.1 200 OK\ncontent-encoding: gzip\ncontent-length: 4\nconnection: close\n\nabcd");
     expect(await post(behaviour)).toMatchObject({ statusCode: 200, error: null });
   });
+}
 
-  it.each([
-    ["headers of 256 KB", "huge-headers/262144"],
-    [
-      "an early hint",
-      http("HTTP/1.1 103 Early Hints\nlink: </a>\n\nHTTP/1.1 200 OK\ncontent-length: 2\nconnection: close\n\nok"),
-    ],
-    [
-      "another protocol to switch to",
-      http("HTTP/1.1 101 Switching Protocols\nupgrade: websocket\nconnection: upgrade\n\n"),
-    ],
-    ["status 999", http("HTTP/1.1 999 Beyond\ncontent-length: 0\nconnection: close\n\n")],
-    ["status 000", http("HTTP/1.1 000 Nothing\ncontent-length: 0\nconnection: close\n\n")],
-    // Whether the headers are read by themselves is the network's chance.
-    ["a later chunk without a length", http(`${chunked}5\nhello\nnothing hexadecimal\n`)],
-    ["a first chunk without a length", http(`${chunked}nothing hexadecimal\n`)],
-    ["two lengths", http("HTTP/1.1 200 OK\ncontent-length: 1\ncontent-length: 2\n\nab")],
-    [
-      "a redirect to no address",
-      http("HTTP/1.1 302 Found\nlocation: http://[::\ncontent-length: 0\nconnection: close\n\n"),
-    ],
-    [
-      "an unknown encoding",
-      http("HTTP/1.1 200 OK\ncontent-encoding: br, x\ncontent-length: 2\nconnection: close\n\nab"),
-    ],
-  ])("%s is a status or a failure, as the runtime reads it, and never an exception", async (_, behaviour) => {
-    const answer = await post(behaviour, LIMIT_MS);
-    expect(answer.statusCode === null).toBe(answer.error !== null);
-    expect(answer.response === null).toBe(answer.error !== null);
-  });
+/** Answers that a runtime may take or refuse. */
+const STRANGE: readonly (readonly [string, string])[] = [
+  ["headers of 256 KB", "huge-headers/262144"],
+  [
+    "an early hint",
+    http("HTTP/1.1 103 Early Hints\nlink: </a>\n\nHTTP/1.1 200 OK\ncontent-length: 2\nconnection: close\n\nok"),
+  ],
+  [
+    "another protocol to switch to",
+    http("HTTP/1.1 101 Switching Protocols\nupgrade: websocket\nconnection: upgrade\n\n"),
+  ],
+  ["status 999", http("HTTP/1.1 999 Beyond\ncontent-length: 0\nconnection: close\n\n")],
+  ["status 000", http("HTTP/1.1 000 Nothing\ncontent-length: 0\nconnection: close\n\n")],
+  // Whether the headers are read by themselves is the network's chance.
+  ["a later chunk without a length", http(`${chunked}5\nhello\nnothing hexadecimal\n`)],
+  ["a first chunk without a length", http(`${chunked}nothing hexadecimal\n`)],
+  ["two lengths", http("HTTP/1.1 200 OK\ncontent-length: 1\ncontent-length: 2\n\nab")],
+  [
+    "a redirect to no address",
+    http("HTTP/1.1 302 Found\nlocation: http://[::\ncontent-length: 0\nconnection: close\n\n"),
+  ],
+  ["an unknown encoding", http("HTTP/1.1 200 OK\ncontent-encoding: br, x\ncontent-length: 2\nconnection: close\n\nab")],
+];
 
+function describeStrangeAnswers({ post }: Posting): void {
+  it.each(STRANGE)(
+    "%s is a status or a failure, as the runtime reads it, and never an exception",
+    async (_, behaviour) => {
+      const answer = await post(behaviour, LIMIT_MS);
+      expect(answer.statusCode === null).toBe(answer.error !== null);
+      expect(answer.response === null).toBe(answer.error !== null);
+    },
+  );
+}
+
+/** What of a text is kept. */
+const TEXTS: readonly (readonly [string, Uint8Array, string])[] = [
+  ["of characters", utf8("päh 🏦"), "päh 🏦"],
+  ["of nothing", new Uint8Array(), ""],
+  ["of 4,096 bytes whole", utf8("x".repeat(4_096)), "x".repeat(4_096)],
+  ["that is longer up to there", utf8(`${"x".repeat(4_096)}y`), "x".repeat(4_096)],
+  ["up to before the character that the 4,096th byte is in", utf8(`${"x".repeat(4_094)}€€`), "x".repeat(4_094)],
+  ["up to behind the character that ends there", utf8(`${"x".repeat(4_093)}€€`), `${"x".repeat(4_093)}€`],
+  ["up to before such a character where NULs made room", utf8(`\0\0${"x".repeat(4_092)}€€`), "x".repeat(4_092)],
+  ["without NUL", utf8("a\0b\0"), "ab"],
+  ["with what is not UTF-8 replaced", Uint8Array.of(0x61, 0xff, 0x62, 0xc3), "a\ufffdb\ufffd"],
+  ["of replacements no longer than 4 KB", new Uint8Array(4_000).fill(0xff), "\ufffd".repeat(1_365)],
+];
+
+function describeBodies({ post, cut }: Posting): void {
   it("of 10 MB it keeps the first 4 KB", async () => {
     expect(await post("big/10485760")).toMatchObject({ statusCode: 200, error: null, response: "x".repeat(4_096) });
   });
@@ -222,19 +265,7 @@ export function describeReceiverClient(origin: () => string): void {
     await cut(key);
   });
 
-  const texts: readonly (readonly [string, Uint8Array, string])[] = [
-    ["of characters", utf8("päh 🏦"), "päh 🏦"],
-    ["of nothing", new Uint8Array(), ""],
-    ["of 4,096 bytes whole", utf8("x".repeat(4_096)), "x".repeat(4_096)],
-    ["that is longer up to there", utf8(`${"x".repeat(4_096)}y`), "x".repeat(4_096)],
-    ["up to before the character that the 4,096th byte is in", utf8(`${"x".repeat(4_094)}€€`), "x".repeat(4_094)],
-    ["up to behind the character that ends there", utf8(`${"x".repeat(4_093)}€€`), `${"x".repeat(4_093)}€`],
-    ["up to before such a character where NULs made room", utf8(`\0\0${"x".repeat(4_092)}€€`), "x".repeat(4_092)],
-    ["without NUL", utf8("a\0b\0"), "ab"],
-    ["with what is not UTF-8 replaced", Uint8Array.of(0x61, 0xff, 0x62, 0xc3), "a\ufffdb\ufffd"],
-    ["of replacements no longer than 4 KB", new Uint8Array(4_000).fill(0xff), "\ufffd".repeat(1_365)],
-  ];
-  it.each(texts)("keeps text %s", async (_, bytes, text) => {
+  it.each(TEXTS)("keeps text %s", async (_, bytes, text) => {
     expect(await post(`bytes/${hex(bytes)}`)).toMatchObject({ statusCode: 200, response: text });
   });
 }

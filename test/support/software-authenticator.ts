@@ -56,47 +56,96 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 export type Algorithm = "ES256" | "EdDSA" | "RS256";
 
-/** `counter` undefined: it counts from 1; 0: it never counts, as synchronised passkeys. */
-export async function softwareAuthenticator(
-  of: {
-    readonly origin?: string;
-    readonly rpId?: string;
-    readonly counter?: 0;
-    readonly algorithm?: Algorithm;
-    readonly idBytes?: number;
-    /** What it says of itself behind everything else, as a map. */
-    readonly extensions?: ReadonlyMap<string, unknown>;
-  } = {},
-): Promise<Authenticator> {
-  const { origin = "http://localhost:8787", rpId = "localhost", algorithm = "ES256", idBytes = 32, extensions } = of;
-  const { sign, coseKey } = await keysOf(algorithm);
-  const rawId = crypto.getRandomValues(new Uint8Array(idBytes));
-  const credentialId = base64urlnopad.encode(rawId);
-  const state = { counter: 0, userHandle: "" };
+/** Of a new authenticator. */
+interface Traits {
+  readonly origin?: string;
+  readonly rpId?: string;
+  /** Undefined: it counts from 1; 0: it never counts, as synchronised passkeys. */
+  readonly counter?: 0;
+  readonly algorithm?: Algorithm;
+  readonly idBytes?: number;
+  /** What it says of itself behind everything else, as a map. */
+  readonly extensions?: ReadonlyMap<string, unknown>;
+}
 
-  const authenticatorData = async (faults: Faults, attested?: Uint8Array) => {
-    if (of.counter !== 0) state.counter += 1;
-    const { isUserPresent = true, isUserVerified = true, isBackedUp } = faults;
-    const counter = faults.counter ?? state.counter;
+export async function softwareAuthenticator(traits: Traits = {}): Promise<Authenticator> {
+  return new SoftwareAuthenticator(traits, await keysOf(traits.algorithm ?? "ES256"));
+}
+
+class SoftwareAuthenticator implements Authenticator {
+  readonly credentialId: string;
+  readonly #traits: Traits;
+  readonly #keys: Keys;
+  readonly #rawId: Uint8Array;
+  #counter = 0;
+  #userHandle = "";
+
+  constructor(traits: Traits, keys: Keys) {
+    this.#traits = traits;
+    this.#keys = keys;
+    this.#rawId = crypto.getRandomValues(new Uint8Array(traits.idBytes ?? 32));
+    this.credentialId = base64urlnopad.encode(this.#rawId);
+  }
+
+  async create(options: CreationOptions, faults: Faults = {}): Promise<RegistrationResponseJSON> {
+    const { sign, coseKey } = this.#keys;
+    this.#userHandle = options.user.id;
+    const key = cbor(changed(coseKey, faults.key));
+    const attested = concat([new Uint8Array(16), uint(this.#rawId.length, 2), this.#rawId, key]);
+    const authData = await this.#authenticatorData(faults, attested);
+    const client = this.#clientData("webauthn.create", options.challenge, faults);
+    const statement = await attestationOf(faults.attestation, concat([authData, await sha256(client)]), sign);
+    const members = new Map<string, unknown>([
+      ["fmt", statement.fmt],
+      ["attStmt", statement.attStmt],
+      ["authData", authData],
+    ]);
+    const object = cbor(changed(members, faults.attestationMembers));
+    return {
+      ...this.#envelope(faults),
+      response: {
+        clientDataJSON: base64urlnopad.encode(client),
+        attestationObject: base64urlnopad.encode(faults.attestationObject?.(object) ?? object),
+        transports: ["internal", "hybrid"],
+      },
+    };
+  }
+
+  async get(options: { readonly challenge: string }, faults: Faults = {}): Promise<AuthenticationResponseJSON> {
+    const authData = await this.#authenticatorData(faults);
+    const client = this.#clientData("webauthn.get", options.challenge, faults);
+    const handle = faults.userHandle === undefined ? this.#userHandle : faults.userHandle;
+    const der = await this.#keys.sign(concat([authData, await sha256(client)]));
+    return {
+      ...this.#envelope(faults),
+      response: {
+        clientDataJSON: base64urlnopad.encode(client),
+        authenticatorData: base64urlnopad.encode(authData),
+        signature: base64urlnopad.encode(faults.signature?.(der) ?? der),
+        ...(handle === null ? {} : { userHandle: handle }),
+      },
+    };
+  }
+
+  async #authenticatorData(faults: Faults, attested?: Uint8Array): Promise<Bytes> {
+    const { rpId = "localhost", extensions, counter: counting } = this.#traits;
+    if (counting !== 0) this.#counter += 1;
+    const { isUserPresent = true, isUserVerified = true, isBackedUp = counting === 0 } = faults;
+    const isAttested = attested !== undefined;
+    const isExtended = extensions !== undefined;
     const data = concat([
       await sha256(utf8ToBytes(faults.rpId ?? rpId)),
-      [
-        flags({
-          isUserPresent,
-          isUserVerified,
-          isBackedUp: isBackedUp ?? of.counter === 0,
-          isAttested: attested !== undefined,
-          isExtended: extensions !== undefined,
-        }) ^ (faults.flags ?? 0),
-      ],
-      uint(counter, 4),
+      [flags({ isUserPresent, isUserVerified, isBackedUp, isAttested, isExtended }) ^ (faults.flags ?? 0)],
+      uint(faults.counter ?? this.#counter, 4),
       attested ?? [],
       extensions === undefined ? [] : cbor(extensions),
     ]);
     return new Uint8Array(faults.authenticatorData?.(data) ?? data);
-  };
-  const clientData = (type: string, challenge: string, faults: Faults) =>
-    utf8ToBytes(
+  }
+
+  #clientData(type: string, challenge: string, faults: Faults): Uint8Array {
+    const { origin = "http://localhost:8787" } = this.#traits;
+    return utf8ToBytes(
       JSON.stringify({
         type: faults.type ?? type,
         challenge: faults.challenge ?? challenge,
@@ -105,52 +154,13 @@ export async function softwareAuthenticator(
         ...faults.clientData,
       }),
     );
-  const envelope = (faults: Faults) => {
-    const id = faults.id ?? credentialId;
+  }
+
+  #envelope(faults: Faults) {
+    const id = faults.id ?? this.credentialId;
     const kind = { type: "public-key", authenticatorAttachment: "platform" } as const;
     return { id, rawId: faults.rawId ?? id, ...kind, clientExtensionResults: {} };
-  };
-
-  return {
-    credentialId,
-    async create(options, faults = {}) {
-      state.userHandle = options.user.id;
-      const key = cbor(changed(coseKey, faults.key));
-      const attested = concat([new Uint8Array(16), uint(rawId.length, 2), rawId, key]);
-      const authData = await authenticatorData(faults, attested);
-      const client = clientData("webauthn.create", options.challenge, faults);
-      const statement = await attestationOf(faults.attestation, concat([authData, await sha256(client)]), sign);
-      const members = new Map<string, unknown>([
-        ["fmt", statement.fmt],
-        ["attStmt", statement.attStmt],
-        ["authData", authData],
-      ]);
-      const object = cbor(changed(members, faults.attestationMembers));
-      return {
-        ...envelope(faults),
-        response: {
-          clientDataJSON: base64urlnopad.encode(client),
-          attestationObject: base64urlnopad.encode(faults.attestationObject?.(object) ?? object),
-          transports: ["internal", "hybrid"],
-        },
-      };
-    },
-    async get(options, faults = {}) {
-      const authData = await authenticatorData(faults);
-      const client = clientData("webauthn.get", options.challenge, faults);
-      const handle = faults.userHandle === undefined ? state.userHandle : faults.userHandle;
-      const der = await sign(concat([authData, await sha256(client)]));
-      return {
-        ...envelope(faults),
-        response: {
-          clientDataJSON: base64urlnopad.encode(client),
-          authenticatorData: base64urlnopad.encode(authData),
-          signature: base64urlnopad.encode(faults.signature?.(der) ?? der),
-          ...(handle === null ? {} : { userHandle: handle }),
-        },
-      };
-    },
-  };
+  }
 }
 
 interface Keys {

@@ -1,42 +1,51 @@
-// What a node of TRON tells of its chain, in Ethereum's own shapes.
+// What a node of TRON tells of its chain, in Ethereum's own shapes. It tells more than is read here, and what is passed on is passed on whole.
+import * as z from "zod";
 
-export interface Transaction {
-  readonly hash: string;
-  readonly from: string;
-  readonly to: string | null;
-  readonly value: string;
-  readonly input: string;
-  readonly blockNumber: string | null;
-}
+export const TRANSACTION = z.looseObject({
+  hash: z.string(),
+  from: z.string(),
+  to: z.string().nullable(),
+  value: z.string(),
+  input: z.string(),
+  blockNumber: z.string().nullable(),
+});
+export type Transaction = z.infer<typeof TRANSACTION>;
 
-export interface Block {
-  readonly number: string;
-  readonly hash: string;
-  readonly parentHash: string;
-  readonly timestamp: string;
-  readonly transactions: readonly Transaction[];
-}
+export const BLOCK = z.looseObject({
+  number: z.string(),
+  hash: z.string(),
+  parentHash: z.string(),
+  timestamp: z.string(),
+  transactions: z.array(TRANSACTION),
+});
+export type Block = z.infer<typeof BLOCK>;
 
-export interface Log {
-  readonly address: string;
-  readonly topics: readonly string[];
-  readonly data: string;
-  readonly transactionHash: string;
-  readonly blockNumber: string;
-}
+const LOG = z.looseObject({
+  address: z.string(),
+  topics: z.array(z.string()),
+  data: z.string(),
+  transactionHash: z.string(),
+  blockNumber: z.string(),
+});
+export type Log = z.infer<typeof LOG>;
+export const LOGS = z.array(LOG);
 
-export interface Receipt {
-  readonly status: string;
-  readonly blockNumber: string;
-  readonly transactionHash: string;
-  readonly logs: readonly Log[];
-}
+export const RECEIPT = z.looseObject({
+  status: z.string(),
+  blockNumber: z.string(),
+  transactionHash: z.string(),
+  logs: LOGS,
+});
+export type Receipt = z.infer<typeof RECEIPT>;
 
 /** As geth's callTracer tells it. */
-export interface Call {
-  readonly from: string;
-  readonly to?: string;
-  readonly value?: string;
-  readonly error?: string;
-  readonly calls?: readonly Call[];
-}
+export const CALL = z.object({
+  from: z.string(),
+  to: z.string().optional(),
+  value: z.string().optional(),
+  error: z.string().optional(),
+  get calls() {
+    return z.array(CALL).optional();
+  },
+});
+export type Call = z.infer<typeof CALL>;

@@ -1,0 +1,184 @@
+// What Esplora has an index of, read from a real bitcoind or litecoind: transactions by their id, the blocks they are in, and what spends what.
+import { type CoreNode, CoreRpcError } from "./core-node.ts";
+
+interface CoreOutput {
+  /** Absent inside MWEB. */
+  readonly value?: number;
+  readonly scriptPubKey?: { readonly hex: string; readonly asm: string; readonly type: string } & CoreAddress;
+}
+interface CoreAddress {
+  readonly address?: string;
+  /** Before Core 22. */
+  readonly addresses?: readonly string[];
+}
+interface CoreTransaction {
+  readonly txid: string;
+  readonly version: number;
+  readonly locktime: number;
+  readonly size: number;
+  readonly weight: number;
+  readonly vin: readonly {
+    /** Absent in a coinbase and inside MWEB. */
+    readonly txid?: string;
+    readonly vout?: number;
+    readonly coinbase?: string;
+    readonly scriptSig?: { readonly hex: string };
+    readonly sequence?: number;
+    readonly txinwitness?: readonly string[];
+  }[];
+  readonly vout: readonly CoreOutput[];
+}
+interface CoreBlock {
+  readonly hash: string;
+  readonly height: number;
+  readonly time: number;
+  readonly mediantime: number;
+  readonly previousblockhash?: string;
+  readonly tx: readonly CoreTransaction[];
+}
+
+interface Output {
+  readonly scriptpubkey: string;
+  readonly scriptpubkey_asm: string;
+  readonly scriptpubkey_type: string;
+  readonly scriptpubkey_address?: string;
+  readonly value: number;
+}
+interface Input {
+  readonly txid: string;
+  readonly vout: number;
+  readonly is_coinbase: boolean;
+  readonly scriptsig: string;
+  readonly sequence: number;
+  readonly witness?: readonly string[];
+  readonly prevout: Output | null;
+}
+export interface Transaction {
+  readonly txid: string;
+  readonly version: number;
+  readonly locktime: number;
+  readonly size: number;
+  readonly weight: number;
+  readonly vin: readonly Input[];
+  readonly vout: readonly Output[];
+}
+export interface Block extends Omit<CoreBlock, "tx"> {
+  readonly txids: readonly string[];
+}
+
+/** All transactions of the node's best chain and mempool. */
+export class EsploraIndex {
+  /** By height. */
+  readonly chain: Block[] = [];
+  /** By txid, in the order in which they were seen. */
+  readonly transactions = new Map<string, Transaction>();
+  /** Of those in blocks. */
+  readonly heights = new Map<string, number>();
+  /** `txid:vout` to the txid of what spends it. */
+  readonly spenders = new Map<string, string>();
+  readonly #node: Pick<CoreNode, "rpc">;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(node: Pick<CoreNode, "rpc">) {
+    this.#node = node;
+  }
+
+  /** Up to what the node has now; calls at once share one look. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  async #refresh(): Promise<void> {
+    const { rpc } = this.#node;
+    const height = await rpc<number>("getblockcount");
+    while (!(await this.#isOnChain(height))) this.#dropTip();
+    while (this.chain.length <= height) {
+      const hash = await rpc<string>("getblockhash", this.chain.length);
+      const { tx, ...block } = await rpc<CoreBlock>("getblock", hash, 2);
+      for (const each of tx) {
+        this.#forget(each.txid);
+        this.#learn(each);
+        this.heights.set(each.txid, block.height);
+      }
+      this.chain.push({ ...block, txids: tx.map(({ txid }) => txid) });
+    }
+    const mempool = new Set(await rpc<string[]>("getrawmempool"));
+    for (const txid of this.transactions.keys()) {
+      if (!mempool.has(txid) && !this.heights.has(txid)) this.#forget(txid);
+    }
+    for (const txid of mempool) {
+      const added = this.transactions.has(txid)
+        ? undefined
+        : await rpc<CoreTransaction>("getrawtransaction", txid, true).catch(noneIfGone);
+      if (added !== undefined) this.#learn(added);
+    }
+  }
+
+  async #isOnChain(height: number): Promise<boolean> {
+    const tip = this.chain.at(-1);
+    if (tip === undefined) return true;
+    return tip.height <= height && (await this.#node.rpc("getblockhash", tip.height)) === tip.hash;
+  }
+
+  #dropTip(): void {
+    for (const txid of this.chain.pop()?.txids ?? []) this.#forget(txid);
+  }
+
+  #learn(of: CoreTransaction): void {
+    const vin = of.vin.filter(({ txid, coinbase }) => txid !== undefined || coinbase !== undefined);
+    const { txid, version, locktime, size, weight } = of;
+    const inputs = vin.map((input) => this.#input(input));
+    const vout = of.vout.flatMap((output) => outputOf(output));
+    this.transactions.set(txid, { txid, version, locktime, size, weight, vin: inputs, vout });
+    for (const input of inputs) this.spenders.set(`${input.txid}:${input.vout}`, txid);
+  }
+
+  #forget(txid: string): void {
+    for (const { txid: of, vout } of this.transactions.get(txid)?.vin ?? []) {
+      if (this.spenders.get(`${of}:${vout}`) === txid) this.spenders.delete(`${of}:${vout}`);
+    }
+    this.transactions.delete(txid);
+    this.heights.delete(txid);
+  }
+
+  #input(of: CoreTransaction["vin"][number]): Input {
+    const { txid = "0".repeat(64), vout = 0xffffffff, sequence = 0, coinbase } = of;
+    const prevout = this.transactions.get(txid)?.vout[vout] ?? null;
+    const scriptsig = of.scriptSig?.hex ?? coinbase ?? "";
+    const witness = of.txinwitness === undefined ? {} : { witness: of.txinwitness };
+    return { txid, vout, is_coinbase: coinbase !== undefined, scriptsig, sequence, ...witness, prevout };
+  }
+}
+
+/** One that leaves the mempool meanwhile is none; another failure is the node's. */
+function noneIfGone(error: unknown): undefined {
+  if (!(error instanceof CoreRpcError)) throw error;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  pubkeyhash: "p2pkh",
+  scripthash: "p2sh",
+  witness_v0_keyhash: "v0_p2wpkh",
+  witness_v0_scripthash: "v0_p2wsh",
+  witness_v1_taproot: "v1_p2tr",
+  nulldata: "op_return",
+};
+
+/** None inside MWEB. */
+function outputOf({ value, scriptPubKey: script }: CoreOutput): readonly Output[] {
+  if (value === undefined || script === undefined) return [];
+  const address = script.address ?? script.addresses?.[0];
+  return [
+    {
+      scriptpubkey: script.hex,
+      scriptpubkey_asm: script.asm,
+      scriptpubkey_type: TYPES[script.type] ?? "unknown",
+      ...(address === undefined ? {} : { scriptpubkey_address: address }),
+      // Of eight digits, so a whole number after rounding.
+      value: Math.round(value * 1e8),
+    },
+  ];
+}
