@@ -4,7 +4,8 @@ import type { FailureCode } from "../src/platform/failures.ts";
 import { failureResponse } from "../src/platform/http/errors.ts";
 import { refusalsOf, SAMPLES } from "../src/platform/http/refusals.ts";
 import type { RouteSpec } from "../src/platform/http/route.ts";
-import { ERROR_GROUPS, type ErrorText } from "./error-texts.ts";
+import type { ErrorText } from "./error-texts/error-text.ts";
+import { ERROR_GROUPS } from "./error-texts.ts";
 
 /** Members of every refusal, and those that the client's error has by names of their own. */
 const ENVELOPE = ["statusCode", "message", "error", "code", "requestId", "details"];

@@ -3,7 +3,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type * as z from "zod";
 import { customerPaymentBody, TEST_NETWORK, type testChainBody } from "../src/app/test-chain/contract.ts";
@@ -11,6 +10,7 @@ import { networkNamed } from "../src/chains/registry/networks.ts";
 import { anvilProgram, type EvmChain, startEvmChain } from "./demo-story/evm-chain.ts";
 import { payDue } from "./demo-story/pay-due.ts";
 import { findFreePort } from "./free-port.ts";
+import { portOf } from "./port-of.ts";
 
 /** While a payment is confirmed. */
 const MINE_EVERY_MS = 1_000;
@@ -36,10 +36,9 @@ export async function openControlPort(home: string): Promise<ControlPort> {
   const token = randomBytes(32).toString("hex");
   const server = createServer((request, response) => void answer(request, response, { token, chain }));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
   return {
     variables: {
-      DEV_CONTROL: `http://127.0.0.1:${port}/${token}`,
+      DEV_CONTROL: `http://127.0.0.1:${portOf(server)}/${token}`,
       CHAIN_SOURCES: JSON.stringify({ [TEST_NETWORK]: [{ kind: "evm-rpc", url: chain.url }] }),
       POLL_SECONDS: "1",
     },

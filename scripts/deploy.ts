@@ -2,8 +2,7 @@
 import { lookup } from "node:dns/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { experimental_readRawConfig } from "wrangler";
-import type { RawConfiguration } from "./deploy/configuration.ts";
+import { readConfiguration } from "./deploy/configuration.ts";
 import { DeployError } from "./deploy/deploy-error.ts";
 import { deploy } from "./deploy/run.ts";
 import type { Surroundings } from "./deploy/surroundings.ts";
@@ -24,14 +23,13 @@ function ask(question: string): Promise<string> {
   });
 }
 
-const { rawConfig } = experimental_readRawConfig({ config: resolve(root, "wrangler.toml") });
 const surroundings: Surroundings = {
   root,
   wrangler: processOf(process.execPath, ["node_modules/wrangler/bin/wrangler.js"]),
   environment: process.env,
   print: (text) => process.stdout.write(text),
   ask: hasTerminal ? ask : undefined,
-  base: rawConfig as RawConfiguration,
+  base: readConfiguration(resolve(root, "wrangler.toml")),
   isTaken: (domain) =>
     lookup(domain).then(
       () => true,

@@ -4,6 +4,7 @@ import type { FailureCode } from "../src/platform/failures.ts";
 import { failureResponse } from "../src/platform/http/errors.ts";
 import { SAMPLES } from "../src/platform/http/refusals.ts";
 import { ERROR_GROUPS, ERROR_TEXTS } from "./error-texts.ts";
+import { isKeyOf } from "./keys-of.ts";
 
 export const ERRORS_PAGE = "docs/guides/errors.md";
 
@@ -17,7 +18,8 @@ export async function errorsPage(): Promise<string> {
 }
 
 async function groupText(title: string, texts: object): Promise<string> {
-  const rows = await Promise.all((Object.keys(texts) as FailureCode[]).map(rowOf));
+  const codes = Object.keys(texts).filter((code) => isKeyOf(ERROR_TEXTS, code));
+  const rows = await Promise.all(codes.map(rowOf));
   return [`## ${title}`, ["| status | code | means | what to do |", "|---|---|---|---|", ...rows].join("\n")].join(
     "\n\n",
   );

@@ -70,15 +70,19 @@ function duration(seconds: number): string {
 }
 
 async function introduction(): Promise<string> {
-  const secret = webhookSecret(Uint8Array.from({ length: 32 }, (_, n) => n));
-  const headers = Object.entries(await signedHeaders({ ...SIGNED, secrets: [secret] }));
-  return `<!-- Written by \`npm run docs:events\` from the code; do not edit. -->
+  return [INTRODUCTION, await requestText(), answerText(), READING].join("\n\n");
+}
+
+const INTRODUCTION = `<!-- Written by \`npm run docs:events\` from the code; do not edit. -->
 # Events
 
 Every change is recorded as an event, in the same transaction as the change, and delivered to every endpoint that subscribes to it.
-Paths below are relative to \`/api/v1/merchants/merchant/{merchantId}\`.
+Paths below are relative to \`/api/v1/merchants/merchant/{merchantId}\`.`;
 
-## The request
+async function requestText(): Promise<string> {
+  const secret = webhookSecret(Uint8Array.from({ length: 32 }, (_, n) => n));
+  const headers = Object.entries(await signedHeaders({ ...SIGNED, secrets: [secret] }));
+  return `## The request
 
 Each delivery is a POST to your endpoint with these headers. The body is the event, the same text as that of \`GET /events/{id}\`:
 
@@ -98,9 +102,11 @@ Verify the signature over the received bytes of the body, before parsing them. U
   the key is the base64 part of your secret, decoded. While a secret is rotated there are several, separated by spaces; one match is enough.
 - \`x-signature\`: \`t={seconds},v1={hex}\`, HMAC-SHA256 over \`{t}.{body}\`; the key is the whole text of your secret, \`whsec_\` included. There are several \`v1=\` while a secret is rotated.
 
-The request above is signed with \`${secret}\`: a correct verifier accepts it, except for its time.
+The request above is signed with \`${secret}\`: a correct verifier accepts it, except for its time.`;
+}
 
-## Answer
+function answerText(): string {
+  return `## Answer
 
 Any 2xx within the endpoint's \`timeout\` is a success, whatever its body. So store the event, answer, and process it afterwards. Everything else
 is a failure, including a redirect, which is not followed. The first attempt is made at once. A failed one is retried after ${SCHEDULE.slice(1).map(duration).join(", ")}, each
@@ -112,9 +118,11 @@ off; every owner and admin gets a mail, and your other endpoints get \`webhook.e
 **While an endpoint is off** nothing is sent to it, and nothing is lost: deliveries that were pending, and every event since it was switched off, by us or
 by you (\`disabledAt\`), wait for 30 days. Switch it on again with \`PATCH isActive\` and it gets all of them, oldest first, each event once. The
 subscription is checked when an event happens: a change of \`events\` applies from then on, also while the endpoint is off. An endpoint that was created
-switched off gets no events until it is first switched on. For events older than 30 days use \`replay\`, below.
+switched off gets no events until it is first switched on. For events older than 30 days use \`replay\`, below.`;
+}
 
-## Order and duplicates
+/** What a consumer does with the events that it has. */
+const READING = `## Order and duplicates
 
 Every event is delivered at least once, in no guaranteed order: a retried event may arrive after later events.
 
@@ -149,6 +157,5 @@ kept is refused with 404 EVENT_NOT_FOUND: start with 0 again, and process each i
 ## Types
 
 A subscription names a type, a domain (\`invoice.*\`) or everything (\`*\`). A \`?\` marks an optional member.`;
-}
 
 if (import.meta.main) writeFileSync(CATALOGUE, await eventCatalogue());

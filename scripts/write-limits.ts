@@ -1,14 +1,15 @@
 // Writes docs/limits.md (`npm run docs:limits`) from the Worker's own limits.
 import { writeFileSync } from "node:fs";
-import { LIMITS, type LimitName } from "../src/lib/limits.ts";
+import { LIMITS } from "../src/lib/limits.ts";
 import { floodCost } from "./flood-cost.ts";
+import { keysOf } from "./keys-of.ts";
 import { LIMIT_TEXTS } from "./limit-texts.ts";
 
 export const LIMITS_PAGE = "docs/limits.md";
 
 /** The file's text. */
 export function limitsPage(): string {
-  const rows = (Object.keys(LIMITS) as LimitName[]).map((name) => {
+  const rows = keysOf(LIMITS).map((name) => {
     const { counts, protects, refusal, setting } = LIMIT_TEXTS[name];
     return `| \`${name}\` | ${counts} | ${LIMITS[name].toLocaleString("en")} | ${protects} | ${refusal} | ${setting} |`;
   });

@@ -1,10 +1,10 @@
 // The last story is played by the user: a shop whose checkout is open in the browser, and the terminal as the customer's wallet.
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline/promises";
 import { verifyReturn } from "../../client/return.ts";
 import { assetOn, networkNamed } from "../../src/chains/registry/networks.ts";
 import { formatUnits, parseUnits } from "../../src/lib/money.ts";
+import { portOf } from "../port-of.ts";
 import { logoPng } from "./logo.ts";
 import { payDue } from "./pay-due.ts";
 import type { Chains } from "./play.ts";
@@ -118,9 +118,8 @@ async function openShopDoor(baseUrl: string): Promise<{ readonly url: string; st
     response.end(`<!doctype html><title>Corner Coffee</title><h1>Corner Coffee</h1><p>${text}</p>\n`);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/thanks?order=7`,
+    url: `http://127.0.0.1:${portOf(server)}/thanks?order=7`,
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import * as z from "zod";
 import { err, ok, type Result } from "../../src/lib/result.ts";
 import { parseSender } from "../../src/platform/mail/provider.ts";
+import { keysOf } from "../keys-of.ts";
 
 /** Where D1 can be, as `wrangler d1 create --location` names it. Each is also a place of Durable Objects. */
 export const LOCATIONS = {
@@ -27,7 +28,7 @@ const DOMAIN = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0
 const BUCKET = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 const VARIABLE = /^([A-Z][A-Z0-9_]*)=(.*)$/s;
 
-const locationNames = Object.keys(LOCATIONS) as [Location, ...Location[]];
+const locationNames = keysOf(LOCATIONS);
 
 const answersSchema = z.strictObject({
   name: z.string().regex(NAME),

@@ -1,5 +1,7 @@
 // A deployment's own configuration for wrangler: wrangler.toml with the deployment's names, ids and places. Made anew by every deploy, so that
 // it has what a new release needs; what the operator decided is kept beside the secrets, not in it.
+import { experimental_readRawConfig } from "wrangler";
+import * as z from "zod";
 import { type Answers, LOCATIONS, type Location } from "./answers.ts";
 import { type Deployment, deploymentOf, rateLimitNamespace } from "./deployment.ts";
 
@@ -13,6 +15,31 @@ export interface RawConfiguration {
   };
   readonly ratelimits?: readonly Readonly<Record<string, unknown>>[];
   readonly [field: string]: unknown;
+}
+
+const FIELDS = z.record(z.string(), z.unknown());
+const QUEUE = z.looseObject({ queue: z.string() });
+const RAW = z.looseObject({
+  vars: FIELDS.optional(),
+  d1_databases: z.array(FIELDS).optional(),
+  queues: z
+    .looseObject({
+      producers: z.array(QUEUE.extend({ binding: z.string() })).optional(),
+      consumers: z.array(QUEUE).optional(),
+    })
+    .optional(),
+  ratelimits: z.array(FIELDS).optional(),
+});
+
+/** As the file has it; throws if what differs from deployment to deployment is not as wrangler takes it. */
+export function readConfiguration(file: string): RawConfiguration {
+  const raw: unknown = experimental_readRawConfig({ config: file }).rawConfig;
+  if (!isConfiguration(raw)) throw new Error(`${file} is no configuration of wrangler: ${RAW.safeParse(raw).error}`);
+  return raw;
+}
+
+function isConfiguration(raw: unknown): raw is RawConfiguration {
+  return RAW.safeParse(raw).success;
 }
 
 /**

@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import * as z from "zod";
 import { COMMANDS } from "../deploy/plan.ts";
 import type { Wrangler } from "../deploy/wrangler-command.ts";
 import { ImportError } from "./import-error.ts";
 
 export type Row = Readonly<Record<string, string | number | null>>;
+const ROWS = z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()])));
 
 export interface Target {
   /** Tells this database from others, in the name of a file. */
@@ -20,7 +22,7 @@ export interface Target {
 export function localTarget(database: DatabaseSync, name = "local"): Target {
   return {
     name,
-    query: async (sql) => database.prepare(sql).all() as Row[],
+    query: async (sql) => ROWS.parse(database.prepare(sql).all()),
     execute: async (statements) => {
       database.exec("BEGIN");
       try {

@@ -1,4 +1,5 @@
 // A minimal Ethereum node for the walks: blocks at a fixed pace, with USDT payments in them.
+import * as z from "zod";
 
 const [GENESIS_MS, BLOCK_MS] = [1_790_000_000_000, 12_000];
 const USDT = "0xdac17f958d2ee523a2206206994597c13d831ec7";
@@ -6,11 +7,9 @@ const USDT = "0xdac17f958d2ee523a2206206994597c13d831ec7";
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 const PAYER = "52908400098527886e0f7030069857d2e4169ee7";
 
-interface Call {
-  readonly id: number;
-  readonly method: string;
-  readonly params: readonly [unknown];
-}
+const CALL = z.object({ id: z.number(), method: z.string(), params: z.array(z.unknown()) });
+const CALLS = z.union([CALL, z.array(CALL)]);
+const FILTER = z.object({ fromBlock: z.string(), toBlock: z.string() });
 
 export class Ethereum {
   /** By height: the payment in a block, if any. */
@@ -27,13 +26,13 @@ export class Ethereum {
 
   /** Answers one JSON-RPC request or a batch. */
   answer(body: string): unknown {
-    const asked: Call | readonly Call[] = JSON.parse(body);
-    const answerOne = ({ id, method, params: [first] }: Call) => ({
+    const asked = CALLS.parse(JSON.parse(body));
+    const answerOne = ({ id, method, params: [first] }: z.infer<typeof CALL>) => ({
       jsonrpc: "2.0",
       id,
       result: this.#result(method, first),
     });
-    return Array.isArray(asked) ? asked.map(answerOne) : answerOne(asked as Call);
+    return Array.isArray(asked) ? asked.map(answerOne) : answerOne(asked);
   }
 
   #result(method: string, first: unknown): unknown {
@@ -43,7 +42,7 @@ export class Ethereum {
       case "eth_getBlockByNumber":
         return this.#block(heightOf(String(first), this.#blocks.length - 1));
       case "eth_getLogs":
-        return this.#logs(first as { readonly fromBlock: string; readonly toBlock: string });
+        return this.#logs(FILTER.parse(first));
       case "eth_getTransactionReceipt":
         return this.#receipt(Number(String(first).slice(-8)));
       default:
@@ -57,7 +56,7 @@ export class Ethereum {
     return { number: hex(height), hash: hashOf("b", height), parentHash: hashOf("b", height - 1), timestamp };
   }
 
-  #logs({ fromBlock, toBlock }: { readonly fromBlock: string; readonly toBlock: string }) {
+  #logs({ fromBlock, toBlock }: z.infer<typeof FILTER>) {
     return this.#blocks.flatMap((_, n) => (n < Number(fromBlock) || n > Number(toBlock) ? [] : this.#logsIn(n)));
   }
 

@@ -10,13 +10,14 @@ import {
   statementCache,
 } from "../../test/simulation/engine/sqlite-d1.ts";
 import { COINBASE, KRAKEN } from "../../test/support/rate-payloads.ts";
+import { standInFor } from "../../test/support/stand-ins.ts";
 import { SECRETS } from "../home.ts";
 import { insertSql, newDemo } from "../seed.ts";
 import { Ethereum } from "./ethereum.ts";
 
 type Worker = typeof import("../../src/app/worker.ts");
 /** The constructor of every Durable Object class. */
-type ObjectClass = new (state: DurableObjectState, env: Env) => object;
+type ObjectClass = new (state: DurableObjectState, env: Cloudflare.Env) => object;
 
 type KeyKind = "SECRET" | "PUBLIC";
 
@@ -94,7 +95,7 @@ export class Stage {
       },
       body: JSON.stringify(body),
     });
-    const context = { waitUntil: (work: Promise<unknown>) => this.#keep(work) } as unknown as ExecutionContext;
+    const context = standInFor<ExecutionContext>({ waitUntil: (work: Promise<unknown>) => this.#keep(work) });
     const answer = await this.#worker.default.fetch(request, this.#env, context);
     await this.#rest();
     if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
@@ -103,13 +104,13 @@ export class Stage {
 
   /** Runs one pass of the watcher of Ethereum. */
   async watch(): Promise<void> {
-    const watcher = this.#env.NETWORK_WATCHER.getByName("ETH") as unknown as { alarm(): Promise<void> };
-    await watcher.alarm();
+    const watcher = this.#env.NETWORK_WATCHER.getByName("ETH");
+    await calling(watcher, "alarm")();
     await this.#rest();
   }
 
-  #environment(sqlite: DatabaseSync, secrets: Readonly<Record<string, string>>): Env {
-    const objects = {
+  #environment(sqlite: DatabaseSync, secrets: Readonly<Record<string, string>>): Cloudflare.Env {
+    const classes: Readonly<Record<string, ObjectClass>> = {
       ADDRESS_ALLOCATOR: this.#worker.AddressAllocator,
       AMOUNT_ALLOCATOR: this.#worker.AmountAllocator,
       MERCHANT_OBJECT: this.#worker.MerchantObject,
@@ -118,8 +119,8 @@ export class Stage {
       RATE_BOOK: this.#worker.RateBook,
       NETWORK_WATCHER: this.#worker.NetworkWatcher,
       CHECKOUT_ROOM: this.#worker.CheckoutRoom,
-    } as unknown as Readonly<Record<string, ObjectClass>>;
-    const env = {
+    };
+    const env = standInFor<Cloudflare.Env>({
       ...SETTINGS,
       ...secrets,
       DB: sqliteD1(statementCache(sqlite), savepoints(sqlite), async (_, work) => work()),
@@ -131,24 +132,20 @@ export class Stage {
           this.woken += messages.length;
         },
       },
-    } as unknown as Env;
-    for (const [binding, type] of Object.entries(objects))
+    });
+    for (const [binding, type] of Object.entries(classes))
       Object.assign(env, { [binding]: this.#namespace(type, env) });
     return env;
   }
 
   /** Durable Objects by name, each created at the first call, with asynchronous methods as on the platform. */
-  #namespace(type: ObjectClass, env: Env) {
+  #namespace(type: ObjectClass, env: Cloudflare.Env) {
     const objects = new Map<string, object>();
     return {
       getByName: (name: string) => {
         const object = objects.get(name) ?? new type(this.#state(name), env);
         objects.set(name, object);
-        const called =
-          (method: string) =>
-          async (...args: unknown[]) =>
-            Reflect.get(object, method).apply(object, args);
-        return new Proxy({}, { get: (_, method) => called(String(method)) });
+        return new Proxy({}, { get: (_, method) => calling(object, String(method)) });
       },
     };
   }
@@ -166,14 +163,14 @@ export class Stage {
         alarmMs = null;
       },
     };
-    return {
+    return standInFor<DurableObjectState>({
       id: { name },
       storage,
       waitUntil: (work: Promise<unknown>) => this.#keep(work),
       blockConcurrencyWhile: (work: () => Promise<unknown>) => work(),
       setWebSocketAutoResponse: () => {},
       getWebSockets: () => [],
-    } as unknown as DurableObjectState;
+    });
   }
 
   #keep(work: Promise<unknown>): void {
@@ -195,10 +192,15 @@ export class Stage {
   }
 }
 
+const calling =
+  (object: object, method: string) =>
+  async (...args: unknown[]): Promise<unknown> =>
+    Reflect.get(object, method).apply(object, args);
+
 /** An endpoint that gets every event. */
 function endpointSql(merchantId: string, nowMs: number): string {
   return `INSERT INTO webhooks (id, merchant_id, url, events, is_active, retry_count, timeout_ms, failures_in_row, created_at_ms, updated_at_ms)
     VALUES ('whk_1', '${merchantId}', 'https://shop.example.com/hook', '["*"]', 1, 5, 5000, 0, ${nowMs}, ${nowMs});`;
 }
 
-(globalThis as { WebSocketRequestResponsePair?: unknown }).WebSocketRequestResponsePair = class {};
+Object.assign(globalThis, { WebSocketRequestResponsePair: class {} });

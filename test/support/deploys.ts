@@ -2,8 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { experimental_readRawConfig } from "wrangler";
-import type { RawConfiguration } from "../../scripts/deploy/configuration.ts";
+import { readConfiguration } from "../../scripts/deploy/configuration.ts";
 import { deploy } from "../../scripts/deploy/run.ts";
 import type { Surroundings } from "../../scripts/deploy/surroundings.ts";
 import { type AccountState, EMPTY_ACCOUNT, readAccount, standIn, writeAccount } from "./wrangler-stand-in.ts";
@@ -13,7 +12,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const NOW_MS = 1_795_435_200_000;
 
 /** wrangler.toml of this repository. */
-export const BASE = experimental_readRawConfig({ config: join(ROOT, "wrangler.toml") }).rawConfig as RawConfiguration;
+export const BASE = readConfiguration(join(ROOT, "wrangler.toml"));
 
 export interface Operator {
   readonly folder: string;
