@@ -128,19 +128,37 @@ function invoiceOf({ invoice = {}, status = "AWAITING_PAYMENT" }: Given): Invoic
 
 function methodOf(invoice: Invoice, of: NonNullable<Given["active"]>[number], nth: number): PaymentMethod {
   const { cryptocurrency, network, changes } = of;
-  const wallet = {
-    id: makeId("wal", ID),
-    merchantId: MERCHANT_ID,
-    walletType: "DIRECT_WALLET",
-    cryptocurrency,
-    network,
-    requiredConfirmations: 3,
-  } as Wallet;
   const address = addressOn(network);
+  const wallet = walletOf({ cryptocurrency, network, address });
   const quote = { rate: "1", rateAtMs: NOW, sources: [], amountUnits: 10_000_000n };
   const destination = { address, addressIndex: null, amountUnits: 10_000_000n };
   const active = activeMethod({ invoice, wallet, quote, destination, macKeys, nowMs: NOW - nth });
   return { ...active, remainderUnits: restUnits(active, invoice, invoice.receivedMicros), ...changes };
+}
+
+function walletOf(of: Pick<Wallet, "cryptocurrency" | "network" | "address">): Wallet {
+  return {
+    id: makeId("wal", ID),
+    merchantId: MERCHANT_ID,
+    walletType: "DIRECT_WALLET",
+    ...of,
+    xpub: null,
+    derivationPath: null,
+    scheme: null,
+    keyHash: null,
+    requiredConfirmations: 3,
+    isEnabled: true,
+    lastUsedIndex: null,
+    nextIndex: null,
+    gap: null,
+    mac: "",
+    macKeyId: "test",
+    frozenAtMs: null,
+    usableFromMs: 0,
+    createdAtMs: NOW,
+    updatedAtMs: NOW,
+    deletedAtMs: null,
+  };
 }
 
 export function addressOn(network: string): string {

@@ -1,4 +1,5 @@
 // What payers' pages are drawn from, without a shop behind it: one view per stage, of an order over 49.90 EUR paid in USDT on TRON.
+import { keysOf } from "../../scripts/keys-of.ts";
 import type { Chrome } from "../../src/checkout/pay/chrome.ts";
 import type { Choice, MethodView, Way } from "../../src/checkout/pay/method-view.ts";
 import type { CheckoutView, PaymentView, Stage } from "../../src/checkout/pay/view.ts";
@@ -9,7 +10,7 @@ export const NOW = Date.UTC(2026, 9, 2, 10);
 const INVOICE_ID = "inv_01JAB2C3D4E5F6G7H8J9KMNPQR";
 
 /** Every stage once; the compiler asks about the next one. */
-export const STAGES = Object.keys({
+export const STAGES: readonly Stage[] = keysOf({
   unavailable: 0,
   choose: 0,
   pay: 0,
@@ -21,7 +22,7 @@ export const STAGES = Object.keys({
   underpaid: 0,
   expired: 0,
   cancelled: 0,
-} satisfies Record<Stage, 0>) as readonly Stage[];
+} satisfies Record<Stage, 0>);
 
 export const METHOD: MethodView = {
   key: "USDT_TRX",

@@ -30,19 +30,27 @@ function countingD1(db: D1Database, calls: Calls): D1Database {
     const proxy = spy(statement, (name, call) => (...args) => {
       if (D1_REQUESTS.includes(name)) note([text]);
       const result = call(...args);
-      return name === "bind" ? counted(result as D1PreparedStatement, text) : result;
+      return isStatement(result) ? counted(result, text) : result;
     });
     real.set(proxy, statement);
     sqlOf.set(proxy, text);
     return proxy;
   };
   return spy(db, (name, call) => (...args) => {
-    if (name === "prepare") return counted(call(...args) as D1PreparedStatement, String(args[0]));
+    if (name === "prepare") {
+      const statement = call(...args);
+      return isStatement(statement) ? counted(statement, String(args[0])) : statement;
+    }
     if (name !== "batch") throw new Error(`D1's ${name} is not counted`);
-    const statements = args[0] as D1PreparedStatement[];
+    const statements = [args[0]].flat().filter(isStatement);
     note(statements.map((each) => sqlOf.get(each) ?? ""));
     return call(statements.map((each) => real.get(each) ?? each));
   });
+}
+
+/** Of all that a database gives, it alone can be bound. */
+function isStatement(value: unknown): value is D1PreparedStatement {
+  return typeof value === "object" && value !== null && "bind" in value;
 }
 
 /** A statement that is not a plain SELECT counts as a write. */

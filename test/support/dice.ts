@@ -24,15 +24,21 @@ export class Dice {
 
   oneOf<T>(list: readonly T[]): T {
     if (list.length === 0) throw new Error("nothing to choose from");
-    return list[this.below(list.length)] as T;
+    return at(list, this.below(list.length));
   }
 
   shuffled<T>(list: readonly T[]): T[] {
     const shuffled = [...list];
     for (let i = shuffled.length - 1; i > 0; i--) {
       const j = this.below(i + 1);
-      [shuffled[i], shuffled[j]] = [shuffled[j] as T, shuffled[i] as T];
+      [shuffled[i], shuffled[j]] = [at(shuffled, j), at(shuffled, i)];
     }
     return shuffled;
   }
+}
+
+/** What a list has there, whatever it is: of what might be `undefined` an index alone does not tell that it is in the list. */
+function at<T>(list: readonly T[], place: number): T {
+  for (const found of list.slice(place, place + 1)) return found;
+  throw new Error(`a list of ${list.length} has nothing at ${place}`);
 }

@@ -1,6 +1,7 @@
 // An EVM chain in memory: accounts with balances, nonces and code, and a node that answers for any of its blocks. Unlike anvil it is fast enough
 // for thousands of random chains.
-import { decodeFunctionData, encodeFunctionResult, hexToBigInt, multicall3Abi, pad, slice, toHex } from "viem";
+import { decodeFunctionData, encodeFunctionResult, isHex, multicall3Abi, pad, slice, toHex } from "viem";
+import * as z from "zod";
 import type { Hex } from "./anvil.ts";
 
 /** Who holds the key decides what an account without code does; an account with code moves its coins without a transaction of its own. */
@@ -29,6 +30,8 @@ interface Mined {
   readonly value: bigint;
 }
 
+const CALLS = z.array(z.object({ id: z.number(), method: z.string(), params: z.array(z.unknown()) }));
+const ETH_CALL = z.object({ data: z.custom<Hex>((data) => isHex(data)) });
 const PAYER = `0x${"44".repeat(20)}`;
 const FEE = 1n;
 const DELEGATION = `0xef0100${"77".repeat(20)}`;
@@ -117,7 +120,7 @@ export class EvmLedger {
 
   readonly fetch = async (_: string, init: RequestInit): Promise<Response> => {
     const body: unknown = JSON.parse(String(init.body));
-    const calls = (Array.isArray(body) ? body : [body]) as { id: number; method: string; params: unknown[] }[];
+    const calls = CALLS.parse(Array.isArray(body) ? body : [body]);
     this.requests.push(calls.map(({ method, params }) => (params[1] === true ? `${method} whole` : method)));
     const answers = calls.map(({ id, method, params }) => ({
       jsonrpc: "2.0",
@@ -136,7 +139,7 @@ export class EvmLedger {
       case "eth_getTransactionReceipt":
         return this.#receipt(String(first));
       case "eth_call":
-        return this.#balances((first as { data: Hex }).data, Number(second));
+        return this.#balances(ETH_CALL.parse(first).data, Number(second));
       case "eth_getTransactionCount":
         return hex(this.#named(String(first), Number(second)).nonce);
       case "eth_getBalance":
@@ -156,9 +159,9 @@ export class EvmLedger {
   }
 
   #balances(data: Hex, height: number): string {
-    const { args } = decodeFunctionData({ abi: multicall3Abi, data });
-    const calls = args?.[0] as readonly { callData: Hex }[];
-    const result = calls.map(({ callData }) => {
+    const { functionName, args } = decodeFunctionData({ abi: multicall3Abi, data });
+    if (functionName !== "aggregate3") throw new Error(functionName);
+    const result = args[0].map(({ callData }) => {
       const { balance } = this.#named(slice(callData, 16, 36), height);
       return { success: true, returnData: pad(toHex(balance)) };
     });
@@ -178,7 +181,7 @@ export class EvmLedger {
   }
 
   #receipt(hash: string) {
-    const height = Math.floor(Number(hexToBigInt(hash as Hex)) / 1_000);
+    const height = Math.floor(Number(BigInt(hash)) / 1_000);
     return {
       transactionHash: hash,
       blockNumber: hex(height),

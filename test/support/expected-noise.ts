@@ -46,11 +46,13 @@ export default class ExpectedNoise implements Reporter {
   }
 
   #holdBackIn(stream: NodeJS.WriteStream): void {
-    const write = stream.write.bind(stream);
-    stream.write = ((...args: Parameters<typeof write>) => {
-      if (!isExpectedNoise(String(args[0]))) return write(...args);
-      this.#held.push(String(args[0]));
-      return true;
-    }) as typeof stream.write;
+    stream.write = new Proxy(stream.write, {
+      apply: (write, _, args) => {
+        const text = String(args[0]);
+        if (!isExpectedNoise(text)) return Reflect.apply(write, stream, args);
+        this.#held.push(text);
+        return true;
+      },
+    });
   }
 }

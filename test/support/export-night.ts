@@ -2,6 +2,7 @@
 import { vi } from "vitest";
 import type { MemoryBucket } from "./export-bucket.ts";
 import { takeMessage } from "./queue-messages.ts";
+import { standIns } from "./stand-ins.ts";
 
 export const NIGHT = Date.UTC(2027, 0, 2, 3);
 
@@ -9,8 +10,7 @@ export const NIGHT = Date.UTC(2027, 0, 2, 3);
 export async function runNight(bucket: R2Bucket | MemoryBucket, settings: Partial<Env> = {}): Promise<number> {
   const messages: unknown[] = [{ job: "export-merchants", minuteMs: NIGHT, runs: 0 }];
   const send = async (message: unknown) => void messages.push(message);
-  const queue = { send } as unknown as Env["JOB_QUEUE"];
-  const bindings = { ...settings, EXPORTS: bucket as R2Bucket, JOB_QUEUE: queue };
+  const bindings = { ...settings, ...standIns({ EXPORTS: bucket, JOB_QUEUE: { send } }) };
   for (const [at, body] of messages.entries()) {
     if (at === 50) throw new Error("the job does not end");
     await takeMessage(body, bindings);

@@ -7,6 +7,7 @@ import { identities, passkeys, sessions } from "../../src/platform/db/schema/use
 import { deliveries } from "../../src/platform/db/schema/webhooks.ts";
 import { type Answer, type Ask, seedKey } from "./access.ts";
 import { recordNews } from "./endpoints.ts";
+import { idIn } from "./id-in.ts";
 import { seedPayment } from "./payments.ts";
 import { seedSession } from "./people.ts";
 import { freshTeam } from "./teams.ts";
@@ -51,7 +52,7 @@ export async function fullShop(send: Send): Promise<FullShop> {
   const { id: paymentId } = await seedPayment(merchantId);
   const { memberId } = await team.join("MEMBER");
   const ofUser = await personalIds(userId);
-  const deliveryId = await deliveryTo(webhookId as WebhookId);
+  const deliveryId = await deliveryTo(idIn("whk", webhookId));
   return {
     merchantId,
     key,

@@ -1,8 +1,7 @@
 // Which stores join tables of merchants with tables of accounts or cursors (architecture.md "Room to grow"), found in syntax trees: a declaration
 // names the tables that it, and whatever it uses of stores, has as values or in SQL.
 import { posix } from "node:path";
-import { parseAst } from "vitest/node";
-import type { Sources } from "./source-rules.ts";
+import { type Node, nameOf, nodes, parse, type Sources, sourceOf, visit } from "./syntax-tree.ts";
 
 const TABLE = /export const (\w+) = sqliteTable\(\s*"(\w+)"/g;
 const IN_SQL = /\b(?:from|join|into|update)\s+"?(\w+)/gi;
@@ -19,16 +18,13 @@ interface Declaration {
   readonly tables: Set<string>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: nodes of every type
-type Node = any;
-
 /** The exported declarations of stores that join, as `path#name` below src. `shared`: the tables of accounts and cursors. */
 export function joinsIn(sources: Sources, shared: readonly string[]): readonly string[] {
   const tables = tablesIn(sources);
   const names = new Set(tables.values());
   const declared = new Map<string, Declaration>();
   for (const [path, text] of sources) {
-    if (isStore(path)) declare(path, parseAst(text, { lang: "ts" }, path), { names, declared });
+    if (isStore(path)) declare(path, parse(path, text), { names, declared });
   }
   const tablesOf = (key: string, seen = new Set<string>()): ReadonlySet<string> => {
     const table = tables.get(key);
@@ -66,35 +62,33 @@ function declare(
 ): void {
   const known = new Map<string, string>();
   const found: [string, Node, boolean][] = [];
-  for (const statement of tree.body) {
+  for (const statement of nodes(tree.body)) {
     const isExported = statement.type === "ExportNamedDeclaration";
-    const of = isExported ? statement.declaration : statement;
+    const [of] = isExported ? nodes([statement.declaration]) : [statement];
     if (statement.type === "ImportDeclaration") {
-      const from = posix.join(posix.dirname(path), statement.source.value);
-      for (const each of statement.specifiers) known.set(each.local.name, `${from}#${each.imported?.name}`);
+      const from = posix.join(posix.dirname(path), sourceOf(statement) ?? "");
+      for (const each of nodes(statement.specifiers))
+        known.set(nameOf(each.local) ?? "", `${from}#${nameOf(each.imported)}`);
     }
-    if (of?.type === "FunctionDeclaration") found.push([of.id.name, of, isExported]);
+    if (of?.type === "FunctionDeclaration") found.push([nameOf(of.id) ?? "", of, isExported]);
     if (of?.type === "VariableDeclaration")
-      for (const each of of.declarations) found.push([each.id.name, each, isExported]);
+      for (const each of nodes(of.declarations)) found.push([nameOf(each.id) ?? "", each, isExported]);
   }
   for (const [name] of found) known.set(name, `${path}#${name}`);
   for (const [name, node, isExported] of found) {
     const declaration: Declaration = { isExported, uses: new Set(), tables: new Set() };
-    visit(node, (each) => {
-      const use = each.type === "Identifier" ? known.get(each.name) : undefined;
+    const look = (each: Node) => {
+      const use = each.type === "Identifier" ? known.get(nameOf(each) ?? "") : undefined;
       if (use !== undefined) declaration.uses.add(use);
-      const text = each.type === "TemplateElement" ? each.value.raw : each.value;
-      if (typeof text !== "string") return;
-      for (const [, table = ""] of text.matchAll(IN_SQL)) if (names.has(table)) declaration.tables.add(table);
-    });
+      for (const [, table = ""] of textOf(each).matchAll(IN_SQL)) if (names.has(table)) declaration.tables.add(table);
+    };
+    visit(node, look, ({ type }) => TYPES.test(type));
     declared.set(`${path}#${name}`, declaration);
   }
 }
 
-function visit(node: Node, see: (node: Node) => void): void {
-  if (Array.isArray(node)) for (const each of node) visit(each, see);
-  else if (typeof node === "object" && node !== null && !TYPES.test(node.type ?? "")) {
-    see(node);
-    visit(Object.values(node), see);
-  }
+/** Of a literal or of a part of a template; empty where there is none. */
+function textOf({ type, value }: Node): string {
+  const text: unknown = type === "TemplateElement" ? Object(value).raw : value;
+  return typeof text === "string" ? text : "";
 }

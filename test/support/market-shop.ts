@@ -13,6 +13,8 @@ import { payments } from "../../src/platform/db/schema/payments.ts";
 import { fixedRateTable } from "../../src/rates/fixed-rates.ts";
 import type { RateTable } from "../../src/rates/quote.ts";
 import { type Ask, seedKey, seedMerchant, sendWith } from "./access.ts";
+import { idIn } from "./id-in.ts";
+import { standIns } from "./stand-ins.ts";
 import { randomHex, xpubWallet } from "./wallet-bodies.ts";
 import { testDb } from "./worker-merchant.ts";
 
@@ -38,10 +40,10 @@ export async function marketShop(pair: typeof ETH, wallet: object) {
     return { ...rest, assets: { ...others, [pair.cryptocurrency]: own } };
   };
   // A binding of its own for each request, because an isolate keeps the table of a binding for a few seconds.
-  const market = () => ({ RATE_SOURCE: "coinbase,kraken", RATE_BOOK: { getByName: () => ({ table }) } });
+  const market = () => standIns({ RATE_SOURCE: "coinbase,kraken", RATE_BOOK: { getByName: () => ({ table }) } });
   const send = async (rest: string, ask: Ask = {}): Promise<{ readonly status: number; readonly json: Body }> => {
     const path = `/api/v1/merchants/merchant/${merchantId}${rest}`;
-    const answer = await sendWith(market() as unknown as Partial<Env>, path, { key, ...ask });
+    const answer = await sendWith(market(), path, { key, ...ask });
     return { status: answer.status, json: answer.json };
   };
   expect((await send("/wallets", { method: "POST", body: wallet })).status).toBe(201);
@@ -66,7 +68,7 @@ export async function marketShop(pair: typeof ETH, wallet: object) {
       const made = await send("/invoices", { method: "POST", body });
       expect(made.status).toBe(201);
       const [method] = made.json.paymentMethods;
-      return { id: made.json.id as InvoiceId, address: String(method.address), amount: String(method.amount) };
+      return { id: idIn("inv", made.json.id), address: String(method.address), amount: String(method.amount) };
     },
     async payment({ txHash }: Transfer) {
       const [row] = await testDb.select().from(payments).where(eq(payments.txHash, txHash));

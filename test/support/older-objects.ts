@@ -2,6 +2,7 @@
 // added, and the real runtime says so.
 import { env } from "cloudflare:workers";
 import { ADDED_METHODS } from "./added-methods.ts";
+import { standInFor } from "./stand-ins.ts";
 
 export type AddedBinding = "ADDRESS_ALLOCATOR" | "AMOUNT_ALLOCATOR" | "DIRECTORY" | "MERCHANT_OBJECT";
 
@@ -19,5 +20,5 @@ export function withOlder<B extends AddedBinding>(binding: B, isOlder: (name: st
       },
     });
   };
-  return { [binding]: { getByName } } as unknown as Pick<Env, B>;
+  return Object.assign(standInFor<Pick<Env, B>>({}), { [binding]: { getByName } });
 }

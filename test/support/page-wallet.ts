@@ -1,6 +1,7 @@
 // A wallet as a browser extension brings it (EIP-6963, EIP-1193): it announces itself in the page, and what the page asks of it is answered
 // by the test, on a node of the test's own. The page itself asks nobody.
 import type { Page } from "playwright-core";
+import * as z from "zod";
 import { rpcAt } from "../../scripts/demo-story/rpc.ts";
 
 export interface PageWalletOptions {
@@ -29,6 +30,7 @@ export interface PageWallet {
 
 /** EIP-1193 "Provider Errors". */
 const REJECTED = { code: 4_001, message: "the user rejected the request" };
+const SWITCH = z.tuple([z.object({ chainId: z.string() })]);
 const SILENT = ["eth_chainId", "eth_accounts"];
 const ICON =
   "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%208%208'%3E%3Crect%20width='8'%20height='8'/%3E%3C/svg%3E";
@@ -49,8 +51,7 @@ export async function installWallet(page: Page, options: PageWalletOptions): Pro
       case "eth_chainId":
         return chainId;
       case "wallet_switchEthereumChain": {
-        const [{ chainId: wanted }] = params as readonly [{ chainId: string }];
-        chainId = wanted;
+        [{ chainId }] = SWITCH.parse(params);
         return null;
       }
       case "eth_sendTransaction": {

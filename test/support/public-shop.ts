@@ -5,7 +5,7 @@ import { requestOf, type Answer as Sent, seedKey, sendWith } from "./access.ts";
 import { directWallet, xpubWallet } from "./wallet-bodies.ts";
 import { type Answer, freshMerchant, type TestMerchant } from "./worker-merchant.ts";
 
-const UNLIMITED: Partial<Env> = { RATE_LIMIT_PER_MINUTE: "0" } as Partial<Env>;
+const UNLIMITED: Partial<Env> = { RATE_LIMIT_PER_MINUTE: "0" };
 
 export async function made(shop: TestMerchant, path: string, body: object): Promise<Answer["body"]> {
   const answer = await shop.post(path, body);

@@ -1,4 +1,5 @@
 // How a test uses the receiver of `receiver.ts`, over HTTP alone: so from Node and from workerd alike.
+import * as z from "zod";
 
 export interface Reception {
   readonly atMs: number;
@@ -13,6 +14,18 @@ export interface Reception {
   /** `CUT`: the connection ended before the response was complete, on either side. */
   readonly end: "OPEN" | "ANSWERED" | "CUT";
 }
+
+const RECEPTIONS = z.array(
+  z.object({
+    atMs: z.number(),
+    method: z.string(),
+    path: z.string(),
+    headers: z.record(z.string(), z.string()),
+    body: z.string(),
+    signedBy: z.array(z.string()).nullable(),
+    end: z.enum(["OPEN", "ANSWERED", "CUT"]),
+  }) satisfies z.ZodType<Reception>,
+);
 
 export interface ReceiverControl {
   /** Where it behaves so, e.g. `url("status/503?retry-after=2", key)`; `told` behaves as `tell` says, at first `ok`. */
@@ -33,7 +46,7 @@ export function receiverAt(origin: string): ReceiverControl {
   };
   return {
     url: at,
-    log: async (key) => (await fetch(at("log", key))).json() as Promise<readonly Reception[]>,
+    log: async (key) => RECEPTIONS.parse(await (await fetch(at("log", key))).json()),
     trust: (key, ...secrets) => post("trust", key, secrets.join("\n")),
     tell: (key, behaviour) => post("tell", key, `/${behaviour}`),
   };

@@ -166,19 +166,16 @@ class Book {
   note(key: string, request: IncomingMessage, response: ServerResponse, body: string): void {
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     const secrets = this.#secrets.get(key);
-    const entry = {
-      key,
-      bytes: body.length + 1_000,
-      reception: {
-        atMs: Date.now(),
-        method: request.method ?? "",
-        path: request.url ?? "",
-        headers,
-        body,
-        signedBy: secrets?.filter((secret) => isSignedBy(secret, body, headers)) ?? null,
-        end: "OPEN",
-      } satisfies Reception as Reception,
+    const reception: Reception = {
+      atMs: Date.now(),
+      method: request.method ?? "",
+      path: request.url ?? "",
+      headers,
+      body,
+      signedBy: secrets?.filter((secret) => isSignedBy(secret, body, headers)) ?? null,
+      end: "OPEN",
     };
+    const entry = { key, bytes: body.length + 1_000, reception };
     response.once("finish", () => {
       entry.reception = { ...entry.reception, end: "ANSWERED" };
     });

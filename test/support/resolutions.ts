@@ -7,6 +7,7 @@ import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
 import { events } from "../../src/platform/db/schema/events.ts";
 import { invoices } from "../../src/platform/db/schema/invoices.ts";
 import { payments } from "../../src/platform/db/schema/payments.ts";
+import { idIn } from "./id-in.ts";
 import { type TestMerchant, testDb } from "./worker-merchant.ts";
 
 /** An invoice over 10 units of its currency, without a payment method unless `body` names one. */
@@ -37,6 +38,6 @@ export const rowOf = async (id: string) => {
   const [row] = await testDb
     .select()
     .from(payments)
-    .where(eq(payments.id, id as `pay_${string}`));
+    .where(eq(payments.id, idIn("pay", id)));
   return row;
 };

@@ -2,10 +2,10 @@
 import { env } from "cloudflare:workers";
 import { base64 } from "@scure/base";
 import { eq, sql } from "drizzle-orm";
-import type * as z from "zod";
+import * as z from "zod";
 import { newKey } from "../../scripts/seed.ts";
 import { rotateDependencies } from "../../src/app/keys/dependencies.ts";
-import type { keyUseBody } from "../../src/app/keys/routes.ts";
+import { keyUseBody } from "../../src/app/keys/routes.ts";
 import { isRowIntact } from "../../src/commerce/wallet-records/row-mac.ts";
 import { isWalletIntact } from "../../src/commerce/wallet-records/wallet.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
@@ -51,7 +51,7 @@ export function deploymentOf(keys: readonly { readonly text: string }[], changes
       const { headers } = await seedUser({ operatorSinceMs: Date.now() });
       const told = await send("/api/v1/operator/keys", { headers });
       if (told.status !== 200) throw new Error(told.text);
-      return told.json?.data as readonly z.infer<ReturnType<typeof keyUseBody>>[];
+      return z.array(keyUseBody()).parse(told.json?.data);
     },
   };
 }

@@ -1,6 +1,8 @@
 // A vendor between the product and a real node: a server on loopback that passes JSON-RPC on, refuses what its rule refuses, and remembers what
 // it was asked.
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer } from "node:http";
+import { json } from "node:stream/consumers";
+import * as z from "zod";
 import { listen } from "./listen.ts";
 
 export interface ProxiedCall {
@@ -25,14 +27,13 @@ export interface RpcProxy {
   close(): Promise<void>;
 }
 
-interface Call extends ProxiedCall {
-  readonly id: unknown;
-}
+const CALL = z.object({ id: z.unknown(), method: z.string(), params: z.array(z.unknown()).default([]) });
+const CALLS = z.union([CALL, z.array(CALL)]);
 
 export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
   const asked: ProxiedCall[] = [];
   const proxy = { url: "", rule: passAll, asked, requests: 0, close: async () => {} };
-  async function answer({ id, method, params }: Call): Promise<unknown> {
+  async function answer({ id, method, params }: z.infer<typeof CALL>): Promise<unknown> {
     asked.push({ method, params });
     const ruling = proxy.rule({ method, params });
     if (ruling !== undefined && !("params" in ruling)) return { jsonrpc: "2.0", id, ...ruling };
@@ -42,8 +43,8 @@ export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
   }
   const server = createServer(async (request, response) => {
     proxy.requests++;
-    const calls: Call | readonly Call[] = JSON.parse(await bodyOf(request));
-    const answers = Array.isArray(calls) ? await Promise.all(calls.map(answer)) : await answer(calls as Call);
+    const calls = CALLS.parse(await json(request));
+    const answers = Array.isArray(calls) ? await Promise.all(calls.map(answer)) : await answer(calls);
     response.setHeader("content-type", "application/json").end(JSON.stringify(answers));
   });
   const { origin, close } = await listen(server);
@@ -52,10 +53,4 @@ export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
 
 function passAll(_call: ProxiedCall): Ruling | undefined {
   return undefined;
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
 }

@@ -29,7 +29,8 @@ export function slowDatabase(db: D1Database, of: SlowDatabaseOptions): D1Databas
     textOf.set(statement, text);
     // On the statement itself, because a batch takes only those of D1's own class.
     for (const name of REQUESTS) {
-      const ask = Reflect.get(statement, name) as (...args: unknown[]) => Promise<unknown>;
+      const ask: unknown = Reflect.get(statement, name);
+      if (typeof ask !== "function") throw new Error(`a statement of D1 has no ${name}`);
       Reflect.set(statement, name, (...args: unknown[]) => after([text], () => Reflect.apply(ask, statement, args)));
     }
     const { bind } = statement;

@@ -4,7 +4,7 @@ import { posix } from "node:path";
 import { floorOf, isAcrossFeatures } from "../../scripts/districts.ts";
 import { impurities, schemasAtImport, stateProblems } from "./isolate-rules.ts";
 import { casts, claims, longFile, longFunctions, type Problem, printed } from "./style-rules.ts";
-import { type Node, nodes, parse, type Sources, visit } from "./syntax-tree.ts";
+import { type Node, nodes, parse, type Sources, sourceOf, visit } from "./syntax-tree.ts";
 
 export type { Sources } from "./syntax-tree.ts";
 
@@ -198,14 +198,6 @@ function importsOf(program: Node): readonly Import[] {
     found.push({ from, isTypeOnly, isReExportOfAll: node.type === "ExportAllDeclaration", start: node.start });
   });
   return found;
-}
-
-/** The module that an import, a re-export or an `import()` names. */
-function sourceOf(node: Node): string | undefined {
-  if (!/^(Import(Declaration|Expression)|Export(Named|All)Declaration|TSImportType)$/.test(node.type)) return undefined;
-  const [source] = nodes([node.source ?? node.argument]);
-  const value = source?.value;
-  return typeof value === "string" ? value : undefined;
 }
 
 /** Functions and methods that are too long: `path:line: what`. */

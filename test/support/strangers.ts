@@ -10,6 +10,7 @@ import { freshEmail, newBrowser } from "./browser.ts";
 import { png } from "./images.ts";
 import { countOf, inTens, type OpenShop, several } from "./public-shop.ts";
 import { holderOf, type Pair, takeAll } from "./shared-place.ts";
+import { standIns } from "./stand-ins.ts";
 import { freshTeam, freshUser } from "./teams.ts";
 import { randomHex } from "./wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, testDb } from "./worker-merchant.ts";
@@ -106,10 +107,10 @@ export async function burglars(email: string, ip: Ips, guess: () => Promise<Sent
 
 /** A watcher that finds nothing: what is looked up costs no chain anything here. */
 const nothingFound = async () => "NOT_FOUND";
-const WATCHED = {
+const WATCHED = standIns({
   NETWORK_WATCHER: { getByName: () => ({ look: nothingFound, lookUp: nothingFound, wake: async () => {} }) },
   CHAIN_SOURCES: JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] }),
-} as unknown as Partial<Env>;
+});
 
 /** A payer who claims that a shop's invoices are paid: from one IP address until refused, then for one invoice from others. */
 export async function claimants(invoiceIds: readonly string[], ip: Ips): Promise<Refusals> {
@@ -152,7 +153,7 @@ export async function onlookers(invoiceId: string, ip: Ips): Promise<Refusals> {
     if (webSocket !== null) sockets.push(webSocket);
     return status;
   });
-  const few = { RATE_LIMIT_PER_MINUTE: "30" } as Partial<Env>;
+  const few = { RATE_LIMIT_PER_MINUTE: "30" };
   const viewed = await several(40, () =>
     sendWith(few, `/pay/${invoiceId}`, { headers: { "cf-connecting-ip": ip(130) } }),
   );

@@ -11,11 +11,16 @@ export interface Node {
   readonly [member: string]: unknown;
 }
 
-/** The tree of a file; a path that ends with `.tsx` may have elements in it. */
+/** The tree of a file. Elements may be in `.tsx`, and in JavaScript, where no generic looks like one. */
 export function parse(path: string, text: string): Node {
-  const [program] = nodes([parseAst(text, { lang: path.endsWith(".tsx") ? "tsx" : "ts" })]);
+  const [program] = nodes([parseAst(text, { lang: languageOf(path) })]);
   if (program === undefined) throw new Error(`${path} has no syntax tree`);
   return program;
+}
+
+function languageOf(path: string): "ts" | "tsx" | "jsx" {
+  if (/\.m?js$/.test(path)) return "jsx";
+  return path.endsWith(".tsx") ? "tsx" : "ts";
 }
 
 /** Looks at a node and at all that is below it, but not at a node that `isOver` tells of, nor below it. */
@@ -48,6 +53,14 @@ export function nameOf(value: unknown): string | undefined {
   const [node] = nodes([value]);
   const name = node?.name;
   return typeof name === "string" ? name : undefined;
+}
+
+/** The module that an import, a re-export or an `import()` names. */
+export function sourceOf(node: Node): string | undefined {
+  if (!/^(Import(Declaration|Expression)|Export(Named|All)Declaration|TSImportType)$/.test(node.type)) return undefined;
+  const [source] = nodes([node.source ?? node.argument]);
+  const value = source?.value;
+  return typeof value === "string" ? value : undefined;
 }
 
 /** Of a text that may end with a newline. */

@@ -1,7 +1,8 @@
 // A stand-in of https://challenges.cloudflare.com on loopback: the service that judges tokens, as hostile as the world, and a widget for pages.
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
+import { json } from "node:stream/consumers";
 import { type Listening, listen } from "./listen.ts";
-import type { Asked, TokenFacts } from "./turnstile-tokens.ts";
+import { ASKED, type Asked, TOKEN_FACTS, type TokenFacts } from "./turnstile-tokens.ts";
 
 export const SECRET_KEY = "0x4AAA-secret";
 
@@ -38,18 +39,13 @@ export async function startTurnstile(): Promise<Listening> {
       if (pathname === "/frame") return void response.setHeader("content-type", "text/html").end(FRAME);
       if (pathname === "/asked")
         return void response.end(JSON.stringify(log.filter((each) => each.response === searchParams.get("token"))));
-      void readJson(request).then((asked) => {
+      void json(request).then((body) => {
+        const asked = ASKED.parse(body);
         log.push(asked);
         answer(response, asked, spent);
       });
     }),
   );
-}
-
-async function readJson(request: IncomingMessage): Promise<Asked> {
-  let text = "";
-  for await (const chunk of request) text += chunk;
-  return JSON.parse(text) as Asked;
 }
 
 function answer(response: ServerResponse, asked: Asked, spent: Map<string, string | symbol>): void {
@@ -104,7 +100,7 @@ function endless(response: ServerResponse): void {
 
 function factsOf(token: string): TokenFacts {
   try {
-    return JSON.parse(atob(token)) as TokenFacts;
+    return TOKEN_FACTS.parse(JSON.parse(atob(token)));
   } catch {
     return { state: "wrong", action: "", hostname: "" };
   }

@@ -1,4 +1,5 @@
 // Tokens of the stand-in of Turnstile (`turnstile-stand-in.ts`): each says how the service takes it. For Node, workerd and pages alike.
+import * as z from "zod";
 
 /**
  * `solved` passes once; `wrong` and `old` never do. With all others the service has a fault, of its own or of the way to it, or it says that our
@@ -29,11 +30,13 @@ export const OUTAGES = [
   "busy",
 ] as const satisfies readonly TokenState[];
 
-export interface TokenFacts {
-  readonly state: TokenState;
-  readonly action: string;
-  readonly hostname: string;
-}
+/** What a token says of itself. */
+export const TOKEN_FACTS = z.object({
+  state: z.enum(["solved", "wrong", "old", ...OUTAGES, "silent"]) satisfies z.ZodType<TokenState>,
+  action: z.string().optional(),
+  hostname: z.string(),
+});
+export type TokenFacts = Readonly<z.infer<typeof TOKEN_FACTS>>;
 
 /** Another token at each call. */
 export function tokenOf(facts: Partial<TokenFacts> = {}): string {
@@ -42,15 +45,16 @@ export function tokenOf(facts: Partial<TokenFacts> = {}): string {
 }
 
 /** A request to the service, as it came. */
-export interface Asked {
-  readonly secret?: string;
-  readonly response?: string;
-  readonly remoteip?: string;
-  readonly idempotency_key?: string;
-}
+export const ASKED = z.looseObject({
+  secret: z.string().optional(),
+  response: z.string().optional(),
+  remoteip: z.string().optional(),
+  idempotency_key: z.string().optional(),
+});
+export type Asked = Readonly<z.infer<typeof ASKED>>;
 
 /** What the service was asked about a token. */
 export async function askedAbout(origin: string, token: string): Promise<readonly Asked[]> {
   const answer = await fetch(`${origin}/asked?token=${encodeURIComponent(token)}`);
-  return answer.json() as Promise<readonly Asked[]>;
+  return z.array(ASKED).parse(await answer.json());
 }

@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import type { MerchantId, WebhookId, WebhookSecretId } from "../../src/lib/ids.ts";
 import { deliveries, webhookSecrets, webhooks } from "../../src/platform/db/schema/webhooks.ts";
 import { type Answer, type Ask, seedKey, seedMerchant, sendWith } from "./access.ts";
+import { standIns } from "./stand-ins.ts";
 import { testDb } from "./worker-merchant.ts";
 
 export const ENDPOINT = { url: "https://hooks.example.com/edgetill", events: ["*"] } as const;
@@ -62,7 +63,7 @@ function notingQueue(woken: unknown[]): Partial<Env> {
     for (const { body } of messages) woken.push(body);
     return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
   };
-  return { WEBHOOK_QUEUE: { sendBatch } as Env["WEBHOOK_QUEUE"] };
+  return standIns({ WEBHOOK_QUEUE: { sendBatch } });
 }
 
 export const MUTED = notingQueue([]);
