@@ -1,9 +1,10 @@
 // Buyers at the demo shop: each opens the page of a product, sends its form, picks a way to pay, and pays on a local Ethereum, again and again.
 // Not a part of `npm run bench`: it runs on the development server, whose proxy costs more than what it measures (performance.md "Where"), so
 // its figures only compare commits on one machine. Run with `node bench/buyers.ts`.
+import * as z from "zod";
 import { type EvmChain, startEvmChain } from "../scripts/demo-story/evm-chain.ts";
 import { payDue } from "../scripts/demo-story/pay-due.ts";
-import { type PaymentMethod, type Shop, startShop, TEST_ADDRESS } from "../scripts/demo-story/shop.ts";
+import { type Shop, startShop, TEST_ADDRESS } from "../scripts/demo-story/shop.ts";
 import { assetOn, networkNamed } from "../src/chains/registry/networks.ts";
 import { percentile } from "./statistics.ts";
 
@@ -94,10 +95,23 @@ async function post(url: string, form: URLSearchParams): Promise<Response> {
   return response;
 }
 
+const CHECKOUT = z.object({
+  status: z.string(),
+  paymentMethods: z.array(
+    z.object({
+      cryptocurrency: z.string(),
+      network: z.string(),
+      status: z.string(),
+      address: z.string().nullable(),
+      amountDue: z.string().nullable(),
+    }),
+  ),
+});
+
 async function checkout(shop: Shop, invoiceId: string) {
   const { body, status } = await shop.raw("GET", `/api/v1/checkout/${invoiceId}`);
   if (status !== 200) throw new Error(`the invoice was answered with ${status}`);
-  return body as { readonly status: string; readonly paymentMethods: readonly PaymentMethod[] };
+  return CHECKOUT.parse(body);
 }
 
 async function untilPaid(shop: Shop, chain: EvmChain, { invoiceIds, errors }: Tally): Promise<void> {

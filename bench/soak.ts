@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findFreePort } from "../scripts/free-port.ts";
 import { heapOf, inspectorOf, writeHeapSnapshot } from "./soak/heaps.ts";
-import { type Shop, SteadyLoad } from "./soak/load.ts";
+import { SHOP, SteadyLoad } from "./soak/load.ts";
 import { familyOf, type OwnProcess, residentBytes } from "./soak/processes.ts";
 import { printHead, printRatios, printRow, type Row } from "./soak/report.ts";
 
@@ -52,7 +52,7 @@ try {
 }
 
 async function soak(pid: number): Promise<void> {
-  const load = new SteadyLoad(JSON.parse(readFileSync(join(home, "demo.json"), "utf8")) as Shop, perSecond);
+  const load = new SteadyLoad(SHOP.parse(JSON.parse(readFileSync(join(home, "demo.json"), "utf8"))), perSecond);
   const startMs = performance.now();
   const running = load.run(startMs + minutes * MINUTE_MS);
   const rows: Row[] = [];

@@ -125,7 +125,7 @@ export async function weighBodies(isQuick: boolean): Promise<readonly Weighed[]>
       const plain = await weigh(spec, { [place]: filled(PLAIN, BYTES) }, rounds);
       const bodies = Object.entries(TEXTS)
         .flatMap(([name, unit]) =>
-          Object.entries(shapesOf(unit)).map(([shape, body]) => [`${name}, ${shape}`, body] as [string, Json]),
+          Object.entries(shapesOf(unit)).map(([shape, body]): [string, Json] => [`${name}, ${shape}`, body]),
         )
         .concat(Object.entries(CROWDS));
       for (const [name, body] of bodies) {

@@ -210,7 +210,7 @@ async function inTurn<const T extends readonly Way[]>(
 ): Promise<{ readonly [K in keyof T]: Windows }>;
 async function inTurn(context: Context, ways: readonly Way[]): Promise<Windows[]> {
   const rounds = context.options.isQuick ? 3 : 9;
-  const windows = ways.map(() => ({ perSecond: [] as number[], cpuMs: [] as number[] }));
+  const windows = ways.map((): Readonly<Record<keyof Windows, number[]>> => ({ perSecond: [], cpuMs: [] }));
   for (let round = 0; round <= rounds; round++) {
     for (const [i, { label, run, served, posts = 1 }] of ways.entries()) {
       context.progress(`${label}, round ${round} of ${rounds}`);

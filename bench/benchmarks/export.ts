@@ -1,5 +1,6 @@
 // An export of many payments: whether it takes more memory the longer it goes on, how long it takes, whether every payment is in it once, and whether
 // its sums are those of the report and of a recount.
+import * as z from "zod";
 import type { Context } from "../context.ts";
 import { type Merchant, type Product, serveProduct } from "../product.ts";
 import type { Figure, Outcome } from "../report.ts";
@@ -102,18 +103,20 @@ async function reported({ served }: Product, { path, headers }: Merchant): Promi
   const query = new URLSearchParams({ from: MONTH.from, to: MONTH.to, by: "month" });
   const answer = await served.fetch(path(`/reports/totals?${query}`), { headers });
   if (answer.status !== 200) throw new Error(`the report was refused: ${answer.status}`);
-  const { total } = (await answer.json()) as { readonly total: Totals };
+  const { total } = TOTALS.parse(await answer.json());
   return [
     ...total.received.map(({ amount }) => ({ payments: total.payments, sum: digitsOf(amount) })),
     ...total.coins.map(({ payments, units }) => ({ payments, sum: BigInt(units) })),
   ];
 }
 
-interface Totals {
-  readonly payments: number;
-  readonly received: readonly { readonly amount: string }[];
-  readonly coins: readonly { readonly payments: number; readonly units: string }[];
-}
+const TOTALS = z.object({
+  total: z.object({
+    payments: z.number(),
+    received: z.array(z.object({ amount: z.string() })),
+    coins: z.array(z.object({ payments: z.number(), units: z.string() })),
+  }),
+});
 
 /** Of an amount with 6 digits behind the point. */
 function digitsOf(amount: string): bigint {

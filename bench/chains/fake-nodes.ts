@@ -1,5 +1,6 @@
 // Sources of chain data that answer at once and count what they are asked: the cost of a poll is how many requests it sends, which is the
 // same on every machine. They serve a chain of empty blocks of which the newest may hold token logs.
+import * as z from "zod";
 
 /** What a poll asked of a source. */
 export interface Asked {
@@ -135,11 +136,12 @@ function coreBlock(chain: FakeChain, hash: string): string {
   });
 }
 
+const EVM_CALL = z.object({ data: z.string().optional(), input: z.string().optional() });
+
 /** The answer of Multicall3's aggregate3 to as many calls as were asked: each succeeded with a balance of zero. */
 function noBalances([call]: readonly unknown[]): string {
-  const data = String(
-    (call as { readonly data?: string; readonly input?: string }).data ?? (call as { input?: string }).input,
-  );
+  const { data: given, input } = EVM_CALL.parse(call);
+  const data = String(given ?? input);
   const count = Number.parseInt(data.slice(2 + 8 + 64, 2 + 8 + 128), 16);
   const word = (value: number) => value.toString(16).padStart(64, "0");
   const heads = Array.from({ length: count }, (_, i) => word(count * 32 + i * 128));

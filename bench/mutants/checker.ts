@@ -1,7 +1,7 @@
 // The compiler as a service: syntax trees, the states that a literal stands for, and whether a file with another text still has the types that its
 // callers rely on.
 import { join } from "node:path";
-import { isBinaryExpression, type Node } from "typescript/unstable/ast";
+import { isBinaryExpression, isExpression, type Node } from "typescript/unstable/ast";
 import { API, type Program, type Project, type Snapshot, type Type } from "typescript/unstable/sync";
 
 export class Checker {
@@ -28,7 +28,8 @@ export class Checker {
     const { parent } = literal;
     if (isBinaryExpression(parent))
       return statesOf(checker.getTypeAtLocation(parent.left === literal ? parent.right : parent.left));
-    return statesOf(checker.getContextualType(literal as Parameters<typeof checker.getContextualType>[0]));
+    if (!isExpression(literal)) throw new Error(`no literal: ${literal.getText()}`);
+    return statesOf(checker.getContextualType(literal));
   }
 
   /** Whether the compiler accepts the file with this text. */

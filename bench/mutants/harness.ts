@@ -2,7 +2,7 @@
 // Tests run one after another, and the first one that fails ends the process.
 import { expect } from "vitest";
 
-type Body = (...values: never[]) => unknown;
+type Body = (...values: readonly unknown[]) => unknown;
 type Options = number | { readonly timeout?: number };
 type Test = { readonly name: string; readonly run: () => unknown };
 
@@ -27,7 +27,7 @@ const valuesOf = (row: unknown): readonly unknown[] => (Array.isArray(row) ? row
 function eachOf(make: (name: string, run: () => unknown) => void) {
   return (rows: readonly unknown[]) =>
     (name: string, ...parts: (Body | Options)[]) => {
-      const body = bodyOf(parts) as (...values: readonly unknown[]) => unknown;
+      const body = bodyOf(parts);
       for (const [at, row] of rows.entries()) make(`${name} [${at}]`, () => body(...valuesOf(row)));
     };
 }
@@ -38,12 +38,9 @@ function group(name: string, run: () => unknown): void {
   outer.pop();
 }
 
-export const it = Object.assign(
-  (name: string, ...parts: (Body | Options)[]) => add(name, bodyOf(parts) as () => unknown),
-  {
-    each: eachOf(add),
-  },
-);
+export const it = Object.assign((name: string, ...parts: (Body | Options)[]) => add(name, bodyOf(parts)), {
+  each: eachOf(add),
+});
 export const describe = Object.assign(group, { each: eachOf(group) });
 export const test = it;
 export const beforeAll = (run: () => unknown): void => void before.push(run);

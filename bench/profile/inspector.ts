@@ -1,5 +1,5 @@
 // The runtime's inspector (Chrome DevTools Protocol over a WebSocket), as far as a profile and a soak need it.
-import type { Profile } from "./self-times.ts";
+import { PROFILE, type Profile } from "./self-times.ts";
 
 export interface Inspector {
   send(method: string, params?: object): Promise<Readonly<Record<string, unknown>>>;
@@ -50,7 +50,7 @@ export async function startProfiler(port: number, workerName: string, sampleEver
     stop: async () => {
       const { profile } = await inspector.send("Profiler.stop");
       inspector.close();
-      return profile as Profile;
+      return PROFILE.parse(profile);
     },
   };
 }

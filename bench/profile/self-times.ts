@@ -1,26 +1,30 @@
 // What V8's sampling profiler saw, as self times by area, file and function of the sources. Pure.
 import { SourceMap, type SourceMapPayload } from "node:module";
+import * as z from "zod";
 import { spread } from "../statistics.ts";
 import { areaOf, type Place } from "./areas.ts";
 
-export interface Profile {
-  readonly nodes: readonly ProfileNode[];
-  /** Ids of nodes. */
-  readonly samples: readonly number[];
-  /** Microseconds before each sample. */
-  readonly timeDeltas: readonly number[];
-}
+const PROFILE_NODE = z.object({
+  id: z.number(),
+  callFrame: z.object({
+    functionName: z.string(),
+    url: z.string(),
+    lineNumber: z.number(),
+    columnNumber: z.number(),
+  }),
+  children: z.array(z.number()).readonly().optional(),
+});
+type ProfileNode = Readonly<z.infer<typeof PROFILE_NODE>>;
 
-interface ProfileNode {
-  readonly id: number;
-  readonly callFrame: {
-    readonly functionName: string;
-    readonly url: string;
-    readonly lineNumber: number;
-    readonly columnNumber: number;
-  };
-  readonly children?: readonly number[];
-}
+/** As the inspector's `Profiler.stop` gives it. */
+export const PROFILE = z.object({
+  nodes: z.array(PROFILE_NODE).readonly(),
+  /** Ids of nodes. */
+  samples: z.array(z.number()).readonly(),
+  /** Microseconds before each sample. */
+  timeDeltas: z.array(z.number()).readonly(),
+});
+export type Profile = Readonly<z.infer<typeof PROFILE>>;
 
 /** Microseconds by name. */
 export interface SelfTimes {

@@ -1,11 +1,9 @@
 // Requests at a steady pace, whatever their answers take: a create, a GET of the invoice, and the page where it is paid, in turn.
+import * as z from "zod";
 import { percentile } from "../statistics.ts";
 
-export interface Shop {
-  readonly baseUrl: string;
-  readonly merchantId: string;
-  readonly secretKey: string;
-}
+export const SHOP = z.object({ baseUrl: z.string(), merchantId: z.string(), secretKey: z.string() });
+export type Shop = Readonly<z.infer<typeof SHOP>>;
 
 const KINDS = ["create", "get", "page"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -27,6 +25,11 @@ const ANSWERS_WITHIN_MS = 30_000;
 /** Invoices are of so many customers, and wait so long: a merchant may have 10,000 that wait. */
 const CUSTOMERS = 1_000;
 const EXPIRES_IN_SECONDS = 300;
+
+const sorted = (latenciesMs: readonly number[]) => Float64Array.from(latenciesMs).sort();
+/** 0 of none. */
+const percentileOf = (latenciesMs: Float64Array, share: number) =>
+  latenciesMs.length === 0 ? 0 : percentile(latenciesMs, share);
 
 export class SteadyLoad {
   readonly #shop: Shop;
@@ -57,16 +60,20 @@ export class SteadyLoad {
 
   /** What was measured since the last call. */
   takeInterval(): Interval {
-    const all = Object.fromEntries(KINDS.map((kind) => [kind, Float64Array.from(this.#latenciesMs[kind]).sort()]));
-    const at = (share: number) =>
-      Object.fromEntries(KINDS.map((kind) => [kind, all[kind]?.length ? percentile(all[kind], share) : 0]));
+    const { create, get, page } = this.#latenciesMs;
+    const [creates, gets, pages] = [sorted(create), sorted(get), sorted(page)];
+    const at = (share: number) => ({
+      create: percentileOf(creates, share),
+      get: percentileOf(gets, share),
+      page: percentileOf(pages, share),
+    });
     const interval = {
       requests: KINDS.reduce((sum, kind) => sum + this.#latenciesMs[kind].length, 0),
       leftOut: this.#leftOut,
       failures: this.#failures,
       firstFailure: this.#firstFailure,
-      p50Ms: at(0.5) as Interval["p50Ms"],
-      p99Ms: at(0.99) as Interval["p99Ms"],
+      p50Ms: at(0.5),
+      p99Ms: at(0.99),
     };
     for (const kind of KINDS) this.#latenciesMs[kind] = [];
     this.#leftOut = 0;

@@ -55,10 +55,11 @@ function act({ id, type, sequence, data: { invoice } }: WebhookEvent): void {
 }
 
 /** Whether one of the secrets signed exactly this body, within the last five minutes. */
-function isGenuine(body: string, headers: IncomingMessage["headers"]): boolean {
+function isGenuine(body: string, given: IncomingMessage["headers"]): boolean {
+  const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
   return webhooks.some((webhook) => {
     try {
-      webhook.verify(body, headers as Record<string, string>, { jsonParse: false });
+      webhook.verify(body, headers, { jsonParse: false });
       return true;
     } catch (error) {
       if (error instanceof WebhookVerificationError) return false;

@@ -48,13 +48,16 @@ const insertEvent = database.prepare("INSERT OR IGNORE INTO events VALUES (?)");
 const setStatus = database.prepare("UPDATE orders SET status = ?, sequence = ? WHERE id = ?");
 const setPaid = database.prepare("UPDATE orders SET paid_at = ? WHERE id = ?");
 
+const orderIn = (row: unknown) => row as Order; // its columns are those of the table above
+
 export function newOrder(): Order {
   const id = randomBytes(8).toString("hex"); // cannot be guessed: who knows it may see the order
-  return insertOrder.get(id, PRODUCT.amount, PRODUCT.currency) as unknown as Order;
+  return orderIn(insertOrder.get(id, PRODUCT.amount, PRODUCT.currency));
 }
 
 export function findOrder(id: string): Order | undefined {
-  return selectOrder.get(id) as Order | undefined;
+  const row = selectOrder.get(id);
+  return row && orderIn(row);
 }
 
 export function storeInvoice(orderId: string, { id, checkoutUrl }: Invoice): void {
