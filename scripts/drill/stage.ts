@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { HDKey } from "@scure/bip32";
+import { parseId } from "../../src/lib/ids.ts";
 import { findFreePort } from "../free-port.ts";
 import { apiKeyMacKeys, type Home } from "../home.ts";
 import { DEMO_OWNER, insertSql, newKey, newMember, newMerchant, newTeam } from "../seed.ts";
@@ -199,7 +200,8 @@ function seedRows(demoMerchantId: string, macKeys: Parameters<typeof newKey>[0])
   const nowMs = Date.now();
   const merchant = newMerchant("Drill shop", nowMs);
   const key = newKey(macKeys, { merchantId: merchant.id, kind: "SECRET", nowMs });
-  const merchantId = demoMerchantId as typeof merchant.id;
+  const merchantId = parseId("mer", demoMerchantId);
+  if (merchantId === undefined) throw new Error(`${demoMerchantId} is no id of a merchant`);
   const revoked = newKey(macKeys, { merchantId, kind: "SECRET", nowMs });
   const member = newMember(merchantId, { role: "ADMIN", email: MEMBER }, nowMs);
   const owner = newMember(merchant.id, { role: "OWNER", email: "drill@example.com" }, nowMs);
