@@ -12,24 +12,34 @@ export interface Problem {
   readonly what: string;
 }
 
-/** By path: how many casts with `as` a file has, and why it cannot do without them. */
-export type AllowedCasts = Readonly<Record<string, { readonly casts: number; readonly why: string }>>;
+/** By path: how often a file casts, or claims with `any` and `!`, and why it cannot do without. */
+export type Leaves = Readonly<
+  Record<string, { readonly casts?: number; readonly claims?: number; readonly why: string }>
+>;
 
 /**
  * Every way the files break the rules of this page; empty when all is well. `path:line: what`.
- * A file has just as many casts as it is allowed, so that a cast that is no longer needed takes its leave with it.
+ * A file has just as many casts and claims as it has leave for, so that no leave outlives what it was for.
  */
-export function styleProblemsIn(sources: Sources, allowed: AllowedCasts = {}): readonly string[] {
+export function styleProblemsIn(sources: Sources, leaves: Leaves = {}): readonly string[] {
   return [...sources].flatMap(([path, text]) => {
     const program = parse(path, text);
+    const leave = leaves[path];
     const problems = [
-      ...claims(program),
-      ...castProblems(program, allowed[path]?.casts ?? 0),
+      ...beyond(leave?.casts, casts(program), "casts"),
+      ...beyond(leave?.claims, claims(program), "claims"),
       ...longFile(text),
       ...longFunctions(text, program),
     ];
     return problems.map((problem) => printed(path, text, problem));
   });
+}
+
+/** Those of a kind, where they are not as many as there is leave for. */
+function beyond(allowed = 0, found: readonly Problem[], kind: string): readonly Problem[] {
+  if (found.length === allowed) return [];
+  const fewer = { start: 0, what: `has leave for ${allowed} ${kind}, and has ${found.length}` };
+  return found.length > allowed ? found : [fewer];
 }
 
 /** As `styleProblemsIn` prints it. */
@@ -58,12 +68,6 @@ export function casts(program: Node): Problem[] {
     if (node.type === "TSAsExpression" && !isAsConst(node)) found.push({ start: node.start, what: "casts with as" });
   });
   return found;
-}
-
-function castProblems(program: Node, allowed: number): Problem[] {
-  const found = casts(program);
-  if (found.length >= allowed) return found.length === allowed ? [] : found;
-  return [{ start: 0, what: `is allowed ${allowed} casts, and has ${found.length}` }];
 }
 
 function isAsConst(node: Node): boolean {

@@ -1,0 +1,102 @@
+// The rules of length and style that `import-rules.test.ts` asks of `src`, for what stands beside it.
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Leaves, styleProblemsIn } from "../support/style-rules.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** What is written by hand in each area; `but` is what is generated, installed, or judged by a rule of its own. */
+const AREAS: readonly { readonly files: string; readonly but?: RegExp }[] = [
+  { files: "scripts/**/*.{ts,mjs}" },
+  { files: "bench/**/*.ts" },
+  { files: "client/**/*.{ts,mjs}", but: /^client\/(api-types\.ts|testing\.ts|testing\/|dist\/|node_modules\/)/ },
+  { files: "docs/examples/**/*.{ts,js}", but: /\/(node_modules|\.next|\.wrangler)\// },
+  { files: "test/support/**/*.{ts,mjs}" },
+  { files: "test/twin/**/*.ts" },
+  { files: "*.config.ts" },
+];
+
+const LEAVES: Leaves = {
+  "scripts/demo-story/shop.ts": {
+    casts: 1,
+    why: "a caller names the answer as it is documented; that answers are so is for the contract tests",
+  },
+  "scripts/deploy/wrangler-command.ts": {
+    casts: 1,
+    why: "to types, every process has the Worker's variables in its environment",
+  },
+  "docs/examples/shops/express/orders.ts": { casts: 1, why: "a row of the table that the shop made, in a guide" },
+  "docs/examples/shops/hono/orders.ts": { casts: 1, why: "a row of the table that the shop made, in a guide" },
+  "test/support/access.ts": { casts: 1, why: "properties of a request that no runtime would give it" },
+  "test/support/stand-ins.ts": { casts: 1, why: "stand-ins of what only the platform makes: the one place for them" },
+  "test/support/market-shop.ts": { claims: 1, why: "what an answer holds is what the test claims" },
+  "test/support/worker-merchant.ts": { claims: 1, why: "what an answer holds is what the test claims" },
+};
+
+function pathsOf({ files, but }: (typeof AREAS)[number]): readonly string[] {
+  return globSync(files, { cwd: ROOT })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => but?.test(path) !== true);
+}
+
+describe("beside src", () => {
+  it.each(AREAS)("$files keeps to the rules of length and style", (area) => {
+    const paths = pathsOf(area);
+    expect(paths).not.toEqual([]);
+    const sources = new Map(paths.map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
+    expect(styleProblemsIn(sources, LEAVES)).toEqual([]);
+  });
+
+  it("there is leave for few files, and for none that is not there", () => {
+    const known = new Set(AREAS.flatMap(pathsOf));
+    expect(Object.keys(LEAVES).filter((path) => !known.has(path))).toEqual([]);
+    expect(Object.keys(LEAVES).length).toBeLessThan(10);
+  });
+});
+
+describe("the check of length and style", () => {
+  const PATH = "scripts/x.ts";
+  const problemsOf = (text: string, leaves: Leaves = {}, path = PATH) =>
+    styleProblemsIn(new Map([[path, text]]), leaves);
+
+  it.each([
+    ["a function of 61 lines", `export function f() {${"\n".repeat(60)}}`, 1],
+    ["a function of 61 lines within another", `export function f() {\n(() => {${"\n".repeat(60)}})(); }`, 2],
+    ["a method of 61 lines", `export class A { f() {${"\n".repeat(60)}} }`, 1],
+    ["a file of 351 lines", "export const a = 1;\n".repeat(351), 1],
+    ["a cast", "export const a = 1 as unknown;", 1],
+    ["a cast over unknown, which is two", "export const a = 1 as unknown as string;", 2],
+    ["a cast in angle brackets", "export const a = <unknown>1;", 1],
+    ["any", "export const a: any = 1;", 1],
+    ["any in a type", "export type A = readonly any[];", 1],
+    ["a non-null assertion", "export const f = (a?: string) => a!.length;", 1],
+    ["a definite assignment assertion", "export function f() { let a!: string; return a; }", 1],
+  ])("finds %s", (_, text, count) => {
+    expect(problemsOf(text)).toHaveLength(count);
+    for (const problem of problemsOf(text)) expect(problem).toMatch(/^scripts\/x\.ts:\d+: /);
+  });
+
+  it.each([
+    ["as const, and names with as", 'import { a as b } from "./y.ts";\nexport const c = [b] as const;', PATH],
+    ["such words in comments and texts", '// as any!\nexport const a = "x as any";', PATH],
+    ["a function of 60 lines", `export function f() {${"\n".repeat(59)}}`, PATH],
+    ["a file of 350 lines", "export const a = 1;\n".repeat(350), PATH],
+    ["elements in JavaScript", "export const a = () => <p>1</p>;", "docs/examples/x.js"],
+  ])("takes %s", (_, text, path) => {
+    expect(problemsOf(text, {}, path)).toEqual([]);
+  });
+
+  it("holds a file to as many casts and claims as it has leave for, neither more nor fewer", () => {
+    const cast = "export const a = 1 as unknown;\n";
+    const leave = (casts: number, claims: number) => ({ [PATH]: { casts, claims, why: "to see" } });
+    expect(problemsOf(cast, leave(1, 0))).toEqual([]);
+    expect(problemsOf(cast + cast, leave(1, 0))).toEqual([
+      "scripts/x.ts:1: casts with as",
+      "scripts/x.ts:2: casts with as",
+    ]);
+    expect(problemsOf(cast, leave(2, 0))).toEqual(["scripts/x.ts:1: has leave for 2 casts, and has 1"]);
+    expect(problemsOf("export const a: any = 1;", leave(0, 1))).toEqual([]);
+    expect(problemsOf("export const a: any = 1;", leave(1, 0))).toHaveLength(2);
+  });
+});
