@@ -1,13 +1,9 @@
 // Measures the code base: `npm run house`, or `npm run house -- <folder>` for another checkout to compare with.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  circlesIn,
-  importsIn,
-  longFunctionsIn,
-  MAX_FUNCTION_LINES,
-  type Sources,
-} from "../test/support/source-rules.ts";
+import { circlesIn, importsIn } from "../test/support/source-rules.ts";
+import { longFunctionsIn, MAX_FUNCTION_LINES } from "../test/support/style-rules.ts";
+import type { Sources } from "../test/support/syntax-tree.ts";
 import { featureOf, floorOf } from "./districts.ts";
 
 const root = process.argv[2] ?? ".";

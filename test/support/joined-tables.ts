@@ -2,7 +2,7 @@
 // names the tables that it, and whatever it uses of stores, has as values or in SQL.
 import { posix } from "node:path";
 import { parseAst } from "vitest/node";
-import type { Sources } from "./source-rules.ts";
+import type { Sources } from "./syntax-tree.ts";
 
 const TABLE = /export const (\w+) = sqliteTable\(\s*"(\w+)"/g;
 const IN_SQL = /\b(?:from|join|into|update)\s+"?(\w+)/gi;

@@ -1,11 +1,19 @@
 // The table of architecture.md "Kinds of files" as a function of source texts: what kind of file each is, what it imports, and which rule it breaks.
 // It looks at syntax trees, so that words in comments and strings are not taken for code.
 import { posix } from "node:path";
-import { parseAst } from "vitest/node";
 import { floorOf, isAcrossFeatures } from "../../scripts/districts.ts";
-
-/** Path below the root, with `/`, to its text. */
-export type Sources = ReadonlyMap<string, string>;
+import { longFile, longFunctions, styleProblems } from "./style-rules.ts";
+import {
+  dottedName,
+  type Node,
+  nameOf,
+  nodes,
+  type Problem,
+  parse,
+  printed,
+  type Sources,
+  visit,
+} from "./syntax-tree.ts";
 
 const ALL = [
   "lib",
@@ -85,12 +93,6 @@ export function kindOf(path: string, text: string): Kind {
   return VERBS.test(name) && !name.endsWith("-body") ? "operation" : "rule";
 }
 
-interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly [member: string]: unknown;
-}
-
 interface Import {
   readonly from: string;
   readonly isTypeOnly: boolean;
@@ -105,7 +107,7 @@ export function problemsIn(sources: Sources): readonly string[] {
     const kind = kindOf(path, text);
     const found = [
       ...importProblems(path, kind, importsOf(program), sources),
-      ...styleProblems(path, program),
+      ...styleProblems(program, path === "src/lib/ids.ts"),
       ...stateProblems(path, program),
       ...(kind === "rule" || kind === "contract" || kind === "failures" ? impurities(program) : []),
       ...schemasAtImport(program),
@@ -113,20 +115,6 @@ export function problemsIn(sources: Sources): readonly string[] {
     ];
     return found.map((problem) => printed(path, text, problem));
   });
-}
-
-/** Of a file that is not generated. */
-const MAX_LINES = 350;
-/** Of a function or method. */
-export const MAX_FUNCTION_LINES = 60;
-
-interface Problem {
-  readonly start: number;
-  readonly what: string;
-}
-
-function printed(path: string, text: string, { start, what }: Problem): string {
-  return `${path}:${text.slice(0, start).split("\n").length}: ${what}`;
 }
 
 function importProblems(path: string, kind: Kind, imports: readonly Import[], sources: Sources): Problem[] {
@@ -225,28 +213,6 @@ function sourceOf(node: Node): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** No `any`, no `!`, no cast: only where a text becomes a branded id. */
-function styleProblems(path: string, program: Node): Problem[] {
-  const found: Problem[] = [];
-  visit(program, (node) => {
-    const { type, start } = node;
-    if (type === "TSAnyKeyword") found.push({ start, what: "says any" });
-    if (type === "TSNonNullExpression") found.push({ start, what: "claims with ! that a value is there" });
-    if (type === "TSTypeAssertion") found.push({ start, what: "casts with <>" });
-    if (type === "TSAsExpression" && !isAsConst(node) && path !== "src/lib/ids.ts")
-      found.push({ start, what: "casts with as" });
-    if (type === "VariableDeclarator" && node.definite === true)
-      found.push({ start, what: "claims with ! that a variable is set" });
-  });
-  return found;
-}
-
-function isAsConst(node: Node): boolean {
-  const [annotation] = nodes([node.typeAnnotation]);
-  const [name] = nodes([annotation?.typeName]);
-  return name?.name === "const";
-}
-
 /** The files with a collection at module scope that changes: what an isolate keeps of the rates, of the deployment's set-up, and of calls without an answer. */
 const SHARED_STATE: readonly string[] = [
   "src/rates/rate-cache.ts",
@@ -289,28 +255,6 @@ function mutationsOf(program: Node, name: string | undefined): Problem[] {
 
 const IMPURE_CALLS =
   /^(Date\.now|Math\.random|performance\.now|crypto\.(getRandomValues|randomUUID|subtle\..*)|fetch|setTimeout|setInterval)$/;
-
-/** Functions and methods that are too long: `path:line: what`. */
-export function longFunctionsIn(sources: Sources): readonly string[] {
-  return [...sources].flatMap(([path, text]) =>
-    longFunctions(text, parse(path, text)).map((problem) => printed(path, text, problem)),
-  );
-}
-
-function longFunctions(text: string, program: Node): Problem[] {
-  const found: Problem[] = [];
-  visit(program, ({ type, start, end }) => {
-    const lines = /Function/.test(type) ? lineCount(text.slice(start, Number(end))) : 0;
-    if (lines > MAX_FUNCTION_LINES)
-      found.push({ start, what: `has a function of ${lines} lines, more than ${MAX_FUNCTION_LINES}` });
-  });
-  return found;
-}
-
-function longFile(text: string): Problem[] {
-  const lines = lineCount(text);
-  return lines > MAX_LINES ? [{ start: 0, what: `has ${lines} lines, more than ${MAX_LINES}` }] : [];
-}
 
 /** A clock, a die, a socket: a rule takes what they give as an argument. */
 function impurities(program: Node): Problem[] {
@@ -358,43 +302,4 @@ function schemasAtImport(program: Node): Problem[] {
     ({ type }) => /Function/.test(type),
   );
   return found;
-}
-
-function dottedName(value: unknown): string {
-  const [node] = nodes([value]);
-  if (node === undefined) return "";
-  if (node.type !== "MemberExpression") return nameOf(node) ?? "";
-  return `${dottedName(node.object)}.${nameOf(node.property) ?? ""}`;
-}
-
-function nameOf(value: unknown): string | undefined {
-  const [node] = nodes([value]);
-  const name = node?.name;
-  return typeof name === "string" ? name : undefined;
-}
-
-function parse(path: string, text: string): Node {
-  const [program] = nodes([parseAst(text, { lang: path.endsWith(".tsx") ? "tsx" : "ts" })]);
-  if (program === undefined) throw new Error(`${path} has no syntax tree`);
-  return program;
-}
-
-function visit(node: Node, look: (node: Node) => void, isOver: (node: Node) => boolean = () => false): void {
-  if (isOver(node)) return;
-  look(node);
-  for (const member of Object.values(node)) {
-    for (const child of nodes(Array.isArray(member) ? member : [member])) visit(child, look, isOver);
-  }
-}
-
-function nodes(values: unknown): Node[] {
-  return Array.isArray(values) ? values.filter(isNode) : [];
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
-}
-
-function lineCount(text: string): number {
-  return text.replace(/\n$/, "").split("\n").length;
 }
