@@ -1,6 +1,7 @@
-// Writes client/api-types.ts, client/error-table.ts and client/testing/tables.ts, and the types for the console, from the OpenAPI document (`npm run client:generate`); with --check only reports
-// whether the files are up to date. The document is built here from the routes: no server is needed.
-import { type ApiDocument, clientTypes } from "../client/scripts/client-types.ts";
+// Writes client/api-types.ts, client/error-table.ts and client/testing/tables.ts, and the types that only the console needs, from the OpenAPI
+// document (`npm run client:generate`); with --check only reports whether the files are up to date. The document is built here from the routes:
+// no server is needed.
+import { type ApiDocument, clientTypes, type Wanted } from "../client/scripts/client-types.ts";
 import type { RouteSpec } from "../src/platform/http/route.ts";
 import { keepGenerated } from "./generated-file.ts";
 import { loadRoutes } from "./load-routes.ts";
@@ -15,8 +16,17 @@ const document: ApiDocument = JSON.parse(JSON.stringify(openApiDocument(specs, "
 const FOR_USERS: readonly string[] = ["Sign-in", "Wallets", "Deployment", "Service"];
 const held = new Set<string>(SECRET_KEY_PERMISSIONS);
 
-await generate("client/api-types.ts", "./events.ts", isForKeys, (spec) => isForKeys(spec) && spec.isForPublicKeys);
-await generate("dashboard/src/api/operations.ts", "../../../client/events.ts", isForUsers, () => false);
+const forKeys: Wanted = {
+  operationIds: idsOf(isForKeys),
+  publicIds: idsOf((spec) => isForKeys(spec) && spec.isForPublicKeys),
+  events: "./events.ts",
+};
+await generate("client/api-types.ts", forKeys);
+await generate("dashboard/src/api/operations.ts", {
+  operationIds: idsOf(isForUsers),
+  events: "../../../client/events.ts",
+  beside: { file: "../../../client/api-types.ts", wanted: forKeys },
+});
 keepGenerated({
   file: "client/error-table.ts",
   text: await clientErrors(specs.filter(isForKeys)),
@@ -39,13 +49,10 @@ function isForUsers({ callers, path, tag }: RouteSpec): boolean {
   return callers !== "ANYBODY" || (path.startsWith("/api/") && FOR_USERS.includes(tag));
 }
 
-async function generate(
-  file: string,
-  events: string,
-  isWanted: (spec: RouteSpec) => boolean,
-  isPublic: (spec: RouteSpec) => boolean,
-): Promise<void> {
-  const idsOf = (is: (spec: RouteSpec) => boolean) => new Set(specs.filter(is).map((spec) => spec.operationId));
-  const wanted = { operationIds: idsOf(isWanted), publicIds: idsOf(isPublic), events };
+function idsOf(is: (spec: RouteSpec) => boolean): ReadonlySet<string> {
+  return new Set(specs.filter(is).map((spec) => spec.operationId));
+}
+
+async function generate(file: string, wanted: Wanted): Promise<void> {
   keepGenerated({ file, text: await clientTypes(document, wanted), command: "npm run client:generate" });
 }

@@ -126,7 +126,7 @@ const ofMerchant = createRoute({
   getParentRoute: () => frame,
   id: "merchant",
   loader: async ({ context, params }) => {
-    const { merchantId } = params as { readonly merchantId?: string };
+    const merchantId = "merchantId" in params ? params.merchantId : undefined;
     const named = ({ id }: Merchant) => id === merchantId;
     const known = (await context.queries.ensureQueryData(MERCHANTS)).data.find(named);
     // One that was just made, or joined, is not in the list that was read before.

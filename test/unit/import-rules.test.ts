@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DISTRICTS, FEATURES, featureOf } from "../../scripts/districts.ts";
-import { circlesIn, importsIn, kindOf, problemsIn, type Sources } from "../support/source-rules.ts";
+import { circlesIn, importsIn, kindOf, problemsIn } from "../support/source-rules.ts";
+import type { Sources } from "../support/syntax-tree.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 

@@ -1,6 +1,7 @@
-import { Button, Group, Stack, Text } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { Group, Stack, Text } from "@mantine/core";
 import { call } from "../api/call.ts";
+import { useGrowingList } from "../api/queries.ts";
+import { MoreButton } from "../shell/growing-list.tsx";
 import { Read } from "../shell/read.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
@@ -9,41 +10,27 @@ const AT_ONCE = 10;
 
 /** What was done with the account, so that its owner notices what they did not do. */
 export function ActivitySection() {
-  const activity = useInfiniteQuery({
-    queryKey: ["listMyAuditEvents", "all"],
-    queryFn: ({ pageParam, signal }) =>
-      call("listMyAuditEvents", { query: { limit: AT_ONCE, cursor: pageParam } }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-  });
+  const activity = useGrowingList(["listMyAuditEvents"], (cursor, signal) =>
+    call("listMyAuditEvents", { query: { limit: AT_ONCE, cursor } }, { signal }),
+  );
   return (
     <Section
       title="Notices"
       about="What was done with your account. If something is not yours, end all other sessions."
     >
       <Read query={activity}>
-        {({ pages }) => (
+        {(rows) => (
           <Stack gap="xs">
-            {pages
-              .flatMap(({ data }) => data)
-              .map(({ id, action, createdAt, ip }) => (
-                <Group key={id} justify="space-between" gap="xs">
-                  <Text size="sm">{actionText(action)}</Text>
-                  <Text size="sm" c="dimmed" component="div">
-                    <Time value={createdAt} />
-                    {ip !== null && ` from ${ip}`}
-                  </Text>
-                </Group>
-              ))}
-            {activity.hasNextPage && (
-              <Button
-                variant="subtle"
-                loading={activity.isFetchingNextPage}
-                onClick={() => void activity.fetchNextPage()}
-              >
-                Show more
-              </Button>
-            )}
+            {rows.map(({ id, action, createdAt, ip }) => (
+              <Group key={id} justify="space-between" gap="xs">
+                <Text size="sm">{actionText(action)}</Text>
+                <Text size="sm" c="dimmed" component="div">
+                  <Time value={createdAt} />
+                  {ip !== null && ` from ${ip}`}
+                </Text>
+              </Group>
+            ))}
+            <MoreButton query={activity} />
           </Stack>
         )}
       </Read>

@@ -18,10 +18,6 @@ export function AuthenticatorSection() {
   const [step, setStep] = useState<Step>();
   const close = () => setStep(undefined);
   const begin = useChange("enrolTotp", { onSuccess: (secret) => setStep({ kind: "SCAN", secret }) });
-  const replace = useChange("replaceBackupCodes", {
-    onSuccess: ({ backupCodes }) => setStep({ kind: "CODES", codes: backupCodes }),
-  });
-  const remove = useChange("disableTotp", { onSuccess: () => showDone("The authenticator app was removed.") });
   return (
     <Section
       title="Authenticator app"
@@ -38,29 +34,7 @@ export function AuthenticatorSection() {
         )
       }
     >
-      {factors.totp && (
-        <Group justify="space-between">
-          <Text size="sm" c={factors.backupCodesLeft === 0 ? "red" : "dimmed"}>
-            {factors.backupCodesLeft} backup codes are left.
-          </Text>
-          <Group gap="sm">
-            <ConfirmButton
-              action="New backup codes"
-              size="xs"
-              isBusy={replace.isPending}
-              consequence="Ten new codes are made, and the old ones stop working."
-              onConfirmed={() => replace.mutate({})}
-            />
-            <ConfirmButton
-              action="Remove the app"
-              size="xs"
-              isBusy={remove.isPending}
-              consequence="Signing in then needs no code of the app, and your backup codes stop working."
-              onConfirmed={() => remove.mutate({})}
-            />
-          </Group>
-        </Group>
-      )}
+      {factors.totp && <OwnApp onCodes={(codes) => setStep({ kind: "CODES", codes })} />}
       <Modal
         opened={step !== undefined}
         onClose={close}
@@ -73,6 +47,36 @@ export function AuthenticatorSection() {
         {step?.kind === "CODES" && <BackupCodes codes={step.codes} onDone={close} />}
       </Modal>
     </Section>
+  );
+}
+
+/** Of an app that is set up: the codes in its place, and the end of it. */
+function OwnApp({ onCodes }: { readonly onCodes: (codes: readonly string[]) => void }) {
+  const { backupCodesLeft } = useMe().factors;
+  const replace = useChange("replaceBackupCodes", { onSuccess: ({ backupCodes }) => onCodes(backupCodes) });
+  const remove = useChange("disableTotp", { onSuccess: () => showDone("The authenticator app was removed.") });
+  return (
+    <Group justify="space-between">
+      <Text size="sm" c={backupCodesLeft === 0 ? "red" : "dimmed"}>
+        {backupCodesLeft} backup codes are left.
+      </Text>
+      <Group gap="sm">
+        <ConfirmButton
+          action="New backup codes"
+          size="xs"
+          isBusy={replace.isPending}
+          consequence="Ten new codes are made, and the old ones stop working."
+          onConfirmed={() => replace.mutate({})}
+        />
+        <ConfirmButton
+          action="Remove the app"
+          size="xs"
+          isBusy={remove.isPending}
+          consequence="Signing in then needs no code of the app, and your backup codes stop working."
+          onConfirmed={() => remove.mutate({})}
+        />
+      </Group>
+    </Group>
   );
 }
 

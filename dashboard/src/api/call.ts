@@ -43,7 +43,11 @@ export async function call<K extends OperationId>(
   }
 }
 
-async function send(operation: OperationId, input: Input, { signal, idempotencyKey }: CallOptions) {
+async function send<K extends OperationId>(
+  operation: K,
+  input: Input,
+  { signal, idempotencyKey }: CallOptions,
+): Promise<AnswerOf<K>> {
   const { method, url } = targetOf(operation, input);
   const headers = new Headers({ accept: "application/json" });
   if (input.body !== undefined) headers.set("content-type", "application/json");
@@ -53,7 +57,7 @@ async function send(operation: OperationId, input: Input, { signal, idempotencyK
   const value = parsed(answer.text);
   if (!answer.isOk) throw new ApiError(answer.status, value ?? {});
   // The types come from the schemas that the service answers with.
-  return value as never;
+  return value as AnswerOf<K>;
 }
 
 interface Answer {

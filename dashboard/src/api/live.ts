@@ -27,20 +27,19 @@ const READS: Readonly<Record<Exclude<News["type"], "reread">, readonly Operation
   endpoint: ["listWebhooks", "getWebhook", "listDeliveries", "getDelivery", "listEvents", "getAttention"],
 };
 
-/** A query's key as `reading` makes it (queries.ts). */
-export type Key = readonly [operation?: unknown, input?: KeyInput];
-
-interface KeyInput {
-  readonly merchantId?: string;
-  readonly params?: { readonly invoiceId?: string };
-}
+/** A query's key: the operation and its input, if `reading` has made it (queries.ts). */
+export type Key = readonly unknown[];
 
 /** Whether what was read under a key may have changed. */
 export function isTouched(news: News, merchantId: string, [operation, input]: Key): boolean {
-  if (input?.merchantId !== merchantId) return false;
+  if (!isObject(input) || input.merchantId !== merchantId) return false;
   if (news.type === "reread") return true;
   if (READS[news.type].some((each) => each === operation)) return true;
-  return news.type === "invoice" && input.params?.invoiceId === news.invoiceId;
+  return news.type === "invoice" && isObject(input.params) && input.params.invoiceId === news.invoiceId;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }
 
 interface Message {
@@ -51,7 +50,8 @@ interface Message {
 
 /** A message of a kind that is not known is about everything. */
 export function messageIn(text: string): Message {
-  const { type, eventId: id, invoiceId } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const message: Readonly<Record<string, unknown>> = JSON.parse(text);
+  const { type, eventId: id, invoiceId } = message;
   const eventId = typeof id === "string" ? id : undefined;
   if (type === "invoice" && typeof invoiceId === "string") return { news: { type, invoiceId }, eventId };
   if (type === "unmatched" || type === "wallet" || type === "endpoint") return { news: { type }, eventId };

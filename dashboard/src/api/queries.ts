@@ -7,6 +7,7 @@ import {
   QueryCache,
   QueryClient,
   queryOptions,
+  useInfiniteQuery,
   useMutation,
   useQuery,
   useQueryClient,
@@ -87,6 +88,25 @@ export function useList<K extends OperationId>(operation: K, input: InputOf<K>, 
     ...reading(operation, input),
     placeholderData: keepPreviousData,
     refetchInterval: readAgain === undefined ? false : ({ state }) => readAgain(state.data),
+  });
+}
+
+interface Page<Row> {
+  readonly data: readonly Row[];
+  readonly nextCursor: string | null;
+}
+
+/** The rows of a list so far: a further page is read when it is asked for. `key` names the operation and its input. */
+export function useGrowingList<Row>(
+  key: readonly unknown[],
+  read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>,
+) {
+  return useInfiniteQuery<Page<Row>, Error, readonly Row[], readonly unknown[], string | undefined>({
+    queryKey: [...key, "all"],
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    initialPageParam: undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    select: ({ pages }) => pages.flatMap(({ data }) => data),
   });
 }
 

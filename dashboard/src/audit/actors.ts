@@ -24,7 +24,7 @@ export function useActors(): Actors {
   const { id: merchantId } = useMerchant();
   const me = useMe();
   const maySeeKeys = useMay("api_key:view");
-  const members = useMembers().data?.pages.flatMap(({ data }) => data) ?? [];
+  const members = useMembers().data ?? [];
   const read = useList("listApiKeys", { merchantId, query: { limit: 100 } });
   const keys = maySeeKeys ? (read.data?.data ?? []) : [];
   const people = members.map(({ userId, email }) => ({ value: userId, label: email }));

@@ -1,70 +1,48 @@
 // Who changed what. Nothing here is ever changed or deleted.
-import { Button, Card, Group, Select, Stack } from "@mantine/core";
+import { Card, Group, Select } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useList } from "../api/queries.ts";
 import { DayInput } from "../shell/day-input.tsx";
 import { EmptyList } from "../shell/empty-list.tsx";
-import { ListPages } from "../shell/list-pages.tsx";
+import { type Address, addressOf, ListPage } from "../shell/list-page.tsx";
 import { useMerchant } from "../shell/merchants.ts";
-import { PageHeader } from "../shell/page-header.tsx";
-import { Read } from "../shell/read.tsx";
 import { useZoneName } from "../shell/reader.tsx";
 import { useActors } from "./actors.ts";
 import { endOfDay, startOfDay } from "./days.ts";
 import { EntryRows } from "./entry-rows.tsx";
 import { ExportButton } from "./export-button.tsx";
 import type { AuditSearch } from "./search.ts";
-import { ACTIONS, type KnownAction } from "./words.ts";
+import { ACTIONS, isKnownAction } from "./words.ts";
 
 const AT_ONCE = 25;
+
+type AuditAddress = Address<AuditSearch>;
 
 export function AuditPage() {
   const { id: merchantId } = useMerchant();
   const search = useSearch({ from: "/frame/merchant/console/$merchantId/audit" });
-  const navigate = useNavigate({ from: "/console/$merchantId/audit" });
+  const address: AuditAddress = addressOf(search, useNavigate({ from: "/console/$merchantId/audit" }));
   const { cursor, ...filters } = search;
   const query = useFilters(filters);
   const entries = useList("listAuditEvents", { merchantId, query: { ...query, cursor, limit: AT_ONCE } });
   const actors = useActors();
-  const isFiltered = Object.keys(search).length > 0;
   return (
-    <>
-      <PageHeader
-        title="Audit"
-        subtitle="Who changed what, newest first. Nothing here is ever changed or deleted."
-        actions={<ExportButton query={query} nameOf={actors.plainNameOf} />}
-      />
-      <Stack>
-        <Filters search={search} actors={actors.options} />
-        <Read query={entries}>
-          {({ data, nextCursor }) => (
-            <>
-              {data.length === 0 ? (
-                <EmptyList
-                  title={isFiltered ? "No entry matches" : "Nothing has been changed yet"}
-                  action={
-                    isFiltered && (
-                      <Button variant="default" onClick={() => navigate({ search: {} })}>
-                        Show all entries
-                      </Button>
-                    )
-                  }
-                />
-              ) : (
-                <Card padding={0} style={{ opacity: entries.isPlaceholderData ? 0.6 : 1 }}>
-                  <EntryRows entries={data} nameOf={actors.nameOf} />
-                </Card>
-              )}
-              <ListPages
-                cursor={cursor}
-                nextCursor={nextCursor}
-                onGo={(next) => navigate({ search: { ...filters, ...(next && { cursor: next }) } })}
-              />
-            </>
-          )}
-        </Read>
-      </Stack>
-    </>
+    <ListPage
+      title="Audit"
+      subtitle="Who changed what, newest first. Nothing here is ever changed or deleted."
+      actions={<ExportButton query={query} nameOf={actors.plainNameOf} />}
+      filters={<Filters address={address} actors={actors.options} />}
+      query={entries}
+      address={address}
+      none={<EmptyList title="Nothing has been changed yet" />}
+      unmatched={{ title: "No entry matches", all: "Show all entries" }}
+    >
+      {(rows, isStale) => (
+        <Card padding={0} style={{ opacity: isStale ? 0.6 : 1 }}>
+          <EntryRows entries={rows} nameOf={actors.nameOf} />
+        </Card>
+      )}
+    </ListPage>
   );
 }
 
@@ -84,18 +62,11 @@ const ACTION_OPTIONS = Object.entries(
 ).map(([group, members = []]) => ({ group, items: members.map(([value, label]) => ({ value, label })) }));
 
 interface FiltersProps {
-  readonly search: AuditSearch;
+  readonly address: AuditAddress;
   readonly actors: ReturnType<typeof useActors>["options"];
 }
 
-function Filters({ search, actors }: FiltersProps) {
-  const navigate = useNavigate({ from: "/console/$merchantId/audit" });
-  // A change begins at the first page.
-  const filter = (change: { readonly [K in keyof AuditSearch]: AuditSearch[K] | undefined }) =>
-    navigate({
-      search: (last: AuditSearch) => ({ ...last, cursor: undefined, ...change }) as AuditSearch,
-      replace: true,
-    });
+function Filters({ address: { search, filter }, actors }: FiltersProps) {
   return (
     <Group gap="sm" align="flex-end" role="search" aria-label="Filter the log">
       <Select
@@ -114,7 +85,7 @@ function Filters({ search, actors }: FiltersProps) {
         placeholder="Anything"
         data={ACTION_OPTIONS}
         value={search.action ?? null}
-        onChange={(action) => filter({ action: (action as KnownAction | null) ?? undefined })}
+        onChange={(action) => filter({ action: isKnownAction(action) ? action : undefined })}
         searchable
         clearable
         clearButtonProps={{ "aria-label": "Anything" }}

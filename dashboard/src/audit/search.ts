@@ -1,25 +1,23 @@
-// What the address carries: the filters and the page, so that a link shows the same entries.
+import { chosen, searchText, type WithCursor } from "../shell/search-text.ts";
 import { isDay } from "./days.ts";
 import { isKnownAction, type KnownAction } from "./words.ts";
 
-export interface AuditSearch {
+export interface AuditSearch extends WithCursor {
   /** The id of a user or key, or a kind of actor. */
-  readonly actor?: string;
-  readonly action?: KnownAction;
+  readonly actor?: string | undefined;
+  readonly action?: KnownAction | undefined;
   /** First and last day, of the reader's time zone. */
-  readonly from?: string;
-  readonly to?: string;
-  /** The `nextCursor` of the page before. */
-  readonly cursor?: string;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
 
-export function auditSearch(given: Readonly<Record<string, unknown>>): AuditSearch {
-  const { actor, action, from, to, cursor } = given;
-  return {
-    ...(typeof actor === "string" && /^\w{1,40}$/.test(actor) ? { actor } : {}),
-    ...(isKnownAction(action) ? { action } : {}),
-    ...(isDay(from) ? { from } : {}),
-    ...(isDay(to) ? { to } : {}),
-    ...(typeof cursor === "string" || typeof cursor === "number" ? { cursor: String(cursor) } : {}),
-  };
+/** Ignores what the log does not know. */
+export function auditSearch({ actor, action, from, to, cursor }: Readonly<Record<string, unknown>>): AuditSearch {
+  return chosen({
+    actor: typeof actor === "string" && /^\w{1,40}$/.test(actor) ? actor : undefined,
+    action: isKnownAction(action) ? action : undefined,
+    from: isDay(from) ? from : undefined,
+    to: isDay(to) ? to : undefined,
+    cursor: searchText(cursor),
+  });
 }

@@ -4,8 +4,7 @@ import type { Customer, Invoice } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
 import { isOpen } from "../invoices/columns.tsx";
 import { InvoiceState } from "../invoices/status.tsx";
-import { ListPages } from "../shell/list-pages.tsx";
-import { Read } from "../shell/read.tsx";
+import { List } from "../shell/list.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
@@ -30,23 +29,20 @@ export function InvoicesSection({ customer: { id: customerId, merchantId } }: { 
         </Anchor>
       }
     >
-      <Read query={invoices}>
-        {({ data, nextCursor }) => (
-          <>
-            {data.length === 0 && <Text c="dimmed">None yet.</Text>}
-            <Stack gap="sm" aria-busy={invoices.isPlaceholderData}>
-              {data.map((invoice) => (
-                <InvoiceRow key={invoice.id} invoice={invoice} />
-              ))}
-            </Stack>
-            <ListPages
-              cursor={cursor}
-              nextCursor={nextCursor}
-              onGo={(to) => navigate({ search: to === undefined ? {} : { cursor: to } })}
-            />
-          </>
+      <List
+        query={invoices}
+        cursor={cursor}
+        onGo={(to) => navigate({ search: { cursor: to } })}
+        empty={<Text c="dimmed">None yet.</Text>}
+      >
+        {(rows, isStale) => (
+          <Stack gap="sm" aria-busy={isStale}>
+            {rows.map((invoice) => (
+              <InvoiceRow key={invoice.id} invoice={invoice} />
+            ))}
+          </Stack>
         )}
-      </Read>
+      </List>
     </Section>
   );
 }

@@ -1,11 +1,6 @@
-import { searchText } from "../shell/search-text.ts";
+// Which of the customer's invoices are listed.
+import { chosen, searchText, type WithCursor } from "../shell/search-text.ts";
 
-export interface CustomerSearch {
-  /** Of the customer's invoices: the `nextCursor` of the page before. */
-  readonly cursor?: string | undefined;
-}
-
-export function customerSearch({ cursor }: Readonly<Record<string, unknown>>): CustomerSearch {
-  const page = searchText(cursor);
-  return page === undefined ? {} : { cursor: page };
+export function customerSearch({ cursor }: Readonly<Record<string, unknown>>): WithCursor {
+  return chosen({ cursor: searchText(cursor) });
 }

@@ -1,10 +1,10 @@
 // The form of a customer: a new one, or one that is changed.
-import { Button, Group, Stack, Textarea, TextInput } from "@mantine/core";
+import { Group, TextInput } from "@mantine/core";
 import { isEmail } from "@mantine/form";
-import { fieldErrors } from "../api/errors.ts";
 import type { Customer } from "../api/operations.ts";
-import { showError, useChange } from "../api/queries.ts";
+import { useChange } from "../api/queries.ts";
 import { LONGEST } from "../invoices/longest.ts";
+import { Form, LongText, refusedIn } from "../shell/form.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 
@@ -40,12 +40,7 @@ export function CustomerForm({ customer, onSaved }: Props) {
   const options = { isShownInPlace: true, onSuccess };
   const create = useChange("upsertCustomer", options);
   const update = useChange("updateCustomer", options);
-  const failed = {
-    onError: (error: Error) => {
-      form.setErrors(fieldErrors(error));
-      showError(error);
-    },
-  };
+  const failed = refusedIn(form);
   const send = form.onSubmit((values) => {
     const before = form.getInitialValues();
     const changed = FIELDS.filter((field) => values[field].trim() !== before[field]);
@@ -56,31 +51,18 @@ export function CustomerForm({ customer, onSaved }: Props) {
     else update.mutate({ merchantId, params: { customerId: customer.id }, body }, failed);
   });
   return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        <DraftNotice draft={draft} />
-        <Group grow align="flex-start">
-          <TextInput label="Name" maxLength={LONGEST.customerName} data-autofocus {...form.getInputProps("name")} />
-          <TextInput label="Email" type="email" {...form.getInputProps("email")} />
-        </Group>
-        <TextInput
-          label="Phone number"
-          maxLength={LONGEST.customerPhoneNumber}
-          {...form.getInputProps("phoneNumber")}
-        />
-        <Textarea
-          label="Address"
-          autosize
-          minRows={2}
-          maxLength={LONGEST.customerAddress}
-          {...form.getInputProps("address")}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={create.isPending || update.isPending}>
-            {customer === undefined ? "Create the customer" : "Save"}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form
+      onSubmit={send}
+      action={customer === undefined ? "Create the customer" : "Save"}
+      isBusy={create.isPending || update.isPending}
+    >
+      <DraftNotice draft={draft} />
+      <Group grow align="flex-start">
+        <TextInput label="Name" maxLength={LONGEST.customerName} data-autofocus {...form.getInputProps("name")} />
+        <TextInput label="Email" type="email" {...form.getInputProps("email")} />
+      </Group>
+      <TextInput label="Phone number" maxLength={LONGEST.customerPhoneNumber} {...form.getInputProps("phoneNumber")} />
+      <LongText label="Address" maxLength={LONGEST.customerAddress} {...form.getInputProps("address")} />
+    </Form>
   );
 }

@@ -1,15 +1,10 @@
-// What the address of the list carries: what is searched for and the page, so that a link shows the same rows.
-import { searchText } from "../shell/search-text.ts";
+import { chosen, searchText, type WithCursor } from "../shell/search-text.ts";
 
-export interface CustomersSearch {
+export interface CustomersSearch extends WithCursor {
   readonly search?: string | undefined;
-  /** The `nextCursor` of the page before. */
-  readonly cursor?: string | undefined;
 }
 
 /** Ignores what the list does not know. */
 export function customersSearch({ search, cursor }: Readonly<Record<string, unknown>>): CustomersSearch {
-  const text = searchText(search);
-  const page = searchText(cursor);
-  return { ...(text === undefined ? {} : { search: text }), ...(page === undefined ? {} : { cursor: page }) };
+  return chosen({ search: searchText(search), cursor: searchText(cursor) });
 }

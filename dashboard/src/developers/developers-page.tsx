@@ -6,7 +6,7 @@ import { Icon } from "../shell/icons.tsx";
 import { PageHeader } from "../shell/page-header.tsx";
 import { Loading } from "../shell/problem.tsx";
 import { KeysSection } from "./keys-section.tsx";
-import { TABS, type Tab } from "./search.ts";
+import { isTab, TABS } from "./search.ts";
 
 // A tab of its own each, loaded when it is opened.
 const EndpointsSection = lazy(async () => ({ default: (await import("./endpoints-section.tsx")).EndpointsSection }));
@@ -15,7 +15,7 @@ const EventsSection = lazy(async () => ({ default: (await import("./events-secti
 export function DevelopersPage() {
   const search = useSearch({ from: "/frame/merchant/console/$merchantId/developers" });
   const navigate = useNavigate({ from: "/console/$merchantId/developers" });
-  const open = (tab: string | null) => navigate({ search: tab === "keys" || tab === null ? {} : { tab: tab as Tab } });
+  const open = (tab: string | null) => navigate({ search: isTab(tab) && tab !== "keys" ? { tab } : {} });
   return (
     <>
       <PageHeader

@@ -1,12 +1,14 @@
 // The fields of an endpoint, new or to change.
-import { Button, Group, MultiSelect, Radio, Stack, TextInput } from "@mantine/core";
+import { Group, MultiSelect, Radio, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { changedFields } from "../api/changed-fields.ts";
 import { ApiError, wholeFieldErrors } from "../api/errors.ts";
+import { listed } from "../api/listed.ts";
 import type { CreateWebhookBody, NewWebhook, Webhook } from "../api/operations.ts";
-import { showDone, showError, useChange } from "../api/queries.ts";
+import { showDone, useChange } from "../api/queries.ts";
 import { fieldText, numberError, wireNumber } from "../shell/amounts.ts";
 import { hasMailbox } from "../shell/deployment.ts";
+import { Form, type Inputs, refusedIn } from "../shell/form.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { NumberField } from "../shell/number-field.tsx";
 import { EVENT_GROUPS } from "./event-groups.ts";
@@ -34,7 +36,65 @@ interface Values {
   readonly timeoutSeconds: string;
 }
 
-export function EndpointFields({ endpoint, onClose, onMade }: Props) {
+export function EndpointFields(props: Props) {
+  const { form, send, isBusy } = useEndpointForm(props);
+  return (
+    <Form onSubmit={send} action={props.endpoint === undefined ? "Create the endpoint" : "Save"} isBusy={isBusy}>
+      <TextInput
+        label="URL"
+        description="Where your server takes events: https, with a public host name."
+        placeholder="https://shop.example.com/webhooks"
+        type="url"
+        required
+        maxLength={LONGEST.url}
+        data-autofocus
+        {...form.getInputProps("url")}
+      />
+      <TextInput
+        label="Description"
+        description="For your team; it is never sent."
+        maxLength={LONGEST.description}
+        {...form.getInputProps("description")}
+      />
+      <Radio.Group label="What it hears" {...form.getInputProps("hears")}>
+        <Group mt={6}>
+          <Radio value="ALL" label="Every event" />
+          <Radio value="CHOSEN" label="Those that I choose" />
+        </Group>
+      </Radio.Group>
+      {form.values.hears === "CHOSEN" && (
+        <MultiSelect
+          label="Events"
+          description="A name with a star is every event of its kind, those to come included."
+          data={[...EVENT_GROUPS, "ping"]}
+          searchable
+          clearable
+          clearButtonProps={{ "aria-label": "No event" }}
+          {...form.getInputProps("events")}
+        />
+      )}
+      <PatienceFields form={form} />
+    </Form>
+  );
+}
+
+/** How often, and how long, an endpoint is tried. */
+function PatienceFields({ form }: { readonly form: Inputs<"retryCount" | "timeoutSeconds"> }) {
+  return (
+    <Group grow align="flex-start">
+      <NumberField label="Retries" hint="After a first failure." rule={RETRIES} {...form.getInputProps("retryCount")} />
+      <NumberField
+        label="Wait for an answer"
+        hint="Then it counts as failed."
+        unit="seconds"
+        rule={TIMEOUT_SECONDS}
+        {...form.getInputProps("timeoutSeconds")}
+      />
+    </Group>
+  );
+}
+
+function useEndpointForm({ endpoint, onClose, onMade }: Props) {
   const { id: merchantId } = useMerchant();
   const form = useForm<Values>({
     initialValues: valuesOf(endpoint),
@@ -45,16 +105,6 @@ export function EndpointFields({ endpoint, onClose, onMade }: Props) {
       timeoutSeconds: (text) => numberError(text, TIMEOUT_SECONDS),
     },
   });
-  const onError = (error: Error) => {
-    const { timeout, ...errors } = wholeFieldErrors(error);
-    const isOfUrl = error instanceof ApiError && error.code === "WEBHOOK_URL_REFUSED";
-    form.setErrors({
-      ...errors,
-      ...(isOfUrl ? { url: error.message } : {}),
-      ...(timeout === undefined ? {} : { timeoutSeconds: timeout }),
-    });
-    showError(error);
-  };
   const create = useChange("createWebhook", {
     isShownInPlace: true,
     onSuccess: (made) => {
@@ -71,72 +121,25 @@ export function EndpointFields({ endpoint, onClose, onMade }: Props) {
   });
   const send = form.onSubmit((values) => {
     if (endpoint === undefined) {
-      create.mutate({ merchantId, body: bodyOf(values) }, { onError });
+      create.mutate({ merchantId, body: bodyOf(values) }, refusedIn(form, formErrors));
       return;
     }
     const body = changedFields(bodyOf(form.getInitialValues()), bodyOf(values));
     if (Object.keys(body).length === 0) onClose();
-    else update.mutate({ merchantId, params: { webhookId: endpoint.id }, body }, { onError });
+    else update.mutate({ merchantId, params: { webhookId: endpoint.id }, body }, refusedIn(form, formErrors));
   });
-  return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        <TextInput
-          label="URL"
-          description="Where your server takes events: https, with a public host name."
-          placeholder="https://shop.example.com/webhooks"
-          type="url"
-          required
-          maxLength={LONGEST.url}
-          data-autofocus
-          {...form.getInputProps("url")}
-        />
-        <TextInput
-          label="Description"
-          description="For your team; it is never sent."
-          maxLength={LONGEST.description}
-          {...form.getInputProps("description")}
-        />
-        <Radio.Group label="What it hears" {...form.getInputProps("hears")}>
-          <Group mt={6}>
-            <Radio value="ALL" label="Every event" />
-            <Radio value="CHOSEN" label="Those that I choose" />
-          </Group>
-        </Radio.Group>
-        {form.values.hears === "CHOSEN" && (
-          <MultiSelect
-            label="Events"
-            description="A name with a star is every event of its kind, those to come included."
-            data={[...EVENT_GROUPS, "ping"]}
-            searchable
-            clearable
-            clearButtonProps={{ "aria-label": "No event" }}
-            {...form.getInputProps("events")}
-          />
-        )}
-        <Group grow align="flex-start">
-          <NumberField
-            label="Retries"
-            hint="After a first failure."
-            rule={RETRIES}
-            {...form.getInputProps("retryCount")}
-          />
-          <NumberField
-            label="Wait for an answer"
-            hint="Then it counts as failed."
-            unit="seconds"
-            rule={TIMEOUT_SECONDS}
-            {...form.getInputProps("timeoutSeconds")}
-          />
-        </Group>
-        <Group justify="flex-end">
-          <Button type="submit" loading={create.isPending || update.isPending}>
-            {endpoint === undefined ? "Create the endpoint" : "Save"}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  );
+  return { form, send, isBusy: create.isPending || update.isPending };
+}
+
+/** The form has the API's `timeout` in seconds, and its URL also says why the service will not call it. */
+function formErrors(error: Error): Readonly<Record<string, string>> {
+  const { timeout, ...errors } = wholeFieldErrors(error);
+  const isOfUrl = error instanceof ApiError && error.code === "WEBHOOK_URL_REFUSED";
+  return {
+    ...errors,
+    ...(isOfUrl ? { url: error.message } : {}),
+    ...(timeout === undefined ? {} : { timeoutSeconds: timeout }),
+  };
 }
 
 function valuesOf(endpoint: Webhook | undefined): Values {
@@ -156,7 +159,7 @@ function bodyOf({ url, description, hears, events, retryCount, timeoutSeconds }:
   return {
     url: url.trim(),
     description: description.trim() || null,
-    events: names as readonly string[] as CreateWebhookBody["events"],
+    events: names.map((name) => listed(name)),
     retryCount: wireNumber(retryCount, RETRIES),
     timeout: Math.round(wireNumber(timeoutSeconds, TIMEOUT_SECONDS) * 1_000),
   };

@@ -3,9 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useList } from "../api/queries.ts";
 import { EventDeliveries } from "../invoice/event-deliveries.tsx";
-import { ListPages } from "../shell/list-pages.tsx";
+import { List } from "../shell/list.tsx";
 import { useMerchant } from "../shell/merchants.ts";
-import { Read } from "../shell/read.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 import { EventBody } from "./event-body.tsx";
@@ -45,23 +44,20 @@ export function EventsSection({ search }: { readonly search: DevelopersSearch })
         />
       }
     >
-      <Read query={events}>
-        {({ data, nextCursor }) => (
-          <Stack style={{ opacity: events.isPlaceholderData ? 0.6 : 1 }}>
-            {data.length === 0 && (
-              <Text c="dimmed">
-                {type === undefined ? "Nothing has happened yet: create an invoice." : "No event of this type."}
-              </Text>
-            )}
-            <EventRows events={data} merchantId={merchantId} />
-            <ListPages
-              cursor={cursor}
-              nextCursor={nextCursor}
-              onGo={(next) => show({ ...(type && { type }), ...(next && { cursor: next }) })}
-            />
-          </Stack>
-        )}
-      </Read>
+      <Stack style={{ opacity: events.isPlaceholderData ? 0.6 : 1 }}>
+        <List
+          query={events}
+          cursor={cursor}
+          onGo={(next) => show({ type, cursor: next })}
+          empty={
+            <Text c="dimmed">
+              {type === undefined ? "Nothing has happened yet: create an invoice." : "No event of this type."}
+            </Text>
+          }
+        >
+          {(rows) => <EventRows events={rows} merchantId={merchantId} />}
+        </List>
+      </Stack>
     </Section>
   );
 }

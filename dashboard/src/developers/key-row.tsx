@@ -5,8 +5,9 @@ import { useState } from "react";
 import { changedFields } from "../api/changed-fields.ts";
 import { wholeFieldErrors } from "../api/errors.ts";
 import type { ApiKey } from "../api/operations.ts";
-import { showDone, showError, useChange } from "../api/queries.ts";
+import { showDone, useChange } from "../api/queries.ts";
 import { ConfirmTyped } from "../shell/confirm-typed.tsx";
+import { Form, refusedIn } from "../shell/form.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
 import { Time } from "../shell/time.tsx";
 import { ADDRESSES_FIELD, LONGEST_NAME } from "./key-fields.ts";
@@ -165,31 +166,16 @@ function EditForm({ apiKey, onDone }: { readonly apiKey: ApiKey; readonly onDone
       onDone();
       return;
     }
-    update.mutate(
-      { merchantId, params: { apiKeyId }, body },
-      {
-        onError: (error) => {
-          form.setErrors(wholeFieldErrors(error));
-          showError(error);
-        },
-      },
-    );
+    update.mutate({ merchantId, params: { apiKeyId }, body }, refusedIn(form, wholeFieldErrors));
   });
   return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        <TextInput label="Name" required maxLength={LONGEST_NAME} data-autofocus {...form.getInputProps("name")} />
-        <TagsInput {...ADDRESSES_FIELD} {...form.getInputProps("allowedIps")} />
-        <Text size="sm" c="dimmed">
-          What a key may do, and when it ends, never change: create another, and revoke this one.
-        </Text>
-        <Group justify="flex-end">
-          <Button type="submit" loading={update.isPending}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form onSubmit={send} action="Save" isBusy={update.isPending}>
+      <TextInput label="Name" required maxLength={LONGEST_NAME} data-autofocus {...form.getInputProps("name")} />
+      <TagsInput {...ADDRESSES_FIELD} {...form.getInputProps("allowedIps")} />
+      <Text size="sm" c="dimmed">
+        What a key may do, and when it ends, never change: create another, and revoke this one.
+      </Text>
+    </Form>
   );
 }
 

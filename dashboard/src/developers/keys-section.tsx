@@ -1,11 +1,11 @@
-import { Button, Divider, Stack, Text } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { Fragment, useState } from "react";
+import { useState } from "react";
 import { call } from "../api/call.ts";
+import { useGrowingList } from "../api/queries.ts";
+import { GrowingList } from "../shell/growing-list.tsx";
 import { Icon } from "../shell/icons.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
-import { Read } from "../shell/read.tsx";
 import { Section } from "../shell/section.tsx";
 import { ShownOnce } from "../shell/shown-once.tsx";
 import { KeyRow } from "./key-row.tsx";
@@ -19,13 +19,9 @@ export function KeysSection() {
   const [isCreating, creating] = useDisclosure();
   // In this component alone: the secret is shown once, and kept nowhere.
   const [secret, setSecret] = useState<string>();
-  const keys = useInfiniteQuery({
-    queryKey: ["listApiKeys", { merchantId }, "all"],
-    queryFn: ({ pageParam, signal }) =>
-      call("listApiKeys", { merchantId, query: { limit: AT_ONCE, cursor: pageParam } }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-  });
+  const keys = useGrowingList(["listApiKeys", { merchantId }], (cursor, signal) =>
+    call("listApiKeys", { merchantId, query: { limit: AT_ONCE, cursor } }, { signal }),
+  );
   return (
     <Section
       title="API keys"
@@ -38,31 +34,12 @@ export function KeysSection() {
         )
       }
     >
-      <Read query={keys}>
-        {({ pages }) => {
-          const all = pages.flatMap(({ data }) => data);
-          return (
-            <Stack>
-              {all.length === 0 && (
-                <Text c="dimmed">
-                  No key yet. Your server needs one to create invoices; give it only what it has to do.
-                </Text>
-              )}
-              {all.map((key, place) => (
-                <Fragment key={key.id}>
-                  {place > 0 && <Divider />}
-                  <KeyRow apiKey={key} onSecret={setSecret} />
-                </Fragment>
-              ))}
-              {keys.hasNextPage && (
-                <Button variant="subtle" loading={keys.isFetchingNextPage} onClick={() => void keys.fetchNextPage()}>
-                  Show more
-                </Button>
-              )}
-            </Stack>
-          );
-        }}
-      </Read>
+      <GrowingList
+        query={keys}
+        none="No key yet. Your server needs one to create invoices; give it only what it has to do."
+      >
+        {(key) => <KeyRow apiKey={key} onSecret={setSecret} />}
+      </GrowingList>
       <NewKey
         isOpen={isCreating}
         onClose={creating.close}

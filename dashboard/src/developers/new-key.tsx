@@ -21,8 +21,10 @@ import {
   SECRET_KEY_PERMISSIONS,
 } from "../../../src/accounts/roles/permissions.ts";
 import { wholeFieldErrors } from "../api/errors.ts";
+import { listed } from "../api/listed.ts";
 import type { CreateApiKeyBody, Merchant } from "../api/operations.ts";
-import { showError, useChange } from "../api/queries.ts";
+import { useChange } from "../api/queries.ts";
+import { Form, refusedIn } from "../shell/form.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import type { Permission } from "../shell/pages.ts";
 import { permissionGroups } from "../shell/permission-words.ts";
@@ -100,57 +102,42 @@ function NewKeyForm({ onMade }: Pick<Props, "onMade">) {
   const create = useChange("createApiKey", { isShownInPlace: true, onSuccess: ({ secret }) => onMade(secret) });
   const { kind, permissions } = form.values;
   const send = form.onSubmit((values) =>
-    create.mutate(
-      { merchantId: merchant.id, body: bodyOf(values) },
-      {
-        onError: (error) => {
-          form.setErrors(wholeFieldErrors(error));
-          showError(error);
-        },
-      },
-    ),
+    create.mutate({ merchantId: merchant.id, body: bodyOf(values) }, refusedIn(form, wholeFieldErrors)),
   );
   return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        <TextInput
-          label="Name"
-          description="So that you recognise it, such as Shop server."
-          required
-          maxLength={LONGEST_NAME}
-          data-autofocus
-          {...form.getInputProps("name")}
+    <Form onSubmit={send} action="Create the key" isBusy={create.isPending}>
+      <TextInput
+        label="Name"
+        description="So that you recognise it, such as Shop server."
+        required
+        maxLength={LONGEST_NAME}
+        data-autofocus
+        {...form.getInputProps("name")}
+      />
+      <Stack gap={6}>
+        <SegmentedControl
+          aria-label="Kind of key"
+          data={KINDS}
+          value={kind}
+          transitionDuration={0}
+          onChange={(value) => {
+            const chosen = value === "PUBLIC" ? "PUBLIC" : "SECRET";
+            form.setValues({ kind: chosen, permissions: grantable(chosen, merchant, USUAL[chosen]) });
+          }}
         />
-        <Stack gap={6}>
-          <SegmentedControl
-            aria-label="Kind of key"
-            data={KINDS}
-            value={kind}
-            transitionDuration={0}
-            onChange={(value) => {
-              const chosen = value === "PUBLIC" ? "PUBLIC" : "SECRET";
-              form.setValues({ kind: chosen, permissions: grantable(chosen, merchant, USUAL[chosen]) });
-            }}
-          />
-          <Text size="sm" c="dimmed">
-            {ABOUT[kind]}
-          </Text>
-        </Stack>
-        <PermissionsField
-          offered={grantable(kind, merchant)}
-          chosen={permissions}
-          error={form.errors.permissions}
-          onChange={(chosen) => form.setFieldValue("permissions", chosen)}
-        />
-        <TagsInput {...ADDRESSES_FIELD} {...form.getInputProps("allowedIps")} />
-        <NativeSelect label="Expires" data={LIFETIMES} {...form.getInputProps("expires")} />
-        <Group justify="flex-end">
-          <Button type="submit" loading={create.isPending}>
-            Create the key
-          </Button>
-        </Group>
+        <Text size="sm" c="dimmed">
+          {ABOUT[kind]}
+        </Text>
       </Stack>
-    </form>
+      <PermissionsField
+        offered={grantable(kind, merchant)}
+        chosen={permissions}
+        error={form.errors.permissions}
+        onChange={(chosen) => form.setFieldValue("permissions", chosen)}
+      />
+      <TagsInput {...ADDRESSES_FIELD} {...form.getInputProps("allowedIps")} />
+      <NativeSelect label="Expires" data={LIFETIMES} {...form.getInputProps("expires")} />
+    </Form>
   );
 }
 
@@ -163,7 +150,7 @@ function bodyOf({ name, kind, permissions, allowedIps, expires }: Values): Creat
   return {
     name: name.trim(),
     kind,
-    permissions: permissions.map(keyPermissionName) as readonly string[] as CreateApiKeyBody["permissions"],
+    permissions: permissions.map((each) => listed(keyPermissionName(each))),
     ...(allowedIps.length === 0 ? {} : { allowedIps }),
     ...(expires === "" ? {} : { expiresAt: new Date(Date.now() + Number(expires) * DAY_MS).toISOString() }),
   };

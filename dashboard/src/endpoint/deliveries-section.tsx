@@ -3,9 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Delivery, Webhook } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
-import { DELIVERY_STATES, lastOf, READ_AGAIN_MS } from "../invoice/event-deliveries.tsx";
-import { ListPages } from "../shell/list-pages.tsx";
-import { Read } from "../shell/read.tsx";
+import { DELIVERY_STATES, isDeliveryState, lastOf, READ_AGAIN_MS } from "../invoice/event-deliveries.tsx";
+import { List } from "../shell/list.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 import { DeliveryDetails } from "./delivery-details.tsx";
@@ -43,32 +42,29 @@ export function DeliveriesSection({ endpoint, search }: Props) {
           placeholder="Any state"
           data={STATE_OPTIONS}
           value={status ?? null}
-          onChange={(value) => navigate({ search: value === null ? {} : { status: value as Delivery["status"] } })}
+          onChange={(value) => navigate({ search: isDeliveryState(value) ? { status: value } : {} })}
           clearable
           clearButtonProps={{ "aria-label": "Any state" }}
           w={160}
         />
       }
     >
-      <Read query={deliveries}>
-        {({ data, nextCursor }) => (
-          <Stack style={{ opacity: deliveries.isPlaceholderData ? 0.6 : 1 }}>
-            {data.length === 0 && (
-              <Text c="dimmed">
-                {status === undefined
-                  ? "Nothing was sent yet. Send a ping to see whether your server takes it."
-                  : "No delivery is in this state."}
-              </Text>
-            )}
-            <DeliveryRows merchantId={merchantId} deliveries={data} />
-            <ListPages
-              cursor={cursor}
-              nextCursor={nextCursor}
-              onGo={(next) => navigate({ search: { ...(status && { status }), ...(next && { cursor: next }) } })}
-            />
-          </Stack>
-        )}
-      </Read>
+      <Stack style={{ opacity: deliveries.isPlaceholderData ? 0.6 : 1 }}>
+        <List
+          query={deliveries}
+          cursor={cursor}
+          onGo={(next) => navigate({ search: { status, cursor: next } })}
+          empty={
+            <Text c="dimmed">
+              {status === undefined
+                ? "Nothing was sent yet. Send a ping to see whether your server takes it."
+                : "No delivery is in this state."}
+            </Text>
+          }
+        >
+          {(rows) => <DeliveryRows merchantId={merchantId} deliveries={rows} />}
+        </List>
+      </Stack>
     </Section>
   );
 }

@@ -1,20 +1,15 @@
-// What the address of an endpoint carries: which of its deliveries are listed.
+// Which of an endpoint's deliveries are listed.
 import type { Delivery } from "../api/operations.ts";
+import { chosen, searchText, type WithCursor } from "../shell/search-text.ts";
 
 type Status = Delivery["status"];
 
-export interface EndpointSearch {
-  readonly status?: Status;
-  /** The `nextCursor` of the page before. */
-  readonly cursor?: string;
+export interface EndpointSearch extends WithCursor {
+  readonly status?: Status | undefined;
 }
 
-const STATUSES: readonly Status[] = ["PENDING", "SUCCEEDED", "FAILED"];
+const STATES: readonly Status[] = ["PENDING", "SUCCEEDED", "FAILED"];
 
 export function endpointSearch({ status, cursor }: Readonly<Record<string, unknown>>): EndpointSearch {
-  const known = STATUSES.find((each) => each === status);
-  return {
-    ...(known === undefined ? {} : { status: known }),
-    ...(typeof cursor === "string" || typeof cursor === "number" ? { cursor: String(cursor) } : {}),
-  };
+  return chosen({ status: STATES.find((each) => each === status), cursor: searchText(cursor) });
 }

@@ -52,38 +52,16 @@ function NeedCard({ need }: { readonly need: Need }) {
   );
 }
 
+type NeedOf<T extends Need["type"]> = Extract<Need, { readonly type: T }>;
+
 /** The newest of a kind, each with its remedy. */
 function Cases({ need }: { readonly need: Need }) {
-  const { id: merchantId } = useMerchant();
-  const { coins } = useFormats();
   switch (need.type) {
     case "PAYMENT_UNMATCHED":
-      return (
-        <>
-          {need.newest.map(({ paymentId, amount, currency, network, since }) => (
-            <Case key={paymentId} since={since}>
-              <Anchor component={Link} to={`/console/${merchantId}/payments/${paymentId}`} inherit underline="always">
-                {amount === null ? "" : coins(amount)} {coinName(currency, network)}
-              </Anchor>
-            </Case>
-          ))}
-        </>
-      );
+      return need.newest.map((payment) => <PaymentCase key={payment.paymentId} {...payment} />);
     case "INVOICE_IN_REVIEW":
     case "INVOICE_UNDERPAID":
-      return (
-        <>
-          {need.newest.map(({ invoiceId, name, externalId, since }) => (
-            <Case key={invoiceId} since={since}>
-              <Anchor component={Link} to={`/console/${merchantId}/invoices/${invoiceId}`} inherit underline="always">
-                {name}
-                {externalId !== null && ` (${externalId})`}
-              </Anchor>
-            </Case>
-          ))}
-          {(need.isMore || need.count > need.newest.length) && <AllInvoices type={need.type} />}
-        </>
-      );
+      return <InvoiceCases need={need} />;
     case "NETWORK_LAGGING":
       return need.newest.map(({ network, since }) => (
         <Case key={network} since={since}>
@@ -123,6 +101,39 @@ function Cases({ need }: { readonly need: Need }) {
   }
 }
 
+type UnmatchedPayment = NeedOf<"PAYMENT_UNMATCHED">["newest"][number];
+
+function PaymentCase({ paymentId, amount, currency, network, since }: UnmatchedPayment) {
+  const { id: merchantId } = useMerchant();
+  const { coins } = useFormats();
+  return (
+    <Case since={since}>
+      <Anchor component={Link} to={`/console/${merchantId}/payments/${paymentId}`} inherit underline="always">
+        {amount === null ? "" : coins(amount)} {coinName(currency, network)}
+      </Anchor>
+    </Case>
+  );
+}
+
+type InvoiceNeed = NeedOf<"INVOICE_IN_REVIEW"> | NeedOf<"INVOICE_UNDERPAID">;
+
+function InvoiceCases({ need: { type, newest, count, isMore } }: { readonly need: InvoiceNeed }) {
+  const { id: merchantId } = useMerchant();
+  return (
+    <>
+      {newest.map(({ invoiceId, name, externalId, since }) => (
+        <Case key={invoiceId} since={since}>
+          <Anchor component={Link} to={`/console/${merchantId}/invoices/${invoiceId}`} inherit underline="always">
+            {name}
+            {externalId !== null && ` (${externalId})`}
+          </Anchor>
+        </Case>
+      ))}
+      {(isMore || count > newest.length) && <AllInvoices type={type} />}
+    </>
+  );
+}
+
 /** Its page has the recovery export and the gap. */
 function WalletLink({ walletId, cryptocurrency, network }: Parameters<typeof DisableWallet>[0]) {
   const { id: merchantId } = useMerchant();
@@ -137,7 +148,7 @@ function EndpointRemedy({ type, ...endpoint }: { readonly type: Need["type"] } &
   return type === "ENDPOINT_DISABLED" ? <SwitchOn {...endpoint} /> : <PingEndpoint {...endpoint} />;
 }
 
-function AllInvoices({ type }: { readonly type: "INVOICE_IN_REVIEW" | "INVOICE_UNDERPAID" }) {
+function AllInvoices({ type }: Pick<InvoiceNeed, "type">) {
   const { id: merchantId } = useMerchant();
   const search = type === "INVOICE_IN_REVIEW" ? ({ needsReview: true } as const) : ({ status: "UNDERPAID" } as const);
   return (

@@ -1,10 +1,11 @@
 // What of an invoice can still be changed while it waits for its payment.
-import { Button, Group, Modal, Stack, Textarea, TextInput } from "@mantine/core";
+import { Group, Modal, TextInput } from "@mantine/core";
 import { isEmail } from "@mantine/form";
-import { fieldErrors } from "../api/errors.ts";
 import type { Invoice, UpdateInvoiceBody } from "../api/operations.ts";
-import { showDone, showError, useChange } from "../api/queries.ts";
+import { showDone, useChange } from "../api/queries.ts";
+import { ContactFields } from "../invoices/contact-fields.tsx";
 import { LONGEST } from "../invoices/longest.ts";
+import { Form, LongText, refusedIn } from "../shell/form.tsx";
 import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 
 interface Props {
@@ -51,57 +52,33 @@ function EditForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onD
       onDone();
       return;
     }
-    update.mutate(
-      { merchantId: invoice.merchantId, params: { invoiceId: invoice.id }, body },
-      {
-        onError: (error) => {
-          form.setErrors(fieldErrors(error));
-          showError(error);
-        },
-      },
-    );
+    update.mutate({ merchantId: invoice.merchantId, params: { invoiceId: invoice.id }, body }, refusedIn(form));
   });
   return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        <DraftNotice draft={draft} />
-        <TextInput label="Name" required maxLength={LONGEST.name} data-autofocus {...form.getInputProps("name")} />
-        <Textarea
-          label="Description"
-          autosize
-          minRows={2}
-          maxLength={LONGEST.description}
-          {...form.getInputProps("description")}
-        />
-        <Group grow align="flex-start">
-          <TextInput label="Customer's email" type="email" {...form.getInputProps("customerEmail")} />
-          <TextInput label="Customer's name" maxLength={LONGEST.customerName} {...form.getInputProps("customerName")} />
-        </Group>
-        <Group grow align="flex-start">
-          <TextInput
-            label="Customer's phone number"
-            maxLength={LONGEST.customerPhoneNumber}
-            {...form.getInputProps("customerPhoneNumber")}
-          />
-          <TextInput
-            label="Customer's address"
-            maxLength={LONGEST.customerAddress}
-            {...form.getInputProps("customerAddress")}
-          />
-        </Group>
+    <Form onSubmit={send} action="Save" isBusy={update.isPending}>
+      <DraftNotice draft={draft} />
+      <TextInput label="Name" required maxLength={LONGEST.name} data-autofocus {...form.getInputProps("name")} />
+      <LongText label="Description" maxLength={LONGEST.description} {...form.getInputProps("description")} />
+      <ContactFields form={form} />
+      <Group grow align="flex-start">
         <TextInput
-          label="Where the customer goes after paying"
-          placeholder="https://"
-          type="url"
-          {...form.getInputProps("redirectUrl")}
+          label="Customer's phone number"
+          maxLength={LONGEST.customerPhoneNumber}
+          {...form.getInputProps("customerPhoneNumber")}
         />
-        <Group justify="flex-end">
-          <Button type="submit" loading={update.isPending}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+        <TextInput
+          label="Customer's address"
+          maxLength={LONGEST.customerAddress}
+          {...form.getInputProps("customerAddress")}
+        />
+      </Group>
+      <TextInput
+        label="Where the customer goes after paying"
+        placeholder="https://"
+        type="url"
+        {...form.getInputProps("redirectUrl")}
+      />
+    </Form>
   );
 }
 

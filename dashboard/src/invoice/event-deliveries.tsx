@@ -103,6 +103,10 @@ const NO_ANSWER: Readonly<Record<string, string>> = {
   RESOLVE_FAILED: "no such host",
 };
 
+export function isDeliveryState(value: unknown): value is Delivery["status"] {
+  return typeof value === "string" && Object.hasOwn(DELIVERY_STATES, value);
+}
+
 export function noAnswerText(error: string | null): string {
   return NO_ANSWER[error ?? ""] ?? "no answer";
 }

@@ -1,10 +1,10 @@
 // The decision about an invoice by hand: accept what came, dismiss it, or note that the money was sent back.
-import { Alert, Button, Group, Modal, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, Modal, SegmentedControl, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
-import { fieldErrors } from "../api/errors.ts";
 import type { Invoice, ResolveInvoiceBody } from "../api/operations.ts";
-import { showDone, showError, useChange } from "../api/queries.ts";
+import { showDone, useChange } from "../api/queries.ts";
+import { Form, refusedIn } from "../shell/form.tsx";
 import { useMay } from "../shell/merchants.ts";
 
 type Action = ResolveInvoiceBody["action"];
@@ -82,45 +82,27 @@ function ResolveForm({ invoice, onDone }: { readonly invoice: Invoice; readonly 
         params: { invoiceId: invoice.id },
         body: { action, reason: reason.trim(), ...(action === "RETURNED" && txHash !== "" ? { txHash } : {}) },
       },
-      {
-        onError: (error) => {
-          form.setErrors(fieldErrors(error));
-          showError(error);
-        },
-      },
+      refusedIn(form),
     ),
   );
   return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        {actions.length > 1 && (
-          <SegmentedControl
-            aria-label="Decision"
-            data={actions.map((value) => ({ value, label: ACTIONS[value].name }))}
-            {...form.getInputProps("action")}
-          />
-        )}
-        <Text size="sm">{ACTIONS[action].consequence}</Text>
-        <TextInput
-          label="Reason"
-          required
-          maxLength={LONGEST_REASON}
-          data-autofocus
-          {...form.getInputProps("reason")}
+    <Form onSubmit={send} action={ACTIONS[action].name} isBusy={resolve.isPending}>
+      {actions.length > 1 && (
+        <SegmentedControl
+          aria-label="Decision"
+          data={actions.map((value) => ({ value, label: ACTIONS[value].name }))}
+          {...form.getInputProps("action")}
         />
-        {action === "RETURNED" && (
-          <TextInput
-            label="Hash of the transaction that sent it back"
-            maxLength={LONGEST_HASH}
-            {...form.getInputProps("txHash")}
-          />
-        )}
-        <Group justify="flex-end">
-          <Button type="submit" loading={resolve.isPending}>
-            {ACTIONS[action].name}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      )}
+      <Text size="sm">{ACTIONS[action].consequence}</Text>
+      <TextInput label="Reason" required maxLength={LONGEST_REASON} data-autofocus {...form.getInputProps("reason")} />
+      {action === "RETURNED" && (
+        <TextInput
+          label="Hash of the transaction that sent it back"
+          maxLength={LONGEST_HASH}
+          {...form.getInputProps("txHash")}
+        />
+      )}
+    </Form>
   );
 }

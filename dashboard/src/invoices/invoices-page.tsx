@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Menu, Select, Stack, Text } from "@mantine/core";
+import { Button, Checkbox, Group, Menu, Select, Text } from "@mantine/core";
 import { useDisclosure, useLocalStorage } from "@mantine/hooks";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
@@ -6,10 +6,8 @@ import type { Invoice } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
 import { EmptyList } from "../shell/empty-list.tsx";
 import { Icon } from "../shell/icons.tsx";
-import { ListPages } from "../shell/list-pages.tsx";
+import { type Address, addressOf, ListPage, NewButton } from "../shell/list-page.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
-import { PageHeader } from "../shell/page-header.tsx";
-import { Read } from "../shell/read.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { type Column, Rows } from "../shell/rows.tsx";
 import { SearchField } from "../shell/search-field.tsx";
@@ -18,74 +16,58 @@ import { FoundOnChain, useFoundOnChain } from "./found-on-chain.tsx";
 import { InvoiceDialogs, InvoiceMenu, type Opened } from "./invoice-menu.tsx";
 import { NewInvoice } from "./new-invoice.tsx";
 import type { InvoicesSearch } from "./search.ts";
-import { INVOICE_STATES } from "./status.tsx";
+import { INVOICE_STATES, isInvoiceStatus } from "./status.tsx";
 
 const AT_ONCE = 25;
+
+type InvoicesAddress = Address<InvoicesSearch>;
 
 export function InvoicesPage() {
   const merchant = useMerchant();
   const search = useSearch({ from: "/frame/merchant/console/$merchantId/invoices" });
   const mayCreate = useMay("invoice:create");
-  const navigate = useNavigate({ from: "/console/$merchantId/invoices" });
+  const address: InvoicesAddress = addressOf(search, useNavigate({ from: "/console/$merchantId/invoices" }));
   const found = useFoundOnChain(search.search ?? "");
   const [isCreating, creating] = useDisclosure();
-  const { needsReview, ...filters } = search;
-  const query = { ...filters, limit: AT_ONCE, ...(needsReview === undefined ? {} : { needsReview }) };
-  const invoices = useList("listInvoices", { merchantId: merchant.id, query });
+  const invoices = useList("listInvoices", { merchantId: merchant.id, query: { ...search, limit: AT_ONCE } });
   return (
     <>
-      <PageHeader
+      <ListPage
         title="Invoices"
         subtitle="What your customers have to pay, and what they paid."
-        actions={
-          mayCreate && (
-            <Button leftSection={<Icon name="plus" />} onClick={creating.open}>
-              New invoice
-            </Button>
-          )
+        actions={mayCreate && <NewButton onClick={creating.open}>New invoice</NewButton>}
+        filters={
+          <>
+            <Filters address={address} />
+            {found !== undefined && <FoundOnChain found={found} />}
+          </>
         }
-      />
-      <Stack>
-        <Filters search={search} />
-        {found !== undefined && <FoundOnChain found={found} />}
-        <Read query={invoices}>
-          {({ data, nextCursor }) => (
-            <>
-              {data.length > 0 && <InvoiceRows invoices={data} isStale={invoices.isPlaceholderData} />}
-              {data.length === 0 && found === undefined && (
-                <NoInvoices
-                  isFiltered={Object.keys(search).length > 0}
-                  mayCreate={mayCreate}
-                  onCreate={creating.open}
-                />
-              )}
-              <ListPages
-                cursor={search.cursor}
-                nextCursor={nextCursor}
-                onGo={(cursor) =>
-                  navigate({ search: { ...search, ...(cursor === undefined ? { cursor: undefined } : { cursor }) } })
-                }
-              />
-            </>
-          )}
-        </Read>
-      </Stack>
+        query={invoices}
+        address={address}
+        none={
+          <EmptyList
+            title="No invoice yet"
+            action={mayCreate && <Button onClick={creating.open}>Create the first invoice</Button>}
+          >
+            An invoice has a page where your customer chooses a coin and pays straight into your wallet.
+          </EmptyList>
+        }
+        unmatched={{ title: "No invoice matches", all: "Show all invoices", about: SEARCHABLE }}
+        isFoundElsewhere={found !== undefined}
+      >
+        {(rows, isStale) => <InvoiceRows invoices={rows} isStale={isStale} />}
+      </ListPage>
       <NewInvoice isOpen={isCreating} onClose={creating.close} />
     </>
   );
 }
 
-/** Changes filters in the address; a change begins at the first page. */
-function useFilter() {
-  const navigate = useNavigate({ from: "/console/$merchantId/invoices" });
-  return (change: { readonly [K in keyof InvoicesSearch]: InvoicesSearch[K] | undefined }) =>
-    navigate({ search: (last: InvoicesSearch) => ({ ...last, cursor: undefined, ...change }), replace: true });
-}
+const SEARCHABLE =
+  "Search by words of a name, parts of an order number, a customer's name or email, an amount, a transaction or an address. The case of letters does not matter.";
 
 const STATE_OPTIONS = Object.entries(INVOICE_STATES).map(([value, { name }]) => ({ value, label: name }));
 
-function Filters({ search }: { readonly search: InvoicesSearch }) {
-  const filter = useFilter();
+function Filters({ address: { search, filter } }: { readonly address: InvoicesAddress }) {
   return (
     <Group gap="sm" role="search" aria-label="Filter the invoices">
       <SearchField
@@ -99,9 +81,7 @@ function Filters({ search }: { readonly search: InvoicesSearch }) {
         placeholder="Any state"
         data={STATE_OPTIONS}
         value={search.status ?? null}
-        onChange={(value) =>
-          filter({ status: STATE_OPTIONS.some((each) => each.value === value) ? (value as never) : undefined })
-        }
+        onChange={(value) => filter({ status: isInvoiceStatus(value) ? value : undefined })}
         clearable
         clearButtonProps={{ "aria-label": "Any state" }}
         w={190}
@@ -215,38 +195,5 @@ function InvoiceLink({ invoice }: { readonly invoice: Invoice }) {
         {invoice.name}
       </Text>
     </Link>
-  );
-}
-
-interface NoInvoicesProps {
-  readonly isFiltered: boolean;
-  readonly mayCreate: boolean;
-  readonly onCreate: () => void;
-}
-
-function NoInvoices({ isFiltered, mayCreate, onCreate }: NoInvoicesProps) {
-  const navigate = useNavigate({ from: "/console/$merchantId/invoices" });
-  if (!isFiltered) {
-    return (
-      <EmptyList
-        title="No invoice yet"
-        action={mayCreate && <Button onClick={onCreate}>Create the first invoice</Button>}
-      >
-        An invoice has a page where your customer chooses a coin and pays straight into your wallet.
-      </EmptyList>
-    );
-  }
-  return (
-    <EmptyList
-      title="No invoice matches"
-      action={
-        <Button variant="default" onClick={() => navigate({ search: {} })}>
-          Show all invoices
-        </Button>
-      }
-    >
-      Search by words of a name, parts of an order number, a customer's name or email, an amount, a transaction or an
-      address. The case of letters does not matter.
-    </EmptyList>
   );
 }

@@ -1,15 +1,17 @@
-import { Button, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { Group, Select, TextInput } from "@mantine/core";
 import { isEmail } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
-import { fieldErrors } from "../api/errors.ts";
-import type { CreateInvoiceBody } from "../api/operations.ts";
-import { showDone, showError, useChange } from "../api/queries.ts";
+import { listed } from "../api/listed.ts";
+import type { CreateInvoiceBody, Product } from "../api/operations.ts";
+import { showDone, useChange } from "../api/queries.ts";
 import { fieldText, numberError, priceRule, wireNumber } from "../shell/amounts.ts";
+import { Form, type Inputs, LongText, refusedIn } from "../shell/form.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
 import { NumberField } from "../shell/number-field.tsx";
 import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 import { CustomerField, MethodsField, ProductField } from "./choices.tsx";
-import { CURRENCIES } from "./currencies.ts";
+import { ContactFields } from "./contact-fields.tsx";
+import { CurrencyField } from "./currency-field.tsx";
 import { LONGEST } from "./longest.ts";
 import { useWalletPairs } from "./wallet-pairs.ts";
 
@@ -58,11 +60,80 @@ const EMPTY: Values = {
 
 /** Leads to the invoice that it creates. */
 export function NewInvoiceForm() {
-  const merchant = useMerchant();
-  const navigate = useNavigate();
+  const { form, draft, send, isBusy } = useNewInvoice();
   const maySeeProducts = useMay("product:view");
   const maySeeCustomers = useMay("customer:view");
   const { pairs } = useWalletPairs();
+  const { values } = form;
+  return (
+    <Form onSubmit={send} action="Create the invoice" isBusy={isBusy}>
+      <DraftNotice draft={draft} />
+      {maySeeProducts && (
+        <ProductField
+          value={values.productId}
+          onChosen={(product) => form.setValues({ productId: product?.id ?? "", ...(product && soldAs(product)) })}
+        />
+      )}
+      <TextInput
+        label="Name"
+        description="What the customer sees, such as Order 1001."
+        maxLength={LONGEST.name}
+        required
+        data-autofocus
+        {...form.getInputProps("name")}
+      />
+      <Group grow align="flex-start">
+        <NumberField
+          label="Amount"
+          hint="0 lets the customer choose."
+          required
+          rule={priceRule(values.currency)}
+          {...form.getInputProps("rawAmount")}
+        />
+        <CurrencyField {...form.getInputProps("currency")} />
+      </Group>
+      {maySeeCustomers && (
+        <CustomerField
+          onChosen={({ email, name }) => form.setValues({ customerEmail: email ?? "", customerName: name ?? "" })}
+        />
+      )}
+      <ContactFields form={form} />
+      <OrderFields form={form} />
+      {pairs.length > 1 && (
+        <MethodsField
+          pairs={pairs}
+          value={values.methods}
+          onChange={(methods) => form.setFieldValue("methods", methods)}
+        />
+      )}
+      <LongText label="Description" maxLength={LONGEST.description} {...form.getInputProps("description")} />
+    </Form>
+  );
+}
+
+/** How an invoice for a product begins. */
+function soldAs({ name, currency, price }: Product) {
+  return { name, currency, rawAmount: fieldText(price) };
+}
+
+/** What of the invoice is of the shop's own order. */
+function OrderFields({ form }: { readonly form: Inputs<"externalId" | "expiresInSeconds"> }) {
+  return (
+    <Group grow align="flex-start">
+      <TextInput label="Order number" maxLength={LONGEST.externalId} {...form.getInputProps("externalId")} />
+      <Select
+        label="Expires after"
+        data={LIFETIMES}
+        allowDeselect={false}
+        {...form.getInputProps("expiresInSeconds")}
+      />
+    </Group>
+  );
+}
+
+function useNewInvoice() {
+  const { id: merchantId } = useMerchant();
+  const navigate = useNavigate();
   const { form, draft } = useDraft<Values>({
     name: "new invoice",
     kept: KEPT,
@@ -76,106 +147,14 @@ export function NewInvoiceForm() {
   });
   const create = useChange("createInvoice", {
     isShownInPlace: true,
-    onSuccess: ({ id }) => {
+    onSuccess: ({ id: invoiceId }) => {
       draft.forget();
       showDone("The invoice was created.");
-      void navigate({
-        to: "/console/$merchantId/invoices/$invoiceId",
-        params: { merchantId: merchant.id, invoiceId: id },
-      });
+      void navigate({ to: "/console/$merchantId/invoices/$invoiceId", params: { merchantId, invoiceId } });
     },
   });
-  const send = (values: Values) =>
-    create.mutate(
-      { merchantId: merchant.id, body: bodyOf(values) },
-      {
-        onError: (error) => {
-          form.setErrors(fieldErrors(error));
-          showError(error);
-        },
-      },
-    );
-  const { values } = form;
-  return (
-    <form onSubmit={form.onSubmit(send)} noValidate>
-      <Stack>
-        <DraftNotice draft={draft} />
-        {maySeeProducts && (
-          <ProductField
-            value={values.productId}
-            onChosen={(product) =>
-              form.setValues({
-                productId: product?.id ?? "",
-                ...(product === undefined ? {} : { name: product.name, currency: product.currency }),
-                ...(product === undefined ? {} : { rawAmount: fieldText(product.price) }),
-              })
-            }
-          />
-        )}
-        <TextInput
-          label="Name"
-          description="What the customer sees, such as Order 1001."
-          maxLength={LONGEST.name}
-          required
-          data-autofocus
-          {...form.getInputProps("name")}
-        />
-        <Group grow align="flex-start">
-          <NumberField
-            label="Amount"
-            hint="0 lets the customer choose."
-            required
-            rule={priceRule(values.currency)}
-            {...form.getInputProps("rawAmount")}
-          />
-          <Select
-            label="Currency"
-            data={[...new Set([...CURRENCIES, values.currency])]}
-            searchable
-            allowDeselect={false}
-            {...form.getInputProps("currency")}
-          />
-        </Group>
-        {maySeeCustomers && (
-          <CustomerField
-            onChosen={({ email, name }) => form.setValues({ customerEmail: email ?? "", customerName: name ?? "" })}
-          />
-        )}
-        <Group grow align="flex-start">
-          <TextInput label="Customer's email" type="email" {...form.getInputProps("customerEmail")} />
-          <TextInput label="Customer's name" maxLength={LONGEST.customerName} {...form.getInputProps("customerName")} />
-        </Group>
-        <Group grow align="flex-start">
-          <TextInput label="Order number" maxLength={LONGEST.externalId} {...form.getInputProps("externalId")} />
-          <Select
-            label="Expires after"
-            data={LIFETIMES}
-            allowDeselect={false}
-            {...form.getInputProps("expiresInSeconds")}
-          />
-        </Group>
-        {pairs.length > 1 && (
-          <MethodsField
-            pairs={pairs}
-            value={values.methods}
-            onChange={(methods) => form.setFieldValue("methods", methods)}
-          />
-        )}
-        <Textarea
-          label="Description"
-          autosize
-          minRows={2}
-          maxLength={LONGEST.description}
-          {...form.getInputProps("description")}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={create.isPending}>
-            Create the invoice
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  );
+  const send = form.onSubmit((values) => create.mutate({ merchantId, body: bodyOf(values) }, refusedIn(form)));
+  return { form, draft, send, isBusy: create.isPending };
 }
 
 function bodyOf(values: Values): CreateInvoiceBody {
@@ -188,7 +167,7 @@ function bodyOf(values: Values): CreateInvoiceBody {
   return {
     name: name.trim(),
     rawAmount: wireNumber(rawAmount, priceRule(currency)),
-    currency: currency as CreateInvoiceBody["currency"],
+    currency: listed(currency),
     ...Object.fromEntries(given.map(([field, text]) => [field, text.trim()])),
     ...(expiresInSeconds === "" ? {} : { expiresInSeconds: Number(expiresInSeconds) }),
     ...(paymentMethods.length === 0 ? {} : { paymentMethods }),

@@ -1,32 +1,22 @@
-// What the address of the list carries: its filters and the page, so that a link shows the same rows.
-import { INVOICE_STATES, type InvoiceStatus } from "./status.tsx";
+import { chosen, searchText, type WithCursor } from "../shell/search-text.ts";
+import { type InvoiceStatus, isInvoiceStatus } from "./status.tsx";
 
-export interface InvoicesSearch {
-  readonly status?: InvoiceStatus;
+export interface InvoicesSearch extends WithCursor {
+  readonly status?: InvoiceStatus | undefined;
   /** Only those that a person must decide about. */
-  readonly needsReview?: true;
-  readonly search?: string;
-  readonly customerId?: string;
-  /** The `nextCursor` of the page before. */
-  readonly cursor?: string;
+  readonly needsReview?: true | undefined;
+  readonly search?: string | undefined;
+  readonly customerId?: string | undefined;
 }
 
-/** Ignores what the list does not know. The router reads a search of digits as a number, so it becomes text again. */
+/** Ignores what the list does not know. */
 export function invoicesSearch(given: Readonly<Record<string, unknown>>): InvoicesSearch {
   const { status, needsReview, search, customerId, cursor } = given;
-  return {
-    ...(isStatus(status) ? { status } : {}),
-    ...(needsReview === true ? { needsReview } : {}),
-    ...(isText(search) ? { search: String(search) } : {}),
-    ...(isText(customerId) ? { customerId: String(customerId) } : {}),
-    ...(isText(cursor) ? { cursor: String(cursor) } : {}),
-  };
-}
-
-function isStatus(value: unknown): value is InvoiceStatus {
-  return typeof value === "string" && Object.hasOwn(INVOICE_STATES, value);
-}
-
-function isText(value: unknown): value is string | number {
-  return typeof value === "number" || (typeof value === "string" && value !== "");
+  return chosen({
+    status: isInvoiceStatus(status) ? status : undefined,
+    needsReview: needsReview === true ? needsReview : undefined,
+    search: searchText(search),
+    customerId: searchText(customerId),
+    cursor: searchText(cursor),
+  });
 }

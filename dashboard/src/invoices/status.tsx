@@ -16,6 +16,10 @@ export const INVOICE_STATES: Readonly<Record<InvoiceStatus, { readonly name: str
 
 type Shown = Pick<Invoice, "status" | "needsReview" | "isLate"> & Partial<Pick<Invoice, "amountReceived">>;
 
+export function isInvoiceStatus(value: unknown): value is InvoiceStatus {
+  return typeof value === "string" && Object.hasOwn(INVOICE_STATES, value);
+}
+
 export function InvoiceState({ invoice }: { readonly invoice: Shown }) {
   const { status, amountReceived = "0" } = invoice;
   const { name, color } = INVOICE_STATES[status];

@@ -1,11 +1,11 @@
-import { Badge, Divider, Group, Stack, Text } from "@mantine/core";
-import { Fragment, useState } from "react";
+import { Badge, Group, Stack, Text } from "@mantine/core";
+import { useState } from "react";
 import type { MerchantSummary } from "../api/operations.ts";
 import { showDone, useChange, useList } from "../api/queries.ts";
 import { ConfirmButton } from "../shell/confirm.tsx";
 import { CopyText } from "../shell/copy-text.tsx";
-import { ListPages } from "../shell/list-pages.tsx";
-import { Read } from "../shell/read.tsx";
+import { Divided } from "../shell/growing-list.tsx";
+import { List } from "../shell/list.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { SearchField } from "../shell/search-field.tsx";
 import { Section } from "../shell/section.tsx";
@@ -36,24 +36,20 @@ export function MerchantsSection() {
           }}
         />
       </Group>
-      <Read query={merchants}>
-        {({ data, nextCursor }) => (
-          <Stack aria-busy={merchants.isPlaceholderData}>
-            {data.length === 0 && (
-              <Text c="dimmed">
-                {search === undefined ? "There is no merchant yet." : "No merchant has this name or id."}
-              </Text>
-            )}
-            {data.map((merchant, place) => (
-              <Fragment key={merchant.id}>
-                {place > 0 && <Divider />}
-                <MerchantRow merchant={merchant} />
-              </Fragment>
-            ))}
-            <ListPages cursor={cursor} nextCursor={nextCursor} onGo={setCursor} />
-          </Stack>
-        )}
-      </Read>
+      <Stack aria-busy={merchants.isPlaceholderData}>
+        <List
+          query={merchants}
+          cursor={cursor}
+          onGo={setCursor}
+          empty={
+            <Text c="dimmed">
+              {search === undefined ? "There is no merchant yet." : "No merchant has this name or id."}
+            </Text>
+          }
+        >
+          {(rows) => <Divided rows={rows}>{(merchant) => <MerchantRow merchant={merchant} />}</Divided>}
+        </List>
+      </Stack>
     </Section>
   );
 }

@@ -1,11 +1,12 @@
-import { Badge, Button, Divider, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Badge, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { isEmail, useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
-import { Fragment } from "react";
 import { ApiError, fieldErrors } from "../api/errors.ts";
 import type { Operator } from "../api/operations.ts";
 import { showDone, showError, useChange, useList } from "../api/queries.ts";
 import { ConfirmButton } from "../shell/confirm.tsx";
+import { Form } from "../shell/form.tsx";
+import { Divided } from "../shell/growing-list.tsx";
 import { Icon } from "../shell/icons.tsx";
 import { useMe } from "../shell/merchants.ts";
 import { Read } from "../shell/read.tsx";
@@ -28,12 +29,9 @@ export function OperatorsSection() {
       <Read query={operators}>
         {({ data }) => (
           <Stack>
-            {data.map((operator, place) => (
-              <Fragment key={operator.id}>
-                {place > 0 && <Divider />}
-                <OperatorRow operator={operator} isLast={data.length === 1} />
-              </Fragment>
-            ))}
+            <Divided rows={data}>
+              {(operator) => <OperatorRow operator={operator} isLast={data.length === 1} />}
+            </Divided>
           </Stack>
         )}
       </Read>
@@ -108,25 +106,24 @@ function AddForm({ onDone }: { readonly onDone: () => void }) {
     ),
   );
   return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        <TextInput
-          label="Email address"
-          description="Of somebody who has signed in here before."
-          type="email"
-          autoComplete="off"
-          data-autofocus
-          {...form.getInputProps("email")}
-        />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={add.isPending}>
-            Add
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form
+      onSubmit={send}
+      action="Add"
+      isBusy={add.isPending}
+      leave={
+        <Button variant="default" onClick={onDone}>
+          Cancel
+        </Button>
+      }
+    >
+      <TextInput
+        label="Email address"
+        description="Of somebody who has signed in here before."
+        type="email"
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps("email")}
+      />
+    </Form>
   );
 }

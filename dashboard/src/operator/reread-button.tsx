@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Modal, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { fieldErrors } from "../api/errors.ts";
 import { showDone, showError, useChange } from "../api/queries.ts";
 import { fieldText, numberError, numberIn, wireNumber } from "../shell/amounts.ts";
 import { networkName } from "../shell/coin-name.ts";
+import { Form } from "../shell/form.tsx";
 import { NumberField } from "../shell/number-field.tsx";
 
 interface Props {
@@ -71,26 +72,25 @@ function RereadForm({ network, cursorHeight, onDone }: Props & { readonly onDone
     ),
   );
   return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        <Text size="sm">
-          For payments that a source has hidden. It runs beside the usual reading. What is known is not credited again,
-          and what is found counts as of its own time, also for invoices that have ended.
-        </Text>
-        <Group grow align="flex-start">
-          <NumberField label="From block" rule={HEIGHT} {...form.getInputProps("fromHeight")} data-autofocus />
-          <NumberField label="To block" rule={HEIGHT} {...form.getInputProps("toHeight")} />
-        </Group>
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={request.isPending}>
-            Read again
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form
+      onSubmit={send}
+      action="Read again"
+      isBusy={request.isPending}
+      leave={
+        <Button variant="default" onClick={onDone}>
+          Cancel
+        </Button>
+      }
+    >
+      <Text size="sm">
+        For payments that a source has hidden. It runs beside the usual reading. What is known is not credited again,
+        and what is found counts as of its own time, also for invoices that have ended.
+      </Text>
+      <Group grow align="flex-start">
+        <NumberField label="From block" rule={HEIGHT} {...form.getInputProps("fromHeight")} data-autofocus />
+        <NumberField label="To block" rule={HEIGHT} {...form.getInputProps("toHeight")} />
+      </Group>
+    </Form>
   );
 }
 

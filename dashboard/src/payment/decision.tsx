@@ -1,9 +1,9 @@
 // The second step of a decision: what follows from it, and why it was made.
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { fieldErrors } from "../api/errors.ts";
 import type { Invoice, PaymentDetails } from "../api/operations.ts";
-import { showDone, showError, useChange } from "../api/queries.ts";
+import { showDone, useChange } from "../api/queries.ts";
+import { Form, refusedIn } from "../shell/form.tsx";
 import { useFormats } from "../shell/reader.tsx";
 
 export type Decision = { readonly action: "ASSIGN"; readonly invoice: Invoice } | { readonly action: "IGNORE" };
@@ -40,38 +40,29 @@ function DecisionForm({ payment, decision, onClose }: Props & { readonly decisio
   const send = form.onSubmit(({ reason }) => {
     const target = decision.action === "ASSIGN" ? { invoiceId: decision.invoice.id } : {};
     const body = { action: decision.action, reason: reason.trim(), ...target };
-    resolve.mutate(
-      { merchantId: payment.merchantId, params: { paymentId: payment.id }, body },
-      {
-        onError: (error) => {
-          form.setErrors(fieldErrors(error));
-          showError(error);
-        },
-      },
-    );
+    resolve.mutate({ merchantId: payment.merchantId, params: { paymentId: payment.id }, body }, refusedIn(form));
   });
   return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        <Consequence payment={payment} decision={decision} />
-        <TextInput
-          label="Reason"
-          description="Kept with the payment, with who decided."
-          required
-          maxLength={LONGEST_REASON}
-          data-autofocus
-          {...form.getInputProps("reason")}
-        />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Back
-          </Button>
-          <Button type="submit" loading={resolve.isPending}>
-            {decision.action === "ASSIGN" ? "Assign it" : "Ignore it"}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form
+      onSubmit={send}
+      action={decision.action === "ASSIGN" ? "Assign it" : "Ignore it"}
+      isBusy={resolve.isPending}
+      leave={
+        <Button variant="default" onClick={onClose}>
+          Back
+        </Button>
+      }
+    >
+      <Consequence payment={payment} decision={decision} />
+      <TextInput
+        label="Reason"
+        description="Kept with the payment, with who decided."
+        required
+        maxLength={LONGEST_REASON}
+        data-autofocus
+        {...form.getInputProps("reason")}
+      />
+    </Form>
   );
 }
 

@@ -1,10 +1,10 @@
 // A transaction that a customer named is read from the chain at once, and what it pays is credited or listed.
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Modal, Select, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
-import { fieldErrors } from "../api/errors.ts";
-import { showError, useChange } from "../api/queries.ts";
+import { useChange } from "../api/queries.ts";
+import { Form, refusedIn } from "../shell/form.tsx";
 import { Icon } from "../shell/icons.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { useNetworks } from "./networks.ts";
@@ -53,37 +53,22 @@ function LookUpForm({ networks, onDone }: { readonly networks: readonly string[]
     },
   });
   const send = form.onSubmit(({ network, txHash }) =>
-    lookUp.mutate(
-      { merchantId, body: { network, txHash: txHash.trim() } },
-      {
-        onError: (error) => {
-          form.setErrors(fieldErrors(error));
-          showError(error);
-        },
-      },
-    ),
+    lookUp.mutate({ merchantId, body: { network, txHash: txHash.trim() } }, refusedIn(form)),
   );
   return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        <Text size="sm">
-          Your customer says that they paid, and nothing shows? Ask for the hash of their transaction: it is read from
-          the chain at once.
-        </Text>
-        <Select label="Network" data={networks} allowDeselect={false} {...form.getInputProps("network")} />
-        <TextInput
-          label="Transaction hash"
-          required
-          data-autofocus
-          classNames={{ input: "mono" }}
-          {...form.getInputProps("txHash")}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={lookUp.isPending}>
-            Look it up
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form onSubmit={send} action="Look it up" isBusy={lookUp.isPending}>
+      <Text size="sm">
+        Your customer says that they paid, and nothing shows? Ask for the hash of their transaction: it is read from the
+        chain at once.
+      </Text>
+      <Select label="Network" data={networks} allowDeselect={false} {...form.getInputProps("network")} />
+      <TextInput
+        label="Transaction hash"
+        required
+        data-autofocus
+        classNames={{ input: "mono" }}
+        {...form.getInputProps("txHash")}
+      />
+    </Form>
   );
 }

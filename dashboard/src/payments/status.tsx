@@ -13,6 +13,13 @@ export const PAYMENT_STATES: Readonly<Record<PaymentStatus, { readonly name: str
   REORGED: { name: "Left the chain", color: "red" },
 };
 
+/** What a list of payments is filtered by. */
+export type ListedStatus = PaymentStatus | "ALL";
+
+export function isListedStatus(value: unknown): value is ListedStatus {
+  return value === "ALL" || (typeof value === "string" && Object.hasOwn(PAYMENT_STATES, value));
+}
+
 export function PaymentState({ payment }: { readonly payment: Pick<Payment, "status" | "isLate"> }) {
   const { name, color } = PAYMENT_STATES[payment.status];
   return (

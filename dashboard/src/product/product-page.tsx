@@ -55,11 +55,15 @@ function TheProduct({ product }: { readonly product: Product }) {
   );
 }
 
-const ASKED = { askForName: "name", askForAddress: "address", askForPhoneNumber: "phone number" } as const;
+const ASKED = [
+  ["askForName", "name"],
+  ["askForAddress", "address"],
+  ["askForPhoneNumber", "phone number"],
+] as const;
 
 function SummarySection({ product }: { readonly product: Product }) {
   const priceOf = usePrice();
-  const asked = Object.entries(ASKED).flatMap(([field, name]) => (product[field as keyof typeof ASKED] ? [name] : []));
+  const asked = ASKED.flatMap(([field, name]) => (product[field] ? [name] : []));
   return (
     <Section title="Summary">
       {product.image !== null && (
@@ -83,15 +87,11 @@ function SummarySection({ product }: { readonly product: Product }) {
 }
 
 function Actions({ product }: { readonly product: Product }) {
-  const { id: productId, merchantId, isActive, checkoutUrl } = product;
+  const { id: productId, merchantId, checkoutUrl } = product;
   const mayUpdate = useMay("product:update");
   const mayDelete = useMay("product:delete");
   const navigate = useNavigate();
   const [isEditing, editing] = useDisclosure();
-  const of = { merchantId, params: { productId } };
-  const update = useChange("updateProduct", {
-    onSuccess: (changed) => showDone(changed.isActive ? "The product is for sale." : "The product is off sale."),
-  });
   const remove = useChange("deleteProduct", {
     onSuccess: () => {
       showDone("The product was deleted.");
@@ -112,14 +112,7 @@ function Actions({ product }: { readonly product: Product }) {
           <Button variant="default" onClick={editing.open}>
             Edit
           </Button>
-          {/* Taken back with the same button, so it asks nothing. */}
-          <Button
-            variant="default"
-            loading={update.isPending}
-            onClick={() => update.mutate({ ...of, body: { isActive: !isActive } })}
-          >
-            {isActive ? "Take off sale" : "Put on sale"}
-          </Button>
+          <SaleButton product={product} />
         </>
       )}
       {mayDelete && (
@@ -128,7 +121,7 @@ function Actions({ product }: { readonly product: Product }) {
           word={product.name}
           isBusy={remove.isPending}
           consequence="Its page is gone for whoever has the link, and this cannot be taken back. Invoices for it keep it. To stop selling for a while, take it off sale instead."
-          onConfirmed={() => remove.mutate(of)}
+          onConfirmed={() => remove.mutate({ merchantId, params: { productId } })}
         />
       )}
       <Modal opened={isEditing} onClose={editing.close} title="Edit the product" size="lg">
@@ -141,5 +134,21 @@ function Actions({ product }: { readonly product: Product }) {
         />
       </Modal>
     </Group>
+  );
+}
+
+/** Taken back with the same button, so it asks nothing. */
+function SaleButton({ product: { id: productId, merchantId, isActive } }: { readonly product: Product }) {
+  const update = useChange("updateProduct", {
+    onSuccess: (changed) => showDone(changed.isActive ? "The product is for sale." : "The product is off sale."),
+  });
+  return (
+    <Button
+      variant="default"
+      loading={update.isPending}
+      onClick={() => update.mutate({ merchantId, params: { productId }, body: { isActive: !isActive } })}
+    >
+      {isActive ? "Take off sale" : "Put on sale"}
+    </Button>
   );
 }

@@ -1,6 +1,6 @@
 import { Button, FileButton, Group, Image, Input, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { fittingDataUrl, PICTURE_TYPES } from "../shell/picture-file.ts";
+import { ACCEPTED, fittingDataUrl } from "../shell/picture-file.ts";
 
 interface Props {
   /** A URL, or a data URL that is not stored yet; "" for none. */
@@ -26,7 +26,7 @@ export function PictureField({ value, error, onChange }: Props) {
         {value !== "" && <Image src={value} alt="The product" w={72} h={72} fit="contain" radius="md" />}
         <Stack gap={4}>
           <Group gap="xs">
-            <FileButton accept={PICTURE_TYPES} onChange={(file) => void choose(file)}>
+            <FileButton accept={ACCEPTED} onChange={(file) => void choose(file)}>
               {(props) => (
                 <Button {...props} variant="default" size="xs">
                   {value === "" ? "Choose a picture" : "Choose another"}

@@ -1,11 +1,12 @@
 // The form of a product: a new one, or one that is changed.
-import { Button, Checkbox, Fieldset, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { Checkbox, Fieldset, Group, TextInput } from "@mantine/core";
 import { changedFields } from "../api/changed-fields.ts";
-import { fieldErrors } from "../api/errors.ts";
+import { listed } from "../api/listed.ts";
 import type { CreateProductBody, Product } from "../api/operations.ts";
-import { showError, useChange } from "../api/queries.ts";
-import { CURRENCIES } from "../invoices/currencies.ts";
+import { useChange } from "../api/queries.ts";
+import { CurrencyField } from "../invoices/currency-field.tsx";
 import { fieldText, type NumberRule, numberError, priceRule, wireNumber } from "../shell/amounts.ts";
+import { Form, LongText, refusedIn } from "../shell/form.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { NumberField } from "../shell/number-field.tsx";
 import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
@@ -50,6 +51,43 @@ interface Props {
 }
 
 export function ProductForm({ product, onSaved }: Props) {
+  const { form, draft, send, isBusy } = useProductForm({ product, onSaved });
+  return (
+    <Form onSubmit={send} action={product === undefined ? "Create the product" : "Save"} isBusy={isBusy}>
+      <DraftNotice draft={draft} />
+      <TextInput label="Name" required maxLength={LONGEST.name} data-autofocus {...form.getInputProps("name")} />
+      <Group grow align="flex-start">
+        <NumberField
+          label="Price"
+          hint="0 lets the customer choose."
+          required
+          rule={priceRule(form.values.currency, product?.price)}
+          {...form.getInputProps("price")}
+        />
+        <CurrencyField
+          description="In which the price is."
+          inputWrapperOrder={["label", "input", "description", "error"]}
+          {...form.getInputProps("currency")}
+        />
+      </Group>
+      <LongText label="Description" maxLength={LONGEST.description} {...form.getInputProps("description")} />
+      <PictureField
+        value={form.values.image}
+        error={form.errors.image}
+        onChange={(image) => form.setFieldValue("image", image)}
+      />
+      <Fieldset legend="Ask the buyer for" p="sm">
+        <Group>
+          <Checkbox label="Name" {...form.getInputProps("askForName", { type: "checkbox" })} />
+          <Checkbox label="Address" {...form.getInputProps("askForAddress", { type: "checkbox" })} />
+          <Checkbox label="Phone number" {...form.getInputProps("askForPhoneNumber", { type: "checkbox" })} />
+        </Group>
+      </Fieldset>
+    </Form>
+  );
+}
+
+function useProductForm({ product, onSaved }: Props) {
   const { id: merchantId } = useMerchant();
   const ruleOf = (currency: string) => priceRule(currency, product?.price);
   const { form, draft } = useDraft<Values>({
@@ -65,76 +103,20 @@ export function ProductForm({ product, onSaved }: Props) {
     draft.forget();
     onSaved(saved);
   };
-  const options = { isShownInPlace: true, onSuccess };
-  const create = useChange("createProduct", options);
-  const update = useChange("updateProduct", options);
-  const failed = {
-    onError: (error: Error) => {
-      form.setErrors(fieldErrors(error));
-      showError(error);
-    },
-  };
+  const create = useChange("createProduct", { isShownInPlace: true, onSuccess });
+  const update = useChange("updateProduct", { isShownInPlace: true, onSuccess });
   const send = form.onSubmit((values) => {
     if (product === undefined) {
-      create.mutate({ merchantId, body: bodyOf(values, ruleOf(values.currency)) }, failed);
+      create.mutate({ merchantId, body: bodyOf(values, ruleOf(values.currency)) }, refusedIn(form));
       return;
     }
     // The picture that is there is a URL of our own, which would be fetched again.
     const before = form.getInitialValues();
     const body = changedFields(bodyOf(before, ruleOf(before.currency)), bodyOf(values, ruleOf(values.currency)));
     if (Object.keys(body).length === 0) onSaved(product);
-    else update.mutate({ merchantId, params: { productId: product.id }, body }, failed);
+    else update.mutate({ merchantId, params: { productId: product.id }, body }, refusedIn(form));
   });
-  return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        <DraftNotice draft={draft} />
-        <TextInput label="Name" required maxLength={LONGEST.name} data-autofocus {...form.getInputProps("name")} />
-        <Group grow align="flex-start">
-          <NumberField
-            label="Price"
-            hint="0 lets the customer choose."
-            required
-            rule={ruleOf(form.values.currency)}
-            {...form.getInputProps("price")}
-          />
-          <Select
-            label="Currency"
-            description="In which the price is."
-            inputWrapperOrder={["label", "input", "description", "error"]}
-            data={[...new Set([...CURRENCIES, form.values.currency])]}
-            searchable
-            allowDeselect={false}
-            {...form.getInputProps("currency")}
-          />
-        </Group>
-        <Textarea
-          label="Description"
-          autosize
-          minRows={2}
-          maxLength={LONGEST.description}
-          {...form.getInputProps("description")}
-        />
-        <PictureField
-          value={form.values.image}
-          error={form.errors.image}
-          onChange={(image) => form.setFieldValue("image", image)}
-        />
-        <Fieldset legend="Ask the buyer for" p="sm">
-          <Group>
-            <Checkbox label="Name" {...form.getInputProps("askForName", { type: "checkbox" })} />
-            <Checkbox label="Address" {...form.getInputProps("askForAddress", { type: "checkbox" })} />
-            <Checkbox label="Phone number" {...form.getInputProps("askForPhoneNumber", { type: "checkbox" })} />
-          </Group>
-        </Fieldset>
-        <Group justify="flex-end">
-          <Button type="submit" loading={create.isPending || update.isPending}>
-            {product === undefined ? "Create the product" : "Save"}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  );
+  return { form, draft, send, isBusy: create.isPending || update.isPending };
 }
 
 function valuesOf({ name, description, price, currency, image, ...flags }: Product): Values {
@@ -157,7 +139,7 @@ function bodyOf(values: Values, rule: NumberRule): CreateProductBody {
     name: name.trim(),
     description: description.trim() || null,
     price: wireNumber(price, rule),
-    currency: currency as CreateProductBody["currency"],
+    currency: listed(currency),
     image: image || null,
     ...flags,
   };

@@ -1,6 +1,7 @@
 import { ColorInput, Grid, Stack, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import type { Settings } from "../api/operations.ts";
+import type { Inputs } from "../shell/form.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { CheckoutPreview } from "./checkout-preview.tsx";
 import { LogoField } from "./logo-field.tsx";
@@ -42,38 +43,14 @@ export function BrandSection({ settings }: { readonly settings: Settings }) {
       {(form) => (
         <Grid gap="xl">
           <Grid.Col span={{ base: 12, md: 6 }}>
-            <Stack>
-              <TextInput
-                label="Name"
-                placeholder={merchant.name}
-                maxLength={LONGEST.name}
-                {...form.getInputProps("name")}
-              />
-              <ColorInput
-                label="Colour"
-                description="Of the main button. Text on it stays readable, whichever you choose."
-                placeholder="#2f5bd8"
-                swatches={SWATCHES}
-                withEyeDropper={false}
-                // What was typed stays, and is said to be wrong, instead of becoming the last colour again.
-                fixOnBlur={false}
-                {...form.getInputProps("color")}
-              />
-              <LogoField
-                logoUrl={logoUrl}
-                onChanged={(image) => {
-                  setLogoUrl(image?.url ?? null);
-                  form.setFieldValue("logo", image?.name ?? null);
-                }}
-              />
-              <TextInput
-                label="Where customers ask for help"
-                placeholder="https://"
-                type="url"
-                maxLength={LONGEST.url}
-                {...form.getInputProps("supportUrl")}
-              />
-            </Stack>
+            <BrandFields
+              form={form}
+              logoUrl={logoUrl}
+              onLogo={(image) => {
+                setLogoUrl(image?.url ?? null);
+                form.setFieldValue("logo", image?.name ?? null);
+              }}
+            />
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 6 }}>
             <CheckoutPreview
@@ -86,5 +63,38 @@ export function BrandSection({ settings }: { readonly settings: Settings }) {
         </Grid>
       )}
     </SettingsForm>
+  );
+}
+
+interface FieldsProps {
+  readonly form: Inputs<keyof Values>;
+  readonly logoUrl: string | null;
+  readonly onLogo: ComponentProps<typeof LogoField>["onChanged"];
+}
+
+function BrandFields({ form, logoUrl, onLogo }: FieldsProps) {
+  const merchant = useMerchant();
+  return (
+    <Stack>
+      <TextInput label="Name" placeholder={merchant.name} maxLength={LONGEST.name} {...form.getInputProps("name")} />
+      <ColorInput
+        label="Colour"
+        description="Of the main button. Text on it stays readable, whichever you choose."
+        placeholder="#2f5bd8"
+        swatches={SWATCHES}
+        withEyeDropper={false}
+        // What was typed stays, and is said to be wrong, instead of becoming the last colour again.
+        fixOnBlur={false}
+        {...form.getInputProps("color")}
+      />
+      <LogoField logoUrl={logoUrl} onChanged={onLogo} />
+      <TextInput
+        label="Where customers ask for help"
+        placeholder="https://"
+        type="url"
+        maxLength={LONGEST.url}
+        {...form.getInputProps("supportUrl")}
+      />
+    </Stack>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Image as Uploaded, UploadImageBody } from "../api/operations.ts";
 import { useChange } from "../api/queries.ts";
 import { useMay, useMerchant } from "../shell/merchants.ts";
-import { fittingDataUrl, PICTURE_TYPES } from "../shell/picture-file.ts";
+import { ACCEPTED, fittingDataUrl, PICTURE_TYPES } from "../shell/picture-file.ts";
 
 interface Props {
   readonly logoUrl: string | null;
@@ -35,7 +35,7 @@ export function LogoField({ logoUrl, onChanged }: Props) {
         {logoUrl !== null && <Image src={logoUrl} alt="Your logo" w={48} h={48} fit="contain" radius="sm" />}
         {mayChange && (
           <>
-            <FileButton onChange={(file) => void take(file)} accept={PICTURE_TYPES}>
+            <FileButton onChange={(file) => void take(file)} accept={ACCEPTED}>
               {(props) => (
                 <Button {...props} size="xs" variant="default" loading={upload.isPending}>
                   {logoUrl === null ? "Choose a picture" : "Choose another"}
@@ -56,6 +56,8 @@ export function LogoField({ logoUrl, onChanged }: Props) {
 }
 
 function bodyOf(dataUrl: string): UploadImageBody {
-  const [, contentType, data] = /^data:([^;]+);base64,(.*)$/.exec(dataUrl) ?? [];
-  return { contentType: contentType as UploadImageBody["contentType"], data: String(data) };
+  const [, type, data = ""] = /^data:([^;]+);base64,(.*)$/.exec(dataUrl) ?? [];
+  const contentType = PICTURE_TYPES.find((each) => each === type);
+  if (contentType === undefined) throw new Error(`no picture: ${type}`);
+  return { contentType, data };
 }

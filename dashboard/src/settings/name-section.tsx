@@ -1,8 +1,8 @@
 import { Button, Group, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { fieldErrors } from "../api/errors.ts";
-import { showDone, showError, useChange } from "../api/queries.ts";
+import { showDone, useChange } from "../api/queries.ts";
 import { CopyText } from "../shell/copy-text.tsx";
+import { refusedIn } from "../shell/form.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
 import { Section } from "../shell/section.tsx";
 import { Fields } from "./settings-form.tsx";
@@ -25,15 +25,7 @@ export function NameSection() {
     },
   });
   const send = form.onSubmit(({ name }) =>
-    rename.mutate(
-      { merchantId: merchant.id, body: { name: name.trim() } },
-      {
-        onError: (error) => {
-          form.setErrors(fieldErrors(error));
-          showError(error);
-        },
-      },
-    ),
+    rename.mutate({ merchantId: merchant.id, body: { name: name.trim() } }, refusedIn(form)),
   );
   return (
     <Section title="Merchant" about={<CopyText value={merchant.id} name="the merchant's id" />}>

@@ -5,7 +5,8 @@ import type { ReactNode } from "react";
 import { changedFields } from "../api/changed-fields.ts";
 import { wholeFieldErrors } from "../api/errors.ts";
 import type { UpdateSettingsBody } from "../api/operations.ts";
-import { showDone, showError, useChange } from "../api/queries.ts";
+import { showDone, useChange } from "../api/queries.ts";
+import { refusedIn } from "../shell/form.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
 import { Section } from "../shell/section.tsx";
 
@@ -34,10 +35,7 @@ export function SettingsForm<V extends object>({ title, about, initial, validate
           form.resetDirty(values);
           showDone("The settings were saved. They count for new invoices.");
         },
-        onError: (error) => {
-          form.setErrors(wholeFieldErrors(error) as typeof form.errors);
-          showError(error);
-        },
+        ...refusedIn(form, wholeFieldErrors),
       },
     );
   });

@@ -60,7 +60,7 @@ export function TimesSection({ settings }: { readonly settings: Settings }) {
               description={description}
               value={form.values[name]}
               error={form.errors[name]}
-              onChange={(seconds) => form.setFieldValue(name, seconds as never)}
+              onChange={(seconds) => form.setFieldValue(name, seconds)}
             />
           ))}
           <TimesExample values={form.values} />

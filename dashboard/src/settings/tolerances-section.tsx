@@ -1,6 +1,7 @@
 import { Alert, Group, Radio, Stack, Text } from "@mantine/core";
-import type { Settings } from "../api/operations.ts";
+import type { Settings, UpdateSettingsBody } from "../api/operations.ts";
 import { ANY_CURRENCY, fieldText, type NumberRule, numberError, numberIn, wireNumber } from "../shell/amounts.ts";
+import type { Inputs } from "../shell/form.tsx";
 import { NumberField } from "../shell/number-field.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { paidBounds } from "./examples.ts";
@@ -29,50 +30,18 @@ export function TolerancesSection({ settings }: { readonly settings: Settings })
     <SettingsForm<Values>
       title="When an invoice is paid"
       about="Wallets and exchanges take fees and round. How much too little, or too much, is still what you asked for?"
-      initial={{
-        underpaidTolerancePercent: fieldText(settings.underpaidTolerancePercent),
-        underpaidToleranceMax: fieldText(settings.underpaidToleranceMax),
-        overpaidTolerancePercent: fieldText(settings.overpaidTolerancePercent),
-        latePaymentPolicy: settings.latePaymentPolicy,
-        quorumAboveAmount: fieldText(settings.quorumAboveAmount),
-      }}
+      initial={valuesOf(settings)}
       validate={{
         underpaidTolerancePercent: (text) => numberError(text, RULES.underpaidTolerancePercent),
         underpaidToleranceMax: (text) => numberError(text, RULES.underpaidToleranceMax),
         overpaidTolerancePercent: (text) => numberError(text, RULES.overpaidTolerancePercent),
         quorumAboveAmount: (text) => numberError(text, RULES.quorumAboveAmount, null),
       }}
-      bodyOf={(values) => ({
-        underpaidTolerancePercent: wireNumber(values.underpaidTolerancePercent, RULES.underpaidTolerancePercent),
-        underpaidToleranceMax: wireNumber(values.underpaidToleranceMax, RULES.underpaidToleranceMax),
-        overpaidTolerancePercent: wireNumber(values.overpaidTolerancePercent, RULES.overpaidTolerancePercent),
-        latePaymentPolicy: values.latePaymentPolicy,
-        quorumAboveAmount:
-          values.quorumAboveAmount.trim() === "" ? null : wireNumber(values.quorumAboveAmount, RULES.quorumAboveAmount),
-      })}
+      bodyOf={bodyOf}
     >
       {(form) => (
         <>
-          <Group grow align="flex-start" preventGrowOverflow={false}>
-            <NumberField
-              label="So much too little is still paid"
-              unit="%"
-              rule={RULES.underpaidTolerancePercent}
-              {...form.getInputProps("underpaidTolerancePercent")}
-            />
-            <NumberField
-              label="But never more than"
-              hint="In the invoice's currency."
-              rule={RULES.underpaidToleranceMax}
-              {...form.getInputProps("underpaidToleranceMax")}
-            />
-            <NumberField
-              label="So much too much is not yet overpaid"
-              unit="%"
-              rule={RULES.overpaidTolerancePercent}
-              {...form.getInputProps("overpaidTolerancePercent")}
-            />
-          </Group>
+          <ToleranceFields form={form} />
           <PaidExamples values={form.values} />
           <Radio.Group
             label="Money that comes after an invoice has expired"
@@ -97,6 +66,52 @@ export function TolerancesSection({ settings }: { readonly settings: Settings })
         </>
       )}
     </SettingsForm>
+  );
+}
+
+function valuesOf(settings: Settings): Values {
+  return {
+    underpaidTolerancePercent: fieldText(settings.underpaidTolerancePercent),
+    underpaidToleranceMax: fieldText(settings.underpaidToleranceMax),
+    overpaidTolerancePercent: fieldText(settings.overpaidTolerancePercent),
+    latePaymentPolicy: settings.latePaymentPolicy,
+    quorumAboveAmount: fieldText(settings.quorumAboveAmount),
+  };
+}
+
+function bodyOf({ latePaymentPolicy, quorumAboveAmount, ...tolerances }: Values): UpdateSettingsBody {
+  const { underpaidTolerancePercent, underpaidToleranceMax, overpaidTolerancePercent } = tolerances;
+  return {
+    underpaidTolerancePercent: wireNumber(underpaidTolerancePercent, RULES.underpaidTolerancePercent),
+    underpaidToleranceMax: wireNumber(underpaidToleranceMax, RULES.underpaidToleranceMax),
+    overpaidTolerancePercent: wireNumber(overpaidTolerancePercent, RULES.overpaidTolerancePercent),
+    latePaymentPolicy,
+    quorumAboveAmount: quorumAboveAmount.trim() === "" ? null : wireNumber(quorumAboveAmount, RULES.quorumAboveAmount),
+  };
+}
+
+function ToleranceFields({ form }: { readonly form: Inputs<keyof Values> }) {
+  return (
+    <Group grow align="flex-start" preventGrowOverflow={false}>
+      <NumberField
+        label="So much too little is still paid"
+        unit="%"
+        rule={RULES.underpaidTolerancePercent}
+        {...form.getInputProps("underpaidTolerancePercent")}
+      />
+      <NumberField
+        label="But never more than"
+        hint="In the invoice's currency."
+        rule={RULES.underpaidToleranceMax}
+        {...form.getInputProps("underpaidToleranceMax")}
+      />
+      <NumberField
+        label="So much too much is not yet overpaid"
+        unit="%"
+        rule={RULES.overpaidTolerancePercent}
+        {...form.getInputProps("overpaidTolerancePercent")}
+      />
+    </Group>
   );
 }
 

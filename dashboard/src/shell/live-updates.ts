@@ -38,7 +38,7 @@ function readsOf(queries: QueryClient): Reads {
   const of =
     (isTouched: (key: Key) => boolean) =>
     ({ queryKey }: Query) =>
-      isTouched(queryKey as Key);
+      isTouched(queryKey);
   return {
     invalidate: (isTouched) => void queries.invalidateQueries({ predicate: of(isTouched) }),
     isReadingFirst: (isTouched) =>

@@ -1,17 +1,17 @@
 // A picture from a file: what the API takes is a data URL of a PNG, JPEG or WebP of at most 32 KB.
 
-const TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
+export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
 const MOST_BYTES = 32 * 1_024;
 /** A larger picture is drawn smaller until it fits. */
 const SIDES = [1_024, 640, 400, 256];
 const QUALITY = 0.85;
 
 /** For a file field's `accept`. */
-export const PICTURE_TYPES = TYPES.join(",");
+export const ACCEPTED = PICTURE_TYPES.join(",");
 
 /** The file as a data URL that the service takes; throws if it is no picture. */
 export async function fittingDataUrl(file: File): Promise<string> {
-  const isFit = file.size <= MOST_BYTES && TYPES.some((type) => type === file.type);
+  const isFit = file.size <= MOST_BYTES && PICTURE_TYPES.some((type) => type === file.type);
   if (isFit) return dataUrlOf(file);
   const bitmap = await createImageBitmap(file);
   for (const side of SIDES) {

@@ -1,5 +1,19 @@
+// What the address of a list carries: its filters and its page, so that a link shows the same rows.
+
+/** The `nextCursor` of the page before; undefined on the first. */
+export interface WithCursor {
+  readonly cursor?: string | undefined;
+}
+
 /** A text in a page's address. The router reads a text of digits as a number. */
 export function searchText(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Without the members that are undefined: an address names only what was chosen. */
+export function chosen<S extends object>(search: S): Partial<S> {
+  const found: Partial<S> = {};
+  for (const name in search) if (search[name] !== undefined) found[name] = search[name];
+  return found;
 }

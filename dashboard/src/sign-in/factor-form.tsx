@@ -4,7 +4,7 @@ import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/call.ts";
-import type { AskedFactors } from "../api/operations.ts";
+import type { AskedFactors, PasskeyRequestOptions } from "../api/operations.ts";
 import { useChange } from "../api/queries.ts";
 import { Icon } from "../shell/icons.tsx";
 import { Loading, Problem } from "../shell/problem.tsx";
@@ -40,11 +40,12 @@ function Ways({
 }: Props & { readonly asked: AskedFactors; readonly again: () => void }) {
   const verify = useChange(`verify${purpose}`, { isShownInPlace: true, isRepeatable: false, onSuccess: onGiven });
   const [problem, setProblem] = useState<string>();
+  const options = hasPasskeys ? asked.passkey : null;
   const hasCode = asked.factors.some((factor) => factor !== "passkey");
-  const passkey = async (options: NonNullable<AskedFactors["passkey"]>) => {
+  const verifyPasskey = async (from: PasskeyRequestOptions) => {
     try {
       setProblem(undefined);
-      const credential = await givePasskey(options);
+      const credential = await givePasskey(from);
       await verify.mutateAsync({ body: { method: "passkey", credential } });
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
@@ -54,21 +55,21 @@ function Ways({
   };
   return (
     <Stack>
-      {asked.passkey !== null && hasPasskeys && (
+      {options !== null && (
         <Button
           leftSection={<Icon name="key" />}
-          onClick={() => void passkey(asked.passkey as never)}
+          onClick={() => void verifyPasskey(options)}
           loading={verify.isPending}
         >
           Use a passkey
         </Button>
       )}
-      {asked.passkey !== null && hasPasskeys && hasCode && <Divider label="or" />}
+      {options !== null && hasCode && <Divider label="or" />}
       {hasCode && (
         <CodeForm
           factors={asked.factors}
           isBusy={verify.isPending}
-          isPrimary={asked.passkey === null || !hasPasskeys}
+          isPrimary={options === null}
           send={async (code) => {
             setProblem(undefined);
             await verify.mutateAsync({ body: { code } }).catch((error: Error) => setProblem(error.message));

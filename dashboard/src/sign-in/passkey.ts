@@ -8,6 +8,8 @@ import type {
 
 export const hasPasskeys = "PublicKeyCredential" in window && "parseRequestOptionsFromJSON" in PublicKeyCredential;
 
+const NOT_GIVEN = "No passkey was given. Try again.";
+
 /** The browser's own words are of no use to a user: the dialog was closed, or there is no passkey here. */
 export class PasskeyNotGiven extends Error {
   override readonly name = "PasskeyNotGiven";
@@ -15,31 +17,30 @@ export class PasskeyNotGiven extends Error {
 
 /** Asks the user for a passkey. */
 export async function givePasskey(options: PasskeyRequestOptions): Promise<VerifyPasskeySignInBody["credential"]> {
-  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
-    options as unknown as PublicKeyCredentialRequestOptionsJSON,
-  );
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as PublicKeyCredentialRequestOptionsJSON);
   const credential = await navigator.credentials.get({ publicKey }).catch(refuse);
-  return jsonOf(credential) as unknown as VerifyPasskeySignInBody["credential"];
+  const { response, ...others } = given(credential).toJSON();
+  if (!("signature" in response)) throw new PasskeyNotGiven(NOT_GIVEN);
+  return { ...others, type: "public-key", response };
 }
 
 /** Has the user's device make a passkey. */
 export async function makePasskey(options: PasskeyCreationOptions): Promise<AddPasskeyBody["credential"]> {
-  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
-    options as unknown as PublicKeyCredentialCreationOptionsJSON,
-  );
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options as PublicKeyCredentialCreationOptionsJSON);
   const credential = await navigator.credentials.create({ publicKey }).catch(refuse);
-  return jsonOf(credential) as unknown as AddPasskeyBody["credential"];
+  const { response, ...others } = given(credential).toJSON();
+  if (!("attestationObject" in response)) throw new PasskeyNotGiven(NOT_GIVEN);
+  return { ...others, type: "public-key", response };
 }
 
-function jsonOf(credential: Credential | null): unknown {
-  if (!(credential instanceof PublicKeyCredential)) throw new PasskeyNotGiven("No passkey was given. Try again.");
-  return credential.toJSON();
+function given(credential: Credential | null): PublicKeyCredential {
+  if (!(credential instanceof PublicKeyCredential)) throw new PasskeyNotGiven(NOT_GIVEN);
+  return credential;
 }
 
 function refuse(error: unknown): never {
   const isKnown = error instanceof DOMException && error.name === "InvalidStateError";
-  throw new PasskeyNotGiven(
-    isKnown ? "This device has a passkey of your account already." : "No passkey was given. Try again.",
-    { cause: error },
-  );
+  throw new PasskeyNotGiven(isKnown ? "This device has a passkey of your account already." : NOT_GIVEN, {
+    cause: error,
+  });
 }

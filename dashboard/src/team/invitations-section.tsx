@@ -1,17 +1,15 @@
-import { Badge, Button, Divider, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Badge, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { isEmail, useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { Fragment } from "react";
 import { outranks, type Role } from "../../../src/accounts/roles/roles.ts";
 import { call } from "../api/call.ts";
-import { fieldErrors } from "../api/errors.ts";
 import type { Invitation } from "../api/operations.ts";
-import { showDone, showError, useChange } from "../api/queries.ts";
+import { showDone, useChange, useGrowingList } from "../api/queries.ts";
 import { ConfirmButton } from "../shell/confirm.tsx";
+import { Form, refusedIn } from "../shell/form.tsx";
+import { GrowingList } from "../shell/growing-list.tsx";
 import { Icon } from "../shell/icons.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
-import { Read } from "../shell/read.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 import { ROLE_WORDS, roleOptions } from "./roles.ts";
@@ -29,13 +27,9 @@ export function InvitationsSection() {
   const { id: merchantId } = useMerchant();
   const mayInvite = useMay("team:invite");
   const [isOpen, { open, close }] = useDisclosure();
-  const invitations = useInfiniteQuery({
-    queryKey: ["listInvitations", { merchantId }, "all"],
-    queryFn: ({ pageParam, signal }) =>
-      call("listInvitations", { merchantId, query: { limit: AT_ONCE, cursor: pageParam } }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-  });
+  const invitations = useGrowingList(["listInvitations", { merchantId }], (cursor, signal) =>
+    call("listInvitations", { merchantId, query: { limit: AT_ONCE, cursor } }, { signal }),
+  );
   return (
     <Section
       title="Invitations"
@@ -48,31 +42,9 @@ export function InvitationsSection() {
         )
       }
     >
-      <Read query={invitations}>
-        {({ pages }) => {
-          const all = pages.flatMap(({ data }) => data);
-          return (
-            <Stack>
-              {all.length === 0 && <Text c="dimmed">Nobody was invited yet.</Text>}
-              {all.map((invitation, place) => (
-                <Fragment key={invitation.id}>
-                  {place > 0 && <Divider />}
-                  <InvitationRow invitation={invitation} />
-                </Fragment>
-              ))}
-              {invitations.hasNextPage && (
-                <Button
-                  variant="subtle"
-                  loading={invitations.isFetchingNextPage}
-                  onClick={() => void invitations.fetchNextPage()}
-                >
-                  Show older
-                </Button>
-              )}
-            </Stack>
-          );
-        }}
-      </Read>
+      <GrowingList query={invitations} none="Nobody was invited yet." more="Show older">
+        {(invitation) => <InvitationRow invitation={invitation} />}
+      </GrowingList>
       <Modal opened={isOpen} onClose={close} title="Invite to the team">
         <InviteForm onDone={close} />
       </Modal>
@@ -156,32 +128,17 @@ function InviteForm({ onDone }: { readonly onDone: () => void }) {
     },
   });
   const send = form.onSubmit(({ email, role }) =>
-    invite.mutate(
-      { merchantId, body: { email: email.trim(), role } },
-      {
-        onError: (error) => {
-          form.setErrors(fieldErrors(error));
-          showError(error);
-        },
-      },
-    ),
+    invite.mutate({ merchantId, body: { email: email.trim(), role } }, refusedIn(form)),
   );
   return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        <TextInput label="Email address" type="email" required data-autofocus {...form.getInputProps("email")} />
-        <NativeSelect
-          label="Role"
-          description={ROLE_WORDS[form.values.role].about}
-          data={roleOptions(ownRole)}
-          {...form.getInputProps("role")}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={invite.isPending}>
-            Send the invitation
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form onSubmit={send} action="Send the invitation" isBusy={invite.isPending}>
+      <TextInput label="Email address" type="email" required data-autofocus {...form.getInputProps("email")} />
+      <NativeSelect
+        label="Role"
+        description={ROLE_WORDS[form.values.role].about}
+        data={roleOptions(ownRole)}
+        {...form.getInputProps("role")}
+      />
+    </Form>
   );
 }

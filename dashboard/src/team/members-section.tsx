@@ -1,12 +1,11 @@
-import { Badge, Button, Divider, Group, NativeSelect, Stack, Text } from "@mantine/core";
-import { Fragment } from "react";
+import { Badge, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import { outranks } from "../../../src/accounts/roles/roles.ts";
 import type { ListedMember } from "../api/operations.ts";
 import { showDone, useChange } from "../api/queries.ts";
 import { ConfirmButton } from "../shell/confirm.tsx";
 import { ConfirmTyped } from "../shell/confirm-typed.tsx";
+import { GrowingList } from "../shell/growing-list.tsx";
 import { useMay, useMe, useMerchant } from "../shell/merchants.ts";
-import { Read } from "../shell/read.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 import { FACTORS } from "./factors.ts";
@@ -17,29 +16,7 @@ export function MembersSection() {
   const members = useMembers();
   return (
     <Section title="Members" about="A member gives and takes only roles that are below their own.">
-      <Read query={members}>
-        {({ pages }) => (
-          <Stack>
-            {pages
-              .flatMap(({ data }) => data)
-              .map((member, place) => (
-                <Fragment key={member.id}>
-                  {place > 0 && <Divider />}
-                  <MemberRow member={member} />
-                </Fragment>
-              ))}
-            {members.hasNextPage && (
-              <Button
-                variant="subtle"
-                loading={members.isFetchingNextPage}
-                onClick={() => void members.fetchNextPage()}
-              >
-                Show more
-              </Button>
-            )}
-          </Stack>
-        )}
-      </Read>
+      <GrowingList query={members}>{(member) => <MemberRow member={member} />}</GrowingList>
     </Section>
   );
 }

@@ -16,7 +16,7 @@ export function SecuritySection() {
   const security = useQuery(reading("getTeamSecurity", { merchantId }));
   const methods = useQuery(reading("listSignInMethods", {}));
   const members = useMembers();
-  const all = members.data?.pages.flatMap(({ data }) => data) ?? [];
+  const all = members.data ?? [];
   const providers = methods.data?.providers ?? [];
   const isOffered = (policy: TeamSecurity, factor: MissingFactor) => {
     const { field, provider } = FACTORS[factor];

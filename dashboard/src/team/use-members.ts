@@ -1,5 +1,5 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { call } from "../api/call.ts";
+import { useGrowingList } from "../api/queries.ts";
 import { useMerchant } from "../shell/merchants.ts";
 
 const AT_ONCE = 100;
@@ -7,11 +7,7 @@ const AT_ONCE = 100;
 /** The members of the open merchant's team, the newest first, page after page. */
 export function useMembers() {
   const { id: merchantId } = useMerchant();
-  return useInfiniteQuery({
-    queryKey: ["listMembers", { merchantId }, "all"],
-    queryFn: ({ pageParam, signal }) =>
-      call("listMembers", { merchantId, query: { limit: AT_ONCE, cursor: pageParam } }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-  });
+  return useGrowingList(["listMembers", { merchantId }], (cursor, signal) =>
+    call("listMembers", { merchantId, query: { limit: AT_ONCE, cursor } }, { signal }),
+  );
 }

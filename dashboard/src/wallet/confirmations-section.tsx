@@ -1,10 +1,10 @@
 import { Alert, Button, Group, Stack } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { fieldErrors } from "../api/errors.ts";
 import type { Wallet } from "../api/operations.ts";
-import { showDone, showError, useChange } from "../api/queries.ts";
+import { showDone, useChange } from "../api/queries.ts";
 import { fieldText, numberError, numberIn, wireNumber } from "../shell/amounts.ts";
 import { networkName } from "../shell/coin-name.ts";
+import { refusedIn } from "../shell/form.tsx";
 import { NumberField } from "../shell/number-field.tsx";
 import { Section } from "../shell/section.tsx";
 import { recommendedConfirmations } from "../wallets/pairs.ts";
@@ -31,12 +31,7 @@ export function ConfirmationsSection({ wallet }: { readonly wallet: Wallet }) {
         params: { walletId },
         body: { requiredConfirmations: wireNumber(values.requiredConfirmations, CONFIRMATIONS) },
       },
-      {
-        onError: (error) => {
-          form.setErrors(fieldErrors(error));
-          showError(error);
-        },
-      },
+      refusedIn(form),
     ),
   );
   return (

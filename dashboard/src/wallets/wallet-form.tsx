@@ -1,11 +1,12 @@
 // Registers a wallet: what was pasted is recognised at once, and the service has the last word.
-import { Alert, Button, Group, Select, Stack, Text, Textarea } from "@mantine/core";
+import { Alert, Button, Select, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { fieldErrors } from "../api/errors.ts";
 import type { RegisteredWallet } from "../api/operations.ts";
-import { showError, useChange } from "../api/queries.ts";
+import { useChange } from "../api/queries.ts";
 import { type NumberRule, numberError, numberIn } from "../shell/amounts.ts";
+import { Form, LongText, refusedIn } from "../shell/form.tsx";
 import { NumberField } from "../shell/number-field.tsx";
 import { AddressTable } from "./address-table.tsx";
 import { type Pair, pairsFor } from "./pairs.ts";
@@ -52,42 +53,34 @@ export function WalletForm({ merchantId, leave, onRegistered }: Props) {
     const requiredConfirmations = numberIn(confirmations, CONFIRMATIONS) ?? recommendedConfirmations;
     register.mutate(
       { merchantId, body: { ...verdict.registration, cryptocurrency, network, requiredConfirmations } },
-      {
-        onError: (error) => {
-          form.setErrors(formErrors(error));
-          showError(error);
-        },
-      },
+      refusedIn(form, formErrors),
     );
   });
   return (
-    <form onSubmit={send} noValidate>
-      <Stack>
-        <Textarea
-          label="Address or extended public key"
-          description="From your own wallet software. Payments go straight there; Edgetill never holds them."
-          autosize
-          minRows={2}
-          spellCheck={false}
-          {...form.getInputProps("text")}
-        />
-        {recognised.kind !== "UNKNOWN" && (
-          <Alert color={isSecret ? "red" : "indigo"} role="status">
-            {recognisedText(recognised)}
-          </Alert>
-        )}
-        {pair !== undefined && <Choices pairs={pairs} pair={pair} form={form} />}
-        {verdict !== undefined && <TheVerdict verdict={verdict} />}
-        <Group justify="flex-end">
-          <Button variant="subtle" onClick={leave.onLeave}>
-            {leave.name}
-          </Button>
-          <Button type="submit" loading={register.isPending || isChecking}>
-            Add the wallet
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form
+      onSubmit={send}
+      action="Add the wallet"
+      isBusy={register.isPending || isChecking}
+      leave={
+        <Button variant="subtle" onClick={leave.onLeave}>
+          {leave.name}
+        </Button>
+      }
+    >
+      <LongText
+        label="Address or extended public key"
+        description="From your own wallet software. Payments go straight there; Edgetill never holds them."
+        spellCheck={false}
+        {...form.getInputProps("text")}
+      />
+      {recognised.kind !== "UNKNOWN" && (
+        <Alert color={isSecret ? "red" : "indigo"} role="status">
+          {recognisedText(recognised)}
+        </Alert>
+      )}
+      {pair !== undefined && <Choices pairs={pairs} pair={pair} form={form} />}
+      {verdict !== undefined && <TheVerdict verdict={verdict} />}
+    </Form>
   );
 }
 

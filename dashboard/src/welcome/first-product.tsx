@@ -1,11 +1,11 @@
 import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
-import { fieldErrors } from "../api/errors.ts";
 import type { Merchant, Product } from "../api/operations.ts";
-import { showError, useChange } from "../api/queries.ts";
+import { useChange } from "../api/queries.ts";
 import { numberError, numberIn, priceRule, wireNumber } from "../shell/amounts.ts";
 import { CopyText } from "../shell/copy-text.tsx";
+import { refusedIn } from "../shell/form.tsx";
 import { NumberField } from "../shell/number-field.tsx";
 import { QrCode } from "../shell/qr-code.tsx";
 
@@ -41,12 +41,7 @@ export function FirstProduct({ merchant, onDone, onSkip }: Props) {
   const send = ({ name, price, currency }: Values) =>
     create.mutate(
       { merchantId: merchant.id, body: { name: name.trim(), price: wireNumber(price, priceRule(currency)), currency } },
-      {
-        onError: (error) => {
-          form.setErrors(fieldErrors(error));
-          showError(error);
-        },
-      },
+      refusedIn(form),
     );
   return (
     <form onSubmit={form.onSubmit(send)}>

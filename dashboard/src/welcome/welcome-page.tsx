@@ -3,9 +3,9 @@ import { Anchor, Button, Card, Group, Stack, Text, TextInput, Title } from "@man
 import { useForm } from "@mantine/form";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { fieldErrors } from "../api/errors.ts";
 import type { Merchant } from "../api/operations.ts";
-import { showError, useChange } from "../api/queries.ts";
+import { useChange } from "../api/queries.ts";
+import { refusedIn } from "../shell/form.tsx";
 import { Icon } from "../shell/icons.tsx";
 import { rememberMerchant } from "../shell/merchants.ts";
 import { PageHeader } from "../shell/page-header.tsx";
@@ -101,19 +101,7 @@ function NameMerchant({ onMade }: { readonly onMade: (merchant: Merchant) => voi
   });
   const create = useChange("createMerchant", { isShownInPlace: true, onSuccess: onMade });
   return (
-    <form
-      onSubmit={form.onSubmit(({ name }) =>
-        create.mutate(
-          { body: { name: name.trim() } },
-          {
-            onError: (error) => {
-              form.setErrors(fieldErrors(error));
-              showError(error);
-            },
-          },
-        ),
-      )}
-    >
+    <form onSubmit={form.onSubmit(({ name }) => create.mutate({ body: { name: name.trim() } }, refusedIn(form)))}>
       <Stack>
         <TextInput
           label="Name of your shop or business"

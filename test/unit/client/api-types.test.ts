@@ -89,6 +89,39 @@ describe("a schema as TypeScript", () => {
   });
 });
 
+describe("a file beside another", () => {
+  const { paths, components } = documentOf({
+    ...thing(ref("Shared")),
+    Shared: { type: "object", properties: {} },
+    Own: { type: "object", properties: { b: ref("Shared") } },
+  });
+  const list = {
+    ...documentOf({}, { operationId: "listOwn" }).paths[AT]?.get,
+    responses: { 200: { content: { "application/json": { schema: ref("Own") } } } },
+  };
+  const document: ApiDocument = JSON.parse(JSON.stringify({ paths: { ...paths, "/own": { get: list } }, components }));
+  const text = async () => {
+    const theirs = { operationIds: new Set(["getThing"]), events: "./events.ts" };
+    const beside = { file: "./theirs.ts", wanted: theirs };
+    const ids = { operationIds: new Set(["getThing", "listOwn"]) };
+    return (await clientTypes(document, { ...ids, events: "./events.ts", beside })).replace(/^ +/gm, "");
+  };
+
+  it("has only what the other has not, and takes the rest from it", async () => {
+    expect(await text()).toContain("Own: {\nb?: shared.Shared;\n};");
+    expect(await text()).not.toMatch(/\b(Shared|Thing): /);
+    expect(await text()).not.toMatch(/export type (Shared|Thing) /);
+    expect(await text()).toContain('import type * as shared from "./theirs.ts";');
+    expect(await text()).toContain('export type * from "./theirs.ts";');
+  });
+
+  it("has the operations and the routes of both", async () => {
+    expect(await text()).toContain("export type Operations = shared.Operations & OtherOperations;");
+    expect((await text()).match(/^getThing: .*/gm)).toEqual(['getThing: "GET /things/{thingId}",']);
+    expect((await text()).match(/^listOwn: .*/gm)).toEqual(["listOwn: {", 'listOwn: "GET /own",']);
+  });
+});
+
 describe("the parameters of a query", () => {
   it.each([
     [{ type: "string" }, "string"],

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { brokenCitations, citationsIn, headingsOf } from "../../support/citations.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const FOLDERS = ["src", "test", "bench", "scripts", "client", "docs"];
+const FOLDERS = ["src", "test", "bench", "scripts", "client", "dashboard", "docs"];
 /** It contains invented citations that do not resolve. */
 const THIS_FILE = "test/unit/docs/citations.test.ts";
 

@@ -1,0 +1,89 @@
+// A page that is one list of the merchant: its filters and its place in the address, its rows, and what is said where there are none.
+import { Button, Stack } from "@mantine/core";
+import type { ReactNode } from "react";
+import { EmptyList } from "./empty-list.tsx";
+import { Icon } from "./icons.tsx";
+import { List, type ListProps } from "./list.tsx";
+import { PageHeader } from "./page-header.tsx";
+import type { WithCursor } from "./search-text.ts";
+
+type Go<S> = (to: { readonly search: (last: Partial<S>) => Partial<S>; readonly replace?: boolean }) => unknown;
+
+export interface Address<S> {
+  /** What is chosen: the filters and the page. */
+  readonly search: S;
+  /** Changes filters; what is shown then begins at the first page. */
+  readonly filter: (change: Partial<S>) => void;
+  /** To another page of the same filters. */
+  readonly turn: (cursor: string | undefined) => void;
+  /** With these filters, and no other. */
+  readonly show: (search: Partial<S>) => void;
+}
+
+/** `go` is the `navigate` of the page's own address. */
+export function addressOf<S extends WithCursor>(search: S, go: Go<S>): Address<S> {
+  const moved = (last: Partial<S>, cursor: string | undefined) => ({ ...last, cursor });
+  return {
+    search,
+    filter: (change) => void go({ search: (last) => ({ ...moved(last, undefined), ...change }), replace: true }),
+    turn: (cursor) => void go({ search: (last) => moved(last, cursor) }),
+    show: (only) => void go({ search: () => only }),
+  };
+}
+
+interface Props<Row> extends Pick<ListProps<Row>, "query" | "children"> {
+  readonly title: string;
+  readonly subtitle: string;
+  readonly actions: ReactNode;
+  /** Above the rows. */
+  readonly filters: ReactNode;
+  readonly address: Pick<Address<WithCursor>, "search" | "turn" | "show">;
+  /** Where there is nothing yet: no row, and no filter. */
+  readonly none: ReactNode;
+  /** Where no row is as wanted: what is said, and on the button to all rows. */
+  readonly unmatched: { readonly title: string; readonly all: string; readonly about?: string };
+  /** Whether something was found elsewhere: then nothing is said of no rows. */
+  readonly isFoundElsewhere?: boolean;
+}
+
+export function ListPage<Row>({ query, children, title, subtitle, actions, filters, address, ...empty }: Props<Row>) {
+  const { none, unmatched, isFoundElsewhere = false } = empty;
+  const isFiltered = Object.keys(address.search).length > 0;
+  const noMatch = (
+    <EmptyList
+      title={unmatched.title}
+      action={
+        <Button variant="default" onClick={() => address.show({})}>
+          {unmatched.all}
+        </Button>
+      }
+    >
+      {unmatched.about}
+    </EmptyList>
+  );
+  return (
+    <>
+      <PageHeader title={title} subtitle={subtitle} actions={actions} />
+      <Stack>
+        {filters}
+        <List
+          query={query}
+          cursor={address.search.cursor}
+          onGo={address.turn}
+          empty={!isFoundElsewhere && (isFiltered ? noMatch : none)}
+        >
+          {children}
+        </List>
+      </Stack>
+    </>
+  );
+}
+
+/** Beside a page's title: makes what the page lists. */
+export function NewButton({ onClick, children }: { readonly onClick: () => void; readonly children: string }) {
+  return (
+    <Button leftSection={<Icon name="plus" />} onClick={onClick}>
+      {children}
+    </Button>
+  );
+}

@@ -1,0 +1,52 @@
+import { Button, Group } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Read } from "./read.tsx";
+
+interface Answer<Row> {
+  readonly data: readonly Row[];
+  readonly nextCursor: string | null;
+}
+
+export interface ListProps<Row> {
+  readonly query: UseQueryResult<Answer<Row>, Error>;
+  /** Of the page that is shown; undefined on the newest. */
+  readonly cursor: string | undefined;
+  /** Undefined: to the newest. */
+  readonly onGo: (cursor: string | undefined) => void;
+  /** In the place of the rows where there are none. */
+  readonly empty: ReactNode;
+  /** `isStale`: whether other rows are being read. */
+  readonly children: (rows: readonly Row[], isStale: boolean) => ReactNode;
+}
+
+/** A list that is read by cursor, and the way through it. */
+export function List<Row>({ query, cursor, onGo, empty, children }: ListProps<Row>) {
+  return (
+    <Read query={query}>
+      {({ data, nextCursor }) => (
+        <>
+          {data.length === 0 ? empty : children(data, query.isPlaceholderData)}
+          <Pages cursor={cursor} nextCursor={nextCursor} onGo={onGo} />
+        </>
+      )}
+    </Read>
+  );
+}
+
+type PagesProps = Pick<ListProps<unknown>, "cursor" | "onGo"> & Pick<Answer<unknown>, "nextCursor">;
+
+/** Nothing for a list of one page. */
+function Pages({ cursor, nextCursor, onGo }: PagesProps) {
+  if (cursor === undefined && nextCursor === null) return null;
+  return (
+    <Group component="nav" justify="flex-end" aria-label="Pages of the list">
+      <Button variant="default" disabled={cursor === undefined} onClick={() => onGo(undefined)}>
+        Newest
+      </Button>
+      <Button variant="default" disabled={nextCursor === null} onClick={() => onGo(nextCursor ?? undefined)}>
+        Older
+      </Button>
+    </Group>
+  );
+}
