@@ -15,7 +15,7 @@ import { ApiError } from "./api/errors.ts";
 import type { Merchant } from "./api/operations.ts";
 import { isSignedOut } from "./api/queries.ts";
 import { auditSearch } from "./audit/search.ts";
-import { customerSearch } from "./customer/search.ts";
+import { customerSearch } from "./customers/customer-search.ts";
 import { customersSearch } from "./customers/search.ts";
 import { developersSearch } from "./developers/search.ts";
 import { endpointSearch } from "./endpoint/search.ts";
@@ -153,7 +153,7 @@ const invoices = createRoute({
 const invoice = createRoute({
   getParentRoute: () => ofMerchant,
   path: pathOf(CONSOLE_PAGES.invoice),
-  component: lazyRouteComponent(() => import("./invoice/invoice-page.tsx"), "InvoicePage"),
+  component: lazyRouteComponent(() => import("./invoices/invoice-page.tsx"), "InvoicePage"),
 });
 
 const payments = createRoute({
@@ -166,7 +166,7 @@ const payments = createRoute({
 const payment = createRoute({
   getParentRoute: () => ofMerchant,
   path: pathOf(CONSOLE_PAGES.payment),
-  component: lazyRouteComponent(() => import("./payment/payment-page.tsx"), "PaymentPage"),
+  component: lazyRouteComponent(() => import("./payments/payment-page.tsx"), "PaymentPage"),
 });
 
 const reports = createRoute({
@@ -185,7 +185,7 @@ const wallets = createRoute({
 const wallet = createRoute({
   getParentRoute: () => ofMerchant,
   path: pathOf(CONSOLE_PAGES.wallet),
-  component: lazyRouteComponent(() => import("./wallet/wallet-page.tsx"), "WalletPage"),
+  component: lazyRouteComponent(() => import("./wallets/wallet-page.tsx"), "WalletPage"),
 });
 
 const products = createRoute({
@@ -198,7 +198,7 @@ const products = createRoute({
 const product = createRoute({
   getParentRoute: () => ofMerchant,
   path: pathOf(CONSOLE_PAGES.product),
-  component: lazyRouteComponent(() => import("./product/product-page.tsx"), "ProductPage"),
+  component: lazyRouteComponent(() => import("./products/product-page.tsx"), "ProductPage"),
 });
 
 const customers = createRoute({
@@ -212,7 +212,7 @@ const customer = createRoute({
   getParentRoute: () => ofMerchant,
   path: pathOf(CONSOLE_PAGES.customer),
   validateSearch: customerSearch,
-  component: lazyRouteComponent(() => import("./customer/customer-page.tsx"), "CustomerPage"),
+  component: lazyRouteComponent(() => import("./customers/customer-page.tsx"), "CustomerPage"),
 });
 
 const developers = createRoute({

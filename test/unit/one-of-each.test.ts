@@ -113,7 +113,7 @@ it.each([
       "home/sums.ts",
       "reports/totals-sections.tsx",
       "shell/formats.ts",
-      "invoice/methods-section.tsx",
+      "invoices/methods-section.tsx",
       "invoices/status.tsx",
       // Parts of a date, the order of a list, the place of a digit.
       "audit/days.ts",

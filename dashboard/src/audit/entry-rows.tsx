@@ -2,7 +2,7 @@ import { Accordion, Group, Stack, Table, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { AuditEvent } from "../api/operations.ts";
-import { Fact } from "../invoice/fact.tsx";
+import { Fact } from "../invoices/fact.tsx";
 import { CopyText } from "../shell/copy-text.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { Time } from "../shell/time.tsx";

@@ -2,7 +2,7 @@ import { Accordion, Group, Select, Stack, Text } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useList } from "../api/queries.ts";
-import { EventDeliveries } from "../invoice/event-deliveries.tsx";
+import { EventDeliveries } from "../invoices/event-deliveries.tsx";
 import { List } from "../shell/list.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { Section } from "../shell/section.tsx";

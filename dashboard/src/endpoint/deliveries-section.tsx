@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Delivery, Webhook } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
-import { DELIVERY_STATES, isDeliveryState, lastOf, READ_AGAIN_MS } from "../invoice/event-deliveries.tsx";
+import { DELIVERY_STATES, isDeliveryState, lastOf, READ_AGAIN_MS } from "../invoices/event-deliveries.tsx";
 import { List } from "../shell/list.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";

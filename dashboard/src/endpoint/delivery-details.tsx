@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Delivery, DeliveryAttempt } from "../api/operations.ts";
 import { reading, showDone, useChange, useList } from "../api/queries.ts";
 import { EventBody } from "../developers/event-body.tsx";
-import { noAnswerText, READ_AGAIN_MS } from "../invoice/event-deliveries.tsx";
+import { noAnswerText, READ_AGAIN_MS } from "../invoices/event-deliveries.tsx";
 import { CodeBlock } from "../shell/code-block.tsx";
 import { useMay } from "../shell/merchants.ts";
 import { Read } from "../shell/read.tsx";

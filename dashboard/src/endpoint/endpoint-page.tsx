@@ -5,7 +5,7 @@ import { Link, useParams, useSearch } from "@tanstack/react-router";
 import type { Webhook } from "../api/operations.ts";
 import { reading } from "../api/queries.ts";
 import { subscriptionText } from "../developers/subscription-text.ts";
-import { Fact } from "../invoice/fact.tsx";
+import { Fact } from "../invoices/fact.tsx";
 import { CopyText } from "../shell/copy-text.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { PageHeader } from "../shell/page-header.tsx";

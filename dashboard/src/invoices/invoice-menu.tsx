@@ -1,11 +1,11 @@
 // What can be done with an invoice without leaving the list.
 import { ActionIcon, CopyButton, Menu, Modal, Stack } from "@mantine/core";
 import type { Invoice } from "../api/operations.ts";
-import { EditInvoice } from "../invoice/edit-invoice.tsx";
 import { CopyText } from "../shell/copy-text.tsx";
 import { Icon } from "../shell/icons.tsx";
 import { useMay } from "../shell/merchants.ts";
 import { QrCode } from "../shell/qr-code.tsx";
+import { EditInvoice } from "./edit-invoice.tsx";
 
 /** A dialog about an invoice of the list. */
 export interface Opened {

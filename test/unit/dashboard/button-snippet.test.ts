@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { buttonSnippet } from "../../../dashboard/src/product/button-snippet.ts";
+import { buttonSnippet } from "../../../dashboard/src/products/button-snippet.ts";
 
 describe("the button for a shop's own site", () => {
   it("is a link to the product's page, in which no name becomes markup", () => {

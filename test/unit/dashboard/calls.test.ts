@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { targetOf } from "../../../dashboard/src/api/call.ts";
-import { evidence } from "../../../dashboard/src/invoice/evidence.ts";
+import { evidence } from "../../../dashboard/src/invoices/evidence.ts";
 import { signInSearch } from "../../../dashboard/src/sign-in/search.ts";
 import { MATCH_RULES } from "../../../src/commerce/payments/payment.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { differenceOf } from "../../../dashboard/src/payment/difference.ts";
+import { differenceOf } from "../../../dashboard/src/payments/difference.ts";
 
 it.each([
   ["0.01", "0.01425715", { amount: "0.00425715", is: "less" }],

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { likelihood } from "../../../dashboard/src/payment/likelihood.ts";
+import { likelihood } from "../../../dashboard/src/payments/likelihood.ts";
 
 const words = { coins: (amount: string) => amount, duration: (seconds: number) => `${seconds / 60} min` };
 const far = {

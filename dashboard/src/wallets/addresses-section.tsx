@@ -2,7 +2,7 @@ import type { Wallet } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
 import { Read } from "../shell/read.tsx";
 import { Section } from "../shell/section.tsx";
-import { AddressTable } from "../wallets/address-table.tsx";
+import { AddressTable } from "./address-table.tsx";
 
 const COMPARED = 5;
 

@@ -1,13 +1,13 @@
 import { Anchor, Group, Stack } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Invoice } from "../api/operations.ts";
-import { isOpen } from "../invoices/columns.tsx";
 import { CopyText } from "../shell/copy-text.tsx";
 import { useMay } from "../shell/merchants.ts";
 import { QrCode } from "../shell/qr-code.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
+import { isOpen } from "./columns.tsx";
 import { Fact } from "./fact.tsx";
 
 export function SummarySection({ invoice }: { readonly invoice: Invoice }) {

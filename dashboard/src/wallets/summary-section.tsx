@@ -1,14 +1,14 @@
 import { Stack } from "@mantine/core";
 import type { Wallet } from "../api/operations.ts";
-import { Fact } from "../invoice/fact.tsx";
+import { Fact } from "../invoices/fact.tsx";
 import { CopyText } from "../shell/copy-text.tsx";
 import { shortened } from "../shell/formats.ts";
 import { ChainAddress } from "../shell/on-chain.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
-import { useLastAddress } from "../wallets/last-address.tsx";
-import { NetworkHealth } from "../wallets/state.tsx";
-import { Confirmations, Gap } from "../wallets/wallet-rows.tsx";
+import { useLastAddress } from "./last-address.tsx";
+import { NetworkHealth } from "./state.tsx";
+import { Confirmations, Gap } from "./wallet-rows.tsx";
 
 export function SummarySection({ wallet }: { readonly wallet: Wallet }) {
   const lastAddress = useLastAddress(wallet);

@@ -1,8 +1,8 @@
 import { Button, Code, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { PaymentDetails } from "../api/operations.ts";
-import { evidence } from "../invoice/evidence.ts";
-import { Fact } from "../invoice/fact.tsx";
+import { evidence } from "../invoices/evidence.ts";
+import { Fact } from "../invoices/fact.tsx";
 import { CopyText } from "../shell/copy-text.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";

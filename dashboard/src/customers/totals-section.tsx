@@ -1,7 +1,7 @@
 import { Stack } from "@mantine/core";
 import type { Customer } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
-import { Fact } from "../invoice/fact.tsx";
+import { Fact } from "../invoices/fact.tsx";
 import { Read } from "../shell/read.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";

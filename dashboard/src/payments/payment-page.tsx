@@ -6,7 +6,6 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import type { PaymentDetails } from "../api/operations.ts";
 import { reading, useList } from "../api/queries.ts";
-import { PaymentState } from "../payments/status.tsx";
 import { useDeciders } from "../shell/authors.ts";
 import { networkName } from "../shell/coin-name.ts";
 import { useMay } from "../shell/merchants.ts";
@@ -19,6 +18,7 @@ import { type Decision, DecisionDialog, PutBackButton } from "./decision.tsx";
 import { EvidenceSection } from "./evidence-section.tsx";
 import { OtherInvoiceCard } from "./other-invoice-card.tsx";
 import { PaymentFacts } from "./payment-facts.tsx";
+import { PaymentState } from "./status.tsx";
 
 /** With the payment's own card and the one of any other invoice they fill two rows. */
 const SHOWN_AT_FIRST = 4;

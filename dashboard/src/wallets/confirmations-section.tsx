@@ -7,8 +7,8 @@ import { networkName } from "../shell/coin-name.ts";
 import { refusedIn } from "../shell/form.tsx";
 import { NumberField } from "../shell/number-field.tsx";
 import { Section } from "../shell/section.tsx";
-import { recommendedConfirmations } from "../wallets/pairs.ts";
-import { CONFIRMATIONS } from "../wallets/wallet-form.tsx";
+import { recommendedConfirmations } from "./pairs.ts";
+import { CONFIRMATIONS } from "./wallet-form.tsx";
 
 export function ConfirmationsSection({ wallet }: { readonly wallet: Wallet }) {
   const { id: walletId, merchantId, network, requiredConfirmations } = wallet;

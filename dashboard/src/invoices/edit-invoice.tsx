@@ -3,10 +3,10 @@ import { Group, Modal, TextInput } from "@mantine/core";
 import { isEmail } from "@mantine/form";
 import type { Invoice, UpdateInvoiceBody } from "../api/operations.ts";
 import { showDone, useChange } from "../api/queries.ts";
-import { ContactFields } from "../invoices/contact-fields.tsx";
-import { LONGEST } from "../invoices/longest.ts";
 import { Form, LongText, refusedIn } from "../shell/form.tsx";
 import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
+import { ContactFields } from "./contact-fields.tsx";
+import { LONGEST } from "./longest.ts";
 
 interface Props {
   readonly invoice: Invoice;

@@ -3,7 +3,6 @@ import { useDisclosure } from "@mantine/hooks";
 import { Link, useParams } from "@tanstack/react-router";
 import type { Invoice } from "../api/operations.ts";
 import { showDone, useChange, useList } from "../api/queries.ts";
-import { InvoiceState } from "../invoices/status.tsx";
 import { ConfirmButton } from "../shell/confirm.tsx";
 import { hasTestChain } from "../shell/deployment.ts";
 import { Icon } from "../shell/icons.tsx";
@@ -16,6 +15,7 @@ import { EventsSection } from "./events-section.tsx";
 import { MethodsSection } from "./methods-section.tsx";
 import { PaymentsSection } from "./payments-section.tsx";
 import { ResolveInvoice } from "./resolve-invoice.tsx";
+import { InvoiceState } from "./status.tsx";
 import { SummarySection } from "./summary-section.tsx";
 import { TimelineSection } from "./timeline-section.tsx";
 

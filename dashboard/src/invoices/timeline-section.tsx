@@ -1,10 +1,10 @@
 import { Text, Timeline } from "@mantine/core";
 import type { Invoice } from "../api/operations.ts";
-import { INVOICE_STATES } from "../invoices/status.tsx";
 import { useDeciders } from "../shell/authors.ts";
 import { CopyText } from "../shell/copy-text.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
+import { INVOICE_STATES } from "./status.tsx";
 
 const DECISIONS: Readonly<Record<string, string>> = {
   ACCEPT: "Accepted by hand",

@@ -3,7 +3,7 @@ import type { AuditEvent, Wallet } from "../api/operations.ts";
 import { useAuthors } from "../shell/authors.ts";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
-import { useWalletChanges } from "../wallets/changes.ts";
+import { useWalletChanges } from "./changes.ts";
 
 export function ChangesSection({ wallet }: { readonly wallet: Wallet }) {
   const authorOf = useAuthors();

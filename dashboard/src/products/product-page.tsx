@@ -3,10 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import type { Product } from "../api/operations.ts";
 import { showDone, useChange, useList } from "../api/queries.ts";
-import { Fact } from "../invoice/fact.tsx";
-import { usePrice } from "../products/price.ts";
-import { ProductForm } from "../products/product-form.tsx";
-import { ProductState } from "../products/state.tsx";
+import { Fact } from "../invoices/fact.tsx";
 import { ConfirmTyped } from "../shell/confirm-typed.tsx";
 import { CopyText } from "../shell/copy-text.tsx";
 import { Icon } from "../shell/icons.tsx";
@@ -15,7 +12,10 @@ import { PageHeader } from "../shell/page-header.tsx";
 import { Read } from "../shell/read.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
+import { usePrice } from "./price.ts";
+import { ProductForm } from "./product-form.tsx";
 import { ShareSection } from "./share-section.tsx";
+import { ProductState } from "./state.tsx";
 
 export function ProductPage() {
   const params = useParams({ from: "/frame/merchant/console/$merchantId/products/$productId" });

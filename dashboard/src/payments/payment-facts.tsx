@@ -1,6 +1,6 @@
 import { Card, Stack, Title } from "@mantine/core";
 import type { PaymentDetails } from "../api/operations.ts";
-import { Fact } from "../invoice/fact.tsx";
+import { Fact } from "../invoices/fact.tsx";
 import { networkName } from "../shell/coin-name.ts";
 import { CopyText } from "../shell/copy-text.tsx";
 import { ChainAddress, TransactionHash } from "../shell/on-chain.tsx";

@@ -8,16 +8,16 @@ import { ConfirmButton } from "../shell/confirm.tsx";
 import { useMay } from "../shell/merchants.ts";
 import { PageHeader } from "../shell/page-header.tsx";
 import { Read } from "../shell/read.tsx";
-import { beganToWait, useWalletChanges } from "../wallets/changes.ts";
-import { AskedBy } from "../wallets/pending-changes.tsx";
-import { WalletState } from "../wallets/state.tsx";
-import { WalletWarnings } from "../wallets/warnings.tsx";
 import { AddressesSection } from "./addresses-section.tsx";
 import { BlockingInvoices } from "./blocking-invoices.tsx";
+import { beganToWait, useWalletChanges } from "./changes.ts";
 import { ChangesSection } from "./changes-section.tsx";
 import { ConfirmationsSection } from "./confirmations-section.tsx";
+import { AskedBy } from "./pending-changes.tsx";
 import { RecoverySection } from "./recovery-section.tsx";
+import { WalletState } from "./state.tsx";
 import { SummarySection } from "./summary-section.tsx";
+import { WalletWarnings } from "./warnings.tsx";
 
 export function WalletPage() {
   const params = useParams({ from: "/frame/merchant/console/$merchantId/wallets/$walletId" });
