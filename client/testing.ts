@@ -3,16 +3,16 @@ import type { Payment, Wallet } from "./api-types.ts";
 import type { EdgetillOptions } from "./calls.ts";
 import type { WebhookEvent } from "./events.ts";
 import { FakeDoor } from "./testing/door.ts";
+import type { Delivered, Transfer } from "./testing/hand.ts";
 import { invoiceOf } from "./testing/invoices.ts";
 import { pairNamed } from "./testing/pairs.ts";
-import { confirm, pay, payUnmatched, type Transfer } from "./testing/payments.ts";
+import { confirm, pay, payUnmatched } from "./testing/payments.ts";
 import { answer } from "./testing/refusal.ts";
 import { makeReturns } from "./testing/returns.ts";
 import { type FakeState, idMaker, timeOf } from "./testing/state.ts";
-import { type Delivered, deliver } from "./testing/webhooks.ts";
+import { deliver } from "./testing/webhooks.ts";
 
-export type { Transfer } from "./testing/payments.ts";
-export type { Delivered } from "./testing/webhooks.ts";
+export type { Delivered, Transfer } from "./testing/hand.ts";
 
 /** A wallet that the merchant has from the start. */
 export interface FakeWalletOptions {

@@ -1,6 +1,8 @@
 // Products and customers of the fake.
+
+import { formatMicros } from "../../src/lib/money.ts";
 import type * as Api from "../api-types.ts";
-import { microsOf, microsText } from "./decimals.ts";
+import { microsOf } from "./amounts.ts";
 import { Refused } from "./refusal.ts";
 import { type FakeState, timeOf } from "./state.ts";
 
@@ -14,7 +16,7 @@ export function createProduct(state: FakeState, body: Api.CreateProductBody): Ap
     merchantId: state.merchantId,
     name,
     description,
-    price: microsText(microsOf(price)),
+    price: formatMicros(microsOf(price)),
     currency,
     image: null,
     signedImage: null,
@@ -46,7 +48,7 @@ export function updateProduct(state: FakeState, id: string, body: Api.UpdateProd
   const { price, image: _, ...given } = body;
   return change(state, product, {
     ...given,
-    ...(price === undefined ? {} : { price: microsText(microsOf(price)) }),
+    ...(price === undefined ? {} : { price: formatMicros(microsOf(price)) }),
   });
 }
 

@@ -1,8 +1,9 @@
 // Invoices of the fake: created, read, changed, cancelled, decided by hand, and their payment methods.
+import { formatMicros, formatUnits } from "../../src/lib/money.ts";
 import type * as Api from "../api-types.ts";
 import type { NewInvoice } from "../resources.ts";
+import { microsOf } from "./amounts.ts";
 import { change as changeRow, customerWithEmail, newCustomer } from "./catalogue.ts";
-import { microsOf, microsText, unitsText } from "./decimals.ts";
 import { type News, record } from "./events.ts";
 import { amountsFor, type Pair, pairNamed, paymentUri, priceUnits, rateOf } from "./pairs.ts";
 import { invalid, Refused, ruleProblem } from "./refusal.ts";
@@ -36,8 +37,8 @@ export function createInvoice(state: FakeState, body: NewInvoice, isPublic: bool
     name,
     description: body.description ?? null,
     redirectUrl: body.redirectUrl ?? null,
-    rawAmount: microsText(micros),
-    endAmount: microsText(micros),
+    rawAmount: formatMicros(micros),
+    endAmount: formatMicros(micros),
     currency,
     status: "AWAITING_PAYMENT",
     expiresAt: later(seconds * 1_000),
@@ -52,8 +53,8 @@ export function createInvoice(state: FakeState, body: NewInvoice, isPublic: bool
     origin: isPublic ? "PUBLIC_KEY" : "API",
     checkoutUrl: `${state.origin}/pay/${id}`,
     paymentMethods: [],
-    amountReceived: microsText(0n),
-    amountConfirmed: microsText(0n),
+    amountReceived: formatMicros(0n),
+    amountConfirmed: formatMicros(0n),
     isLate: false,
     needsReview: false,
     resolution: null,
@@ -172,7 +173,7 @@ function termsOf(state: FakeState, body: NewInvoice, isPublic: boolean): Terms {
   if (product?.isActive === false) throw new Refused("PRODUCT_NOT_AVAILABLE");
   const { name = product?.name ?? "", rawAmount, currency = product?.currency ?? "USD" } = body;
   const micros = microsOf(rawAmount ?? Number(product?.price ?? 0));
-  const isOther = product !== undefined && (microsText(micros) !== product.price || currency !== product.currency);
+  const isOther = product !== undefined && (formatMicros(micros) !== product.price || currency !== product.currency);
   if (isPublic && isOther && Number(product.price) > 0) throw new Refused("PRICE_IS_FIXED");
   if (rawAmount === undefined && product !== undefined && currency !== product.currency)
     throw invalid([ruleProblem("productCurrency", product)]);
@@ -235,7 +236,7 @@ function activated(state: FakeState, invoice: FakeInvoice, pair: Pair): News[] {
     restUnits: undefined,
   };
   methods.push(method);
-  const amount = unitsText(amountUnits, pair.decimals);
+  const amount = formatUnits(amountUnits, pair.decimals);
   const at = timeOf(state);
   const paymentMethod: Api.PaymentMethod = {
     cryptocurrency: pair.cryptocurrency,

@@ -1,5 +1,5 @@
 // Pairs of cryptocurrency and network, what they cost at the fixed prices of development, and which amount an invoice asks for.
-import { ceilDiv, decimalOf, unitsText } from "./decimals.ts";
+import { ceilDiv, exactDecimal, formatUnits } from "../../src/lib/money.ts";
 import { PAIRS, PER_USD, USD_PRICES } from "./tables.ts";
 
 export interface Pair {
@@ -60,7 +60,7 @@ function quotient(n: bigint, d: bigint): string {
 }
 
 function printed(digits: bigint, scale: number): string {
-  return unitsText(digits, scale);
+  return formatUnits(digits, scale);
 }
 
 /** Nodes relay no less, and the amounts that are given below a price must be relayed, too. */
@@ -110,9 +110,16 @@ export function* amountsFor(pair: Pair, price: bigint): Generator<bigint> {
 /** The text behind the QR code. */
 export function paymentUri(pair: Pair, address: string, units: bigint): string {
   const { family, uriScheme, contract, chainId } = pair;
-  const coins = unitsText(units, pair.decimals);
+  const coins = formatUnits(units, pair.decimals);
   if (family === "bitcoin") return `${uriScheme}:${address}?amount=${coins}`;
   if (family === "tron") return `tron:${address}?amount=${coins}${contract === null ? "" : `&token=${contract}`}`;
   if (contract === null) return `ethereum:${address}@${chainId}?value=${units}`;
   return `ethereum:${contract}@${chainId}/transfer?address=${address}&uint256=${units}`;
+}
+
+/** Of the tables and of what was made of them. */
+function decimalOf(text: string): { readonly digits: bigint; readonly scale: number } {
+  const exact = exactDecimal(text);
+  if (exact === undefined) throw new TypeError(`not a decimal: ${text}`);
+  return exact;
 }

@@ -1,23 +1,14 @@
 // Payments of the fake: made by a test's hand, listed, and decided by hand.
+import { formatMicros, formatUnits } from "../../src/lib/money.ts";
 import type * as Api from "../api-types.ts";
-import { microsText, unitsOf, unitsText } from "./decimals.ts";
+import { unitsOf } from "./amounts.ts";
 import { type News, record } from "./events.ts";
+import type { Transfer } from "./hand.ts";
 import { invoiceOf } from "./invoices.ts";
 import { type Pair, pairNamed } from "./pairs.ts";
 import { Refused } from "./refusal.ts";
 import { isActive, methodOf, overTolerance, settle, underTolerance, worthTo } from "./settle.ts";
 import { type FakeInvoice, type FakePayment, type FakeState, timeOf } from "./state.ts";
-
-/** A transfer to one of the merchant's addresses. */
-export interface Transfer {
-  /** The pair that is paid with; unless given the invoice's only active one. */
-  readonly cryptocurrency?: string | undefined;
-  readonly network?: string | undefined;
-  /** In whole coins, such as "49.9"; unless given what is still due. */
-  readonly amount?: string | undefined;
-  /** Whether it has all its confirmations at once; true unless given. */
-  readonly isConfirmed?: boolean | undefined;
-}
 
 /** A customer pays an invoice that waits for money. */
 export function pay(state: FakeState, invoiceId: string, transfer: Transfer): FakePayment {
@@ -53,7 +44,7 @@ export function payUnmatched(state: FakeState, transfer: Transfer): FakePayment 
       invoiceId: invoice.body.id,
       reason: "AMOUNT_DIFFERS",
       isNamed: false,
-      askedAmount: unitsText(method.amountUnits, pair.decimals),
+      askedAmount: formatUnits(method.amountUnits, pair.decimals),
       amountDiffersPercent: percentText(units, method.amountUnits),
       madeBeforeSeconds: Math.trunc(
         (Date.parse(payment.body.receivedTxAt) - Date.parse(invoice.body.createdAt)) / 1_000,
@@ -106,9 +97,9 @@ export function detailsOf(payment: FakePayment, invoice: FakeInvoice | undefined
             method === undefined
               ? null
               : {
-                  amount: unitsText(method.amountUnits, pair.decimals),
+                  amount: formatUnits(method.amountUnits, pair.decimals),
                   rate: method.rate,
-                  forAmount: microsText(method.forMicros),
+                  forAmount: formatMicros(method.forMicros),
                   askedFrom: new Date(method.atMs).toISOString(),
                   lockedUntil: new Date(method.atMs + 3_600_000).toISOString(),
                 },
@@ -162,7 +153,7 @@ function credit(invoice: FakeInvoice, payment: FakePayment, matchedBy: string): 
   const { body, pair, units } = payment;
   body.invoiceId = invoice.body.id;
   body.matchedBy = matchedBy;
-  body.fiatAmount = microsText(worthTo(invoice, pair, units));
+  body.fiatAmount = formatMicros(worthTo(invoice, pair, units));
   body.status = "DETECTED";
 }
 
@@ -214,7 +205,7 @@ function newPayment(state: FakeState, pair: Pair, units: bigint): FakePayment {
     outputIndex: "0",
     fromAddress: pair.family === "evm" ? `0x${"0".repeat(39)}2` : null,
     toAddress: address,
-    amount: unitsText(units, pair.decimals),
+    amount: formatUnits(units, pair.decimals),
     fiatAmount: null,
     status: "UNMATCHED",
     confirmations: 1,

@@ -1,6 +1,6 @@
 // What the payments of an invoice make of it: sums, status, timeline and events, as the API decides them.
+import { ceilDiv, formatMicros, formatUnits } from "../../src/lib/money.ts";
 import type * as Api from "../api-types.ts";
-import { ceilDiv, microsText, unitsText } from "./decimals.ts";
 import { type News, record } from "./events.ts";
 import { type Pair, paymentUri, plainUnits, rateOf, worthMicros } from "./pairs.ts";
 import { type FakeInvoice, type FakeMethod, type FakePayment, type FakeState, timeOf } from "./state.ts";
@@ -73,8 +73,8 @@ export function settle(state: FakeState, invoice: FakeInvoice, before: readonly 
     body.invoiceTimeline.push({ id: state.newId("itl"), invoiceId: body.id, paymentStatus: next, time: at });
   body.status = to;
   body.updatedAt = at;
-  body.amountReceived = microsText(received);
-  body.amountConfirmed = microsText(confirmed);
+  body.amountReceived = formatMicros(received);
+  body.amountConfirmed = formatMicros(confirmed);
   body.payments = payments.map((payment) => payment.body);
   askForRest(invoice);
   record(state, invoice, news);
@@ -130,7 +130,7 @@ function askForRest(invoice: FakeInvoice): void {
     method.restUnits = isOpen && missing !== forMicros ? plainUnits(pair, due) : undefined;
     if (shown?.address == null) continue;
     const asked = method.restUnits ?? due;
-    shown.amountDue = unitsText(asked, pair.decimals);
+    shown.amountDue = formatUnits(asked, pair.decimals);
     shown.paymentUri = paymentUri(pair, shown.address, asked);
   }
 }

@@ -1,8 +1,8 @@
 // Checks requests against the schemas of the API, with the rules between fields that a schema cannot say.
+import { microsFromJsonNumber } from "../../src/lib/money.ts";
 import type * as Api from "../api-types.ts";
 import type { ErrorDetail } from "../errors.ts";
 import type { NewInvoice } from "../resources.ts";
-import { microsOf } from "./decimals.ts";
 import { networkNamed } from "./pairs.ts";
 import { filled, invalid, ruleProblem } from "./refusal.ts";
 import { EVENT_TYPES, SAYS, SCHEMAS } from "./tables.ts";
@@ -194,7 +194,11 @@ function numberProblems(schema: Checked, value: number, path: string): Problem[]
   return broken(schema, path, {
     minimum: value < minimum,
     maximum: value > maximum,
-    amount: ownMessage(schema, "amount") !== undefined && 0 < value && value <= maximum && microsOf(value) === 0n,
+    amount:
+      ownMessage(schema, "amount") !== undefined &&
+      0 < value &&
+      value <= maximum &&
+      microsFromJsonNumber(value).ok === false,
   });
 }
 

@@ -1,17 +1,10 @@
 // Endpoints of the fake, and deliveries that are signed as the service signs them.
 import type * as Api from "../api-types.ts";
 import { change } from "./catalogue.ts";
+import type { Delivered } from "./hand.ts";
 import { filled, Refused } from "./refusal.ts";
 import { type FakeDelivery, type FakeState, type FakeWebhook, timeOf } from "./state.ts";
 import { ADDRESS_ECHO, HOST_NAME, RESERVED_ENDS, UNSEEN, URL_REASONS } from "./tables.ts";
-
-/** An event that was handed to your code, and the status that it answered. */
-export interface Delivered {
-  readonly eventId: string;
-  readonly type: string;
-  readonly webhookId: string;
-  readonly status: number;
-}
 
 export function createWebhook(state: FakeState, body: Api.CreateWebhookBody): Api.NewWebhook {
   const { description = null, isActive = true, retryCount = 9, timeout = 15_000 } = body;
