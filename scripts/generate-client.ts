@@ -1,4 +1,4 @@
-// Writes client/api-types.ts, client/error-table.ts and client/testing/tables.ts, and the types for the console, from the OpenAPI document (`npm run client:generate`); with --check only reports
+// Writes client/api-types.ts and client/error-table.ts, and the types for the console, from the OpenAPI document (`npm run client:generate`); with --check only reports
 // whether the files are up to date. The document is built here from the routes: no server is needed.
 import { type ApiDocument, clientTypes } from "../client/scripts/client-types.ts";
 import type { RouteSpec } from "../src/platform/http/route.ts";
@@ -7,7 +7,6 @@ import { loadRoutes } from "./load-routes.ts";
 
 const specs = await loadRoutes();
 const { openApiDocument } = await import("../src/app/openapi.ts");
-const { clientFake } = await import("./client-fake.ts");
 const { clientErrors } = await import("./client-errors.ts");
 const { SECRET_KEY_PERMISSIONS } = await import("../src/accounts/roles/permissions.ts");
 const document: ApiDocument = JSON.parse(JSON.stringify(openApiDocument(specs, "")));
@@ -20,11 +19,6 @@ await generate("dashboard/src/api/operations.ts", "../../../client/events.ts", i
 keepGenerated({
   file: "client/error-table.ts",
   text: await clientErrors(specs.filter(isForKeys)),
-  command: "npm run client:generate",
-});
-keepGenerated({
-  file: "client/testing/tables.ts",
-  text: await clientFake(document, specs),
   command: "npm run client:generate",
 });
 
