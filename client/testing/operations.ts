@@ -12,6 +12,7 @@ import { walletBodyOf } from "../../src/commerce/wallet-records/wallet-body.ts";
 import { emailKeyOf } from "../../src/lib/email.ts";
 import { isoTime } from "../../src/lib/time.ts";
 import { webhookBodyOf } from "../../src/notifications/webhooks/webhook-body.ts";
+import type { Operations, PublicOperations } from "../api-types.ts";
 import * as catalogue from "./catalogue.ts";
 import { currentFile } from "./changes.ts";
 import * as events from "./events.ts";
@@ -42,17 +43,21 @@ export interface FakeAnswer {
 /** Checks the request, and gives what is done once for its idempotency key. */
 export type FakeOperation = (state: FakeState, request: FakeRequest) => () => FakeAnswer;
 
-/** What a public key may call. */
-export const PUBLIC_OPERATIONS: readonly string[] = [
-  "createInvoice",
-  "getInvoice",
-  "listPaymentMethods",
-  "activatePaymentMethod",
-  "listProducts",
-  "getProduct",
-];
+/** Operations by operationId. */
+type Some<Operation> = { readonly [Name in keyof Operations]?: Operation };
 
-const OF_INVOICES: Readonly<Record<string, FakeOperation>> = {
+/** What a public key may call, as its generated types have it. */
+const PUBLIC: Readonly<Record<keyof PublicOperations, true>> = {
+  createInvoice: true,
+  getInvoice: true,
+  listPaymentMethods: true,
+  activatePaymentMethod: true,
+  listProducts: true,
+  getProduct: true,
+};
+export const PUBLIC_OPERATIONS: readonly string[] = Object.keys(PUBLIC);
+
+const OF_INVOICES: Some<FakeOperation> = {
   createInvoice: (state, { body: given, isPublic }) => {
     const { paymentMethods, ...body } = checked(BODIES.createInvoice, given);
     if (isPublic && asksMoreThanPublic({ ...body, paymentMethods }))
@@ -94,7 +99,7 @@ const OF_INVOICES: Readonly<Record<string, FakeOperation>> = {
   },
 };
 
-const OF_PAYMENTS: Readonly<Record<string, FakeOperation>> = {
+const OF_PAYMENTS: Some<FakeOperation> = {
   listPayments: (state, { query }) => {
     const wanted = checked(QUERIES.listPayments, query);
     return () => ok(listPayments(state, wanted));
@@ -107,7 +112,7 @@ const OF_PAYMENTS: Readonly<Record<string, FakeOperation>> = {
   },
 };
 
-const OF_THE_CATALOGUE: Readonly<Record<string, FakeOperation>> = {
+const OF_THE_CATALOGUE: Some<FakeOperation> = {
   createProduct: (state, request) => {
     const body = checked(BODIES.createProduct, request.body);
     return () => sold(state, catalogue.createProduct(state, body), 201);
@@ -145,7 +150,7 @@ const OF_THE_CATALOGUE: Readonly<Record<string, FakeOperation>> = {
     ok(customerBodyOf(catalogue.deleteCustomer(state, idIn(request, "customerId")))),
 };
 
-const OF_THE_MERCHANT: Readonly<Record<string, FakeOperation>> = {
+const OF_THE_MERCHANT: Some<FakeOperation> = {
   listWallets: (state) => () => ok(state.wallets.map((wallet) => walletBody(state, wallet))),
   getWallet: (state, request) => () => {
     const wallet = state.wallets.find(({ id }) => id === idIn(request, "walletId"));

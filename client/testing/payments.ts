@@ -10,7 +10,7 @@ import {
   paymentAfter,
   paymentEvents,
 } from "../../src/commerce/payments/chain-observation.ts";
-import { evidenceOf, matchDirect, type Refusal } from "../../src/commerce/payments/match.ts";
+import { type Candidate, evidenceOf, matchDirect, type Refusal } from "../../src/commerce/payments/match.ts";
 import type { Payment, PaymentResolution } from "../../src/commerce/payments/payment.ts";
 import { type PaymentFile, paymentBodyOf } from "../../src/commerce/payments/payment-body.ts";
 import { assigned, ignored, reopened, resolutionRefusal } from "../../src/commerce/payments/resolution.ts";
@@ -44,7 +44,7 @@ export function pay(state: FakeState, invoiceId: string, transfer: Transfer): Pa
       : unitsOf(transfer.amount, method);
   const seen = transferOf(state, method, amountUnits);
   const marketMicros = valueIn(state, invoice.currency, method, amountUnits);
-  const match = matchOf(state, file, { ...seen, marketMicros });
+  const match = matchOf(state, file, { method, amountUnits, marketMicros });
   const placement = { kind: "CREDITED", invoiceId: invoice.id, matchedBy: match.matchedBy, marketMicros } as const;
   const payment = newPayment(state, method, seen, { placement, refused: [] });
   const change = settlementChange(file, state.now(), {
@@ -191,22 +191,32 @@ function chosenMethod({ invoice, methods }: InvoiceFile, { cryptocurrency, netwo
 }
 
 /** The rule by which the service credits it, if no other invoice waits at the address. */
-function matchOf(state: FakeState, file: InvoiceFile, of: ChainTransfer & { readonly marketMicros: bigint }) {
-  const { id: invoiceId, merchantId, amountMicros: expectedMicros, ...terms } = file.invoice;
-  const { underpaidToleranceMicros, overpaidToleranceMicros, monitorUntilMs: untilMs, createdAtMs } = terms;
-  const { cryptocurrency, amountUnits, marketMicros } = of;
+function matchOf(
+  state: FakeState,
+  file: InvoiceFile,
+  of: { readonly method: PaymentMethod; readonly amountUnits: bigint; readonly marketMicros: bigint },
+) {
+  const { id: invoiceId, merchantId, amountMicros: expectedMicros, ...others } = file.invoice;
+  const { underpaidToleranceMicros, overpaidToleranceMicros, createdAtMs, monitorUntilMs: untilMs } = others;
+  const { method, amountUnits, marketMicros } = of;
+  const { network, cryptocurrency } = method;
   const atMs = state.now();
-  const methods = file.methods.filter(isPayable);
-  const asked = methods.filter((method) => method.cryptocurrency === cryptocurrency);
-  const held = asked
-    .flatMap(({ amountUnits: whole, remainderUnits }) => [whole ?? 0n, remainderUnits ?? 0n])
-    .map((units) => ({ units, fromMs: createdAtMs, sinceMs: createdAtMs, surelyFromMs: createdAtMs, untilMs }));
-  const network = asked[0]?.network ?? "";
-  const valued = { network, cryptocurrency, amountUnits, receivedAtMs: atMs, marketMicros };
-  const { micros: valueMicros } = weighingOf(valued, { expectedMicros, methods: methods.map(pricedOf) });
-  const tolerances = { underpaidToleranceMicros, overpaidToleranceMicros };
-  const of1 = { invoiceId, merchantId, rank: UNPROVEN, held, expectedMicros, ...tolerances, valueMicros, isOpen: true };
-  const match = matchDirect({ amountUnits, atMs, candidates: [of1], openInvoices: { 1: 0, 2: 0, 3: 1 } });
+  const time = { fromMs: createdAtMs, sinceMs: createdAtMs, surelyFromMs: createdAtMs, untilMs };
+  const asked = [method.amountUnits, method.remainderUnits].filter((units) => units !== null);
+  const paid = { network, cryptocurrency, amountUnits, receivedAtMs: atMs, marketMicros };
+  const { micros: valueMicros } = weighingOf(paid, { expectedMicros, methods: [pricedOf(method)] });
+  const candidate: Candidate = {
+    invoiceId,
+    merchantId,
+    rank: UNPROVEN,
+    held: asked.map((units) => ({ ...time, units })),
+    expectedMicros,
+    underpaidToleranceMicros,
+    overpaidToleranceMicros,
+    valueMicros,
+    isOpen: true,
+  };
+  const match = matchDirect({ amountUnits, atMs, candidates: [candidate], openInvoices: { 1: 0, 2: 0, 3: 1 } });
   if (match.kind === "unmatched")
     throw new Error("less than a tenth or more than twice the price is credited to no invoice: use payUnmatched");
   return match;
