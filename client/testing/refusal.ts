@@ -1,7 +1,7 @@
 // A refusal of the fake: a failure of the service, thrown by whatever decides it, and answered as the service answers it.
 import type { Result } from "../../src/lib/result.ts";
 import type { Failure, FailureCode } from "../../src/platform/failures.ts";
-import { failureResponse } from "../../src/platform/http/errors.ts";
+import { answerTo, failureResponse } from "../../src/platform/http/errors.ts";
 
 /** What the fake refuses with. A test holds it to each of them. */
 export const CODES: readonly FailureCode[] = [
@@ -45,7 +45,7 @@ export class Refused extends Error {
   readonly failure: Failure;
 
   constructor(failure: Failure) {
-    super(failure.code);
+    super(answerTo(failure).message);
     this.failure = failure;
   }
 }

@@ -157,6 +157,7 @@ describe("what the fake does not do", () => {
   it("is an error of the hand that asks for it", async () => {
     const { fake, edgetill } = shop();
     const { id } = await edgetill.invoices.create(ORDER);
+    expect(() => fake.pay("inv_none")).toThrow("Invoice not found");
     expect(() => fake.pay(id, { amount: "1" })).toThrow(/use payUnmatched/);
     expect(() => fake.pay(id, { cryptocurrency: "BTC", network: "BTC" })).toThrow(/0 active methods/);
     expect(() => fake.pay(id, { amount: "0.1234567" })).toThrow(TypeError);
