@@ -8,9 +8,10 @@ import type { DeliveryId, EventId } from "../../src/lib/ids.ts";
 import { parseJson } from "../../src/lib/typed-json.ts";
 import { deliveryIdOf, type Webhook } from "../../src/notifications/webhooks/webhook.ts";
 import { eventText, type OutboxEvent, typesNamed } from "../../src/platform/events/event.ts";
-import { type ListEventsQuery, listEvents as listText } from "../../src/platform/events/list-events.ts";
+import { listEvents as listText } from "../../src/platform/events/list-events.ts";
 import { rowsOfPage } from "./pages.ts";
 import { allowed, Refused } from "./refusal.ts";
+import type { Query } from "./requests.ts";
 import { bodyContext, type FakeState } from "./state.ts";
 
 /** Those of one change of an invoice, which is as it is after the change. */
@@ -72,7 +73,7 @@ export function textOf(event: OutboxEvent): string {
 }
 
 /** The JSON text of a page, or of what happened after an event. */
-export function listEvents(state: FakeState, query: ListEventsQuery): string {
+export function listEvents(state: FakeState, query: Query<"listEvents">): string {
   const { type: types, invoiceId, after } = query;
   const wanted = state.events.filter(
     (event) =>

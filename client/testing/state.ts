@@ -7,7 +7,7 @@ import { mergePayments, type Payment, type PaymentEvidence } from "../../src/com
 import type { Product } from "../../src/commerce/products/product.ts";
 import type { MacKeys } from "../../src/commerce/wallet-records/row-mac.ts";
 import type { Wallet } from "../../src/commerce/wallet-records/wallet.ts";
-import { type DeliveryId, type Id, type IdPrefix, type MerchantId, makeId, ulidTime } from "../../src/lib/ids.ts";
+import { type DeliveryId, type IdPrefix, type MerchantId, makeId, ulidTime } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/lib/limits.ts";
 import type { JsonOf } from "../../src/lib/typed-json.ts";
 import type { Webhook } from "../../src/notifications/webhooks/webhook.ts";
@@ -54,7 +54,7 @@ export interface FakeState {
   readonly deliveries: FakeDelivery[];
   now(): number;
   /** Greater than every earlier one. */
-  newId<P extends IdPrefix>(prefix: P): Id<P>;
+  newId<P extends IdPrefix>(prefix: P): `${P}_${string}`;
 }
 
 /** Ids of the service's form: where the service has chance, they count. */

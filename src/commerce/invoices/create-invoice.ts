@@ -142,7 +142,7 @@ async function readAgain(deps: CreateDependencies, request: CreateRequest): Prom
   return { ...request, facts: createFacts([own, named]), merchant: { ...merchant, ...room } };
 }
 
-export interface Plan {
+interface Plan {
   readonly invoice: Invoice;
   readonly toActivate: readonly PayableWallet[];
   readonly customer: Customer | undefined;
