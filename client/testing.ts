@@ -1,18 +1,21 @@
 // An in-memory fake of the API, for the tests of a shop: the client calls it instead of a server, and a test is the customer who pays.
-import type { Payment, Wallet } from "./api-types.ts";
+
+import type { Payment as PaymentRow } from "../src/commerce/payments/payment.ts";
+import { paymentBodyOf } from "../src/commerce/payments/payment-body.ts";
+import type { Payment } from "./api-types.ts";
 import type { EdgetillOptions } from "./calls.ts";
 import type { WebhookEvent } from "./events.ts";
-import { FakeDoor } from "./testing/door.ts";
-import { invoiceOf } from "./testing/invoices.ts";
-import { pairNamed } from "./testing/pairs.ts";
-import { confirm, pay, payUnmatched, type Transfer } from "./testing/payments.ts";
-import { answer } from "./testing/refusal.ts";
+import { currentFile } from "./testing/changes.ts";
+import { answer, FakeDoor } from "./testing/door.ts";
+import { textOf } from "./testing/events.ts";
+import type { Delivered, Transfer } from "./testing/hand.ts";
+import { confirm, pay, payUnmatched } from "./testing/payments.ts";
 import { makeReturns } from "./testing/returns.ts";
-import { type FakeState, idMaker, timeOf } from "./testing/state.ts";
-import { type Delivered, deliver } from "./testing/webhooks.ts";
+import { type FakeState, idMaker, newMerchant } from "./testing/state.ts";
+import { newWallet, pairNamed } from "./testing/wallets.ts";
+import { deliver } from "./testing/webhooks.ts";
 
-export type { Transfer } from "./testing/payments.ts";
-export type { Delivered } from "./testing/webhooks.ts";
+export type { Delivered, Transfer } from "./testing/hand.ts";
 
 /** A wallet that the merchant has from the start. */
 export interface FakeWalletOptions {
@@ -36,6 +39,9 @@ export interface FakeOptions {
 
 /** How the next requests fail. `CONNECTION`: no answer comes. `LOST_ANSWER`: the request is carried out, and its answer is lost. */
 export type Failing = "CONNECTION" | "LOST_ANSWER" | "RATE_LIMITED" | "STORAGE_UNAVAILABLE" | "INTERNAL_ERROR";
+
+/** For the rows that the service signs. Nobody but the fake has its rows. */
+const MAC_KEYS: FakeState["macKeys"] = [{ id: "fake", secret: new Uint8Array(32) }];
 
 const STATUS = { RATE_LIMITED: 429, STORAGE_UNAVAILABLE: 503, INTERNAL_ERROR: 500 } as const;
 
@@ -63,16 +69,16 @@ export class FakeEdgetill {
     this.#nowMs = nowMs;
     const now = () => this.#nowMs;
     const newId = idMaker(now);
-    const merchantId = newId("mer");
+    const merchant = newMerchant(newId("mer"), nowMs);
     const origin = "https://pay.example.com";
     const rows = { invoices: new Map(), payments: new Map(), products: new Map(), customers: new Map() };
-    const owed = { webhooks: new Map(), events: [], deliveries: [] };
-    const state: FakeState = { merchantId, origin, ...rows, ...owed, wallets: [], now, newId };
-    this.#state = { ...state, wallets: wallets.map((wallet) => newWallet(state, wallet)) };
+    const others = { evidence: new Map(), amounts: [], webhooks: new Map(), events: [], deliveries: [] };
+    const state: FakeState = { merchant, origin, macKeys: MAC_KEYS, ...rows, ...others, wallets: [], now, newId };
+    this.#state = { ...state, wallets: wallets.map((wallet) => walletOf(state, wallet)) };
     const keys = { secretKey: "sk_fake_0000000000000000", publicKey: "pk_fake_0000000000000000", keyId: newId("key") };
     const door = new FakeDoor(this.#state, keys);
     this.fetch = async (input, init) => this.#answer(door, new Request(input, init));
-    const at = { baseUrl: origin, merchantId, fetch: this.fetch };
+    const at = { baseUrl: origin, merchantId: merchant.id, fetch: this.fetch };
     this.options = { ...at, apiKey: keys.secretKey };
     this.publicOptions = { ...at, apiKey: keys.publicKey };
   }
@@ -80,19 +86,19 @@ export class FakeEdgetill {
   /** A customer pays an invoice, in full unless an amount is given. Throws where the fake has no such payment, such as one that comes too late. */
   pay(invoiceId: string, transfer: Transfer = {}): Payment {
     this.#tick();
-    return copyOf(pay(this.#state, invoiceId, transfer).body);
+    return shown(pay(this.#state, invoiceId, transfer));
   }
 
   /** A transfer that no invoice asked for: it waits to be resolved by hand. Names its pair and its amount. */
   payUnmatched(transfer: Transfer): Payment {
     this.#tick();
-    return copyOf(payUnmatched(this.#state, transfer).body);
+    return shown(payUnmatched(this.#state, transfer));
   }
 
   /** Of a payment that was made with `isConfirmed: false`: the chain confirms it. */
   confirm(paymentId: string): Payment {
     this.#tick();
-    return copyOf(confirm(this.#state, paymentId).body);
+    return shown(confirm(this.#state, paymentId));
   }
 
   /** Moves the clock on. What expires by it is seen, as of the service, when it is read. */
@@ -100,7 +106,7 @@ export class FakeEdgetill {
     if (!(ms >= 0)) throw new TypeError("the clock goes on, never back");
     this.#aheadMs += ms;
     this.#tick();
-    for (const id of this.#state.invoices.keys()) invoiceOf(this.#state, id);
+    for (const id of this.#state.invoices.keys()) currentFile(this.#state, id);
   }
 
   /** The next requests fail, whatever they are. */
@@ -110,7 +116,7 @@ export class FakeEdgetill {
 
   /** Every event that happened, oldest first. */
   get events(): readonly WebhookEvent[] {
-    return copyOf(this.#state.events);
+    return this.#state.events.map((event) => JSON.parse(textOf(event)));
   }
 
   /**
@@ -125,7 +131,7 @@ export class FakeEdgetill {
   /** The address at which the customer of a paid invoice comes back to your shop. Throws for one that is not paid or has no `redirectUrl`. */
   returnUrl(invoiceId: string): Promise<string> {
     this.#tick();
-    return this.#returns.sign(invoiceOf(this.#state, invoiceId).body, timeOf(this.#state));
+    return this.#returns.sign(currentFile(this.#state, invoiceId).invoice, this.#nowMs);
   }
 
   #tick(): void {
@@ -143,7 +149,7 @@ export class FakeEdgetill {
     }
     if (how !== undefined) return failure(how, this.#state.newId("req"));
     if (new URL(request.url).pathname === "/.well-known/edgetill-keys.json")
-      return answer(200, await this.#returns.keys(), this.#state.newId("req"));
+      return answer(200, JSON.stringify(await this.#returns.keys()), this.#state.newId("req"));
     return door.answer(request);
   }
 }
@@ -151,40 +157,16 @@ export class FakeEdgetill {
 function failure(code: keyof typeof STATUS, requestId: string): Response {
   const status = STATUS[code];
   const body = { statusCode: status, message: `the fake was told to answer ${code}`, error: "Error", code, requestId };
-  return answer(status, body, requestId, status === 500 ? {} : { "retry-after": "0" });
+  return answer(status, JSON.stringify(body), requestId, status === 500 ? {} : { "retry-after": "0" });
 }
 
-function newWallet(state: FakeState, options: FakeWalletOptions): Wallet {
+function walletOf(state: FakeState, options: FakeWalletOptions): FakeState["wallets"][number] {
   const { requiredConfirmations = 1, address } = options;
   const pair = pairNamed(options);
   if (pair === undefined) throw new TypeError(`no pair ${options.cryptocurrency} on ${options.network}`);
-  const { cryptocurrency, network, family } = pair;
-  const warnings = requiredConfirmations < pair.recommendedConfirmations ? ["LOW_CONFIRMATIONS"] : [];
-  const at = timeOf(state);
-  const nobodys = family === "evm" ? `0x${"0".repeat(39)}1` : `fake-${network.toLowerCase()}-address`;
-  return {
-    id: state.newId("wal"),
-    merchantId: state.merchantId,
-    walletType: "DIRECT_WALLET",
-    cryptocurrency,
-    network,
-    address: address ?? nobodys,
-    xpub: null,
-    derivationPath: null,
-    requiredConfirmations,
-    isEnabled: true,
-    lastUsedIndex: null,
-    nextIndex: null,
-    gap: null,
-    scheme: null,
-    warnings,
-    usableFrom: null,
-    createdAt: at,
-    updatedAt: at,
-  };
+  return newWallet(state, { pair, address, requiredConfirmations });
 }
 
-/** What a caller changes is the caller's own. */
-function copyOf<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value));
+function shown(payment: PaymentRow): Payment {
+  return paymentBodyOf(payment, []);
 }

@@ -1,6 +1,6 @@
-// Writes client/api-types.ts, client/error-table.ts and client/testing/tables.ts, and the types that only the console needs, from the OpenAPI
-// document (`npm run client:generate`); with --check only reports whether the files are up to date. The document is built here from the routes:
-// no server is needed.
+// Writes client/api-types.ts and client/error-table.ts, and the types that only the console needs, from the OpenAPI document
+// (`npm run client:generate`); with --check only reports whether the files are up to date. The document is built here from the routes: no server
+// is needed.
 import { type ApiDocument, clientTypes, type Wanted } from "../client/scripts/client-types.ts";
 import type { RouteSpec } from "../src/platform/http/route.ts";
 import { keepGenerated } from "./generated-file.ts";
@@ -8,7 +8,6 @@ import { loadRoutes } from "./load-routes.ts";
 
 const specs = await loadRoutes();
 const { openApiDocument } = await import("../src/app/openapi.ts");
-const { clientFake } = await import("./client-fake.ts");
 const { clientErrors } = await import("./client-errors.ts");
 const { SECRET_KEY_PERMISSIONS } = await import("../src/accounts/roles/permissions.ts");
 const document: ApiDocument = JSON.parse(JSON.stringify(openApiDocument(specs, "")));
@@ -30,11 +29,6 @@ await generate("dashboard/src/api/operations.ts", {
 keepGenerated({
   file: "client/error-table.ts",
   text: await clientErrors(specs.filter(isForKeys)),
-  command: "npm run client:generate",
-});
-keepGenerated({
-  file: "client/testing/tables.ts",
-  text: await clientFake(document, specs),
   command: "npm run client:generate",
 });
 

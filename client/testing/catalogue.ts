@@ -1,118 +1,115 @@
 // Products and customers of the fake.
-import type * as Api from "../api-types.ts";
-import { microsOf, microsText } from "./decimals.ts";
+import {
+  type CustomerChange,
+  type CustomerRecord,
+  changedColumns,
+  differingFields,
+  NOTHING_PERSONAL,
+} from "../../src/commerce/customers/customer.ts";
+import { isShownTo, type Product, productFacts, withProductFields } from "../../src/commerce/products/product.ts";
+import { emailKeyOf } from "../../src/lib/email.ts";
+import { changedFacts } from "../../src/platform/audit/entry.ts";
 import { Refused } from "./refusal.ts";
-import { type FakeState, timeOf } from "./state.ts";
+import type { Body } from "./requests.ts";
+import type { FakeState } from "./state.ts";
 
-export function createProduct(state: FakeState, body: Api.CreateProductBody): Api.Product {
-  const id = state.newId("prd");
-  const at = timeOf(state);
-  const { name, description = null, price, currency = "USD", isActive = true } = body;
-  const { askForName = false, askForAddress = false, askForPhoneNumber = false } = body;
-  const product: Api.Product = {
-    id,
-    merchantId: state.merchantId,
-    name,
-    description,
-    price: microsText(microsOf(price)),
-    currency,
+export function createProduct(state: FakeState, { image, ...wanted }: Body<"createProduct">): Product {
+  refuseImage(image);
+  const nowMs = state.now();
+  const product: Product = {
+    ...wanted,
+    id: state.newId("prd"),
+    merchantId: state.merchant.id,
+    description: wanted.description ?? null,
     image: null,
-    signedImage: null,
-    isActive,
-    askForName,
-    askForAddress,
-    askForPhoneNumber,
-    createdAt: at,
-    updatedAt: at,
-    deletedAt: null,
-    checkoutUrl: `${state.origin}/buy/${id}`,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    deletedAtMs: null,
   };
-  refuseImage(body);
-  state.products.set(id, product);
+  state.products.set(product.id, product);
   return product;
 }
 
 /** Deleted ones are not found; to a public key neither are those that are not for sale. */
-export function productOf(state: FakeState, id: string, isPublic: boolean): Api.Product {
+export function productOf(state: FakeState, id: string, isPublic: boolean): Product {
   const product = state.products.get(id);
-  if (product === undefined || product.deletedAt !== null || (isPublic && !product.isActive))
-    throw new Refused("PRODUCT_NOT_FOUND");
+  if (product === undefined || !isShownTo(product, isPublic)) throw new Refused({ code: "PRODUCT_NOT_FOUND" });
   return product;
 }
 
-export function updateProduct(state: FakeState, id: string, body: Api.UpdateProductBody): Api.Product {
+export function updateProduct(state: FakeState, id: string, { image, ...given }: Body<"updateProduct">): Product {
   const product = productOf(state, id, false);
-  refuseImage(body);
-  const { price, image: _, ...given } = body;
-  return change(state, product, {
-    ...given,
-    ...(price === undefined ? {} : { price: microsText(microsOf(price)) }),
-  });
+  refuseImage(image);
+  const after = withProductFields(product, given);
+  const { after: changed } = changedFacts(productFacts(product), productFacts(after));
+  return Object.keys(changed).length === 0 ? product : putProduct(state, product, after);
 }
 
-export function deleteProduct(state: FakeState, id: string): Api.Product {
+export function deleteProduct(state: FakeState, id: string): Product {
   const product = productOf(state, id, false);
-  product.deletedAt = timeOf(state);
-  product.updatedAt = product.deletedAt;
+  return putProduct(state, product, { ...product, deletedAtMs: state.now() });
+}
+
+function putProduct(state: FakeState, before: Product, after: Product): Product {
+  const product = { ...after, updatedAtMs: laterThan(state, before) };
+  state.products.set(product.id, product);
   return product;
 }
 
-function refuseImage({ image }: { readonly image?: string | null | undefined }): void {
+function refuseImage(image: string | null | undefined): void {
   if (typeof image === "string") throw new Error("the fake does not do images of products");
 }
 
 /** With the email of a known customer, changes that one. */
-export function upsertCustomer(state: FakeState, body: Api.UpsertCustomerBody) {
-  const known = body.email == null ? undefined : customerWithEmail(state, body.email);
-  if (known !== undefined) return { status: 200, body: change(state, known, body) };
-  return { status: 201, body: newCustomer(state, body) };
+export function upsertCustomer(state: FakeState, said: CustomerChange) {
+  const known = said.email == null ? undefined : customerWithEmail(state, said.email);
+  if (known !== undefined) return { status: 200, customer: changeCustomer(state, known, said) };
+  const nowMs = state.now();
+  const times = { createdAtMs: nowMs, updatedAtMs: nowMs, deletedAtMs: null };
+  const of = { id: state.newId("cus"), merchantId: state.merchant.id };
+  const customer: CustomerRecord = { ...of, ...changedColumns(NOTHING_PERSONAL, said), ...times };
+  state.customers.set(customer.id, customer);
+  return { status: 201, customer };
 }
 
-export function newCustomer(state: FakeState, given: Api.UpsertCustomerBody): Api.Customer {
-  const at = timeOf(state);
-  const { email = null, name = null, address = null, phoneNumber = null, metadata = null } = given;
-  const personal = { email, name, address, phoneNumber, metadata: metadata === null ? null : { ...metadata } };
-  const id = state.newId("cus");
-  const customer = { id, merchantId: state.merchantId, ...personal, createdAt: at, updatedAt: at, deletedAt: null };
-  state.customers.set(id, customer);
-  return customer;
+export function customerWithEmail(state: FakeState, email: string): CustomerRecord | undefined {
+  const key = emailKeyOf(email);
+  return [...state.customers.values()].find(({ deletedAtMs, emailKey }) => deletedAtMs === null && emailKey === key);
 }
 
-export function customerWithEmail(state: FakeState, email: string): Api.Customer | undefined {
-  const key = email.toLowerCase();
-  return [...state.customers.values()].find(
-    (customer) => customer.deletedAt === null && customer.email?.toLowerCase() === key,
-  );
-}
-
-export function customerOf(state: FakeState, id: string): Api.Customer {
+export function customerOf(state: FakeState, id: string): CustomerRecord {
   const customer = state.customers.get(id);
-  if (customer === undefined || customer.deletedAt !== null) throw new Refused("CUSTOMER_NOT_FOUND");
+  if (customer === undefined || customer.deletedAtMs !== null) throw new Refused({ code: "CUSTOMER_NOT_FOUND" });
   return customer;
 }
 
-export function updateCustomer(state: FakeState, id: string, body: Api.UpdateCustomerBody): Api.Customer {
+export function updateCustomer(state: FakeState, id: string, said: CustomerChange): CustomerRecord {
   const customer = customerOf(state, id);
-  const holder = body.email == null ? undefined : customerWithEmail(state, body.email);
-  if (holder !== undefined && holder.id !== id) throw new Refused("CUSTOMER_EMAIL_EXISTS", { customerId: holder.id });
-  return change(state, customer, body);
+  const holder = said.email == null ? undefined : customerWithEmail(state, said.email);
+  if (holder !== undefined && holder.id !== id)
+    throw new Refused({ code: "CUSTOMER_EMAIL_EXISTS", customerId: holder.id });
+  return changeCustomer(state, customer, said);
 }
 
 /** Keeps the row for its invoices, without the person. */
-export function deleteCustomer(state: FakeState, id: string): Api.Customer {
+export function deleteCustomer(state: FakeState, id: string): CustomerRecord {
   const customer = customerOf(state, id);
-  change(state, customer, { email: null, name: null, address: null, phoneNumber: null, metadata: null });
-  customer.deletedAt = timeOf(state);
-  customer.updatedAt = customer.deletedAt;
+  return putCustomer(state, customer, { ...customer, ...NOTHING_PERSONAL, deletedAtMs: state.now() });
+}
+
+function changeCustomer(state: FakeState, customer: CustomerRecord, said: CustomerChange): CustomerRecord {
+  const columns = changedColumns(customer, said);
+  if (differingFields(customer, columns).length === 0) return customer;
+  return putCustomer(state, customer, { ...customer, ...columns });
+}
+
+function putCustomer(state: FakeState, before: CustomerRecord, after: CustomerRecord): CustomerRecord {
+  const customer = { ...after, updatedAtMs: laterThan(state, before) };
+  state.customers.set(customer.id, customer);
   return customer;
 }
 
-/** Sets what is given and differs; a change without effect leaves `updatedAt`. */
-export function change<T extends { updatedAt: string }>(state: FakeState, row: T, given: object): T {
-  const differing = Object.entries(given).filter(
-    ([name, value]) => value !== undefined && JSON.stringify(Reflect.get(row, name)) !== JSON.stringify(value),
-  );
-  if (differing.length === 0) return row;
-  Object.assign(row, Object.fromEntries(differing), { updatedAt: timeOf(state) });
-  return row;
+/** Of a change: a row moves on with each. */
+function laterThan(state: FakeState, { updatedAtMs }: { readonly updatedAtMs: number }): number {
+  return Math.max(state.now(), updatedAtMs + 1);
 }

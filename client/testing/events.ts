@@ -1,77 +1,85 @@
-// Events of the fake: recorded with each change of an invoice, listed, polled, and owed to the endpoints that subscribe to them.
-import type { WebhookEvent } from "../events.ts";
-import { pageOf } from "./lists.ts";
-import { Refused } from "./refusal.ts";
-import type { FakeInvoice, FakeState, FakeWebhook } from "./state.ts";
-import { timeOf } from "./state.ts";
-import { typesNamed } from "./validate.ts";
+// Events of the fake: recorded with each change, listed, polled, and owed to the endpoints that subscribe to them.
+import type { InvoiceFile } from "../../src/commerce/invoice-records/invoice.ts";
+import type { ChangeEvent } from "../../src/commerce/invoices/change-invoice.ts";
+import { invoiceEventData } from "../../src/commerce/invoices/event-invoice.ts";
+import { invoiceBodyOf, methodBodyOf } from "../../src/commerce/invoices/invoice-body.ts";
+import { paymentBodyOf } from "../../src/commerce/payments/payment-body.ts";
+import type { DeliveryId, EventId } from "../../src/lib/ids.ts";
+import { parseJson } from "../../src/lib/typed-json.ts";
+import { deliveryIdOf, type Webhook } from "../../src/notifications/webhooks/webhook.ts";
+import { eventText, type OutboxEvent, typesNamed } from "../../src/platform/events/event.ts";
+import { listEvents as listText } from "../../src/platform/events/list-events.ts";
+import { rowsOfPage } from "./pages.ts";
+import { allowed, Refused } from "./refusal.ts";
+import type { Query } from "./requests.ts";
+import { bodyContext, type FakeState } from "./state.ts";
 
-/** Of one change: the type, and what the event has besides its invoice. */
-export interface News {
-  readonly type: WebhookEvent["type"];
-  readonly facts?: object;
-}
-
-/** An event is what it was when it happened, whatever becomes of its invoice. */
-export function record(state: FakeState, invoice: FakeInvoice | undefined, all: readonly News[]): void {
-  const about = invoice === undefined ? {} : { invoiceId: invoice.body.id, invoice: invoice.body };
-  if (invoice !== undefined) invoice.sequence += all.length;
-  const first = (invoice?.sequence ?? 0) - all.length + 1;
-  for (const [place, { type, facts = {} }] of all.entries()) {
-    const sequence = invoice === undefined ? null : first + place;
-    const event = eventOf(state, { type, sequence, data: { ...about, ...facts } });
-    for (const webhook of state.webhooks.values())
-      if (webhook.body.events.some((name) => typesNamed(name).includes(type))) owe(state, webhook, event);
+/** Those of one change of an invoice, which is as it is after the change. */
+export function recordChange(state: FakeState, after: InvoiceFile, events: readonly ChangeEvent[]): void {
+  const { invoice, payments, cursors } = after;
+  const context = bodyContext(state);
+  const facts = events.map(({ type: _, method, paymentId, ...others }) => {
+    const payment = payments.find(({ id }) => id === paymentId);
+    return {
+      ...others,
+      ...(method === undefined ? {} : { paymentMethod: methodBodyOf(invoice, method, context) }),
+      ...(payment === undefined ? {} : { payment: paymentBodyOf(payment, cursors) }),
+    };
+  });
+  const data = invoiceEventData({ invoice: invoiceBodyOf(after, context) }, facts);
+  for (const [place, { type }] of events.entries()) {
+    const sequence = invoice.eventSequence - events.length + 1 + place;
+    record(state, { type, invoiceId: invoice.id, sequence, data: data[place]?.data ?? "" });
   }
 }
 
+type News = Pick<OutboxEvent, "type" | "invoiceId" | "sequence" | "data">;
+
+/** An event of the merchant: owed to every endpoint that subscribes to it. */
+export function record(state: FakeState, news: News): void {
+  const event = eventOf(state, news);
+  for (const { webhook } of state.webhooks.values())
+    if (parseJson(webhook.events).some((name) => typesNamed(name).includes(event.type))) owe(state, webhook, event);
+}
+
 /** To one endpoint alone, whatever it subscribes to. */
-export function ping(state: FakeState, webhook: FakeWebhook): object {
-  if (!webhook.body.isActive) throw new Refused("WEBHOOK_INACTIVE");
-  const event = eventOf(state, { type: "ping", sequence: null, data: { webhookId: webhook.body.id } });
-  const id = owe(state, webhook, event);
-  return { id, eventId: event.id, eventType: "ping", status: "PENDING", createdAt: event.timestamp };
+export function ping(state: FakeState, webhook: Webhook): { readonly id: DeliveryId; readonly eventId: EventId } {
+  const data = JSON.stringify({ webhookId: webhook.id });
+  const event = eventOf(state, { type: "ping", invoiceId: null, sequence: null, data });
+  return { id: owe(state, webhook, event), eventId: event.id };
 }
 
-function owe(state: FakeState, webhook: FakeWebhook, event: WebhookEvent): string {
-  const id = state.newId("dlv");
-  state.deliveries.push({ webhook, event, id });
-  return id;
-}
-
-function eventOf(state: FakeState, of: Pick<WebhookEvent, "type" | "sequence"> & { readonly data: object }) {
-  const { type, sequence, data } = of;
-  const head = { id: state.newId("evt"), type, event: type, timestamp: timeOf(state), apiVersion: "v1" };
-  // As text and back: a copy of its own.
-  const event: WebhookEvent = JSON.parse(JSON.stringify({ ...head, merchantId: state.merchantId, sequence, data }));
+function eventOf(state: FakeState, news: News): OutboxEvent {
+  const event = { ...news, id: state.newId("evt"), merchantId: state.merchant.id, createdAtMs: state.now() };
   state.events.push(event);
   return event;
 }
 
-export function eventNamed(state: FakeState, id: string): WebhookEvent {
+function owe(state: FakeState, { id: webhookId }: Webhook, event: OutboxEvent): DeliveryId {
+  const id = deliveryIdOf(event.id, webhookId);
+  state.deliveries.push({ webhookId, event, id });
+  return id;
+}
+
+export function eventNamed(state: FakeState, id: string): OutboxEvent {
   const event = state.events.find((each) => each.id === id);
-  if (event === undefined) throw new Refused("EVENT_NOT_FOUND");
+  if (event === undefined) throw new Refused({ code: "EVENT_NOT_FOUND" });
   return event;
 }
 
-export function listEvents(state: FakeState, query: Readonly<Record<string, string>>): object {
-  const { type = "*", invoiceId, after, limit = "20" } = query;
-  const types = typesNamed(type);
-  const wanted = state.events.filter(
-    (event) => types.includes(event.type) && (invoiceId === undefined || invoiceOf(event) === invoiceId),
-  );
-  if (after === undefined) {
-    const rows = wanted.map((event) => ({ id: event.id, at: event.timestamp, shown: event }));
-    // Events have no page numbers.
-    return pageOf(rows, { limit, cursor: query.cursor ?? "" });
-  }
-  if (after !== "0") eventNamed(state, after);
-  const later = wanted.filter(({ id }) => after === "0" || id > after);
-  const data = later.slice(0, Number(limit));
-  const end = later.length > Number(limit) ? data.at(-1) : state.events.at(-1);
-  return { data, nextCursor: end?.id ?? after };
+/** The JSON text of an event. */
+export function textOf(event: OutboxEvent): string {
+  return eventText(event);
 }
 
-function invoiceOf({ data }: WebhookEvent): string | undefined {
-  return "invoiceId" in data ? data.invoiceId : undefined;
+/** The JSON text of a page, or of what happened after an event. */
+export function listEvents(state: FakeState, query: Query<"listEvents">): string {
+  const { type: types, invoiceId, after } = query;
+  const wanted = state.events.filter(
+    (event) =>
+      (types === undefined || types.includes(event.type)) && (invoiceId === undefined || event.invoiceId === invoiceId),
+  );
+  const rows = after === undefined ? rowsOfPage(wanted, query) : wanted.filter(({ id }) => after === "0" || id > after);
+  const isKnown = Number(state.events.some(({ id }) => id === after));
+  return allowed(listText({ rows, place: { isKnown, newest: state.events.at(-1)?.id ?? null } }, query));
 }

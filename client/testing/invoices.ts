@@ -1,328 +1,184 @@
-// Invoices of the fake: created, read, changed, cancelled, decided by hand, and their payment methods.
-import type * as Api from "../api-types.ts";
-import type { NewInvoice } from "../resources.ts";
-import { change as changeRow, customerWithEmail, newCustomer } from "./catalogue.ts";
-import { microsOf, microsText, unitsText } from "./decimals.ts";
-import { type News, record } from "./events.ts";
-import { amountsFor, type Pair, pairNamed, paymentUri, priceUnits, rateOf } from "./pairs.ts";
-import { invalid, Refused, ruleProblem } from "./refusal.ts";
-import { methodOf, paymentsOf, settle } from "./settle.ts";
-import { type FakeInvoice, type FakeMethod, type FakeState, timeOf } from "./state.ts";
+// Invoices of the fake: created, changed, cancelled, decided by hand, and their payment methods.
+import { isSamePair, type Pair } from "../../src/chains/registry/pair.ts";
+import { type Customer, namesCustomer, newCustomer, withFields } from "../../src/commerce/customers/customer.ts";
+import type { Invoice, InvoiceFile, PaymentMethod } from "../../src/commerce/invoice-records/invoice.ts";
+import { resolutionRefusal, withResolution } from "../../src/commerce/invoice-records/resolution.ts";
+import { type NewInvoice, planInvoice } from "../../src/commerce/invoices/create-invoice.ts";
+import { settlementChange } from "../../src/commerce/invoices/settle-invoice.ts";
+import {
+  activeMethod,
+  quoteMethod,
+  unavailableMethod,
+  walletRefusal,
+  withRemainder,
+} from "../../src/commerce/payment-methods/payment-method.ts";
+import { restUnits } from "../../src/commerce/payment-methods/rest.ts";
+import type { Wallet } from "../../src/commerce/wallet-records/wallet.ts";
+import { emailKeyOf } from "../../src/lib/email.ts";
+import { err, ok, type Result } from "../../src/lib/result.ts";
+import { isoTime, SECOND_MS } from "../../src/lib/time.ts";
+import type { Failure } from "../../src/platform/failures.ts";
+import { fixedRateTable } from "../../src/rates/fixed-rates.ts";
+import { customerWithEmail } from "./catalogue.ts";
+import { carryOut, currentFile } from "./changes.ts";
+import { recordChange } from "./events.ts";
+import { allowed, Refused } from "./refusal.ts";
+import type { Body } from "./requests.ts";
+import { type FakeState, fileOf } from "./state.ts";
+import { amountFor, payableWallets, walletFor } from "./wallets.ts";
 
-/** At first, of every merchant. */
-const LIFETIME_SECONDS = 3_600;
-const MONITOR_SECONDS = 86_400;
-const PUBLIC_SECONDS = 86_400;
-
-export function createInvoice(state: FakeState, body: NewInvoice, isPublic: boolean): FakeInvoice {
-  const pairs = namedPairs(body.paymentMethods);
-  const same = [...state.invoices.values()].find(
-    (each) => body.externalId !== undefined && each.body.externalId === body.externalId,
+export function createInvoice(state: FakeState, wanted: NewInvoice, isPublic: boolean): InvoiceFile {
+  const { customerEmail, externalId, productId } = wanted;
+  const known = customerEmail === undefined ? undefined : customerWithEmail(state, customerEmail);
+  const named = [...state.invoices.values()].find(
+    ({ invoice }) => externalId !== undefined && invoice.externalId === externalId,
   );
-  if (same !== undefined) throw new Refused("EXTERNAL_ID_EXISTS", { invoiceId: same.body.id });
-  const { name, micros, currency, product } = termsOf(state, body, isPublic);
-  const chosen = chosenPairs(state, pairs, micros);
-  const customer = customerOfInvoice(state, body, isPublic);
-  const at = timeOf(state);
-  const asked = body.expiresInSeconds ?? LIFETIME_SECONDS;
-  const seconds = isPublic ? Math.min(asked, PUBLIC_SECONDS) : asked;
-  const later = (ms: number) => new Date(state.now() + ms).toISOString();
-  const id = state.newId("inv");
-  const shown: Api.Invoice = {
-    id,
-    merchantId: state.merchantId,
-    customerId: customer?.id ?? null,
-    productId: product?.id ?? null,
-    name,
-    description: body.description ?? null,
-    redirectUrl: body.redirectUrl ?? null,
-    rawAmount: microsText(micros),
-    endAmount: microsText(micros),
-    currency,
-    status: "AWAITING_PAYMENT",
-    expiresAt: later(seconds * 1_000),
-    createdAt: at,
-    updatedAt: at,
-    customer: shownCustomer(customer),
-    product: product ?? null,
-    payments: [],
-    invoiceTimeline: [],
-    metadata: body.metadata === undefined ? null : { ...body.metadata },
-    externalId: body.externalId ?? null,
-    origin: isPublic ? "PUBLIC_KEY" : "API",
-    checkoutUrl: `${state.origin}/pay/${id}`,
-    paymentMethods: [],
-    amountReceived: microsText(0n),
-    amountConfirmed: microsText(0n),
-    isLate: false,
-    needsReview: false,
-    resolution: null,
-    warnings: state.wallets.length === 0 ? ["NO_ENABLED_WALLET"] : [],
-    monitorUntil: later((seconds + MONITOR_SECONDS) * 1_000),
+  const facts = {
+    wallets: payableWallets(state),
+    customer: known,
+    product: state.products.get(productId ?? ""),
+    sameExternalId: named?.invoice.id,
   };
-  shown.invoiceTimeline.push({ id: state.newId("itl"), invoiceId: id, paymentStatus: "AWAITING_PAYMENT", time: at });
-  const nothing = { receivedMicros: 0n, confirmedMicros: 0n, sequence: 0, isCancelled: false, isAccepted: false };
-  const invoice: FakeInvoice = { body: shown, expectedMicros: micros, methods: [], ...nothing };
-  state.invoices.set(id, invoice);
-  const active = chosen.flatMap((pair) => activated(state, invoice, pair));
-  record(state, invoice, [{ type: "invoice.created" }, ...active]);
-  return invoice;
+  const { merchant } = state;
+  const origin = isPublic ? "PUBLIC_KEY" : "API";
+  const request = { merchant, origin, callers: [], invoice: wanted, facts } as const;
+  const plan = planInvoice(contextOf(state), request, state.newId("inv").slice("inv_".length));
+  if ("code" in plan) throw new Refused(plan);
+  const customer = plan.customer === undefined ? undefined : putCustomer(state, plan.customer, known);
+  const planned: Invoice = { ...plan.invoice, customerId: customer?.id ?? null };
+  const methods = plan.toActivate.map((wallet) => {
+    const activated = activate(state, planned, wallet);
+    return activated.ok ? activated.value : unavailableMethod(planned, wallet, activated.error.code);
+  });
+  const active = methods.filter(({ status }) => status === "ACTIVE");
+  const invoice: Invoice = { ...planned, eventSequence: 1 + active.length };
+  const { id: invoiceId, status: paymentStatus, createdAtMs: timeMs } = invoice;
+  const item = { id: state.newId("itl"), invoiceId, position: 1, paymentStatus, timeMs };
+  state.invoices.set(invoiceId, { invoice, methods, timeline: [item] });
+  const activations = active.map((method) => ({ type: "payment.created" as const, method }));
+  const made = fileOf(state, invoiceId);
+  recordChange(state, made, [{ type: "invoice.created" }, ...activations]);
+  return made;
 }
 
-/** Settled by the clock first. */
-export function invoiceOf(state: FakeState, id: string): FakeInvoice {
-  const invoice = state.invoices.get(id);
-  if (invoice === undefined) throw new Refused("INVOICE_NOT_FOUND");
-  settle(state, invoice);
-  return invoice;
+/** Stores the customer of an invoice. A new one gets an id of the fake's, which sorts as it was made. */
+function putCustomer(state: FakeState, customer: Customer, before: Customer | undefined): Customer {
+  const id = before?.id ?? state.newId("cus");
+  const { metadata = null } = state.customers.get(id) ?? {};
+  state.customers.set(id, { metadata, ...customer, id });
+  return { ...customer, id };
 }
 
-export function updateInvoice(state: FakeState, id: string, body: Api.UpdateInvoiceBody): FakeInvoice {
-  const invoice = invoiceOf(state, id);
-  const { status } = invoice.body;
-  if (status !== "AWAITING_PAYMENT") throw new Refused("INVOICE_NOT_EDITABLE", { status });
-  const { name, description, redirectUrl, metadata } = body;
-  const before = JSON.stringify(invoice.body);
-  const customer = customerOfInvoice(state, body, false, invoice.body.customerId);
-  const about = customer === undefined ? {} : { customerId: customer.id, customer: shownCustomer(customer) };
-  changeRow(state, invoice.body, { name, description, redirectUrl, metadata, ...about });
-  if (JSON.stringify(invoice.body) !== before) record(state, invoice, [{ type: "invoice.updated" }]);
-  return invoice;
+function contextOf({ macKeys, now }: FakeState) {
+  return { macKeys, isWatched: () => true, nowMs: now() };
 }
 
-export function cancelInvoice(state: FakeState, id: string): FakeInvoice {
-  const invoice = invoiceOf(state, id);
-  if (paymentsOf(state, invoice).length > 0) throw new Refused("INVOICE_HAS_PAYMENTS");
-  const { status } = invoice.body;
-  if (status !== "AWAITING_PAYMENT") throw new Refused("INVOICE_NOT_CANCELLABLE", { status });
-  invoice.isCancelled = true;
-  invoice.body.monitorUntil = new Date(state.now() + MONITOR_SECONDS * 1_000).toISOString();
-  settle(state, invoice);
-  return invoice;
+export function updateInvoice(state: FakeState, id: string, update: Body<"updateInvoice">): InvoiceFile {
+  const file = currentFile(state, id);
+  const { invoice } = file;
+  const { status } = invoice;
+  if (status !== "AWAITING_PAYMENT") throw new Refused({ code: "INVOICE_NOT_EDITABLE", status });
+  const { name = invoice.name, metadata } = update;
+  const { description = invoice.description, redirectUrl = invoice.redirectUrl } = update;
+  const texts = { name, description, redirectUrl };
+  const columns: Partial<Invoice> = {
+    ...texts,
+    metadata: metadata === undefined ? invoice.metadata : JSON.stringify(metadata),
+    customerId: namesCustomer(update) ? customerAfter(state, file, update).id : invoice.customerId,
+  };
+  const isSame = Object.entries(columns).every(([column, value]) => Reflect.get(invoice, column) === value);
+  const customer = columns.customerId == null ? undefined : state.customers.get(columns.customerId);
+  if (isSame && customer === file.customer) return file;
+  return carryOut(state, file, { columns, events: [{ type: "invoice.updated" }] });
+}
+
+/** With an email the customer with that email, else the invoice's own, and where there is none a new one; with the given fields. */
+function customerAfter(state: FakeState, file: InvoiceFile, update: Body<"updateInvoice">): Customer {
+  const own = file.customer?.deletedAtMs === null ? file.customer : undefined;
+  const { customerEmail: email } = update;
+  const isOwn = email === undefined || own?.emailKey === emailKeyOf(email);
+  const named = isOwn ? own : customerWithEmail(state, email);
+  // A customer without an email gets this one; a customer with another email is a different customer.
+  const before = named ?? (own?.emailKey === null ? own : undefined);
+  const nowMs = state.now();
+  if (before === undefined)
+    return putCustomer(
+      state,
+      newCustomer({ id: state.newId("cus"), merchantId: state.merchant.id }, update, nowMs),
+      undefined,
+    );
+  const after = withFields(before, update, nowMs);
+  return after.updatedAtMs === before.updatedAtMs ? before : putCustomer(state, after, before);
+}
+
+/** As cancel-invoice.ts of the service. */
+export function cancelInvoice(state: FakeState, id: string): InvoiceFile {
+  const file = currentFile(state, id);
+  const { status, receivedMicros, expiresAtMs, monitorSeconds } = file.invoice;
+  if (receivedMicros > 0n || file.payments.length > 0) throw new Refused({ code: "INVOICE_HAS_PAYMENTS" });
+  if (status !== "AWAITING_PAYMENT") throw new Refused({ code: "INVOICE_NOT_CANCELLABLE", status });
+  const nowMs = state.now();
+  const monitorUntilMs = Math.min(expiresAtMs, nowMs) + monitorSeconds * SECOND_MS;
+  const change = settlementChange(file, nowMs, { columns: { cancelledAtMs: nowMs, monitorUntilMs } });
+  if (change === undefined) throw new Error(`cancelling changes nothing of ${id}`);
+  return carryOut(state, file, change);
 }
 
 /** By hand. `actor`: the key that decides. */
-export function resolveInvoice(state: FakeState, id: string, body: Api.ResolveInvoiceBody, actor: string): FakeInvoice {
-  const invoice = invoiceOf(state, id);
+export function resolveInvoice(state: FakeState, id: string, body: Body<"resolveInvoice">, actor: string): InvoiceFile {
   const { action, reason, txHash = null } = body;
-  const isAccepting = action === "ACCEPT";
-  if (!isAccepting && !invoice.body.needsReview) throw new Refused("NOTHING_TO_REVIEW");
-  const { status } = invoice.body;
-  if (isAccepting && !["AWAITING_PAYMENT", "EXPIRED", "UNDERPAID", "CANCELLED"].includes(status))
-    throw new Refused("INVOICE_NOT_RESOLVABLE", { status });
-  invoice.isAccepted ||= isAccepting;
-  invoice.body.needsReview = false;
-  invoice.body.resolution = { action, reason, actor, at: timeOf(state), txHash };
-  invoice.body.updatedAt = timeOf(state);
-  if (isAccepting) settle(state, invoice);
-  else record(state, invoice, [{ type: "invoice.updated" }]);
-  return invoice;
+  const file = currentFile(state, id);
+  const hasUnpriced = file.payments.some(({ weighedBy }) => weighedBy === "NO_RATE");
+  const refusal = resolutionRefusal(file.invoice, action, hasUnpriced);
+  if (refusal !== undefined) throw new Refused(refusal);
+  const made = { action, reason, actor, at: isoTime(state.now()), txHash };
+  const columns = { resolution: withResolution(file.invoice.resolution, made), needsReview: false };
+  const settled = settlementChange(file, state.now(), { columns });
+  return carryOut(state, file, settled ?? { columns, events: [{ type: "invoice.updated" }] });
 }
 
-/** Whether the method was made now, and how it is shown. */
-export function activate(state: FakeState, id: string, body: Api.ActivatePaymentMethodBody) {
-  const invoice = invoiceOf(state, id);
-  const pair = pairNamed(body);
-  if (pair === undefined) throw pairRefused("UNSUPPORTED_PAIR", body);
-  const shown = () => shownMethods(state, invoice).find((each) => isOf(each, pair));
-  if (methodOf(invoice, pair) !== undefined) return { status: 200, body: shown() };
-  const { status } = invoice.body;
-  if (status !== "AWAITING_PAYMENT") throw new Refused("INVOICE_NOT_PAYABLE", { status });
-  if (walletFor(state, pair) === undefined) throw pairRefused("NO_ENABLED_WALLET", pair);
-  if (invoice.expectedMicros === 0n) throw new Refused("ANY_AMOUNT_NEEDS_OWN_ADDRESS");
-  const news = activated(state, invoice, pair);
-  invoice.body.updatedAt = timeOf(state);
-  record(state, invoice, news);
-  return { status: 201, body: shown() };
-}
-
-/** Active ones, and those that can be picked. */
-export function shownMethods(state: FakeState, { body, expectedMicros }: FakeInvoice): Api.PaymentMethod[] {
-  const active = body.paymentMethods.filter(({ status }) => status === "ACTIVE");
-  const others = state.wallets.filter(
-    (wallet) =>
-      !active.some((each) => each.cryptocurrency === wallet.cryptocurrency && each.network === wallet.network),
-  );
-  const closed = body.status === "AWAITING_PAYMENT" ? null : "INVOICE_NOT_PAYABLE";
-  const reason = closed ?? (expectedMicros === 0n ? "ANY_AMOUNT_NEEDS_OWN_ADDRESS" : null);
-  return [...active, ...others.map((wallet) => blankMethod(wallet, reason))];
-}
-
-/** Of settlement and of the merchant's own. */
-const HIDDEN = ["amountConfirmed", "isLate", "needsReview", "resolution", "warnings", "monitorUntil", "origin"];
-
-/** What a public key is shown. */
-export function publicBody(body: Api.Invoice): object {
-  const open = Object.fromEntries(Object.entries(body).filter(([name]) => !HIDDEN.includes(name)));
-  const payments = body.payments.map((payment) => ({ ...payment, fromAddress: null }));
-  return { ...open, customerId: null, customer: null, metadata: null, externalId: null, payments };
-}
-
-interface Terms {
-  readonly name: string;
-  readonly micros: bigint;
-  readonly currency: string;
-  readonly product: Api.Product | undefined;
-}
-
-function termsOf(state: FakeState, body: NewInvoice, isPublic: boolean): Terms {
-  const product = body.productId === undefined ? undefined : state.products.get(body.productId);
-  const isShown = product?.deletedAt === null && (product.isActive || !isPublic);
-  if (body.productId !== undefined && !isShown) throw new Refused("PRODUCT_NOT_FOUND");
-  if (product?.isActive === false) throw new Refused("PRODUCT_NOT_AVAILABLE");
-  const { name = product?.name ?? "", rawAmount, currency = product?.currency ?? "USD" } = body;
-  const micros = microsOf(rawAmount ?? Number(product?.price ?? 0));
-  const isOther = product !== undefined && (microsText(micros) !== product.price || currency !== product.currency);
-  if (isPublic && isOther && Number(product.price) > 0) throw new Refused("PRICE_IS_FIXED");
-  if (rawAmount === undefined && product !== undefined && currency !== product.currency)
-    throw invalid([ruleProblem("productCurrency", product)]);
-  return { name, micros, currency, product };
-}
-
-function namedPairs(named: NewInvoice["paymentMethods"]): readonly Pair[] | undefined {
-  return named?.map((each, place) => {
-    const pair = pairNamed(each);
-    if (pair === undefined) throw pairRefused("UNSUPPORTED_PAIR", each);
-    if (named.slice(0, place).some((other) => pairNamed(other) === pair))
-      throw invalid([ruleProblem("duplicate", { place })]);
-    return pair;
-  });
-}
-
-/** The named ones, or the only one there is. */
-function chosenPairs(state: FakeState, named: readonly Pair[] | undefined, micros: bigint): readonly Pair[] {
-  if (named !== undefined) {
-    const without = named.find((pair) => walletFor(state, pair) === undefined);
-    if (without !== undefined) throw pairRefused("NO_ENABLED_WALLET", without);
-    return named;
-  }
-  const all = state.wallets.flatMap((wallet) => pairNamed(wallet) ?? []);
-  return all.length === 1 && micros > 0n ? all : [];
-}
-
-function pairRefused(
-  code: "UNSUPPORTED_PAIR" | "NO_ENABLED_WALLET",
-  { cryptocurrency, network }: Pick<Pair, "cryptocurrency" | "network">,
-): Refused {
-  return new Refused(code, { cryptocurrency, network });
-}
-
-function walletFor(state: FakeState, pair: Pair): Api.Wallet | undefined {
-  return state.wallets.find((wallet) => isOf(wallet, pair));
-}
-
-function isOf(of: { readonly cryptocurrency: string; readonly network: string }, pair: Pair): boolean {
-  return of.cryptocurrency === pair.cryptocurrency && of.network === pair.network;
-}
-
-/** Locks the rate and an amount that no other open invoice of the address asks for. Gives the event, none where it cannot be. */
-function activated(state: FakeState, invoice: FakeInvoice, pair: Pair): News[] {
+/** Whether the method was made now, the method, and its invoice. */
+export function addMethod(state: FakeState, id: string, pair: Pair) {
+  const file = currentFile(state, id);
+  const { invoice, methods } = file;
+  const known = methods.find((method) => method.status === "ACTIVE" && isSamePair(method, pair));
+  if (known !== undefined) return { isNew: false, method: known, invoice };
+  const { status } = invoice;
+  if (status !== "AWAITING_PAYMENT" || state.now() > invoice.expiresAtMs)
+    throw new Refused({ code: "INVOICE_NOT_PAYABLE", status });
   const wallet = walletFor(state, pair);
-  const { body, expectedMicros, methods } = invoice;
-  if (wallet?.address == null) return [];
-  if (expectedMicros === 0n) {
-    body.paymentMethods.push(blankMethod(wallet, "ANY_AMOUNT_NEEDS_OWN_ADDRESS"));
-    return [];
-  }
-  const rate = rateOf(pair, body.currency);
-  const amountUnits = freeAmount(state, pair, priceUnits(pair, expectedMicros, rate));
-  const method: FakeMethod = {
-    pair,
-    rate,
-    amountUnits,
-    forMicros: expectedMicros,
-    atMs: state.now(),
-    restUnits: undefined,
-  };
-  methods.push(method);
-  const amount = unitsText(amountUnits, pair.decimals);
-  const at = timeOf(state);
-  const paymentMethod: Api.PaymentMethod = {
-    cryptocurrency: pair.cryptocurrency,
-    network: pair.network,
-    status: "ACTIVE",
-    reason: null,
-    address: wallet.address,
-    amount,
-    amountDue: amount,
-    rate,
-    rateAt: at,
-    quotedAt: at,
-    paymentUri: paymentUri(pair, wallet.address, amountUnits),
-    requiredConfirmations: wallet.requiredConfirmations,
-  };
-  const place = body.paymentMethods.findIndex((each) => isOf(each, pair));
-  if (place === -1) body.paymentMethods.push(paymentMethod);
-  else body.paymentMethods[place] = paymentMethod;
-  return [{ type: "payment.created", facts: { paymentMethod } }];
+  if (wallet === undefined) throw new Refused({ code: "NO_ENABLED_WALLET", ...pair });
+  const method = allowed(activate(state, invoice, wallet));
+  const after = carryOut(state, file, {
+    columns: {},
+    methods: [method],
+    events: [{ type: "payment.created", method }],
+  });
+  return { isNew: true, method, invoice: after.invoice };
 }
 
-/** Amounts stay taken while the invoice is watched. */
-function freeAmount(state: FakeState, pair: Pair, price: bigint): bigint {
-  const watched = [...state.invoices.values()].filter(({ body }) => Date.parse(body.monitorUntil) >= state.now());
-  const taken = new Set(watched.flatMap((invoice) => methodOf(invoice, pair)?.amountUnits ?? []));
-  for (const units of amountsFor(pair, price)) if (!taken.has(units)) return units;
-  throw new Error(`every amount near ${price} is taken: the fake has too many open invoices of one price`);
-}
-
-function blankMethod(wallet: Api.Wallet | Api.PaymentMethod, reason: string | null): Api.PaymentMethod {
-  const { cryptocurrency, network, requiredConfirmations } = wallet;
-  return {
-    cryptocurrency,
-    network,
-    status: reason === null ? "AVAILABLE" : "UNAVAILABLE",
-    reason,
-    address: null,
-    amount: null,
-    amountDue: null,
-    rate: null,
-    rateAt: null,
-    quotedAt: null,
-    paymentUri: null,
-    requiredConfirmations,
-  };
-}
-
-type Named = Pick<NewInvoice, "customerEmail" | "customerName" | "customerAddress" | "customerPhoneNumber">;
-
-/** The customer that a request names: by email, else the invoice's own, else a new one. A public key changes none. */
-function customerOfInvoice(
-  state: FakeState,
-  { customerEmail, customerName, customerAddress, customerPhoneNumber }: Named,
-  isPublic: boolean,
-  ownId: string | null = null,
-): Api.Customer | undefined {
-  const given = {
-    name: customerName,
-    address: customerAddress,
-    phoneNumber: customerPhoneNumber,
-    email: customerEmail,
-  };
-  if (Object.values(given).every((value) => value === undefined)) return undefined;
-  if (isPublic && customerEmail === undefined) return undefined;
-  const own = ownId === null ? undefined : state.customers.get(ownId);
-  const isOwns = customerEmail === undefined || own?.email === null;
-  const live = own?.deletedAt === null && isOwns ? own : undefined;
-  const known = (customerEmail === undefined ? undefined : customerWithEmail(state, customerEmail)) ?? live;
-  if (known === undefined) return newCustomer(state, given);
-  return isPublic ? known : changeRow(state, known, given);
-}
-
-function shownCustomer(customer: Api.Customer | undefined): Api.Invoice["customer"] {
-  if (customer === undefined) return null;
-  const { metadata: _, deletedAt: __, ...shown } = customer;
-  return shown;
-}
-
-/** How an invoice is shown: its customer and product as they are now. */
-export function shownInvoice(state: FakeState, { body }: FakeInvoice): Api.Invoice {
-  const customer = body.customerId === null ? undefined : state.customers.get(body.customerId);
-  const product = body.productId === null ? null : (state.products.get(body.productId) ?? null);
-  return { ...body, customer: shownCustomer(customer), product };
+/** Locks the rate and an amount that no other open invoice of the address asks for. */
+function activate(state: FakeState, invoice: Invoice, wallet: Wallet): Result<PaymentMethod, Failure> {
+  const { nowMs, ...context } = contextOf(state);
+  const refusal = walletRefusal(wallet, { ...context, nowMs, amountMicros: invoice.amountMicros });
+  if (refusal !== undefined) return err(refusal);
+  const quote = quoteMethod({ invoice, wallet, table: fixedRateTable(nowMs), nowMs });
+  if (!quote.ok) return quote;
+  const { address } = wallet;
+  const { amountUnits: priceUnits } = quote.value;
+  if (address === null || priceUnits === null) throw new Error(`no address or amount: ${wallet.id}`);
+  const destination = { address, addressIndex: null, amountUnits: amountFor(state, invoice, wallet, priceUnits) };
+  const plain = activeMethod({ ...context, nowMs, invoice, wallet, quote: quote.value, destination });
+  const { amountMicros, receivedMicros } = invoice;
+  const due = restUnits(plain, invoice, receivedMicros);
+  if (due === null) return ok(plain);
+  const remainderUnits = amountFor(state, invoice, wallet, due);
+  const forMicros = amountMicros - receivedMicros;
+  return ok(withRemainder(plain, { remainderUnits, forMicros, nowMs, isUsed: () => false }));
 }
 
 /** A prefix of the name, or an exact id, reference or email. */
-export function isFound(state: FakeState, { body }: FakeInvoice, text: string): boolean {
-  const email = body.customerId === null ? undefined : state.customers.get(body.customerId)?.email?.toLowerCase();
-  return body.name.startsWith(text) || [body.id, body.externalId].includes(text) || email === text.toLowerCase();
+export function isFound({ invoice, customer }: InvoiceFile, text: string): boolean {
+  const { name, id, externalId } = invoice;
+  return name.startsWith(text) || id === text || externalId === text || customer?.emailKey === emailKeyOf(text);
 }

@@ -1,233 +1,291 @@
-// Payments of the fake: made by a test's hand, listed, and decided by hand.
-import type * as Api from "../api-types.ts";
-import { microsText, unitsOf, unitsText } from "./decimals.ts";
-import { type News, record } from "./events.ts";
-import { invoiceOf } from "./invoices.ts";
-import { type Pair, pairNamed } from "./pairs.ts";
+// Payments of the fake: made by a test's hand, and decided by hand.
+import { isSamePair, type Pair, pairOf } from "../../src/chains/registry/pair.ts";
+import type { Transfer as ChainTransfer } from "../../src/chains/sources/transfer.ts";
+import type { Invoice, InvoiceFile, PaymentMethod } from "../../src/commerce/invoice-records/invoice.ts";
+import { settlementChange } from "../../src/commerce/invoices/settle-invoice.ts";
+import {
+  newPayment as newRow,
+  observationOf,
+  type Placement,
+  paymentAfter,
+  paymentEvents,
+} from "../../src/commerce/payments/chain-observation.ts";
+import { type Candidate, evidenceOf, matchDirect, type Refusal } from "../../src/commerce/payments/match.ts";
+import type { Payment, PaymentResolution } from "../../src/commerce/payments/payment.ts";
+import { type PaymentFile, paymentBodyOf } from "../../src/commerce/payments/payment-body.ts";
+import { assigned, ignored, reopened, resolutionRefusal } from "../../src/commerce/payments/resolution.ts";
+import { parseQuotes } from "../../src/commerce/quotes/quotes.ts";
+import { UNPROVEN } from "../../src/commerce/ranks/rank.ts";
+import { isActive } from "../../src/commerce/settlement/status.ts";
+import { weighingOf } from "../../src/commerce/settlement/value.ts";
+import { pricedOf } from "../../src/commerce/settlement/weighing.ts";
+import { parseUnits } from "../../src/lib/money.ts";
+import { isoTime } from "../../src/lib/time.ts";
+import { fixedRateTable } from "../../src/rates/fixed-rates.ts";
+import { microsFor, quoteRate } from "../../src/rates/quote.ts";
+import { carryOut, currentFile, withRests } from "./changes.ts";
+import { record } from "./events.ts";
+import type { Transfer } from "./hand.ts";
 import { Refused } from "./refusal.ts";
-import { isActive, methodOf, overTolerance, settle, underTolerance, worthTo } from "./settle.ts";
-import { type FakeInvoice, type FakePayment, type FakeState, timeOf } from "./state.ts";
-
-/** A transfer to one of the merchant's addresses. */
-export interface Transfer {
-  /** The pair that is paid with; unless given the invoice's only active one. */
-  readonly cryptocurrency?: string | undefined;
-  readonly network?: string | undefined;
-  /** In whole coins, such as "49.9"; unless given what is still due. */
-  readonly amount?: string | undefined;
-  /** Whether it has all its confirmations at once; true unless given. */
-  readonly isConfirmed?: boolean | undefined;
-}
+import type { Body } from "./requests.ts";
+import type { FakeState } from "./state.ts";
+import { pairNamed, walletFor } from "./wallets.ts";
 
 /** A customer pays an invoice that waits for money. */
-export function pay(state: FakeState, invoiceId: string, transfer: Transfer): FakePayment {
-  const invoice = invoiceOf(state, invoiceId);
-  if (!isActive(invoice.body.status))
-    throw new Error(`${invoiceId} is ${invoice.body.status}: the fake does not do payments that come too late`);
-  const method = chosenMethod(invoice, transfer);
-  const { pair } = method;
-  const units =
-    transfer.amount === undefined ? (method.restUnits ?? method.amountUnits) : unitsOf(transfer.amount, pair.decimals);
-  const matchedBy = ruleOf(invoice, pair, units);
-  const payment = newPayment(state, pair, units);
-  const isFarOver = worthTo(invoice, pair, units) > invoice.expectedMicros + overTolerance(invoice.expectedMicros);
-  if (matchedBy === "SOLE_CANDIDATE" && isFarOver) invoice.body.needsReview = true;
-  credit(invoice, payment, matchedBy);
-  const detected: News = { type: "payment.detected", facts: { payment: payment.body } };
-  settle(state, invoice, [detected]);
-  if (transfer.isConfirmed ?? true) confirm(state, payment.body.id);
-  return payment;
+export function pay(state: FakeState, invoiceId: string, transfer: Transfer): Payment {
+  const file = currentFile(state, invoiceId);
+  const { invoice } = file;
+  if (!isActive(invoice.status))
+    throw new Error(`${invoiceId} is ${invoice.status}: the fake does not do payments that come too late`);
+  const method = chosenMethod(file, transfer);
+  const amountUnits =
+    transfer.amount === undefined
+      ? (method.remainderUnits ?? method.amountUnits ?? 0n)
+      : unitsOf(transfer.amount, method);
+  const seen = transferOf(state, method, amountUnits);
+  const marketMicros = valueIn(state, invoice.currency, method, amountUnits);
+  const match = matchOf(state, file, { method, amountUnits, marketMicros });
+  const placement = { kind: "CREDITED", invoiceId: invoice.id, matchedBy: match.matchedBy, marketMicros } as const;
+  const payment = newPayment(state, method, seen, { placement, refused: [] });
+  const change = settlementChange(file, state.now(), {
+    ...(match.needsReview ? { columns: { needsReview: true } } : {}),
+    payments: [payment],
+    events: paymentEvents(undefined, payment).map((type) => ({ type, paymentId: payment.id })),
+  });
+  if (change === undefined) throw new Error(`${payment.id} changes nothing`);
+  carryOut(state, file, withRests(state, file, change));
+  return (transfer.isConfirmed ?? true) ? confirm(state, payment.id) : paymentOf(state, payment.id);
 }
 
 /** A transfer that no invoice asked for. */
-export function payUnmatched(state: FakeState, transfer: Transfer): FakePayment {
+export function payUnmatched(state: FakeState, transfer: Transfer): Payment {
   const { cryptocurrency = "", network = "", amount = "" } = transfer;
   const pair = pairNamed({ cryptocurrency, network });
   if (pair === undefined) throw new TypeError("an unmatched payment needs a cryptocurrency and a network");
-  const units = unitsOf(amount, pair.decimals);
-  const payment = newPayment(state, pair, units);
-  for (const invoice of state.invoices.values()) {
-    const method = methodOf(invoice, pair);
-    if (method === undefined || !isActive(invoice.body.status)) continue;
-    payment.candidates.push({
-      invoiceId: invoice.body.id,
-      reason: "AMOUNT_DIFFERS",
-      isNamed: false,
-      askedAmount: unitsText(method.amountUnits, pair.decimals),
-      amountDiffersPercent: percentText(units, method.amountUnits),
-      madeBeforeSeconds: Math.trunc(
-        (Date.parse(payment.body.receivedTxAt) - Date.parse(invoice.body.createdAt)) / 1_000,
-      ),
-    });
-  }
-  record(state, undefined, [{ type: "payment.unmatched", facts: { payment: payment.body } }]);
+  const seen = transferOf(state, pair, unitsOf(amount, pair));
+  const refused = [...state.invoices.values()].flatMap(({ invoice, methods }): readonly Refusal[] => {
+    const isAsking = isActive(invoice.status) && methods.some((each) => isPayable(each) && isSamePair(each, pair));
+    return isAsking ? [{ invoiceId: invoice.id, merchantId: invoice.merchantId, reason: "AMOUNT_DIFFERS" }] : [];
+  });
+  const payment = newPayment(state, pair, seen, { placement: { kind: "UNMATCHED" }, refused });
+  state.payments.set(payment.id, payment);
+  const data = JSON.stringify({ payment: paymentBodyOf(payment, []) });
+  record(state, { type: "payment.unmatched", invoiceId: null, sequence: null, data });
   return payment;
-}
-
-/** By how much it is more, or with a minus less, than what was asked for. */
-function percentText(units: bigint, askedUnits: bigint): string {
-  const points = ((units - askedUnits) * 10_000n) / askedUnits;
-  const digits = (points < 0n ? -points : points).toString().padStart(3, "0");
-  return `${points < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
 /** The transfer gets the confirmations that it needs. */
-export function confirm(state: FakeState, paymentId: string): FakePayment {
+export function confirm(state: FakeState, paymentId: string): Payment {
   const payment = paymentOf(state, paymentId);
-  const { body } = payment;
-  if (body.status !== "DETECTED" || body.invoiceId === null)
-    throw new Error(`${paymentId} is ${body.status}: only a payment that was detected can be confirmed`);
-  const invoice = invoiceOf(state, body.invoiceId);
-  body.status = "CONFIRMED";
-  body.confirmations = body.requiredConfirmations;
-  body.confirmedTxAt = timeOf(state);
-  body.updatedAt = body.confirmedTxAt;
-  settle(state, invoice, [{ type: "payment.confirmed", facts: { payment: body } }]);
+  const { invoiceId, status, requiredConfirmations } = payment;
+  if (status !== "DETECTED" || invoiceId === null)
+    throw new Error(`${paymentId} is ${status}: only a payment that was detected can be confirmed`);
+  const file = currentFile(state, invoiceId);
+  const { network } = pairOf(payment);
+  const heights = { tipHeight: heightOf(payment) + requiredConfirmations - 1, finalizedHeight: null };
+  const after = paymentAfter(payment, observationOf({ block: blockOf(payment) }), {
+    network,
+    heights,
+    nowMs: state.now(),
+  });
+  const change = settlementChange(file, state.now(), {
+    payments: [after],
+    events: paymentEvents(payment, after).map((type) => ({ type, paymentId: payment.id })),
+  });
+  if (change === undefined) throw new Error(`${paymentId} changes nothing`);
+  carryOut(state, file, withRests(state, file, change));
+  return paymentOf(state, paymentId);
+}
+
+export function paymentOf({ payments }: FakeState, id: string): Payment {
+  const payment = payments.get(id);
+  if (payment === undefined) throw new Refused({ code: "PAYMENT_NOT_FOUND" });
   return payment;
 }
 
-export function paymentOf(state: FakeState, id: string): FakePayment {
-  const payment = state.payments.get(id);
-  if (payment === undefined) throw new Refused("PAYMENT_NOT_FOUND");
-  return payment;
+/** With what explains its state. */
+export function paymentFileOf(state: FakeState, payment: Payment): PaymentFile {
+  const asking = [...state.invoices.values()].map(({ invoice, methods }) => ({
+    invoiceId: invoice.id,
+    createdAtMs: invoice.createdAtMs,
+    asked: methods
+      .filter((method) => isSamePair(method, payment))
+      .flatMap(({ quotes }) => parseQuotes(quotes).flatMap(({ amountUnits }) => amountUnits?.toString() ?? [])),
+  }));
+  const evidence = state.evidence.get(payment.id) ?? "{}";
+  return { ...payment, evidence, tipHeight: null, finalizedHeight: null, claims: [], asking };
 }
 
-/** Without what only a chain knows. */
-export function detailsOf(payment: FakePayment, invoice: FakeInvoice | undefined): object {
-  const { body, resolution, units, pair, candidates } = payment;
-  const method = invoice === undefined ? undefined : methodOf(invoice, pair);
-  const marketAmount = body.fiatAmount;
-  const weighing =
-    invoice === undefined
-      ? null
-      : {
-          by: weighedBy(method, units),
-          quote:
-            method === undefined
-              ? null
-              : {
-                  amount: unitsText(method.amountUnits, pair.decimals),
-                  rate: method.rate,
-                  forAmount: microsText(method.forMicros),
-                  askedFrom: new Date(method.atMs).toISOString(),
-                  lockedUntil: new Date(method.atMs + 3_600_000).toISOString(),
-                },
-          marketAmount,
-        };
-  const block = { height: body.blockHeight, hash: body.txHash, time: body.receivedTxAt };
-  return {
-    ...body,
-    evidence: { rule: body.matchedBy, weighing, raw: "{}", block, candidates, supersedes: [], claims: [] },
-    resolution,
-  };
-}
-
-function weighedBy(method: ReturnType<typeof methodOf>, units: bigint): string {
-  if (method === undefined) return "MARKET_RATE";
-  return [method.amountUnits, method.restUnits].includes(units) ? "EXACT_UNITS" : "IN_FORCE";
-}
-
-/** By hand. `actor`: the key that decides. */
-export function resolvePayment(state: FakeState, id: string, body: Api.ResolvePaymentBody, actor: string): FakePayment {
-  const payment = paymentOf(state, id);
-  const { action, invoiceId, reason } = body;
-  const { status } = payment.body;
-  const invoice = invoiceId === undefined ? undefined : state.invoices.get(invoiceId);
-  if (action === "ASSIGN" && invoice === undefined) throw new Refused("INVOICE_NOT_FOUND");
-  const isIgnored = status === "IGNORED";
-  const isOpen = action === "REOPEN" ? isIgnored : status === "UNMATCHED" || (isIgnored && action === "ASSIGN");
-  if (!isOpen || payment.body.invoiceId !== null) throw new Refused("PAYMENT_NOT_RESOLVABLE", { status });
-  const at = timeOf(state);
-  payment.resolution = { action, reason, actor, at };
-  payment.body.updatedAt = at;
-  if (invoice === undefined) {
-    payment.body.status = action === "IGNORE" ? "IGNORED" : "UNMATCHED";
-    return payment;
+/** By hand. `actor`: the key that decides. What explains it is as it was before. */
+export function resolvePayment(
+  state: FakeState,
+  id: string,
+  { action, invoiceId, reason }: Body<"resolvePayment">,
+  actor: string,
+): PaymentFile {
+  const read = paymentFileOf(state, paymentOf(state, id));
+  const known = state.invoices.get(invoiceId ?? "")?.invoice;
+  const refusal = resolutionRefusal(read, action, known?.id);
+  if (refusal !== undefined) throw new Refused(refusal);
+  const resolution = { action, reason, actor, at: isoTime(state.now()) };
+  if (action === "ASSIGN") {
+    if (known === undefined) throw new Refused({ code: "INVOICE_NOT_FOUND" });
+    assign(state, currentFile(state, known.id), paymentOf(state, id), resolution);
+  } else {
+    const decided = action === "IGNORE" ? ignored : reopened;
+    state.payments.set(id, decided(paymentOf(state, id), resolution, state.now()));
   }
-  if (!isActive(invoice.body.status) && invoice.body.status !== "UNDERPAID")
-    throw new Error(`${invoiceId} is ${invoice.body.status}: the fake does not do payments that come too late`);
-  credit(invoice, payment, "MANUAL");
-  payment.body.status = "CONFIRMED";
-  payment.body.confirmedTxAt = at;
-  const facts = { payment: payment.body };
-  settle(state, invoice, [
-    { type: "payment.matched", facts },
-    { type: "payment.detected", facts },
-    { type: "payment.confirmed", facts },
-  ]);
-  return payment;
+  return { ...read, ...paymentOf(state, id) };
 }
 
-function credit(invoice: FakeInvoice, payment: FakePayment, matchedBy: string): void {
-  const { body, pair, units } = payment;
-  body.invoiceId = invoice.body.id;
-  body.matchedBy = matchedBy;
-  body.fiatAmount = microsText(worthTo(invoice, pair, units));
-  body.status = "DETECTED";
+function assign(state: FakeState, file: InvoiceFile, payment: Payment, resolution: PaymentResolution): void {
+  const { id: invoiceId, status, currency } = file.invoice;
+  if (!isActive(status) && status !== "UNDERPAID")
+    throw new Error(`${invoiceId} is ${status}: the fake does not do payments that come too late`);
+  const active = file.methods.find((method) => isPayable(method) && isSamePair(method, payment));
+  const requiredConfirmations = active?.requiredConfirmations ?? payment.requiredConfirmations;
+  const credited = assigned({
+    payment,
+    invoiceId,
+    marketMicros: valueIn(state, currency, payment, payment.amountUnits),
+    requiredConfirmations,
+    resolution,
+    network: pairOf(payment).network,
+    // Until somebody decides, the chain goes on.
+    tipHeight: heightOf(payment) + requiredConfirmations - 1,
+    finalizedHeight: null,
+    mayConfirm: true,
+    nowMs: state.now(),
+  });
+  const types = ["payment.matched" as const, ...paymentEvents(payment, credited)];
+  const events = types.map((type) => ({ type, paymentId: payment.id }));
+  const change = settlementChange(file, state.now(), { payments: [credited], events });
+  if (change === undefined) throw new Error(`assigning ${payment.id} changes nothing`);
+  carryOut(state, file, withRests(state, file, change));
 }
 
-function chosenMethod(invoice: FakeInvoice, { cryptocurrency, network }: Transfer) {
-  const { methods, body } = invoice;
+function unitsOf(coins: string, pair: Pair): bigint {
+  const { code, decimals } = pairOf(pair).asset;
+  const units = parseUnits(coins, decimals);
+  if (!units.ok) throw new TypeError(`${coins} is no amount of ${code}, which has ${decimals} fraction digits`);
+  return units.value;
+}
+
+function isPayable({ status }: PaymentMethod): boolean {
+  return status === "ACTIVE";
+}
+
+function chosenMethod({ invoice, methods }: InvoiceFile, { cryptocurrency, network }: Transfer): PaymentMethod {
   const fitting = methods.filter(
-    ({ pair }) =>
-      (cryptocurrency === undefined || pair.cryptocurrency === cryptocurrency) &&
-      (network === undefined || pair.network === network),
+    (method) =>
+      isPayable(method) &&
+      (cryptocurrency === undefined || method.cryptocurrency === cryptocurrency) &&
+      (network === undefined || method.network === network),
   );
   const [method, another] = fitting;
   if (method === undefined || another !== undefined)
     throw new Error(
-      `name the cryptocurrency and the network: ${body.id} has ${fitting.length} active methods of these`,
+      `name the cryptocurrency and the network: ${invoice.id} has ${fitting.length} active methods of these`,
     );
   return method;
 }
 
-/** The rule by which the API credits it, if no other invoice waits at the address. */
-function ruleOf(invoice: FakeInvoice, pair: Pair, units: bigint): string {
-  const method = methodOf(invoice, pair);
-  if ([method?.amountUnits, method?.restUnits].includes(units)) return "EXACT_AMOUNT";
-  const { expectedMicros } = invoice;
-  const value = worthTo(invoice, pair, units);
-  if (value * 10n < expectedMicros || value > expectedMicros * 2n)
+/** The rule by which the service credits it, if no other invoice waits at the address. */
+function matchOf(
+  state: FakeState,
+  file: InvoiceFile,
+  of: { readonly method: PaymentMethod; readonly amountUnits: bigint; readonly marketMicros: bigint },
+) {
+  const { id: invoiceId, merchantId, amountMicros: expectedMicros, ...others } = file.invoice;
+  const { underpaidToleranceMicros, overpaidToleranceMicros, createdAtMs, monitorUntilMs: untilMs } = others;
+  const { method, amountUnits, marketMicros } = of;
+  const { network, cryptocurrency } = method;
+  const atMs = state.now();
+  const time = { fromMs: createdAtMs, sinceMs: createdAtMs, surelyFromMs: createdAtMs, untilMs };
+  const asked = [method.amountUnits, method.remainderUnits].filter((units) => units !== null);
+  const paid = { network, cryptocurrency, amountUnits, receivedAtMs: atMs, marketMicros };
+  const { micros: valueMicros } = weighingOf(paid, { expectedMicros, methods: [pricedOf(method)] });
+  const candidate: Candidate = {
+    invoiceId,
+    merchantId,
+    rank: UNPROVEN,
+    held: asked.map((units) => ({ ...time, units })),
+    expectedMicros,
+    underpaidToleranceMicros,
+    overpaidToleranceMicros,
+    valueMicros,
+    isOpen: true,
+  };
+  const match = matchDirect({ amountUnits, atMs, candidates: [candidate], openInvoices: { 1: 0, 2: 0, 3: 1 } });
+  if (match.kind === "unmatched")
     throw new Error("less than a tenth or more than twice the price is credited to no invoice: use payUnmatched");
-  const least = expectedMicros - underTolerance(expectedMicros);
-  const isNear = least <= value && value <= expectedMicros + overTolerance(expectedMicros);
-  return isNear ? "TOLERANCE" : "SOLE_CANDIDATE";
+  return match;
 }
 
-function newPayment(state: FakeState, pair: Pair, units: bigint): FakePayment {
-  const { cryptocurrency, network } = pair;
-  const wallet = state.wallets.find((each) => each.cryptocurrency === cryptocurrency && each.network === network);
-  if (wallet?.address == null) throw new Error(`the fake has no wallet for ${cryptocurrency} on ${network}`);
-  const { address, requiredConfirmations } = wallet;
-  const at = timeOf(state);
-  const id = state.newId("pay");
-  const number = state.payments.size + 1;
-  const hash = number.toString(16).padStart(64, "0");
-  const body: Api.Payment = {
-    id,
-    invoiceId: null,
-    merchantId: state.merchantId,
-    chainId: pair.chainId,
-    network: pair.network,
-    currency: pair.cryptocurrency,
-    txHash: pair.family === "evm" ? `0x${hash}` : hash,
+/** What units are worth in a currency, at the price of the day. */
+function valueIn(state: FakeState, currency: Invoice["currency"], pair: Pair, units: bigint): bigint {
+  const { rateCode, decimals } = pairOf(pair).asset;
+  const nowMs = state.now();
+  const quote = quoteRate({ table: fixedRateTable(nowMs), assetCode: rateCode, currency, nowMs });
+  if (!quote.ok) throw new Error(`there is no price of ${rateCode} in ${currency}`);
+  return microsFor({ units, rate: quote.value.rate, decimals });
+}
+
+/** In a block of its own, with one confirmation. */
+function transferOf(state: FakeState, pair: Pair, amountUnits: bigint): ChainTransfer {
+  const wallet = walletFor(state, pair);
+  if (wallet?.address == null) throw new Error(`the fake has no wallet for ${pair.cryptocurrency} on ${pair.network}`);
+  const isEvm = pairOf(pair).network.family === "evm";
+  const height = state.payments.size + 1;
+  const digits = height.toString(16).padStart(64, "0");
+  const hash = isEvm ? `0x${digits}` : digits;
+  return {
+    cryptocurrency: pair.cryptocurrency,
+    txHash: hash,
     outputIndex: "0",
-    fromAddress: pair.family === "evm" ? `0x${"0".repeat(39)}2` : null,
-    toAddress: address,
-    amount: unitsText(units, pair.decimals),
-    fiatAmount: null,
-    status: "UNMATCHED",
-    confirmations: 1,
-    requiredConfirmations,
-    blockHeight: number,
-    isLate: false,
-    matchedBy: null,
-    receivedTxAt: at,
-    confirmedTxAt: null,
-    createdAt: at,
-    updatedAt: at,
+    fromAddress: isEvm ? `0x${"0".repeat(39)}2` : null,
+    toAddress: wallet.address,
+    amountUnits,
+    block: { height, hash, timeMs: state.now() },
+    spends: [],
+    raw: "{}",
   };
-  const payment: FakePayment = { body, pair, units, candidates: [], resolution: null };
-  state.payments.set(id, payment);
+}
+
+function newPayment(
+  state: FakeState,
+  pair: Pair,
+  transfer: ChainTransfer,
+  of: { readonly placement: Placement; readonly refused: readonly Refusal[] },
+): Payment {
+  const { network } = pairOf(pair);
+  const { id: merchantId } = state.merchant;
+  const evidence = evidenceOf(transfer, { merchantId, refused: of.refused, supersedes: [] });
+  const { evidence: stored, ...payment } = newRow({
+    id: state.newId("pay"),
+    merchantId,
+    transfer,
+    placement: of.placement,
+    requiredConfirmations: walletFor(state, pair)?.requiredConfirmations ?? 1,
+    usdMicros: valueIn(state, "USD", pair, transfer.amountUnits),
+    evidence,
+    context: {
+      network,
+      heights: { tipHeight: transfer.block?.height ?? 0, finalizedHeight: null },
+      nowMs: state.now(),
+      // The test's hand says when.
+      mayConfirm: false,
+    },
+  });
+  state.evidence.set(payment.id, stored);
   return payment;
+}
+
+function heightOf({ blockHeight }: Payment): number {
+  return blockHeight ?? 0;
+}
+
+function blockOf({ blockHeight, blockHash, blockTimeMs }: Payment): ChainTransfer["block"] {
+  if (blockHeight === null || blockHash === null || blockTimeMs === null) return null;
+  return { height: blockHeight, hash: blockHash, timeMs: blockTimeMs };
 }

@@ -1,63 +1,62 @@
-// A refusal of the fake, thrown by whatever decides it and answered in the API's envelope, with the service's message.
-import type { ErrorDetail } from "../errors.ts";
-import { REFUSALS, RULES } from "./tables.ts";
+// A refusal of the fake: a failure of the service, thrown by whatever decides it, and answered as the service answers it.
+import type { Result } from "../../src/lib/result.ts";
+import type { Failure, FailureCode } from "../../src/platform/failures.ts";
+import { answerTo, failureResponse } from "../../src/platform/http/errors.ts";
 
-/** A code that the fake answers. */
-export type FakeCode = keyof typeof REFUSALS;
+/** What the fake refuses with. A test holds it to each of them. */
+export const CODES: readonly FailureCode[] = [
+  "VALIDATION_FAILED",
+  "MALFORMED_JSON",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "BODY_TOO_LARGE",
+  "ROUTE_NOT_FOUND",
+  "METHOD_NOT_ALLOWED",
+  "UNAUTHORIZED",
+  "MERCHANT_MISMATCH",
+  "PUBLIC_KEY_FORBIDDEN",
+  "IDEMPOTENCY_KEY_INVALID",
+  "IDEMPOTENCY_KEY_REUSED",
+  "INVOICE_NOT_FOUND",
+  "EXTERNAL_ID_EXISTS",
+  "UNSUPPORTED_PAIR",
+  "NO_ENABLED_WALLET",
+  "ANY_AMOUNT_NEEDS_OWN_ADDRESS",
+  "INVOICE_NOT_PAYABLE",
+  "INVOICE_NOT_EDITABLE",
+  "INVOICE_NOT_CANCELLABLE",
+  "INVOICE_HAS_PAYMENTS",
+  "INVOICE_NOT_RESOLVABLE",
+  "NOTHING_TO_REVIEW",
+  "PAYMENT_NOT_FOUND",
+  "PAYMENT_NOT_RESOLVABLE",
+  "PRODUCT_NOT_FOUND",
+  "PRODUCT_NOT_AVAILABLE",
+  "PRICE_IS_FIXED",
+  "CUSTOMER_NOT_FOUND",
+  "CUSTOMER_EMAIL_EXISTS",
+  "WALLET_NOT_FOUND",
+  "WEBHOOK_NOT_FOUND",
+  "WEBHOOK_URL_REFUSED",
+  "WEBHOOK_INACTIVE",
+  "EVENT_NOT_FOUND",
+];
 
-type Placeholder<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | Placeholder<Rest>
-  : never;
-type Said<Code extends FakeCode> = Placeholder<(typeof REFUSALS)[Code]["message"]>;
-/** What the message of a code speaks of must be given. */
-type Facts<Code extends FakeCode> = [Said<Code>] extends [never] ? [facts?: object] : [Record<Said<Code>, string>];
+export class Refused extends Error {
+  readonly failure: Failure;
 
-export class Refused<Code extends FakeCode = FakeCode> extends Error {
-  readonly code: FakeCode;
-  /** Those of which the message does not speak are members of the answer. */
-  readonly facts: object;
-
-  constructor(code: Code, ...[facts = {}]: Facts<Code>) {
-    super(filled(REFUSALS[code].message, facts));
-    this.code = code;
-    this.facts = facts;
+  constructor(failure: Failure) {
+    super(answerTo(failure).message);
+    this.failure = failure;
   }
 }
 
-/** As the service does, the message is that of the first problem. */
-export function invalid(details: readonly ErrorDetail[]): Refused {
-  const [{ path, message } = { path: "", message: "" }] = details;
-  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : "";
-  const facts = { message: `${path === "" ? "" : `${path}: `}${message}${more}`, details };
-  return new Refused("VALIDATION_FAILED", facts);
-}
-
-/** The problem of a rule that no schema has. */
-export function ruleProblem(rule: keyof typeof RULES, facts: object = {}): ErrorDetail {
-  const { path, message } = RULES[rule];
-  return { path: filled(path, facts), message: filled(message, facts) };
-}
-
-/** A template with its facts. One that is not given is a mistake of the fake. */
-export function filled(template: string, facts: object): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const fact: unknown = Reflect.get(facts, name);
-    if (fact === undefined) throw new TypeError(`no ${name} is given for: ${template}`);
-    return String(fact);
-  });
+/** What a rule gives. Throws what it refuses. */
+export function allowed<T>(result: Result<T, Failure>): T {
+  if (!result.ok) throw new Refused(result.error);
+  return result.value;
 }
 
 /** The answer to a refusal. */
-export function refusalAnswer({ code, message, facts }: Refused, requestId: string): Response {
-  const { status, error, message: template } = REFUSALS[code];
-  const others = Object.entries(facts).filter(([name]) => !template.includes(`{${name}}`));
-  const body = { statusCode: status, message, error, code, requestId, ...Object.fromEntries(others) };
-  return answer(status, body, requestId);
-}
-
-/** JSON as the API sends it. */
-export function answer(status: number, body: unknown, requestId: string, more: Record<string, string> = {}): Response {
-  const headers = { "content-type": "application/json; charset=utf-8", "x-request-id": requestId, ...more };
-  // A status that has no body may be given none.
-  return new Response(body === undefined ? null : JSON.stringify(body), { status, headers });
+export function refusalAnswer({ failure }: Refused, requestId: string): Response {
+  return failureResponse(failure, requestId);
 }

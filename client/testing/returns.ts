@@ -1,10 +1,12 @@
 // Signed returns of the fake: a key of its own, and addresses that `verifyReturn` believes.
-import type { Invoice } from "../api-types.ts";
+import { base64urlnopad } from "@scure/base";
+import { returnText, returnUrl } from "../../src/checkout/signed-redirect/return-url.ts";
+import type { Invoice } from "../../src/commerce/invoice-records/invoice.ts";
 import type { ReturnKeys } from "../return.ts";
 
 export interface Returns {
   /** The invoice's `redirectUrl` with the service's word on it. */
-  sign(invoice: Invoice, timestamp: string): Promise<string>;
+  sign(invoice: Invoice, nowMs: number): Promise<string>;
   /** What `/.well-known/edgetill-keys.json` answers. */
   keys(): Promise<ReturnKeys>;
 }
@@ -19,15 +21,15 @@ export function makeReturns(): Returns {
     return made;
   };
   return {
-    sign: async ({ id, status, redirectUrl }, timestamp) => {
+    sign: async ({ id: invoiceId, status, redirectUrl }, nowMs) => {
       if (redirectUrl === null || (status !== "PAID" && status !== "OVERPAID"))
-        throw new Error(`${id} is ${status} and leads to ${redirectUrl}: only a paid invoice leads back to its shop`);
-      const lines = new TextEncoder().encode(["edgetill-return-v1", id, status, timestamp].join("\n"));
-      const signature = await crypto.subtle.sign("Ed25519", (await pair()).privateKey, lines);
-      const url = new URL(redirectUrl);
-      const said = { invoiceId: id, status, timestamp, keyId: KEY_ID, signature: base64url(new Uint8Array(signature)) };
-      for (const [name, value] of Object.entries(said)) url.searchParams.set(name, value);
-      return url.href;
+        throw new Error(
+          `${invoiceId} is ${status} and leads to ${redirectUrl}: only a paid invoice leads back to its shop`,
+        );
+      const of = { invoiceId, status, nowMs };
+      const signed = await crypto.subtle.sign("Ed25519", (await pair()).privateKey, encoded(returnText(of)));
+      const signature = base64urlnopad.encode(new Uint8Array(signed));
+      return returnUrl(redirectUrl, of, { keyId: KEY_ID, signature });
     },
     keys: async () => {
       const { x } = await crypto.subtle.exportKey("jwk", (await pair()).publicKey).then(asKey);
@@ -47,9 +49,6 @@ function asKey(key: object): { readonly x: string } {
   return { x: key.x };
 }
 
-function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replace(/=+$/, "");
+function encoded(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(new TextEncoder().encode(text));
 }

@@ -1,88 +1,124 @@
-// What the fake remembers. Rows are kept in the form in which the API shows them, beside what it does not show.
-import type * as Api from "../api-types.ts";
-import type { WebhookEvent } from "../events.ts";
-import type { Pair } from "./pairs.ts";
+// What the fake remembers: rows of the service, in memory, and what the service would read of them together.
+import type { MerchantRow } from "../../src/accounts/merchant-records/store.ts";
+import type { CustomerRecord } from "../../src/commerce/customers/customer.ts";
+import type { Invoice, InvoiceFile } from "../../src/commerce/invoice-records/invoice.ts";
+import type { BodyContext } from "../../src/commerce/invoices/invoice-body.ts";
+import { mergePayments, type Payment, type PaymentEvidence } from "../../src/commerce/payments/payment.ts";
+import type { Product } from "../../src/commerce/products/product.ts";
+import type { MacKeys } from "../../src/commerce/wallet-records/row-mac.ts";
+import type { Wallet } from "../../src/commerce/wallet-records/wallet.ts";
+import { type DeliveryId, type IdPrefix, type MerchantId, makeId, ulidTime } from "../../src/lib/ids.ts";
+import { LIMITS } from "../../src/lib/limits.ts";
+import type { JsonOf } from "../../src/lib/typed-json.ts";
+import type { Webhook } from "../../src/notifications/webhooks/webhook.ts";
+import type { OutboxEvent } from "../../src/platform/events/event.ts";
+import { Refused } from "./refusal.ts";
 
-/** An active payment method, by its quote. */
-export interface FakeMethod {
-  readonly pair: Pair;
-  readonly rate: string;
-  readonly amountUnits: bigint;
-  readonly forMicros: bigint;
-  readonly atMs: number;
-  /** For what is still due after a part was paid. */
-  restUnits: bigint | undefined;
-}
-
-export interface FakeInvoice {
-  readonly body: Api.Invoice;
-  readonly expectedMicros: bigint;
-  readonly methods: FakeMethod[];
-  receivedMicros: bigint;
-  confirmedMicros: bigint;
-  sequence: number;
-  isCancelled: boolean;
-  isAccepted: boolean;
-}
-
-export interface FakePayment {
-  readonly body: Api.Payment;
-  readonly pair: Pair;
-  readonly units: bigint;
-  /** Invoices that waited at the address and asked for something else. */
-  readonly candidates: Api.PaymentDetails["evidence"]["candidates"];
-  resolution: Api.PaymentDetails["resolution"];
-}
+export type FakeInvoice = Pick<InvoiceFile, "invoice" | "methods" | "timeline">;
 
 export interface FakeWebhook {
-  readonly body: Api.Webhook;
+  readonly webhook: Webhook;
   readonly secret: string;
 }
 
 /** An event that an endpoint has not accepted yet. */
 export interface FakeDelivery {
-  readonly webhook: FakeWebhook;
-  readonly event: WebhookEvent;
-  readonly id: string;
+  readonly webhookId: string;
+  readonly event: OutboxEvent;
+  readonly id: DeliveryId;
+}
+
+/** An amount that an invoice asks for at the address of a pair. */
+export interface HeldAmount {
+  readonly invoiceId: string;
+  readonly pair: string;
+  readonly priceUnits: bigint;
+  readonly units: bigint;
 }
 
 export interface FakeState {
-  readonly merchantId: string;
+  readonly merchant: MerchantRow;
   /** Of the service, without a slash at the end. */
   readonly origin: string;
-  readonly wallets: readonly Api.Wallet[];
+  readonly macKeys: MacKeys;
+  readonly wallets: readonly Wallet[];
+  /** Rows in the order in which they were made, by their ids. */
   readonly invoices: Map<string, FakeInvoice>;
-  readonly payments: Map<string, FakePayment>;
-  readonly products: Map<string, Api.Product>;
-  readonly customers: Map<string, Api.Customer>;
+  readonly payments: Map<string, Payment>;
+  readonly evidence: Map<string, JsonOf<Partial<PaymentEvidence>>>;
+  readonly products: Map<string, Product>;
+  readonly customers: Map<string, CustomerRecord>;
   readonly webhooks: Map<string, FakeWebhook>;
-  readonly events: WebhookEvent[];
+  readonly amounts: HeldAmount[];
+  readonly events: OutboxEvent[];
   readonly deliveries: FakeDelivery[];
   now(): number;
   /** Greater than every earlier one. */
-  newId(prefix: string): string;
+  newId<P extends IdPrefix>(prefix: P): `${P}_${string}`;
 }
 
-const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-
-/** Ids of the service's form: a prefix, ten characters of time, sixteen that count. */
-export function idMaker(now: () => number): (prefix: string) => string {
+/** Ids of the service's form: where the service has chance, they count. */
+export function idMaker(now: () => number): FakeState["newId"] {
   let count = 0;
   let latestMs = 0;
   return (prefix) => {
     count += 1;
     latestMs = Math.max(latestMs, now());
-    return `${prefix}_${base32(latestMs, 10)}${base32(count, 16)}`;
+    return makeId(prefix, ulidTime(latestMs) + ulidTime(count).padStart(16, "0"));
   };
 }
 
-function base32(value: number, length: number): string {
-  let text = "";
-  for (let rest = value; text.length < length; rest = Math.floor(rest / 32)) text = ALPHABET.charAt(rest % 32) + text;
-  return text;
+/** A merchant as a new one is: the defaults of the table, which a test compares. */
+export function newMerchant(id: MerchantId, nowMs: number): MerchantRow {
+  return {
+    id,
+    name: "Fake",
+    invoiceLifetimeSeconds: 3_600,
+    rateLockSeconds: 3_600,
+    underpaidToleranceBasisPoints: 100,
+    underpaidToleranceMaxMicros: 5_000_000n,
+    overpaidToleranceBasisPoints: 500,
+    monitorSeconds: 86_400,
+    latePaymentPolicy: "REVIEW",
+    quorumAboveMicros: null,
+    walletChangeDelayHours: 0,
+    walletChangeDelayNextHours: null,
+    walletChangeDelayNextFromMs: null,
+    maxActiveInvoices: LIMITS.maxActiveInvoices,
+    maxPublicInvoices: LIMITS.maxPublicInvoices,
+    mailReceiptsToCustomers: true,
+    mailReceiptsToMerchant: false,
+    activeInvoices: 0,
+    publicInvoices: 0,
+    brand: null,
+    frameAncestors: null,
+    suspendedAtMs: null,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    deletedAtMs: null,
+  };
 }
 
-/** Now, as the API writes times. */
-export function timeOf(state: Pick<FakeState, "now">): string {
-  return new Date(state.now()).toISOString();
+/** An invoice as it is stored, with its relations as they are now. */
+export function fileOf(state: FakeState, id: string): InvoiceFile {
+  const stored = state.invoices.get(id);
+  if (stored === undefined) throw new Refused({ code: "INVOICE_NOT_FOUND" });
+  const { customerId, productId } = stored.invoice;
+  return {
+    ...stored,
+    customer: state.customers.get(customerId ?? ""),
+    product: state.products.get(productId ?? ""),
+    payments: paymentsOf(state, stored.invoice),
+    // Its networks are read at once.
+    cursors: [],
+  };
+}
+
+function paymentsOf({ payments }: FakeState, { id }: Invoice): readonly Payment[] {
+  const own = [...payments.values()].filter(({ invoiceId }) => invoiceId === id);
+  return mergePayments([], own);
+}
+
+export function bodyContext(state: FakeState): BodyContext {
+  return { macKeys: state.macKeys, publicUrl: state.origin, nowMs: state.now() };
 }

@@ -5,13 +5,13 @@
 const MAX_LENGTH = 253;
 
 /** Labels of at most 63 characters. All but the last may have underscores, which parsers and resolvers accept. The last one is not a number. */
-export const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
  * Last labels of host names that are never on the public Internet: IANA's special-use names (RFC 6761, RFC 6762, RFC 7686, RFC 8375, RFC 9476; all
  * of `arpa`, so home.arpa as well), `internal`, and those that ICANN reserved because private networks use them.
  */
-export const RESERVED_ENDS =
+const RESERVED_ENDS =
   "alt arpa corp home internal intranet invalid lan local localdomain localhost mail onion private test".split(" ");
 
 /**
@@ -22,7 +22,7 @@ const ADDRESS_ECHOES =
   "1u.ms backname.io lacolhost.com local.gd localhost.direct localtest.me lvh.me nip.io rbndr.us sslip.io traefik.me vcap.me xip.io xip.name";
 
 /** Names of such domains. */
-export const ADDRESS_ECHO = new RegExp(`(?:^|\\.)(?:${ADDRESS_ECHOES.replaceAll(".", "\\.").replaceAll(" ", "|")})$`);
+const ADDRESS_ECHO = new RegExp(`(?:^|\\.)(?:${ADDRESS_ECHOES.replaceAll(".", "\\.").replaceAll(" ", "|")})$`);
 
 /**
  * Why a host (`URL.hostname`) is not a name of the public Internet, as a clause for the user; undefined if it is one. A name with a dot at its end

@@ -2,7 +2,7 @@
 // is sent each wrong value, so that the messages of all of them are compared.
 import { expect } from "vitest";
 import { ROUTES } from "../../client/api-types.ts";
-import { SCHEMAS } from "../../client/testing/tables.ts";
+import { FIELDS } from "../support/fake-requests.ts";
 import type { Behaviours } from "./fake-invoice-behaviours.ts";
 import { type Stage, USDT } from "./fake-stages.ts";
 
@@ -128,7 +128,7 @@ function routeOf(operation: string): readonly [string, string] {
 
 /** As many requests as there are values: each time another value for each field, so that every field gets every value once. */
 function wrongRequests(operation: string, values: readonly unknown[]): readonly Readonly<Record<string, unknown>>[] {
-  const fields = Object.entries(SCHEMAS[operation]?.properties ?? {}).filter(([field]) => field !== LEFT_OUT);
+  const fields = Object.entries(FIELDS[operation] ?? {}).filter(([field]) => field !== LEFT_OUT);
   return values.map((_, turn) =>
     Object.fromEntries(
       fields.map(([field, { type }], place) => [field, ofOneLength(values[(turn + 7 * place) % values.length], type)]),
@@ -157,14 +157,14 @@ async function refuseEach(operation: string, stage: Stage): Promise<void> {
     const bodies = [...whole, ...(BODIES[operation] ?? []), ...wrongRequests(operation, VALUES)];
     for (const body of bodies) await stage.ask(method, path, { body });
   }
-  const fields = Object.keys(SCHEMAS[operation]?.properties ?? {});
+  const fields = Object.keys(FIELDS[operation] ?? {});
   const wanted = fields.filter((field) => field !== LEFT_OUT);
   expect([...refusedPaths(stage)]).toEqual(expect.arrayContaining(wanted));
 }
 
 export const REFUSED: Behaviours = {
   ...Object.fromEntries(
-    Object.keys(SCHEMAS).map((operation) => [
+    Object.keys(FIELDS).map((operation) => [
       `each field of ${operation} is refused each wrong value`,
       (stage: Stage) => refuseEach(operation, stage),
     ]),

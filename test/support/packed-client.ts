@@ -20,7 +20,7 @@ export function packClient(): PackedClient {
   const client = join(sources, "client");
   mkdirSync(client, { recursive: true });
   cpSync("tsconfig.json", join(sources, "tsconfig.json"));
-  symlinkSync(resolve("node_modules"), join(sources, "node_modules"));
+  for (const name of ["node_modules", "src"]) symlinkSync(resolve(name), join(sources, name));
   for (const path of globSync("client/**", { exclude: ["client/node_modules", "client/dist"] }))
     if (path !== "client") cpSync(path, join(sources, path), { recursive: true });
   symlinkSync(resolve("client/node_modules"), join(client, "node_modules"));

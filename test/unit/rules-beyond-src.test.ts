@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const AREAS: readonly { readonly files: string; readonly but?: RegExp }[] = [
   { files: "scripts/**/*.{ts,mjs}" },
   { files: "bench/**/*.ts" },
-  { files: "client/**/*.{ts,mjs}", but: /^client\/(api-types\.ts|testing\.ts|testing\/|dist\/|node_modules\/)/ },
+  { files: "client/**/*.{ts,mjs}", but: /^client\/(api-types\.ts|dist\/|node_modules\/)/ },
   { files: "dashboard/**/*.{ts,tsx}", but: /node_modules\/|^dashboard\/src\/api\/operations\.ts$/ },
   { files: "docs/examples/**/*.{ts,js}", but: /\/(node_modules|\.next|\.wrangler)\// },
   { files: "test/support/**/*.{ts,mjs}" },

@@ -93,7 +93,15 @@ export const createInvoiceBody = () =>
       ...body,
       currency: currency ?? (body.productId === undefined ? DEFAULT_CURRENCY : undefined),
     }));
-export type CreateInvoiceBody = z.output<ReturnType<typeof createInvoiceBody>>;
+type CreateInvoiceBody = z.output<ReturnType<typeof createInvoiceBody>>;
+
+/** Whether a browser's create has fields that only a server may send (decisions 7). */
+export function asksMoreThanPublic(body: CreateInvoiceBody): boolean {
+  const { externalId, metadata, expiresInSeconds, paymentMethods } = body;
+  return (
+    [externalId, metadata, expiresInSeconds].some((each) => each !== undefined) || (paymentMethods?.length ?? 0) > 1
+  );
+}
 
 export const updateInvoiceBody = () =>
   z.strictObject({

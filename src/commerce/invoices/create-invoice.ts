@@ -149,7 +149,11 @@ interface Plan {
 }
 
 /** Decides everything that needs no I/O. */
-function planInvoice(deps: CreateDependencies, request: CreateRequest, operationId: string): Plan | Failure {
+export function planInvoice(
+  deps: Pick<CreateDependencies, "macKeys" | "isWatched" | "nowMs">,
+  request: CreateRequest,
+  operationId: string,
+): Plan | Failure {
   const { merchant, facts, invoice: wanted } = request;
   const id = makeId("inv", operationId);
   // Asserted in the batch as well, so none is made after the suspension, however old the reads.

@@ -15,7 +15,7 @@ import { fileOf, type InvoiceFile, type InvoiceRow } from "../invoice-records/in
 import { addPaymentMethod, type PickDependencies } from "./add-payment-method.ts";
 import { cancelInvoice } from "./cancel-invoice.ts";
 import {
-  type CreateInvoiceBody,
+  asksMoreThanPublic,
   createInvoiceBody,
   invoiceBody,
   invoiceForAnyKey,
@@ -218,12 +218,4 @@ function invoiceReply(
     const body = invoiceBodyOf(shown, call.deps.body);
     return isPublicKey(call.principal) ? publicInvoiceBody(body) : body;
   });
-}
-
-/** Whether a browser's create has fields that only a server may send (decisions 7). */
-function asksMoreThanPublic(body: CreateInvoiceBody): boolean {
-  const { externalId, metadata, expiresInSeconds, paymentMethods } = body;
-  return (
-    [externalId, metadata, expiresInSeconds].some((each) => each !== undefined) || (paymentMethods?.length ?? 0) > 1
-  );
 }

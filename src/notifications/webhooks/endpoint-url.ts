@@ -9,7 +9,7 @@ const MAX_LENGTH = 2_048;
  * Characters that a parser drops or a reader cannot see: controls, spaces of any kind, format and other ignorable characters, lone surrogates;
  * also the backslash.
  */
-export const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\\]/u;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\\]/u;
 
 /** Loopback only in these three forms, so that no user comes to rely on another. */
 const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?(?:[/?]|$)/i;

@@ -53,7 +53,8 @@ export function failureResponse(
 /** For temporary failures: the caller should try again after one second. */
 const RETRY_SOON = { "retry-after": "1" } as const;
 
-function answerTo<C extends FailureCode>(failure: Extract<Failure, { code: C }> & { readonly code: C }): Answer {
+/** What a failure is answered with, before it has an envelope. */
+export function answerTo<C extends FailureCode>(failure: Extract<Failure, { code: C }> & { readonly code: C }): Answer {
   // A variable of its own, so that the compiler connects the response function with the type of its failure.
   const code: C = failure.code;
   return ANSWERS[code](failure);

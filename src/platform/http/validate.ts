@@ -9,7 +9,7 @@ import type { Failure, FieldProblem } from "../failures.ts";
 import type { AppContext, AppEnv } from "./context.ts";
 
 /** The parsed value, or VALIDATION_FAILED. */
-type Verdict = Result<unknown, Failure>;
+type Verdict<T = unknown> = Result<T, Failure>;
 
 /** Parses the query. If a name occurs twice, its first value counts. */
 export function validateQuery(c: AppContext, schema: z.ZodType): Promise<Verdict> {
@@ -29,12 +29,12 @@ export function validateBody(
 }
 
 /** Parses a value outside the validator: an absent body, or the body of a GET, from which no `Request` can be built. */
-export function validate(schema: z.ZodType, value: unknown): Verdict {
+export function validate<T>(schema: z.ZodType<T>, value: unknown): Verdict<T> {
   return verdict(parse(schema, value));
 }
 
 /** Serializers write null for a member that is not there. Where the schema refuses that null, it counts as absent; where null means something, it stays. */
-function parse(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
+function parse<T>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResult<T> {
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed;
   // The last part of a path in a list is a number.
@@ -69,12 +69,12 @@ async function verdictOf(
   return promise;
 }
 
-type Parsed =
-  | { readonly success: true; readonly data: unknown }
+type Parsed<T> =
+  | { readonly success: true; readonly data: T }
   | { readonly success: false; readonly error: z.core.$ZodError };
 
 /** Each problem has the path of its field. Schemas refuse unknown fields (`strictObject`), so that a typo is never silently ignored. */
-function verdict(parsed: Parsed): Verdict {
+function verdict<T>(parsed: Parsed<T>): Verdict<T> {
   if (parsed.success) return ok(parsed.data);
   return err({ code: "VALIDATION_FAILED", details: parsed.error.issues.flatMap(problemsOf) });
 }

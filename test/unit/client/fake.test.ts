@@ -1,4 +1,6 @@
 // What the fake does beside answering as the service does: failures on demand, its clock, returns, deliveries, and what it refuses to do.
+import { getTableColumns, is, SQL } from "drizzle-orm";
+import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ROUTES } from "../../../client/api-types.ts";
@@ -9,15 +11,17 @@ import {
   verifyReturn,
   verifyWebhook,
 } from "../../../client/edgetill.ts";
-import { amountsFor, pairNamed, priceUnits, rateOf } from "../../../client/testing/pairs.ts";
-import { filled } from "../../../client/testing/refusal.ts";
-import { SCHEMAS } from "../../../client/testing/tables.ts";
+import { CODES } from "../../../client/testing/refusal.ts";
+import { newMerchant } from "../../../client/testing/state.ts";
 import { FakeEdgetill } from "../../../client/testing.ts";
 import { NETWORKS } from "../../../src/chains/registry/networks.ts";
 import { candidateUnits, plainUnits, saltCapacity } from "../../../src/commerce/amounts/direct-amount.ts";
 import { dustLimitUnits } from "../../../src/commerce/payments/dust.ts";
+import { formatUnits } from "../../../src/lib/money.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import { quoteRate, unitsFor } from "../../../src/rates/quote.ts";
+import { FIELDS } from "../../support/fake-requests.ts";
 import { RUNS } from "../../support/property-runs.ts";
 import { rejection } from "./scripted-api.ts";
 
@@ -59,6 +63,18 @@ describe("the fake's own clock", () => {
     fake.advance(24 * 3_600_000);
     expect((await edgetill.invoices.create(ORDER, { idempotencyKey: "1" })).id).not.toBe(id);
     expect(() => fake.advance(-1)).toThrow(TypeError);
+  });
+
+  it("ends the lock of a quote: the invoice asks for the same amount again, by a new one", async () => {
+    const { fake, edgetill } = shop();
+    const { id, paymentMethods } = await edgetill.invoices.create({ ...ORDER, expiresInSeconds: 20_000 });
+    fake.advance(7_200_000);
+    const [method] = (await edgetill.invoices.get(id)).paymentMethods;
+    expect(method).toMatchObject({ status: "ACTIVE", amount: paymentMethods[0]?.amount });
+    expect(Date.parse(method?.quotedAt ?? "")).toBeGreaterThan(Date.parse(paymentMethods[0]?.quotedAt ?? ""));
+    expect(fake.events.at(-1)).toMatchObject({ type: "payment.updated", data: { invoiceId: id } });
+    fake.pay(id);
+    expect((await edgetill.invoices.get(id)).status).toBe("PAID");
   });
 
   it("begins when it is told to", async () => {
@@ -106,28 +122,24 @@ describe("a customer's return", () => {
   });
 });
 
-describe("a message of the fake", () => {
-  it("has every fact that it speaks of, whatever is sent", async () => {
+describe("a request", () => {
+  it("is answered, or refused with a code that the fake is held to, whatever is sent", async () => {
     const { fake } = shop();
     const { baseUrl, merchantId, apiKey } = fake.options;
     const headers = { "x-api-key": apiKey, "content-type": "application/json" };
-    const routes = Object.entries(ROUTES).filter(([name, route]) => name in SCHEMAS && !route.startsWith("GET"));
+    const routes = Object.entries(ROUTES).filter(([name, route]) => name in FIELDS && !route.startsWith("GET"));
     const value = fc.oneof(fc.jsonValue(), fc.constantFrom("pong", 1e-9, -1, [{}], ["pong"]));
     const request = fc.constantFrom(...routes).chain(([name, route]) => {
-      const fields = Object.keys(SCHEMAS[name]?.properties ?? {}).filter((field) => field !== "image");
+      const fields = Object.keys(FIELDS[name] ?? {}).filter((field) => field !== "image");
       return fc.tuple(fc.constant(route), fc.dictionary(fc.constantFrom(...fields, "colour"), value));
     });
     const sent = fc.asyncProperty(request, async ([route, body]) => {
       const [method = "", path = ""] = route.replace(/\{\w+\}/g, "none").split(" ");
       const url = `${baseUrl}/api/v1/merchants/merchant/${merchantId}${path}`;
-      const { status } = await fake.fetch(url, { method, headers, body: JSON.stringify(body) });
-      expect(status).toBeLessThan(500);
+      const answer = await fake.fetch(url, { method, headers, body: JSON.stringify(body) });
+      if (!answer.ok) expect(CODES).toContain(Object(await answer.json()).code);
     });
     await fc.assert(sent, { numRuns: RUNS });
-  });
-
-  it("cannot be made without one", () => {
-    expect(() => filled("in status {status}", { state: "PAID" })).toThrow(/no status is given/);
   });
 });
 
@@ -145,6 +157,7 @@ describe("what the fake does not do", () => {
   it("is an error of the hand that asks for it", async () => {
     const { fake, edgetill } = shop();
     const { id } = await edgetill.invoices.create(ORDER);
+    expect(() => fake.pay("inv_none")).toThrow("Invoice not found");
     expect(() => fake.pay(id, { amount: "1" })).toThrow(/use payUnmatched/);
     expect(() => fake.pay(id, { cryptocurrency: "BTC", network: "BTC" })).toThrow(/0 active methods/);
     expect(() => fake.pay(id, { amount: "0.1234567" })).toThrow(TypeError);
@@ -177,29 +190,49 @@ describe("amounts of the fake", () => {
   const table = fixedRateTable(0);
   const currencies = ["USD", ...Object.keys(table.fiat), ...Object.keys(table.assets)];
   const pairs = NETWORKS.flatMap((network) => network.assets.map((asset) => ({ network, asset })));
+  const price = fc.integer({ min: 1, max: 1_000_000_000_000 }).map((micros) => micros / 1_000_000);
 
-  it("are those of the service for every pair, currency and price", () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...pairs),
-        fc.constantFrom(...currencies),
-        fc.bigInt({ min: 1n, max: 1_000_000_000_000n }),
-        ({ network, asset }, currency, amountMicros) => {
-          const pair = pairNamed({ cryptocurrency: asset.code.toLowerCase(), network: network.name.toLowerCase() });
-          const quote = quoteRate({ table, assetCode: asset.rateCode, currency, nowMs: 0 });
-          if (pair === undefined || !quote.ok) throw new Error(`no price of ${asset.code} in ${currency}`);
-          const { rate } = quote.value;
-          expect(rateOf(pair, currency)).toBe(rate);
-          const least = dustLimitUnits(network, asset.code);
-          const units = plainUnits(unitsFor({ amountMicros, rate, decimals: asset.decimals }), asset, least);
-          expect(priceUnits(pair, amountMicros, rate)).toBe(units);
-          const to = Math.min(saltCapacity(units, asset), 300);
-          const amounts = amountsFor(pair, units);
-          const some = Array.from({ length: to }, () => amounts.next().value);
-          expect(some).toEqual(candidateUnits(units, asset, { from: 0, to }));
-        },
-      ),
-      { numRuns: RUNS },
+  it("are those of the service for every pair, currency and price, one for each invoice", async () => {
+    const asked = fc.asyncProperty(
+      fc.constantFrom(...pairs),
+      fc.constantFrom(...currencies),
+      price,
+      async ({ network, asset }, currency, rawAmount) => {
+        const wallet = { cryptocurrency: asset.code.toLowerCase(), network: network.name.toLowerCase() };
+        const { fetch, options } = new FakeEdgetill({ wallets: [wallet] });
+        const { baseUrl, merchantId, apiKey } = options;
+        const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+        const body = JSON.stringify({ name: "Order", rawAmount, currency });
+        const url = `${baseUrl}/api/v1/merchants/merchant/${merchantId}/invoices`;
+        const create = async () => Object(await (await fetch(url, { method: "POST", headers, body })).json());
+        const quote = quoteRate({ table, assetCode: asset.rateCode, currency, nowMs: 0 });
+        if (!quote.ok) throw new Error(`no price of ${asset.code} in ${currency}`);
+        const { rate } = quote.value;
+        const amountMicros = BigInt(Math.round(rawAmount * 1_000_000));
+        const least = dustLimitUnits(network, asset.code);
+        const units = plainUnits(unitsFor({ amountMicros, rate, decimals: asset.decimals }), asset, least);
+        const to = Math.min(saltCapacity(units, asset), 3);
+        const amounts: (string | null | undefined)[] = [];
+        for (let made = 0; made < to; made += 1) {
+          const { paymentMethods } = await create();
+          expect(paymentMethods[0]?.rate).toBe(rate);
+          amounts.push(paymentMethods[0]?.amount);
+        }
+        const wanted = candidateUnits(units, asset, { from: 0, to });
+        expect(amounts).toEqual(wanted.map((each) => formatUnits(each, asset.decimals)));
+      },
     );
+    await fc.assert(asked, { numRuns: RUNS });
   });
+});
+
+it("the fake's merchant has the settings of a new one", () => {
+  const merchant = newMerchant("mer_00000000000000000000000000", 0);
+  const defaults = Object.entries(getTableColumns(merchants)).flatMap(([name, column]): [string, unknown][] => {
+    const { hasDefault, notNull, default: value } = column;
+    if (!hasDefault) return notNull ? [] : [[name, null]];
+    return [[name, is(value, SQL) ? BigInt(new SQLiteSyncDialect().sqlToQuery(value).sql) : value]];
+  });
+  expect(defaults.length).toBeGreaterThan(15);
+  expect(merchant).toMatchObject(Object.fromEntries(defaults));
 });

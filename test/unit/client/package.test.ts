@@ -1,7 +1,7 @@
 // What a shop installs: plain JavaScript and types, without our sources, our packages or a build step.
 import { execFileSync, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { globSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PackedClient, packClient } from "../../support/packed-client.ts";
 
@@ -89,6 +89,33 @@ describe("the packed client", () => {
     );
     expect(sources.length).toBeGreaterThan(10);
     expect(sources.filter((name) => !/^\.\.?\/[\w/-]+\.js$/.test(name ?? ""))).toEqual([]);
+  });
+
+  it("has types that are written out in its own files", () => {
+    const types = packed.files.filter((file) => file.endsWith(".d.ts"));
+    const wanted = types.flatMap((file) =>
+      [...readFileSync(join(installed, file), "utf8").matchAll(/(?:from |import\()"([^"]+)"/g)].map(([, name = ""]) =>
+        join(dirname(file), name.replace(/\.(?:js|ts)$/, ".d.ts")),
+      ),
+    );
+    expect(wanted.length).toBeGreaterThan(20);
+    expect(wanted.filter((file) => !packed.files.includes(file))).toEqual([]);
+  });
+
+  it("has the service's own rules in the entry for tests alone, with the licenses of the packages within", () => {
+    const sources = globSync("client/*.ts", { exclude: ["client/testing.ts"] });
+    const outside = sources.filter((file) => /(?:from |import\()"(?!\.\/)/.test(readFileSync(file, "utf8")));
+    expect(outside).toEqual([]);
+    const bundled = packed.files.filter((file) =>
+      /^\/\/ .*src\/lib\/money/m.test(readFileSync(join(installed, file), "utf8")),
+    );
+    expect(bundled).toEqual(["dist/cjs/testing.js", "dist/testing.js"]);
+    for (const file of bundled) {
+      const text = readFileSync(join(installed, file), "utf8");
+      const names = [...text.matchAll(/^\/\/ .*node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(([, name]) => name);
+      expect(names.length).toBeGreaterThan(0);
+      for (const name of names) expect(text.split("/*!").at(-1), name).toMatch(new RegExp(`^${name} \\d+\\.`, "m"));
+    }
   });
 
   it("can be imported by plain JavaScript", () => {

@@ -1,0 +1,68 @@
+// `edgetill/testing` is made of the service's own rules (src/), of which a package that is installed has none: both forms of the entry are one file
+// with all that they use, and its types those of testing.ts alone. At the end of each are the licenses of the packages within.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import ts from "typescript";
+
+const CLIENT = fileURLToPath(new URL("..", import.meta.url));
+const SOURCE = join(CLIENT, "testing.ts");
+
+/** No module of src/ does anything when it is loaded (test/unit/import-rules.test.ts): one of which nothing is used is left out, with its packages. */
+const withoutEffects = {
+  name: "modules of src have no effects",
+  setup: ({ onResolve, resolve }) =>
+    onResolve({ filter: /^\.\.?\// }, async ({ path, pluginData, ...of }) => {
+      if (pluginData === withoutEffects) return undefined;
+      const found = await resolve(path, { ...of, pluginData: withoutEffects });
+      return found.errors.length === 0 && /\/src\/.*\.ts$/.test(found.path) && !found.path.includes("/node_modules/")
+        ? { path: found.path, sideEffects: false }
+        : found;
+    }),
+};
+
+for (const [format, folder] of [
+  ["esm", "dist"],
+  ["cjs", "dist/cjs"],
+]) {
+  const file = join(CLIENT, folder, "testing.js");
+  const { metafile } = await build({
+    entryPoints: [SOURCE],
+    outfile: file,
+    bundle: true,
+    format,
+    // What a browser has, Node and Workers have, too.
+    platform: "browser",
+    target: "es2022",
+    metafile: true,
+    logLevel: "warning",
+    plugins: [withoutEffects],
+  });
+  const inputs = Object.values(metafile.outputs).flatMap((output) =>
+    Object.entries(output.inputs).flatMap(([input, { bytesInOutput }]) => (bytesInOutput > 0 ? [input] : [])),
+  );
+  writeFileSync(file, `${readFileSync(file, "utf8")}\n${licensesOf(inputs)}`);
+  writeFileSync(join(CLIENT, folder, "testing.d.ts"), typesOf(readFileSync(SOURCE, "utf8")));
+}
+
+/** Of each package of which something is in the bundle. */
+function licensesOf(inputs) {
+  const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
+  const texts = [...folders].sort().map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+    if (file === undefined) throw new Error(`${name} has no license that the bundle could carry`);
+    return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}`;
+  });
+  return texts.length === 0 ? "" : `/*!\n${texts.join("\n\n----\n\n").replaceAll("*/", "* /")}\n*/\n`;
+}
+
+/** The declarations of one file: every type in it is written out, so that no other file is read for them. */
+function typesOf(source) {
+  const compilerOptions = { declaration: true, isolatedDeclarations: true, target: ts.ScriptTarget.ES2022 };
+  const { outputText, diagnostics = [] } = ts.transpileDeclaration(source, { compilerOptions, fileName: "testing.ts" });
+  const [problem] = diagnostics;
+  if (problem !== undefined) throw new Error(ts.flattenDiagnosticMessageText(problem.messageText, "\n"));
+  return outputText;
+}

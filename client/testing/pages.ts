@@ -1,0 +1,17 @@
+// A page of a list, newest first, with the service's cursors and page numbers.
+import { type ListQuery, type Position, pageBody, pageToRead } from "../../src/lib/pagination.ts";
+import { allowed } from "./refusal.ts";
+
+/** `rows`: oldest first, those that the query's own filters leave. */
+export function pageOf<T extends Position>(rows: readonly T[], query: ListQuery, bodyOf: (row: T) => object): object {
+  return allowed(pageBody({ rows: rowsOfPage(rows, query), total: rows.length }, query, bodyOf));
+}
+
+/** What the service would read for a page: one row more than it has. */
+export function rowsOfPage<T extends Position>(rows: readonly T[], query: ListQuery): readonly T[] {
+  const { limit, offset, after } = pageToRead(query);
+  const newest = rows.toReversed();
+  // Ids are in the order in which they were made.
+  const later = after === undefined ? newest : newest.filter(({ id }) => id < after.id);
+  return later.slice(offset, offset + limit);
+}
