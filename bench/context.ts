@@ -6,7 +6,7 @@ import { type Peer, servePeer } from "./peer/peer.ts";
 import { type Merchant, type Product, type ProductOptions, serveProduct } from "./product.ts";
 import type { Served } from "./serve.ts";
 
-export interface Plan {
+interface Plan {
   readonly connections: readonly number[];
   readonly rounds: number;
   readonly seconds: number;

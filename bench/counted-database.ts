@@ -1,6 +1,6 @@
 // A D1 binding that counts calls, and rows read and written as the database reports them. For a build of the product that is never timed.
 
-export interface Counts {
+interface Counts {
   calls: number;
   rowsRead: number;
   /** Every entry of an index is a row too. */

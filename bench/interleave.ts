@@ -34,7 +34,7 @@ export interface Measured {
   readonly cpuMs: readonly number[];
 }
 
-export const INVOICE_ID = '"id":"(inv_[0-9A-Z]{26})"';
+const INVOICE_ID = '"id":"(inv_[0-9A-Z]{26})"';
 
 /** A target that sends one shape of request; a POST gets a fresh idempotency key each time. */
 export function target(label: string, served: Reachable, shape: RequestShape, expect: Partial<Target> = {}): Target {

@@ -38,7 +38,7 @@ export function plainTable(columns: readonly string[], rows: readonly (readonly 
   return [line(columns), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 }
 
-export function markdownTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+function markdownTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(columns), line(columns.map(() => "---")), ...rows.map(line)].join("\n");
 }
@@ -81,6 +81,6 @@ function verdict({ ratio, target }: Figure): string {
 }
 
 /** Two digits behind the point below 10, one above. */
-export function digits(value: number): string {
+function digits(value: number): string {
   return value.toFixed(Math.abs(value) < 10 ? 2 : 1);
 }

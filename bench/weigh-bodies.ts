@@ -12,7 +12,7 @@ import type { RouteSpec } from "../src/platform/http/route.ts";
 import { validate } from "../src/platform/http/validate.ts";
 
 /** What a route costs: the worst generated body, and the plain one of its size and place. */
-export interface Weighed {
+interface Weighed {
   readonly operationId: string;
   readonly worst: string;
   readonly worstMs: number;
@@ -104,7 +104,7 @@ async function weigh(
 }
 
 /** Weighs every route that may be sent a body. */
-export async function weighBodies(isQuick: boolean): Promise<readonly Weighed[]> {
+async function weighBodies(isQuick: boolean): Promise<readonly Weighed[]> {
   const routes = (await loadRoutes()).filter(({ method }) => method !== "GET");
   const weighed: Weighed[] = [];
   // Code that has run a few times is compiled: without this the first route would seem the dearest.

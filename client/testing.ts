@@ -18,7 +18,7 @@ import { deliver } from "./testing/webhooks.ts";
 export type { Delivered, Transfer } from "./testing/hand.ts";
 
 /** A wallet that the merchant has from the start. */
-export interface FakeWalletOptions {
+interface FakeWalletOptions {
   /** A code that the service supports, such as `USDT`. */
   readonly cryptocurrency: string;
   /** Such as `ETH`. */
@@ -30,7 +30,7 @@ export interface FakeWalletOptions {
 }
 
 /** Of a new fake. */
-export interface FakeOptions {
+interface FakeOptions {
   /** One for each pair; USDT on ETH unless given. All are direct wallets: invoices share the address and are told apart by their amounts. */
   readonly wallets?: readonly FakeWalletOptions[] | undefined;
   /** When it begins, in milliseconds since 1970; now unless given. From then on its clock runs, and `advance` moves it. */
@@ -38,7 +38,7 @@ export interface FakeOptions {
 }
 
 /** How the next requests fail. `CONNECTION`: no answer comes. `LOST_ANSWER`: the request is carried out, and its answer is lost. */
-export type Failing = "CONNECTION" | "LOST_ANSWER" | "RATE_LIMITED" | "STORAGE_UNAVAILABLE" | "INTERNAL_ERROR";
+type Failing = "CONNECTION" | "LOST_ANSWER" | "RATE_LIMITED" | "STORAGE_UNAVAILABLE" | "INTERNAL_ERROR";
 
 /** For the rows that the service signs. Nobody but the fake has its rows. */
 const MAC_KEYS: FakeState["macKeys"] = [{ id: "fake", secret: new Uint8Array(32) }];

@@ -11,7 +11,7 @@ const COMMAND = "npm run assets:build";
 /** Digits of SHA-256: enough that no two files share a name, because browsers cache them for a year. */
 const HASH_LENGTH = 16;
 
-export interface CheckoutAssets {
+interface CheckoutAssets {
   readonly script: string;
   readonly style: string;
   /** Path under which the script is served. */

@@ -16,7 +16,7 @@ export const DISTRICTS = [
   ["lib", "values without a domain: money, ids, results, time, bytes"],
 ] as const;
 
-export type District = (typeof DISTRICTS)[number][0];
+type District = (typeof DISTRICTS)[number][0];
 
 /** 0 is the top; undefined for a path outside all districts. */
 export function floorOf(path: string): number | undefined {

@@ -9,7 +9,7 @@ type Members<Data> = Data extends unknown ? Extract<keyof Data, string> : never;
 type Always<Data> = { [K in keyof Data]-?: object extends Pick<Data, K> ? never : K }[keyof Data];
 type Named<Data, M extends string> = M extends Always<Data> ? M : `${M}?`;
 
-export interface EventText<T extends EventType = EventType> {
+interface EventText<T extends EventType = EventType> {
   /** A sentence. */
   readonly when: string;
   readonly data: { readonly [M in Named<EventData[T], Members<EventData[T]>>]: string };

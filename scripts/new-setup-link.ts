@@ -6,7 +6,7 @@ import { makeId, newUlid } from "../src/lib/ids.ts";
 
 const TOKEN_BYTES = 32;
 
-export interface NewSetUpLink {
+interface NewSetUpLink {
   /** Secret: whoever opens it first becomes an operator. */
   readonly link: string;
   /** Replaces links that were not used. Times are by the clock of the database, because this machine's may be wrong. */

@@ -14,17 +14,17 @@ import { merchants } from "../src/platform/db/schema/merchants.ts";
 import { members, teams } from "../src/platform/db/schema/teams.ts";
 import { users } from "../src/platform/db/schema/users.ts";
 
-export type MerchantRow = typeof merchants.$inferInsert;
+type MerchantRow = typeof merchants.$inferInsert;
 export type ApiKeyRow = typeof apiKeys.$inferInsert;
-export type UserRow = typeof users.$inferInsert;
-export interface Rows {
+type UserRow = typeof users.$inferInsert;
+interface Rows {
   readonly users: readonly UserRow[];
   readonly merchants: readonly MerchantRow[];
   readonly teams: readonly (typeof teams.$inferInsert)[];
   readonly members: readonly (typeof members.$inferInsert)[];
   readonly apiKeys: readonly ApiKeyRow[];
 }
-export interface NewKey {
+interface NewKey {
   readonly secret: string;
   readonly row: ApiKeyRow;
 }

@@ -204,7 +204,7 @@ export const LONGEST = [
 /** What a run takes of each project, by its name: `npm test` the selection, CI afterwards the rest, and without TESTS all. */
 export type Part = "selection" | "rest" | undefined;
 
-export interface Files {
+interface Files {
   readonly include: string[];
   readonly exclude: string[];
 }

@@ -46,7 +46,7 @@ const XPUB_WALLET = {
 };
 export const BTC_ADDRESS = '"address":"(bc1q[0-9a-z]{38})"';
 /** No two open invoices may ask for the same amount at an address. */
-export const RESERVED_AMOUNT = '"status":"ACTIVE","reason":null,"address":"0x[0-9a-fA-F]{40}","amount":"([0-9.]+)"';
+const RESERVED_AMOUNT = '"status":"ACTIVE","reason":null,"address":"0x[0-9a-fA-F]{40}","amount":"([0-9.]+)"';
 
 /** A merchant whose creates activate nothing. */
 export async function merchantWithTwoWallets(product: Product): Promise<Merchant> {
@@ -124,7 +124,7 @@ export function peerTarget(label: string, peer: Reachable, path: string): Target
 }
 
 /** Targets of one server that differ in what they send. */
-export function inTurn(targets: readonly Target[]): Target {
+function inTurn(targets: readonly Target[]): Target {
   const [first] = targets;
   if (first === undefined) throw new Error("no targets");
   return { ...first, templates: targets.flatMap(({ templates }) => templates) };

@@ -3,7 +3,7 @@ import { type Measured, medianText } from "../interleave.ts";
 import type { Figure, Target } from "../report.ts";
 import { pairedRatio } from "../statistics.ts";
 
-export interface Comparison {
+interface Comparison {
   readonly what: string;
   readonly ours: Measured;
   readonly baseline: string;

@@ -6,7 +6,7 @@ import type { Outcome } from "../report.ts";
 import type { Spread } from "../statistics.ts";
 
 /** performance.md: the bound with everything. */
-export const MAX_GZIP_KIB = 1_024;
+const MAX_GZIP_KIB = 1_024;
 /**
  * What a test holds the bundle to: it falls with what is saved, and rises only with what a release adds by name. Watching
  * chains is 40 KiB of it and delivering events 17; the checkout is another 57: its texts in ten languages 25, codes 6. Quotes with a history,

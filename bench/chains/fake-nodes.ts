@@ -3,7 +3,7 @@
 import * as z from "zod";
 
 /** What a poll asked of a source. */
-export interface Asked {
+interface Asked {
   /** HTTP requests. */
   requests: number;
   /** Calls within them: a batch is one request and many calls. */
@@ -68,7 +68,7 @@ export function fakeAddressApi(chain: FakeChain): FakeNode {
   };
 }
 
-export function hashAt(chain: FakeChain, height: number): string {
+function hashAt(chain: FakeChain, height: number): string {
   if (height === 0 && chain.genesisHash !== null) return chain.genesisHash;
   return height.toString(16).padStart(64, "a");
 }

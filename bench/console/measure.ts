@@ -32,7 +32,7 @@ interface Opened {
   readonly untilReady: () => Promise<void>;
 }
 
-export interface Visit {
+interface Visit {
   readonly stage: Stage;
   /** Of the user; undefined: nobody is signed in. */
   readonly session: Session | undefined;

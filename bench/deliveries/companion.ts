@@ -3,13 +3,13 @@ import { fork } from "node:child_process";
 import { join } from "node:path";
 import type { Envelope } from "./messages.ts";
 
-export interface Companion<Question, Answer> {
+interface Companion<Question, Answer> {
   /** Throws when the process ends, says that it failed, or does not answer in time. */
   readonly ask: (question: Question) => Promise<Answer>;
   readonly stop: () => void;
 }
 
-export type Reply<Answer> = { readonly answer: Answer } | { readonly failed: string };
+type Reply<Answer> = { readonly answer: Answer } | { readonly failed: string };
 
 const ANSWERS_WITHIN_MS = 60_000;
 

@@ -15,7 +15,7 @@ const POSTS_AT_ONCE = 6;
 const SETTLED_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 10;
 
-export interface Endpoint {
+interface Endpoint {
   readonly id: string;
   readonly secret: string;
   readonly url: string;

@@ -7,7 +7,7 @@ const EVENT_ID = "'evt_01' || printf('%024d', n)";
 /** As the fan-out makes it (src/platform/events/store.ts). */
 const DELIVERY_ID = `'dlv_' || substr(${EVENT_ID}, 5, 12) || substr(${EVENT_ID}, -8) || substr(hook.value, -6)`;
 
-export interface SeedOf {
+interface SeedOf {
   readonly merchantId: string;
   readonly webhookIds: readonly string[];
   /** Ids as `eventIdAt` makes them. */

@@ -23,7 +23,7 @@ export interface FloorEnv {
   nowMs(): number;
 }
 
-export interface CreateRequest {
+interface CreateRequest {
   readonly apiKey: string;
   readonly idempotencyKey: string;
   readonly rawBody: string;

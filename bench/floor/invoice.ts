@@ -15,7 +15,7 @@ export interface CreateBody {
 
 type Row = readonly SqlValue[];
 
-export interface InvoiceRows {
+interface InvoiceRows {
   readonly customer: Row;
   readonly invoice: Row;
   readonly timeline: Row;

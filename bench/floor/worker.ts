@@ -13,7 +13,7 @@ interface Bindings {
   readonly GROUPS: DurableObjectNamespace<GroupObject>;
 }
 
-export class ReservationsObject extends DurableObject<Bindings> {
+class ReservationsObject extends DurableObject<Bindings> {
   readonly #reservations: KeyReservations;
 
   constructor(state: DurableObjectState, env: Bindings) {
@@ -34,7 +34,7 @@ export class ReservationsObject extends DurableObject<Bindings> {
   }
 }
 
-export class WalletObject extends DurableObject<Bindings> {
+class WalletObject extends DurableObject<Bindings> {
   readonly #index: AddressIndex;
 
   constructor(state: DurableObjectState, env: Bindings) {
@@ -47,7 +47,7 @@ export class WalletObject extends DurableObject<Bindings> {
   }
 }
 
-export class GroupObject extends DurableObject<Bindings> {
+class GroupObject extends DurableObject<Bindings> {
   readonly #groups: CreateGroups;
 
   constructor(state: DurableObjectState, env: Bindings) {

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { TEXT_FILE, textModule } from "../../scripts/text-modules.ts";
 import { type Mock, mocksOf } from "./mocks.ts";
 
-export interface Loading {
+interface Loading {
   readonly root: string;
   /** Keeps what was stripped of its types, for the next process. */
   readonly cache: string;

@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 100;
 const LONGEST_SILENCE_MS = 120_000;
 const MOST_KEPT = 4_000;
 
-export type Ended = { readonly code: number | null; readonly said: string };
+type Ended = { readonly code: number | null; readonly said: string };
 
 export class MeasuredProcess {
   readonly #child: ChildProcess;

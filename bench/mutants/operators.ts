@@ -37,7 +37,7 @@ export interface Site {
 }
 
 /** The members of the union that a string literal stands for, as the checker knows it. */
-export type SiblingsOf = (literal: Node) => readonly string[];
+type SiblingsOf = (literal: Node) => readonly string[];
 
 function swaps(of: Readonly<Record<string, readonly string[]>>): Swaps {
   return new Map(Object.entries(of));

@@ -35,7 +35,7 @@ interface Coverage {
 }
 
 /** The part of what V8 wrote into a folder that is about these files. */
-export function readRanges(root: string, folder: string, files: readonly string[]): Ranges {
+function readRanges(root: string, folder: string, files: readonly string[]): Ranges {
   const byUrl = new Map(files.map((file) => [pathToFileURL(join(root, file)).href, file]));
   const ranges: Record<string, Range[]> = {};
   for (const name of readdirSync(folder)) {

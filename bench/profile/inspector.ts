@@ -1,7 +1,7 @@
 // The runtime's inspector (Chrome DevTools Protocol over a WebSocket), as far as a profile and a soak need it.
 import { PROFILE, type Profile } from "./self-times.ts";
 
-export interface Inspector {
+interface Inspector {
   send(method: string, params?: object): Promise<Readonly<Record<string, unknown>>>;
   close(): void;
 }
@@ -36,7 +36,7 @@ export async function openInspector(
   };
 }
 
-export interface Profiler {
+interface Profiler {
   stop(): Promise<Profile>;
 }
 

@@ -27,7 +27,7 @@ export const PROFILE = z.object({
 export type Profile = Readonly<z.infer<typeof PROFILE>>;
 
 /** Microseconds by name. */
-export interface SelfTimes {
+interface SelfTimes {
   readonly byArea: ReadonlyMap<string, number>;
   readonly byFile: ReadonlyMap<string, number>;
   readonly byFunction: ReadonlyMap<string, number>;

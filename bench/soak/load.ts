@@ -3,10 +3,10 @@ import * as z from "zod";
 import { percentile } from "../statistics.ts";
 
 export const SHOP = z.object({ baseUrl: z.string(), merchantId: z.string(), secretKey: z.string() });
-export type Shop = Readonly<z.infer<typeof SHOP>>;
+type Shop = Readonly<z.infer<typeof SHOP>>;
 
 const KINDS = ["create", "get", "page"] as const;
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 
 export interface Interval {
   readonly requests: number;

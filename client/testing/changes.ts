@@ -15,7 +15,7 @@ import { type FakeState, fileOf } from "./state.ts";
 import { amountFor } from "./wallets.ts";
 
 /** Without what only the service's tables need. */
-export type Decided = Pick<Change, "columns" | "methods" | "payments" | "moves"> & {
+type Decided = Pick<Change, "columns" | "methods" | "payments" | "moves"> & {
   readonly events: readonly ChangeEvent[];
 };
 

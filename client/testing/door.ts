@@ -10,7 +10,7 @@ import { allowed, Refused, refusalAnswer } from "./refusal.ts";
 import type { FakeState } from "./state.ts";
 
 /** Of the two keys that the fake knows. */
-export interface FakeKeys {
+interface FakeKeys {
   readonly secretKey: string;
   readonly publicKey: string;
   /** The secret key's id, for decisions by hand. */

@@ -24,7 +24,7 @@ import { BODIES, checked, QUERIES, type Query } from "./requests.ts";
 import { bodyContext, type FakeState, fileOf } from "./state.ts";
 import * as webhooks from "./webhooks.ts";
 
-export interface FakeRequest {
+interface FakeRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   /** Undefined without one. */
@@ -41,7 +41,7 @@ export interface FakeAnswer {
 }
 
 /** Checks the request, and gives what is done once for its idempotency key. */
-export type FakeOperation = (state: FakeState, request: FakeRequest) => () => FakeAnswer;
+type FakeOperation = (state: FakeState, request: FakeRequest) => () => FakeAnswer;
 
 /** Operations by operationId. */
 type Some<Operation> = { readonly [Name in keyof Operations]?: Operation };

@@ -4,7 +4,7 @@ import { returnText, returnUrl } from "../../src/checkout/signed-redirect/return
 import type { Invoice } from "../../src/commerce/invoice-records/invoice.ts";
 import type { ReturnKeys } from "../return.ts";
 
-export interface Returns {
+interface Returns {
   /** The invoice's `redirectUrl` with the service's word on it. */
   sign(invoice: Invoice, nowMs: number): Promise<string>;
   /** What `/.well-known/edgetill-keys.json` answers. */

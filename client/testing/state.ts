@@ -14,7 +14,7 @@ import type { Webhook } from "../../src/notifications/webhooks/webhook.ts";
 import type { OutboxEvent } from "../../src/platform/events/event.ts";
 import { Refused } from "./refusal.ts";
 
-export type FakeInvoice = Pick<InvoiceFile, "invoice" | "methods" | "timeline">;
+type FakeInvoice = Pick<InvoiceFile, "invoice" | "methods" | "timeline">;
 
 export interface FakeWebhook {
   readonly webhook: Webhook;
@@ -29,7 +29,7 @@ export interface FakeDelivery {
 }
 
 /** An amount that an invoice asks for at the address of a pair. */
-export interface HeldAmount {
+interface HeldAmount {
   readonly invoiceId: string;
   readonly pair: string;
   readonly priceUnits: bigint;

@@ -35,7 +35,7 @@ export interface EvmChain {
   stop(): Promise<void>;
 }
 
-export interface EvmChainOptions {
+interface EvmChainOptions {
   /** Default: a free port. */
   readonly port?: number;
   /** Default: 1, the main network. */

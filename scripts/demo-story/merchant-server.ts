@@ -19,7 +19,7 @@ interface Delivery {
   readonly attempts: number;
 }
 
-export interface MerchantServer {
+interface MerchantServer {
   /** Its printed lines. */
   readonly lines: readonly string[];
   /** Ids of the events that it processed, in order, over all its runs. */

@@ -14,7 +14,7 @@ import { readSettings, StartError } from "../settings.ts";
 export type Invoice = z.infer<ReturnType<typeof invoiceBody>>;
 export type PaymentMethod = z.infer<ReturnType<typeof methodBody>>;
 export type Payment = z.infer<ReturnType<typeof paymentBody>>;
-export type Wallet = z.infer<ReturnType<typeof walletBody>>;
+type Wallet = z.infer<ReturnType<typeof walletBody>>;
 
 /** CHAIN_SOURCES as an object that maps each network to its sources; the first is asked first. */
 export type Sources = Readonly<
@@ -41,7 +41,7 @@ export interface Pair {
   readonly network: string;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly text: string;
   /** Undefined if the text is not JSON. */

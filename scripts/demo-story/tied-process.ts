@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 
 const TIED = '"$@" </dev/null & program=$!; read -r _; kill "$program" 2>/dev/null; wait "$program"';
 
-export interface TiedProcess {
+interface TiedProcess {
   /** Ends it and waits until it has. May be called again. */
   stop(): Promise<void>;
 }

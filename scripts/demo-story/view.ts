@@ -45,7 +45,7 @@ export function lineView(write: Write): View {
   };
 }
 
-export function lineOf({ story, invoice, note }: Scene): string {
+function lineOf({ story, invoice, note }: Scene): string {
   const { title, pair } = story;
   const money = `${pair.cryptocurrency} on ${pair.network}, ${dollars(invoice.amountReceived)} of ${dollars(invoice.rawAmount)} USD`;
   return `${title}: ${pathOf(invoice).at(-1)} (${money})${note === "" ? "" : `: ${note}`}`;

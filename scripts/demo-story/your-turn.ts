@@ -16,14 +16,14 @@ const BLOCK_EVERY_MS = { evm: 2_000, litecoin: 6_000 } as const;
 const LOOKED_AT = 20;
 const HELP = "Press Enter to pay the amount due, type a number to pay that percentage of it, or q to end.";
 
-export interface Counter {
+interface Counter {
   readonly invoice: Invoice;
   readonly productUrl: string;
   stop(): Promise<void>;
 }
 
 /** Brands the shop, creates a product and an invoice, and opens the page to which customers return. */
-export async function openCounter(shop: Shop): Promise<Counter> {
+async function openCounter(shop: Shop): Promise<Counter> {
   const logo = await shop.call<{ name: string }>("POST", "/images", {
     contentType: "image/png",
     data: logoPng(BRAND_COLOR).toString("base64"),

@@ -18,7 +18,6 @@ export const LOCATIONS = {
 export type Location = keyof typeof LOCATIONS;
 
 export const MAIL_KINDS = ["none", "cloudflare", "resend"] as const;
-export type MailKind = (typeof MAIL_KINDS)[number];
 
 export const DEFAULT_NAME = "edgetill";
 /** The longest name of a queue is 63 characters, and ours end in `-webhooks`. */

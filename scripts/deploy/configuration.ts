@@ -58,7 +58,7 @@ const REGIONS: Readonly<Record<Location, string>> = {
 /** Secrets without which a deployment cannot serve; wrangler refuses a deploy without them. The others may be left out. */
 const REQUIRED_SECRETS = ["MASTER_KEY"];
 
-export interface Places {
+interface Places {
   readonly accountId: string;
   readonly databaseId: string;
 }

@@ -8,7 +8,7 @@ import type { Deployment } from "./deployment.ts";
 import { COMMANDS, type Found } from "./plan.ts";
 import type { Finished, Wrangler } from "./wrangler-command.ts";
 
-export interface Account {
+interface Account {
   readonly id: string;
   readonly name: string;
 }

@@ -53,7 +53,7 @@ export function processOf(command: string, first: readonly string[]): Program {
   };
 }
 
-export interface WranglerSetting {
+interface WranglerSetting {
   readonly root: string;
   readonly program: Program;
   readonly environment: Environment;
@@ -143,7 +143,7 @@ function entriesOf(file: string): readonly OutputEntry[] {
 }
 
 /** As a shell would need it. */
-export function commandText(args: readonly string[]): string {
+function commandText(args: readonly string[]): string {
   return ["wrangler", ...args.map((each) => (/^[\w./=:@-]+$/.test(each) ? each : JSON.stringify(each)))].join(" ");
 }
 

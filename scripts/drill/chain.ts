@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { networkNamed } from "../../src/chains/registry/networks.ts";
 
 /** A payment to an address, in satoshis. */
-export interface Sent {
+interface Sent {
   readonly address: string;
   readonly units: bigint;
 }

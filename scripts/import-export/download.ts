@@ -6,7 +6,7 @@ import type { Wrangler } from "../deploy/wrangler-command.ts";
 import { ImportError } from "./import-error.ts";
 import { digestOf, readIndex, readManifest } from "./read-export.ts";
 
-export interface Download {
+interface Download {
   readonly bucket: string;
   readonly date: string;
   /** Empty: all of the night. */

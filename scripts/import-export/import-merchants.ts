@@ -7,7 +7,7 @@ import { type CheckedExport, checkExport, readIndex } from "./read-export.ts";
 import { insertsOf, SHARED } from "./statements.ts";
 import type { Row, Target } from "./target.ts";
 
-export interface ImportRequest {
+interface ImportRequest {
   /** The folder of a night. */
   readonly folder: string;
   /** Empty: all of the night. */

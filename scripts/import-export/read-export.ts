@@ -37,8 +37,8 @@ const indexSchema = z.object({
   failed: z.array(merchantId),
 });
 
-export type CheckedManifest = z.output<typeof manifestSchema>;
-export type CheckedPart = z.output<typeof partSchema>;
+type CheckedManifest = z.output<typeof manifestSchema>;
+type CheckedPart = z.output<typeof partSchema>;
 
 /** A merchant's export that was checked. */
 export interface CheckedExport {
@@ -123,7 +123,7 @@ function readPart(folder: string, part: CheckedPart): Buffer {
   return content;
 }
 
-export function fileOf({ key }: Pick<CheckedPart, "key">): string {
+function fileOf({ key }: Pick<CheckedPart, "key">): string {
   return key.slice(key.lastIndexOf("/") + 1);
 }
 

@@ -99,7 +99,7 @@ function piecesOf(table: string, row: StoredRow, column: string): readonly strin
 }
 
 /** Everything but plain characters goes as bytes: no program in between that splits or decodes the text can mistake it. */
-export function literalOf(value: string | number | null): string {
+function literalOf(value: string | number | null): string {
   if (value === null) return "NULL";
   if (typeof value === "number") return String(value);
   if (/^[\x20-\x7e]*$/.test(value)) return `'${value.replaceAll("'", "''")}'`;

@@ -52,7 +52,7 @@ const SUFFIXES: Readonly<Record<string, Scheme>> = { "": "BIP84", "-[p2sh]": "BI
 const HARDENED = 0x8000_0000;
 
 /** What BTCPay knows of an account. */
-export interface BtcpayKey {
+interface BtcpayKey {
   /** `BTC` or `LTC` */
   readonly code: string;
   readonly scheme: string;

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { MoveError } from "./move-error.ts";
 
-export const USAGE = `npm run move -- btcpay    --from <https://btcpay...> [--store <id>] [flags]
+const USAGE = `npm run move -- btcpay    --from <https://btcpay...> [--store <id>] [flags]
 npm run move -- btcpay    --export <folder>        [--store <id>] [flags]   from files with BTCPay's answers
 npm run move -- interface --from <https://...> --from-merchant <id>  [flags]   from another server of this interface
 

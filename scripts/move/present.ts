@@ -18,7 +18,7 @@ export interface Present {
   readonly settings: Api.Settings | undefined;
 }
 
-export interface PresentWallet {
+interface PresentWallet {
   readonly id: string;
   /** `BTC on BTC` */
   readonly pair: string;

@@ -27,7 +27,7 @@ export function baseUrlOf(flag: string, text: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
-export interface Origin {
+interface Origin {
   readonly baseUrl: string;
   /** The header that carries the key, and its value. */
   readonly key: readonly [name: string, value: string];

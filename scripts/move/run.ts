@@ -13,7 +13,7 @@ import { lineOf, NOTHING, permissionsOf, type Step, type Work, workOf } from "./
 import type { Wanted } from "./wanted.ts";
 import { writeSteps } from "./write-steps.ts";
 
-export interface Surroundings {
+interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly print: (line: string) => void;
   /** Undefined without a terminal. */

@@ -5,7 +5,7 @@ import { MoveError } from "./move-error.ts";
 import { idempotencyKeyOf, lineOf, type Step } from "./steps.ts";
 import type { WantedWallet } from "./wanted.ts";
 
-export interface Written {
+interface Written {
   readonly made: number;
   /** Lines about steps that the server refused. */
   readonly refused: readonly string[];

@@ -43,7 +43,7 @@ export async function newcomerAtHome(page: Page, email: string): Promise<Member>
 }
 
 /** Of the merchant whose page is open. */
-export function memberAt(page: Page): Member {
+function memberAt(page: Page): Member {
   const [, merchantId = ""] = /\/console\/(mer_\w+)/.exec(page.url()) ?? [];
   const { baseUrl } = inject("street");
   const call = async <T>(method: string, rest: string, body?: object): Promise<T> => {

@@ -30,7 +30,7 @@ interface Place {
   readonly shop: Shop;
 }
 
-export interface Office {
+interface Office {
   /** Waits until the endpoints have heard something, and gives them the names of a shop's. */
   settle(): Promise<void>;
 }

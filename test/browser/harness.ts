@@ -48,7 +48,7 @@ export function describeInBrowser(name: string, tests: () => void): void {
   else it.skip(`${name} (${howToInstallChromium()})`, () => {});
 }
 
-export interface Browsing {
+interface Browsing {
   browser(): Browser;
   /** One more visitor with one more page; both end with the test. */
   visit(options?: VisitOptions): Promise<Visit>;

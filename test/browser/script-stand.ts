@@ -48,7 +48,7 @@ const HOLD_LIMITS = `AbortSignal.timeout = (ms) => {
   return limit.signal;
 }`;
 
-export interface Main {
+interface Main {
   readonly stage?: string;
   readonly stageText?: string;
   readonly claimText?: string;
@@ -67,7 +67,7 @@ export function mainOf(inner: string, of: Main = {}): string {
     data-state-url="${PAY}/state" ${claim} ${live} data-poll-seconds="${pollSeconds}">${inner}</main>`;
 }
 
-export interface Reply {
+interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

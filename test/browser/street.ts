@@ -14,7 +14,7 @@ import { assetOn } from "../../src/chains/registry/networks.ts";
 import { network } from "../support/named-network.ts";
 
 /** Tokens that customers pay with, beside ETH itself. */
-export const TOKENS = ["USDT", "USDC", "DAI"] as const;
+const TOKENS = ["USDT", "USDC", "DAI"] as const;
 const SHOPS = 110;
 /** Often enough that a payer sees changes within a second. */
 const POLL_SECONDS = 0.25;
@@ -23,7 +23,7 @@ const POLL_SECONDS = 0.25;
 const MANY = 100_000;
 
 /** Google as the server knows it: a port where a test may start a provider. */
-export interface ProviderPlace {
+interface ProviderPlace {
   readonly port: number;
   readonly clientId: string;
   readonly clientSecret: string;

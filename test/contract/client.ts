@@ -22,7 +22,7 @@ export interface Answer<T> {
   readonly body: T;
 }
 
-export interface Call {
+interface Call {
   readonly method?: string;
   /** The value of x-api-key; null sends none. */
   readonly key?: string | null;

@@ -1,6 +1,6 @@
 // Decimal texts as exact fractions, so that a test of money never meets a float.
 
-export interface Fraction {
+interface Fraction {
   readonly numerator: bigint;
   readonly denominator: bigint;
 }

@@ -26,12 +26,12 @@ const WITHIN_MS = 100_000;
 const REQUIRED = 2;
 
 /** What one request was answered with, as any client sees it. */
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
-export interface Ask {
+interface Ask {
   /** Instead of the secret key; null for none. */
   readonly key?: string | null;
   /** With the public key. */

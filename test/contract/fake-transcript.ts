@@ -41,12 +41,6 @@ export function normalized(transcript: readonly Written[]): readonly unknown[] {
   });
 }
 
-/** The same for values that are no answers. */
-export function normalizedValue(value: unknown, { baseUrl }: Pick<Written, "baseUrl">): unknown {
-  const names = new Map<string, string>();
-  return plain(value, (text) => named(text.replaceAll(baseUrl, "<origin>"), names));
-}
-
 function named(text: string, names: Map<string, string>): string {
   return text.replace(ID, (id) => {
     const known = names.get(id);

@@ -31,7 +31,7 @@ const PREFIXES: Readonly<Record<UtxoNetwork, readonly [number, number, string]>>
 const COIN_TYPES: Readonly<Record<UtxoNetwork, number>> = { BTC: 0, LTC: 2, BTC_TESTNET: 1, LTC_TESTNET: 1 };
 const PURPOSES: Readonly<Record<Scheme, number>> = { BIP44: 44, BIP49: 49, BIP84: 84 };
 
-export interface ExtendedKey {
+interface ExtendedKey {
   readonly xpub: string;
   readonly derivationPath: string;
   /** The private form of the same account: a secret that the service must refuse. */

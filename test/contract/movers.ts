@@ -37,7 +37,7 @@ export interface Source {
   readonly key: string;
 }
 
-export interface Moved {
+interface Moved {
   readonly status: number;
   readonly printed: string;
   readonly asked: readonly string[];

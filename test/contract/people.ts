@@ -2,14 +2,14 @@
 import { expect } from "vitest";
 import { service } from "./client.ts";
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: the test asserts what the body holds
   readonly body: any;
   readonly headers: Headers;
 }
 
-export interface Mail {
+interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
@@ -20,7 +20,7 @@ export interface Mail {
 const { baseUrl } = service;
 
 /** An address that no other test uses. */
-export function freshEmail(name: string): string {
+function freshEmail(name: string): string {
   return `${name}-${crypto.randomUUID()}@example.com`;
 }
 

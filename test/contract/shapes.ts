@@ -48,7 +48,7 @@ export interface PaymentMethod {
   readonly requiredConfirmations: number;
 }
 
-export interface Customer {
+interface Customer {
   readonly id: string;
   readonly merchantId: string;
   readonly email: string | null;
@@ -59,7 +59,7 @@ export interface Customer {
   readonly updatedAt: string;
 }
 
-export interface TimelineItem {
+interface TimelineItem {
   readonly id: string;
   readonly invoiceId: string;
   readonly paymentStatus: string;
@@ -67,7 +67,7 @@ export interface TimelineItem {
 }
 
 /** Decisions 4, `resolve`. */
-export interface Resolution {
+interface Resolution {
   readonly action: "ACCEPT" | "DISMISS" | "RETURNED";
   readonly reason: string;
   readonly actor: string;
@@ -139,9 +139,9 @@ export function idOf(prefix: string): RegExp {
 /** ISO 8601 with milliseconds in UTC (decisions 1). */
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** Precision 15,6 as text (Interface 2.2). */
-export const FIAT = /^\d{1,9}\.\d{6}$/;
+const FIAT = /^\d{1,9}\.\d{6}$/;
 /** A crypto amount: plain decimal text. */
-export const DECIMAL = /^\d+(\.\d+)?$/;
+const DECIMAL = /^\d+(\.\d+)?$/;
 
 const text = (pattern: RegExp) => expect.stringMatching(pattern);
 const nullOr = (value: unknown, matcher: unknown) => (value === null ? null : matcher);

@@ -9,9 +9,9 @@ const ME = "/api/v1/me";
 const AUTH = "/api/v1/auth";
 
 /** `public`: a `pk_` key may call. `step-up`: a user must have stepped up. `owner`: of users only the OWNER. */
-export type Demand = "public" | "step-up" | "owner";
+type Demand = "public" | "step-up" | "owner";
 
-export interface Need {
+interface Need {
   /** As spelled on an API key; "A or B" where each is enough. */
   readonly permission: string;
   readonly demands: readonly Demand[];

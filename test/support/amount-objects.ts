@@ -5,7 +5,7 @@ import type { ObjectStorage } from "../../src/lib/object-storage.ts";
 import { memoryStorage } from "./object-storage.ts";
 
 /** As a row of `method_amounts` has it. */
-export interface StoredAmount {
+interface StoredAmount {
   readonly units: bigint | string;
   readonly priceUnits: bigint | string;
   readonly rank: number;

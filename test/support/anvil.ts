@@ -22,7 +22,7 @@ export interface Sending {
   readonly gas?: bigint;
 }
 
-export interface Log {
+interface Log {
   readonly address: Hex;
   readonly topics: readonly Hex[];
   readonly data: Hex;
@@ -65,7 +65,7 @@ export interface Anvil {
   stop(): Promise<void>;
 }
 
-export interface AnvilOptions {
+interface AnvilOptions {
   readonly chainId: number;
   /** Mines at this interval; without it, only `mine` and the methods that use it do. */
   readonly blockSeconds?: number;

@@ -33,7 +33,7 @@ export async function seated(role: Role, of: { readonly merchantId?: MerchantId 
 
 export const SERVER_KEY = { name: "Server", kind: "SECRET", permissions: ["MERCHANT_VIEW", "INVOICE_VIEW"] } as const;
 
-export interface MadeKey {
+interface MadeKey {
   readonly id: ApiKeyId;
   readonly secret: string;
   readonly display: string;
@@ -72,7 +72,7 @@ export async function tablesHolding(text: string): Promise<readonly string[]> {
 }
 
 /** A text that is stored, and where. */
-export interface StoredText {
+interface StoredText {
   readonly place: string;
   readonly value: string;
 }

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { listen } from "./listen.ts";
 
-export interface BrokenLine {
+interface BrokenLine {
   readonly origin: string;
   /** Writes that reached the server, as method and path. */
   readonly writes: readonly string[];

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { BtcpayAccount } from "./btcpay-accounts.ts";
 import { listen } from "./listen.ts";
 
-export interface StandInMethod {
+interface StandInMethod {
   readonly code: string;
   readonly account: BtcpayAccount;
   readonly isEnabled?: boolean;
@@ -32,7 +32,7 @@ export interface StandInOptions {
   readonly lie?: (path: string) => Lie | undefined;
 }
 
-export interface Lie {
+interface Lie {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

@@ -9,7 +9,7 @@
 import { posix } from "node:path";
 
 /** Path below the root, with `/`, to its text. */
-export type Texts = ReadonlyMap<string, string>;
+type Texts = ReadonlyMap<string, string>;
 
 interface Citation {
   /** As it was written. */
@@ -20,7 +20,7 @@ interface Citation {
   readonly headings: readonly string[];
 }
 
-export interface Heading {
+interface Heading {
   readonly level: number;
   /** `4.3` of `## 4.3 Delete a wallet` and of `## 4.3. Delete a wallet`; undefined where there is none. */
   readonly number: string | undefined;
@@ -52,7 +52,7 @@ const UNENDED =
 const FILE = /`(?<file>[\w.-]+(?:\/[\w.-]+)+\.(?:tsx?|mjs|md|sh|css|jsonc))`/g;
 const LINK = /\]\((?<target>[^)\s]+)\)/g;
 
-export interface Repository {
+interface Repository {
   readonly pages: Texts;
   /** Paths of all files that a document may name. */
   readonly files: readonly string[];

@@ -4,7 +4,7 @@ import { type Abi, encodeFunctionData, parseAbi } from "viem";
 import type { Anvil, Hex, Receipt } from "./anvil.ts";
 import artifacts from "./contracts/artifacts.json" with { type: "json" };
 
-export type ContractName = keyof typeof artifacts;
+type ContractName = keyof typeof artifacts;
 
 /** Every function of every contract; no name has two shapes. */
 const ABI = parseAbi([

@@ -11,7 +11,7 @@ import { firstProgram } from "../../scripts/program.ts";
 export type Coin = "bitcoin" | "litecoin";
 
 /** Calls the node; throws CoreRpcError on a refusal. Amounts are sent as text, because JSON's numbers are floats. */
-export type CoreRpc = <T = unknown>(method: string, ...params: readonly unknown[]) => Promise<T>;
+type CoreRpc = <T = unknown>(method: string, ...params: readonly unknown[]) => Promise<T>;
 
 /** A method and its parameters. */
 type CoreCall = readonly [method: string, ...params: readonly unknown[]];
@@ -58,7 +58,7 @@ export interface CoreNode {
   stop(): Promise<void>;
 }
 
-export interface CoreNodeOptions {
+interface CoreNodeOptions {
   /** Further arguments of the daemon. */
   readonly args?: readonly string[];
   /** Whether it finds any transaction of the chain by its txid (`-txindex`); true unless said otherwise. */
@@ -97,7 +97,7 @@ const START_MS = 30_000;
 const STOP_MS = 1_000;
 
 /** The daemon's program, or undefined when there is none: BITCOIND or LITECOIND, else the PATH, else `.nodes` of this repository. */
-export function daemonOf(coin: Coin): string | undefined {
+function daemonOf(coin: Coin): string | undefined {
   const { setting, places } = DAEMONS[coin];
   const named = process.env[setting];
   return firstProgram(named, places);
@@ -105,11 +105,6 @@ export function daemonOf(coin: Coin): string | undefined {
 
 export function isInstalled(coin: Coin): boolean {
   return daemonOf(coin) !== undefined;
-}
-
-/** Whether tests on it are to run (`describe.runIf`): without it they are skipped, except in CI, where their setup then fails. */
-export function isWanted(coin: Coin): boolean {
-  return isInstalled(coin) || Boolean(process.env.CI);
 }
 
 /** How to install the node if it is missing. */

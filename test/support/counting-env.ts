@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 
 /** What was called, in order: `D1 read`, `D1 write` (one request, of one statement or a batch), `MERCHANT_OBJECT.reserve`. */
-export type Calls = string[];
+type Calls = string[];
 
 const D1_REQUESTS = ["first", "all", "run", "raw"];
 const OBJECTS = [

@@ -23,7 +23,7 @@ export interface Operator {
   leave(): void;
 }
 
-export interface Ended {
+interface Ended {
   readonly status: number;
   readonly printed: string;
   /** The questions that were asked. */

@@ -13,7 +13,7 @@ import { recordOutbox } from "../../src/platform/events/store.ts";
 
 const freshBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
-export interface TestEndpoint {
+interface TestEndpoint {
   readonly webhook: Webhook;
   /** In the clear. */
   readonly secret: string;

@@ -62,7 +62,7 @@ export interface Transaction {
   readonly vin: readonly Input[];
   readonly vout: readonly Output[];
 }
-export interface Block extends Omit<CoreBlock, "tx"> {
+interface Block extends Omit<CoreBlock, "tx"> {
   readonly txids: readonly string[];
 }
 

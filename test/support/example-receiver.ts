@@ -6,9 +6,9 @@ import { findFreePort } from "../../scripts/free-port.ts";
 import { PYTHON } from "./interpreters.ts";
 
 export const EXAMPLE_LANGUAGES = ["TypeScript", "Python"] as const;
-export type ExampleLanguage = (typeof EXAMPLE_LANGUAGES)[number];
+type ExampleLanguage = (typeof EXAMPLE_LANGUAGES)[number];
 
-export interface ExampleOptions {
+interface ExampleOptions {
   readonly language: ExampleLanguage;
   /** WEBHOOK_SECRET, as it is. */
   readonly secret: string;

@@ -37,7 +37,7 @@ export function wrongCode(secret: string): string {
   return wrong;
 }
 
-export interface AppHolder {
+interface AppHolder {
   readonly email: string;
   /** In the session that set the app up. */
   readonly browser: Browser;

@@ -5,13 +5,13 @@ import { createServer, type IncomingMessage } from "node:http";
 import { listen } from "./listen.ts";
 import { challengeOf, type OidcClient } from "./oidc-server.ts";
 
-export interface GithubEmail {
+interface GithubEmail {
   readonly email: string;
   readonly primary: boolean;
   readonly verified: boolean;
 }
 
-export interface GithubUser {
+interface GithubUser {
   readonly id: number;
   readonly emails: readonly GithubEmail[];
 }

@@ -53,7 +53,7 @@ export const BTC: PricedMethod = {
   slackMs: 1_200_000,
 };
 
-export function stateOf(changes: Partial<InvoiceState> = {}): InvoiceState {
+function stateOf(changes: Partial<InvoiceState> = {}): InvoiceState {
   return {
     status: "AWAITING_PAYMENT",
     amountMicros: E,

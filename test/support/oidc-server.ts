@@ -5,13 +5,13 @@ import { createServer, type RequestListener, type ServerResponse } from "node:ht
 import Provider from "oidc-provider";
 import { type Listening, listen } from "./listen.ts";
 
-export interface User {
+interface User {
   readonly subject: string;
   readonly email: string;
   readonly isEmailVerified: boolean;
 }
 
-export type Claims = Record<string, unknown>;
+type Claims = Record<string, unknown>;
 
 /** How the next token answer differs from an honest one. */
 export interface Lie {

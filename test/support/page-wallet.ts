@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import * as z from "zod";
 import { rpcAt } from "../../scripts/demo-story/rpc.ts";
 
-export interface PageWalletOptions {
+interface PageWalletOptions {
   readonly nodeUrl: string;
   readonly name?: string;
   /** The chain that it is on at first; it switches when it is asked. */
@@ -14,12 +14,12 @@ export interface PageWalletOptions {
 }
 
 /** As the page asked it. */
-export interface WalletCall {
+interface WalletCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
-export interface PageWallet {
+interface PageWallet {
   /** All but the questions that change nothing. */
   readonly calls: readonly WalletCall[];
   /** Hashes of what was sent, not mined yet. */

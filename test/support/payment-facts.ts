@@ -7,7 +7,7 @@ import { makeId } from "../../src/lib/ids.ts";
 import { network } from "./named-network.ts";
 
 export const PAID_INVOICE = makeId("inv", "0".repeat(26));
-export const EVIDENCE: PaymentEvidence = { raw: "{}", spends: [], candidates: [] };
+const EVIDENCE: PaymentEvidence = { raw: "{}", spends: [], candidates: [] };
 export const BITCOIN = network("BTC");
 export const ETHEREUM = network("ETH");
 

@@ -58,7 +58,7 @@ export async function makeLink(changes: Partial<typeof setUpLinks.$inferInsert> 
 
 type Send = (path: string, ask?: Ask) => Promise<Answer>;
 
-export interface Redeemer {
+interface Redeemer {
   readonly token: string;
   readonly email: string;
   readonly name?: string;

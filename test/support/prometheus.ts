@@ -7,7 +7,7 @@ const TYPE = new RegExp(`^# TYPE (${NAME}) (counter|gauge)$`);
 const LABEL = '[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\\\\n]|\\\\["\\\\n])*"';
 const SAMPLE = new RegExp(`^(${NAME})(\\{${LABEL}(?:,${LABEL})*\\})? (-?(?:\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?))$`);
 
-export interface Scraped {
+interface Scraped {
   /** By name and labels as written. */
   readonly samples: ReadonlyMap<string, number>;
   /** Names of metrics that have samples. */

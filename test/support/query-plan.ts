@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 
 /** A statement as drizzle builds it. */
-export interface BuiltQuery {
+interface BuiltQuery {
   toSQL(): { readonly sql: string; readonly params: readonly unknown[] };
 }
 

@@ -5,13 +5,13 @@ import { json } from "node:stream/consumers";
 import * as z from "zod";
 import { listen } from "./listen.ts";
 
-export interface ProxiedCall {
+interface ProxiedCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
 /** What becomes of a call: refused, answered by the proxy itself, or put to the node with other parameters. */
-export type Ruling =
+type Ruling =
   | { readonly error: { readonly code: number; readonly message: string } }
   | { readonly result: unknown }
   | { readonly params: readonly unknown[] };

@@ -4,9 +4,9 @@ import { type NetworkName, networkNamed } from "../../src/chains/registry/networ
 import type { ChainClientSettings } from "../../src/chains/sources/chain-client.ts";
 
 /** Text is sent as it is, anything else as JSON. */
-export type ScriptedAnswer = unknown;
+type ScriptedAnswer = unknown;
 
-export interface ScriptedSource {
+interface ScriptedSource {
   readonly settings: ChainClientSettings;
   /** By path; may be changed at any time. */
   readonly answers: Map<string, ScriptedAnswer>;

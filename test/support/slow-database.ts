@@ -6,7 +6,7 @@ export interface Latency {
   readonly p99Ms: number;
 }
 
-export interface SlowDatabaseOptions {
+interface SlowDatabaseOptions {
   readonly read: Latency;
   readonly write: Latency;
   /** In [0, 1). */

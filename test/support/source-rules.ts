@@ -23,7 +23,7 @@ const ALL = [
   "browser",
   "entry",
 ] as const;
-export type Kind = (typeof ALL)[number];
+type Kind = (typeof ALL)[number];
 
 /** The column `may import`; `types` are the kinds that only an `import type` may name. Files of one kind may lean on each other. */
 const MAY_IMPORT: Readonly<Record<Kind, { readonly values: readonly Kind[]; readonly types: readonly Kind[] }>> = {

@@ -16,7 +16,7 @@ import { randomHex } from "./wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, testDb } from "./worker-merchant.ts";
 
 /** Addresses that no other test's strangers have: what is counted by address outlives a test. */
-export type Ips = (n: number) => string;
+type Ips = (n: number) => string;
 
 let networks = 0;
 export function freshIps(): Ips {
@@ -25,7 +25,7 @@ export function freshIps(): Ips {
 }
 
 /** How often something was refused, by what it was. */
-export type Refusals = Readonly<Record<string, number>>;
+type Refusals = Readonly<Record<string, number>>;
 
 /** `code`, and `name` where it is LIMIT_REACHED; nothing of an answer that refuses nothing. */
 function refusalOf({ status, said }: { readonly status: number; readonly said: unknown }): readonly string[] {

@@ -6,7 +6,7 @@ import { rawTransaction } from "./tron-wallet-api.ts";
 
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
-export interface ListSwitches {
+interface ListSwitches {
   /** It knows of no transfers of tokens. */
   readonly isBlind: boolean;
   /** Rows of a page, however many are asked for. */

@@ -23,7 +23,7 @@ export const idOf = ({ number, hash }: Pick<Block, "number" | "hash">) =>
   Number(number) === 0 ? MAINNET_GENESIS : BigInt(number).toString(16).padStart(16, "0") + hash.slice(18);
 
 /** How far the node has come that answers. */
-export interface Progress {
+interface Progress {
   /** How many blocks it is behind. */
   readonly behind: number;
 }

@@ -6,7 +6,7 @@ import { type Block, LOGS, type Log, type Transaction } from "./tron-shapes.ts";
 const BATCH = 100;
 const ENTRIES = 1_000;
 
-export interface JsonRpcSwitches {
+interface JsonRpcSwitches {
   /** `eth_getLogs` answers `[]`, whatever there is. */
   readonly isBlind: boolean;
   /** Of `eth_getLogs`, past which it refuses. */

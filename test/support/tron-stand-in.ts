@@ -9,7 +9,7 @@ import { TronJsonRpc } from "./tron-json-rpc.ts";
 import { TronWalletApi } from "./tron-wallet-api.ts";
 
 /** `throttled`: java-tron's 200 with `{"Error"}`; `suspended`: TronGrid's 403 that means 429; `forbidden`: its 403 for a wrong key. */
-export type Fault = "throttled" | "suspended" | "forbidden" | null;
+type Fault = "throttled" | "suspended" | "forbidden" | null;
 
 export interface TronStandIn {
   /** Of TronGrid; `/jsonrpc` behind it is java-tron's. */

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { bare, idOf, type TronChain } from "./tron-chain.ts";
 import { type Block, CALL, type Call, type Transaction } from "./tron-shapes.ts";
 
-export interface WalletSwitches {
+interface WalletSwitches {
   /** Whether there is an HTTP API besides the JSON-RPC. */
   readonly hasWallet: boolean;
   /** Whether the node was started with `saveInternalTx`. */

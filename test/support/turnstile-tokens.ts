@@ -5,7 +5,7 @@ import * as z from "zod";
  * `solved` passes once; `wrong` and `old` never do. With all others the service has a fault, of its own or of the way to it, or it says that our
  * secret is wrong.
  */
-export type TokenState =
+type TokenState =
   | "solved"
   | "wrong"
   | "old"

@@ -10,7 +10,7 @@ import { payments } from "../../src/platform/db/schema/payments.ts";
 
 const id = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
 
-export interface WatchedMethod {
+interface WatchedMethod {
   readonly network: string;
   readonly cryptocurrency: string;
   readonly address: string;

@@ -68,7 +68,7 @@ export const METADATA = STRATEGY.extend({
     })
     .optional(),
 });
-export type Metadata = z.infer<typeof METADATA>;
+type Metadata = z.infer<typeof METADATA>;
 
 export interface Upload {
   readonly mainModule: string;

@@ -10,7 +10,7 @@ const LIST = z.object({ data: z.array(z.object({ id: z.string(), status: z.strin
 export type Fate = "PAID" | "CANCELLED" | "EXPIRED" | "AWAITING_PAYMENT";
 
 /** An invoice, and what becomes of it. */
-export interface Kept {
+interface Kept {
   readonly id: string;
   readonly fate: Fate;
 }

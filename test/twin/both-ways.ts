@@ -5,7 +5,7 @@ import type { Twin } from "./deployment.ts";
 import type { Combination, Hands, Release } from "./hands.ts";
 import type { ReleaseBefore } from "./releases.ts";
 
-export interface BothWays {
+interface BothWays {
   readonly twin: Twin;
   readonly before: ReleaseBefore;
   readonly hands: Hands;

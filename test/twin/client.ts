@@ -14,7 +14,7 @@ const BROKEN: Answered = { status: BROKE, text: "the connection broke", cookies:
 const mayRepeat = ({ status, text }: Answered) =>
   status >= 500 || status === 429 || /"code":"[A-Z_]*IN_PROGRESS"/.test(text);
 
-export interface Call {
+interface Call {
   /** Under which its answers are counted. */
   readonly route: string;
   readonly path: string;

@@ -20,7 +20,7 @@ const CLOCK_MS = 100;
 /** Of `navigator.credentials.create`, as far as a passkey needs them. */
 const CREATION = z.object({ challenge: z.string(), user: z.object({ id: z.string() }) });
 
-export interface TwinOptions extends DeployOptions {
+interface TwinOptions extends DeployOptions {
   readonly weather: Weather;
   readonly manners: Manners;
   /** Milliseconds between two crons; production runs one a minute. Without it they run when `cron` is called. */
@@ -45,7 +45,7 @@ export interface Answered {
   readonly cookies: readonly string[];
 }
 
-export interface Calls {
+interface Calls {
   objects: number;
   requests: number;
   messages: number;
@@ -53,7 +53,7 @@ export interface Calls {
 }
 
 /** When what befell it, by kind: calls of objects that were refused or lost, objects and isolates that began anew. */
-export type Troubles = ReadonlyMap<string, readonly number[]>;
+type Troubles = ReadonlyMap<string, readonly number[]>;
 
 export interface Twin extends Pick<TwinAccount, "account" | "wrangler" | "stop"> {
   readonly world: World;

@@ -21,7 +21,7 @@ const TIMED_OUT = "D1 DB storage operation exceeded timeout which caused object 
 const STATEMENT = z.object({ sql: z.string() });
 const STATEMENTS = z.union([STATEMENT, z.array(STATEMENT)]);
 
-export interface Counts {
+interface Counts {
   /** Requests to the database, and the statements in them. */
   calls: number;
   statements: number;
@@ -50,7 +50,7 @@ export interface Gate {
   stop(): Promise<void>;
 }
 
-export interface GateOptions {
+interface GateOptions {
   readonly store: Store;
   readonly weather: Weather;
   readonly random: () => number;

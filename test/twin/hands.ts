@@ -10,7 +10,7 @@ import { jsonIn } from "./json.ts";
 import { type Headers, INVITATION, mailed, signIn } from "./sign-in.ts";
 
 export const ACTS = ["delete an API key", "remove a member", "disable a wallet"] as const;
-export type Act = (typeof ACTS)[number];
+type Act = (typeof ACTS)[number];
 
 /** Which releases run, in one part of a day. */
 export interface Combination {
@@ -46,7 +46,7 @@ interface Office {
   readonly secret: string;
 }
 
-export interface HandsOptions {
+interface HandsOptions {
   readonly twin: Twin;
   readonly owner: string;
   readonly shops: readonly Shop[];

@@ -7,13 +7,13 @@ const HEAP_USAGE = z.object({
   result: z.object({ usedSize: z.number(), backingStorageSize: z.number().default(0) }),
 });
 
-export interface HeapSample {
+interface HeapSample {
   readonly atMs: number;
   readonly bytes: number;
 }
 
 /** Of one isolate, oldest first. */
-export type HeapSamples = readonly HeapSample[];
+type HeapSamples = readonly HeapSample[];
 
 /** Bytes of an isolate's heap and of the buffers beside it; what is no longer used counts until it is collected. `socket`: of the isolate's inspector. */
 export async function heapBytes(socket: URL): Promise<number> {
@@ -34,7 +34,7 @@ export async function heapBytes(socket: URL): Promise<number> {
   }
 }
 
-export interface HeapFigures {
+interface HeapFigures {
   readonly firstBytes: number;
   readonly lastBytes: number;
   readonly mostBytes: number;

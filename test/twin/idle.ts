@@ -23,7 +23,7 @@ const INCLUDED: Used = {
   queue: 1_000_000,
 };
 
-export interface Idle {
+interface Idle {
   /** Of an hour's crons. */
   readonly hour: Used;
   /** Of the silence behind it. */

@@ -30,7 +30,7 @@ export interface Receiver {
   failures: number;
 }
 
-export interface SentMail {
+interface SentMail {
   readonly to: string;
   readonly text: string;
 }

@@ -34,7 +34,7 @@ const BACKLOG_A_CONSUMER = 10;
 const LOOK_EVERY_MS = 20;
 const RETRY_MS = 1_000;
 
-export interface QueuesOptions {
+interface QueuesOptions {
   readonly consumerOf: (queue: string) => Consumer | undefined;
   readonly consume: Consume;
   readonly manners: Manners;

@@ -17,7 +17,7 @@ const CONFIGURATION = "wrangler.toml";
 /** A sender of mails, whose host is in the twin's internet. */
 const MAIL_PROVIDER = JSON.stringify({ kind: "resend", apiKey: "re_of_the_twin" });
 
-export interface BeforeOptions {
+interface BeforeOptions {
   /** Of the deployment. */
   readonly name: string;
   /** Instead of those of its configuration. */

@@ -18,12 +18,12 @@ import { unexplained } from "./troubles.ts";
 /** US dollars for a million: developers.cloudflare.com/workers/platform/pricing, November 2026. What a plan includes is not taken off. */
 export const PRICES = { requests: 0.3, objects: 0.15, rowsRead: 0.001, rowsWritten: 1, queue: 0.4 };
 /** A message is written, read and deleted. */
-export const OPERATIONS_A_MESSAGE = 3;
+const OPERATIONS_A_MESSAGE = 3;
 
 /** What is paid for. */
 export type Used = Readonly<Record<keyof typeof PRICES, number>>;
 
-export interface Report {
+interface Report {
   readonly text: string;
   readonly wrong: readonly string[];
 }

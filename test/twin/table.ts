@@ -10,7 +10,7 @@ import { FAR, NEAR, USUAL } from "./weather.ts";
 const CLIENTS = [1, 16, 64] as const;
 const WEATHERS = { near: NEAR, usual: USUAL, far: FAR } as const;
 
-export interface Cell extends Figures {
+interface Cell extends Figures {
   readonly clients: number;
   readonly weather: string;
   readonly createdASecond: number;
@@ -21,7 +21,7 @@ export interface Cell extends Figures {
   readonly databaseCallsACreate: number;
 }
 
-export interface TableOptions {
+interface TableOptions {
   /** Of each cell. */
   readonly seconds: number;
   readonly random: () => number;

@@ -3,19 +3,24 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { unusedExports } from "../support/unused-exports.ts";
 
-/** Used by what is no import: the class that workerd finds by the name of a binding in a test's configuration. */
-const FOUND_BY_NAME: readonly string[] = [];
+/** Imported where no file of ours says so. */
+const ELSEWHERE: readonly string[] = [
+  // By a source that a benchmark writes.
+  "bench/counted-database.ts: counted",
+  // In place of `cloudflare:workers`, where a campaign runs the objects.
+  "test/simulation/engine/workers-runtime.ts: DurableObject",
+];
 
 const FOLDERS = ["src/", "dashboard/", "client/scripts", "client/testing", "scripts/", "bench/", "test/"];
 
 it("nothing is exported that no other file imports", () => {
-  const files = globSync("{src,client,dashboard,scripts,bench,docs,test}/**/*.{ts,tsx}")
+  const files = globSync("{{src,client,dashboard,scripts,bench,docs,test}/**/*.{ts,tsx},*.ts}")
     .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => !/node_modules|\/dist\//.test(path));
+    .filter((path) => !/node_modules|\/dist\/|^test\/vectors/.test(path));
   const sources = new Map(files.map((path) => [path, readFileSync(path, "utf8")]));
   expect(sources.size).toBeGreaterThan(2_000);
   const found = FOLDERS.flatMap((folder) => unusedExports(sources, folder));
-  expect(found.filter((each) => !FOUND_BY_NAME.includes(each))).toEqual([]);
+  expect(found.filter((each) => !ELSEWHERE.includes(each))).toEqual([]);
 });
 
 it("an export that nobody imports is found, whatever it is", () => {

@@ -23,7 +23,7 @@ export function whyMissing(revision: string): string | undefined {
 }
 
 /** A file of the release; undefined for a revision means the working tree. */
-export function textOf(revision: string | undefined, path: string): string {
+function textOf(revision: string | undefined, path: string): string {
   return revision === undefined ? readFileSync(join(ROOT, path), "utf8") : git("show", `${revision}:${path}`);
 }
 

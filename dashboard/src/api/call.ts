@@ -18,7 +18,7 @@ interface Input {
   readonly body?: unknown;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Of a call that creates something: the same for each attempt of one intent. */
   readonly idempotencyKey?: string | undefined;

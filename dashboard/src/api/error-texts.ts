@@ -136,7 +136,7 @@ export const ERROR_TEXTS = {
   INTERNAL_ERROR: "The service made a mistake. Try again; if it persists, give the request id to the operator.",
 } as const satisfies Readonly<Record<string, string>>;
 
-export type ErrorCode = keyof typeof ERROR_TEXTS;
+type ErrorCode = keyof typeof ERROR_TEXTS;
 
 /** Refusals whose message names a detail that our text cannot know. */
 const WITH_DETAIL: readonly string[] = [

@@ -16,7 +16,7 @@ interface Options {
   readonly onText: (text: string) => void;
 }
 
-export interface Line {
+interface Line {
   isOpen(): boolean;
   /** Does not wait for the pause after a failure. */
   join(): void;

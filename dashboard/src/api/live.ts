@@ -12,7 +12,7 @@ export const GATHER_MS = 1_000;
 const MOST_GATHERED = 100;
 
 /** What a message is about; `reread` is everything. */
-export type News =
+type News =
   | { readonly type: "invoice"; readonly invoiceId: string }
   | { readonly type: "unmatched" | "wallet" | "endpoint" | "reread" };
 

@@ -60,7 +60,7 @@ export function actionWords(action: Action): string {
   return isKnownAction(action) ? ACTIONS[action] : action;
 }
 
-export interface Change {
+interface Change {
   readonly field: string;
   readonly before: string;
   readonly after: string;

@@ -2,7 +2,7 @@
 import type { Attention } from "../api/operations.ts";
 
 export type Need = Attention["data"][number];
-export type NeedType = Need["type"];
+type NeedType = Need["type"];
 
 interface Words {
   readonly title: string;

@@ -14,7 +14,7 @@ export const BEFORE_NAMES: Readonly<Record<Span, string>> = {
 const DEFAULT_SPAN: Span = 30;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-export interface HomeSearch {
+interface HomeSearch {
   readonly days?: Span;
 }
 
@@ -28,7 +28,7 @@ export function spanOf({ days }: HomeSearch): Span {
 }
 
 /** The first and the last day, `YYYY-MM-DD`. */
-export interface Days {
+interface Days {
   readonly from: string;
   readonly to: string;
 }

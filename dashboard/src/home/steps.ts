@@ -17,7 +17,7 @@ export function stepsFor({ permissions }: Pick<Merchant, "permissions">): readon
 }
 
 /** What was read of a merchant; undefined until then. */
-export interface Facts {
+interface Facts {
   readonly wallets: number | undefined;
   readonly products: number | undefined;
   readonly apiKeys: number | undefined;

@@ -18,7 +18,7 @@ interface Column {
 const ORIGINS = { API: "Server or team", PUBLIC_KEY: "Browser", PRODUCT_PAGE: "Product page" } as const;
 
 /** Columns beside the name, which is always there, by the words under which a choice is kept. */
-export const COLUMNS = {
+const COLUMNS = {
   state: { name: "State", isFirstShown: true, show: (invoice) => <InvoiceState invoice={invoice} /> },
   amount: {
     name: "Amount",

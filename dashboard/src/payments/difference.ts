@@ -3,7 +3,7 @@
 const DIGITS = 18;
 const DECIMAL = /^(\d+)(?:\.(\d{1,18}))?$/;
 
-export interface Difference {
+interface Difference {
   /** Without its sign and without trailing zeros. */
   readonly amount: string;
   readonly is: "more" | "less" | "equal";

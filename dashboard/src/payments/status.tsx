@@ -1,7 +1,7 @@
 import { Badge, Group } from "@mantine/core";
 import type { Payment } from "../api/operations.ts";
 
-export type PaymentStatus = Payment["status"];
+type PaymentStatus = Payment["status"];
 
 /** The states of a payment in words, and the colour of each. */
 export const PAYMENT_STATES: Readonly<Record<PaymentStatus, { readonly name: string; readonly color: string }>> = {

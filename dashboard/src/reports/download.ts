@@ -17,7 +17,7 @@ export interface Wanted {
 }
 
 /** Records that have arrived. */
-export type OnProgress = (records: number) => void;
+type OnProgress = (records: number) => void;
 
 export async function download(wanted: Wanted, onProgress: OnProgress, signal: AbortSignal): Promise<void> {
   const kept: Blob[] = [];

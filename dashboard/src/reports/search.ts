@@ -3,7 +3,7 @@ import { LIMITS } from "../../../src/lib/limits.ts";
 import { dayIn } from "../home/spans.ts";
 
 export const PERIODS = ["day", "week", "month"] as const;
-export type PeriodKind = (typeof PERIODS)[number];
+type PeriodKind = (typeof PERIODS)[number];
 
 export interface ReportsSearch {
   /** `YYYY-MM-DD`; without it, the first of this month. */

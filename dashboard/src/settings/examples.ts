@@ -1,13 +1,13 @@
 // What the tolerances mean for an invoice, as the service reckons (src/commerce/settlement/value.ts): in whole cents here, rounded down.
 
-export interface Tolerances {
+interface Tolerances {
   readonly underpaidPercent: number;
   /** In units of the invoice's currency. */
   readonly underpaidMax: number;
   readonly overpaidPercent: number;
 }
 
-export interface Bounds {
+interface Bounds {
   /** From this amount on an invoice is paid. */
   readonly from: string;
   /** Above it, it is overpaid. */

@@ -4,7 +4,7 @@ import { DAY_MS } from "../../../src/lib/time.ts";
 
 const PREFIX = "edgetill-draft ";
 
-export interface DraftPlace {
+interface DraftPlace {
   readonly userId: string;
   readonly merchantId: string;
   /** Of the form, and of what it changes. */

@@ -32,7 +32,7 @@ interface OwnPage extends Page {
   readonly to: "/console/welcome" | "/console/account" | "/operator";
 }
 
-export const MERCHANT_PAGES: readonly MerchantPage[] = [
+const MERCHANT_PAGES: readonly MerchantPage[] = [
   {
     name: "Home",
     to: "/console/$merchantId",

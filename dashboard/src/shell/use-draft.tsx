@@ -13,7 +13,7 @@ interface Options<V> {
   readonly kept: readonly (keyof V & string)[];
 }
 
-export interface Draft {
+interface Draft {
   /** Whether what the form shows was typed before it was opened. */
   readonly isBack: boolean;
   readonly discard: () => void;

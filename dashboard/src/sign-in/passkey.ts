@@ -11,7 +11,7 @@ export const hasPasskeys = "PublicKeyCredential" in window && "parseRequestOptio
 const NOT_GIVEN = "No passkey was given. Try again.";
 
 /** The browser's own words are of no use to a user: the dialog was closed, or there is no passkey here. */
-export class PasskeyNotGiven extends Error {
+class PasskeyNotGiven extends Error {
   override readonly name = "PasskeyNotGiven";
 }
 

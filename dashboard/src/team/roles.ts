@@ -11,7 +11,7 @@ export const ROLE_WORDS: Readonly<
 };
 
 /** Those that a user with this role may give, and take from others who have them. */
-export function rolesBelow(role: Role | null): readonly Role[] {
+function rolesBelow(role: Role | null): readonly Role[] {
   return role === null ? [] : ROLES.filter((each) => outranks(role, each));
 }
 

@@ -1,5 +1,5 @@
 // What a pasted text seems to be, so that the form can say so at once. The service decides; this only helps to choose.
-export type Family = "bitcoin" | "evm" | "tron";
+type Family = "bitcoin" | "evm" | "tron";
 
 export type Recognised =
   | { readonly kind: "ADDRESS"; readonly family: Family; readonly coin?: "BTC" | "LTC" }

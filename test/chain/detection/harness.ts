@@ -150,7 +150,7 @@ export function coinOf({ network }: Pick<CoreNode, "network">): Pair {
   return { cryptocurrency: network.slice(0, 3), network };
 }
 
-export interface NetworkHealth {
+interface NetworkHealth {
   readonly height: number | null;
   readonly tipHeight: number | null;
   readonly degradedSince: string | null;

@@ -29,7 +29,7 @@ export function planOn(name: Network["name"], seed: number, hazards: readonly Ha
   return plan.network.name === name ? plan : undefined;
 }
 
-export interface Story {
+interface Story {
   readonly seed: number;
   readonly plan: Plan;
 }

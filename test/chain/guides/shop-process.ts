@@ -9,7 +9,7 @@ const TIED = "exec 3<&0 </dev/null\n(read -r _ <&3 || kill -KILL 0) &\nexec 3<&-
 /** Bundling a shop takes a busy machine a while; no measure of speed. */
 const LISTENS_WITHIN_MS = 200_000;
 
-export interface ShopSettings {
+interface ShopSettings {
   readonly port: number;
   /** SHOP_STATE. */
   readonly state: string;

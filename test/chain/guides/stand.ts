@@ -19,14 +19,14 @@ export interface Purchase {
   readonly checkoutUrl: string;
 }
 
-export interface WebhookEvent {
+interface WebhookEvent {
   readonly id: string;
   readonly type: string;
   readonly sequence: number;
   readonly data: { readonly invoice: Invoice };
 }
 
-export interface Signing {
+interface Signing {
   readonly secret?: string;
   readonly ageSeconds?: number;
   /** Another body than the one that is signed. */

@@ -100,7 +100,7 @@ export function walletOf(id: WalletId, pair: Pair): Wallet {
 }
 
 /** What one request has: effects for the protocol with a running clock, and for the operation with the request's own. */
-export interface ShopDependencies {
+interface ShopDependencies {
   readonly once: OnceDependencies;
   readonly operation: PickDependencies;
 }

@@ -42,14 +42,14 @@ export interface Sighting {
   readonly block: BlockFact | null;
 }
 
-export interface LookAt {
+interface LookAt {
   readonly atMs: number;
   readonly sightings: readonly Sighting[];
   readonly dieAt?: number | undefined;
 }
 
 /** The stored state, in the oracle's terms. */
-export interface Outcome {
+interface Outcome {
   readonly transfers: ReadonlyMap<
     string,
     { readonly invoiceId: string | null; readonly status: string; readonly rows: number }

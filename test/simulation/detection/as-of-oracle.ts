@@ -21,10 +21,10 @@ export interface Quote {
   readonly endMs: number;
 }
 
-export type Weighing = "exact in force" | "exact ended" | "exact early" | "in force" | "ended" | "market";
-export type Rule = "own address" | "exact" | "within tolerance" | "sole candidate" | "unmatched" | "own money";
+type Weighing = "exact in force" | "exact ended" | "exact early" | "in force" | "ended" | "market";
+type Rule = "own address" | "exact" | "within tolerance" | "sole candidate" | "unmatched" | "own money";
 
-export interface Weight {
+interface Weight {
   readonly by: Weighing;
   /** Null at the market's rate. */
   readonly quote: Quote | null;
@@ -41,7 +41,7 @@ export interface ExpectedTransfer {
   readonly isLate: boolean;
 }
 
-export interface ExpectedInvoice {
+interface ExpectedInvoice {
   readonly status: string;
   readonly receivedMicros: bigint;
   readonly confirmedMicros: bigint;
@@ -288,7 +288,7 @@ interface TotalValue {
 }
 
 /** Each quote with money on it is one addend of all its units, each payment at the market's rate one of its own. Quotes alone are forgiven. */
-export function totalValueOf(
+function totalValueOf(
   history: History,
   invoice: InvoiceFact,
   counted: readonly (readonly [TransferFact, Weight])[],

@@ -16,7 +16,7 @@ import {
 import { asKnownAt, quotesOf } from "./as-of-oracle.ts";
 
 /** `readMs`: up to which time the network has been read. */
-export type Step =
+type Step =
   | { readonly kind: "open" | "cancel"; readonly atMs: number; readonly invoice: InvoiceFact }
   | { readonly kind: "view"; readonly atMs: number; readonly readMs: number; readonly invoice: InvoiceFact }
   | { readonly kind: "ask"; readonly atMs: number; readonly invoice: InvoiceFact; readonly n: number }

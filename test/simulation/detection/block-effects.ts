@@ -4,7 +4,7 @@ import type { Dice } from "../../support/dice.ts";
 import type { Output } from "./chain-tree.ts";
 
 /** An address that nobody watches. */
-export const STRANGER = "0x000000000000000000000000000000000000bEEF";
+const STRANGER = "0x000000000000000000000000000000000000bEEF";
 
 /** Effects of one transaction besides its usual ones. `payable`: what a transfer to a watched address may be. */
 export function otherEffects(

@@ -47,7 +47,7 @@ export interface View {
   readonly pool: readonly Transaction[];
 }
 
-export interface TreePlan {
+interface TreePlan {
   readonly startMs: number;
   readonly blockMs: number;
   /** No block is taken back that has so many confirmations. */

@@ -8,11 +8,10 @@ import type { Order } from "./payments-till.ts";
 
 const CLAIMS_AN_HOUR = 6;
 
-export const isTold = (row: Payment) => row.status === "DETECTED" || row.status === "CONFIRMED";
+const isTold = (row: Payment) => row.status === "DETECTED" || row.status === "CONFIRMED";
 
 /** Whether the row pays an address of the invoice, whoever it is credited to. */
-export const paysInto = (row: Payment, order: Order) =>
-  row.network === order.pair.network && row.toAddress === order.address;
+const paysInto = (row: Payment, order: Order) => row.network === order.pair.network && row.toAddress === order.address;
 
 /** What one row of the transaction makes of the claim; undefined if nothing. */
 function standingBy(row: Payment, order: Order, merchantId: string): ClaimStanding | undefined {

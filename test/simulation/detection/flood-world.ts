@@ -62,7 +62,7 @@ export function honestPayment(txHash: string, of: Honest = 2): Sent {
   return { cryptocurrency: "USDT", txHash, toAddress: HONEST_ADDRESSES[of], amountUnits: HONEST_UNITS };
 }
 
-export interface FloodOptions {
+interface FloodOptions {
   readonly network?: NetworkName;
   /** One that reads blocks, unless said otherwise; the first is read from while it answers. */
   readonly sources?: readonly Pick<ChainClient, "kind" | "costsBy">[];

@@ -177,7 +177,7 @@ export function growthScenario(lab: Lab): Scenario {
 }
 
 const TWO: readonly [readonly number[], ...(readonly number[])[]] = [[0], [1], [0, 1]];
-export const KINDS = [
+const KINDS = [
   "a rest is credited",
   "a rest is unmatched",
   "a rest was replaced",

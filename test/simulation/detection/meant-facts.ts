@@ -19,7 +19,7 @@ export interface AmountFact {
 }
 
 /** What is wrong with a row: it cannot be read, its quotes cannot, or its MAC is not ours. */
-export type Damage = "none" | "row" | "quotes" | "forged";
+type Damage = "none" | "row" | "quotes" | "forged";
 
 export interface InvoiceFact {
   readonly id: InvoiceId;

@@ -65,7 +65,7 @@ export async function stock(): Promise<void> {
 }
 
 /** What was stored of the transfer: its rows, the invoices, and what an operator was told. */
-export interface Outcome {
+interface Outcome {
   readonly rows: readonly Row[];
   readonly reviewed: readonly string[];
   readonly alerts: readonly string[];

@@ -2,9 +2,9 @@
 // and keys"), and from nothing else.
 import { type AmountFact, DAY, type InvoiceFact, type Situation } from "./meant-facts.ts";
 
-export type Reason = "AMBIGUOUS" | "AMOUNT_DIFFERS" | "OUTSIDE_WINDOW";
+type Reason = "AMBIGUOUS" | "AMOUNT_DIFFERS" | "OUTSIDE_WINDOW";
 
-export interface Refused {
+interface Refused {
   readonly invoice: InvoiceFact;
   readonly reason: Reason;
 }

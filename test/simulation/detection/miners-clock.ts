@@ -10,7 +10,7 @@ const MEDIAN_OF = 11;
 /** Nodes of account chains take no block that is further ahead, and none that is older than its parent. */
 const ACCOUNT_AHEAD_MS = 15 * SECOND_MS;
 
-export type MinersClock = (parent: Block, madeMs: number) => number;
+type MinersClock = (parent: Block, madeMs: number) => number;
 
 /** Half of all trees have exact clocks, so that what else goes wrong there has its own story. */
 export function minersClock(of: {

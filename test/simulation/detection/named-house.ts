@@ -26,8 +26,8 @@ const NOBODY: UserId = makeId("usr", "2".repeat(26));
 const ADDRESSES = ["own", "derived", "rivals", "elsewhere"] as const;
 const HASHES = ["t1", "t2", "t3", "t4"] as const;
 const FAULTS = ["UNEXPECTED_SHAPE", "REFUSED", "TOO_LARGE", "BEHIND", "LIES_EMPTY"] as const;
-export const NAMES = ["BTC", "ETH"] as const;
-export type Name = (typeof NAMES)[number];
+const NAMES = ["BTC", "ETH"] as const;
+type Name = (typeof NAMES)[number];
 
 export const { db, lab, inLab } = calmLab();
 

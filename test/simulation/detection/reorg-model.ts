@@ -3,7 +3,7 @@
 import { chainOf, type Output, type View } from "./chain-tree.ts";
 import { isOfMany, RATES, type TreeInvoice } from "./reorg-shop.ts";
 
-export interface ExpectedPayment {
+interface ExpectedPayment {
   readonly status: "CONFIRMED" | "UNMATCHED" | "IGNORED";
   readonly invoiceId: string | null;
   readonly blockHash: string;
@@ -12,13 +12,13 @@ export interface ExpectedPayment {
   readonly isLate: boolean;
 }
 
-export interface ExpectedInvoice {
+interface ExpectedInvoice {
   readonly status: string;
   readonly receivedMicros: bigint;
   readonly isLate: boolean;
 }
 
-export interface Expected {
+interface Expected {
   /** By `txHash:ordinal`. */
   readonly payments: ReadonlyMap<string, ExpectedPayment>;
   readonly invoices: ReadonlyMap<string, ExpectedInvoice>;

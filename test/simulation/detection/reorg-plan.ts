@@ -32,7 +32,7 @@ const BLOCK_MS: Partial<Record<NetworkName, number>> = { BTC: 600_000, ETH: 12_0
 export const HAZARDS = ["clocks", "effects", "lies", "inventions"] as const;
 export type Hazard = (typeof HAZARDS)[number];
 
-export interface PlanParts {
+interface PlanParts {
   readonly dice: Dice;
   readonly hazards: ReadonlySet<Hazard>;
   readonly identify: Identify;

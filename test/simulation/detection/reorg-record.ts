@@ -23,7 +23,7 @@ export function isStanding({ status }: Row): boolean {
 }
 
 /** A payment with an invoice before or after that became other money, or another invoice's. */
-export interface Changed {
+interface Changed {
   readonly id: string;
   readonly atMs: number;
   readonly before: Row;

@@ -66,7 +66,7 @@ const WALLETS = [
 
 export const RATES = { USDT: "1", USDC: "1", BTC: "50000", ETH: "2000" } as const;
 
-export function ratesAt(nowMs: number): RateTable {
+function ratesAt(nowMs: number): RateTable {
   const of = (usd: string) => ({ usd, atMs: nowMs, sources: ["a", "b"] });
   return { assets: { USDT: of(RATES.USDT), USDC: of(RATES.USDC), BTC: of(RATES.BTC), ETH: of(RATES.ETH) }, fiat: {} };
 }

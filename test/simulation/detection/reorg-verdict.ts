@@ -10,7 +10,7 @@ import type { ReorgShop, Row } from "./reorg-shop.ts";
 
 export type Verdict = string | undefined;
 
-export interface Judged {
+interface Judged {
   readonly shop: ReorgShop;
   readonly plan: Plan;
   readonly record: Record;

@@ -50,7 +50,7 @@ export type Identify = (mined: Pick<Mined, "position">, n: number) => string;
 /** Its number within the transaction, the same wherever that is mined (chains.md 2). */
 export const byOrdinal: Identify = (_, n) => String(n);
 
-export interface TreeSourceParts {
+interface TreeSourceParts {
   readonly kind: ChainSourceKind;
   readonly costsBy: ChainClient["costsBy"];
   readonly dice: Dice;

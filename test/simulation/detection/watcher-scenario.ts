@@ -49,7 +49,7 @@ const BLOCK_MS = 10_000;
 const DEEPEST = 2;
 
 /** Applies an observation to storage. */
-export type Apply = (deps: ApplyDependencies, look: Findings) => Promise<Result<Applied, Failure>>;
+type Apply = (deps: ApplyDependencies, look: Findings) => Promise<Result<Applied, Failure>>;
 type ApplyDependencies = Pick<WatchDependencies, "db" | "sleep" | "nowMs"> & { readonly newUlid: () => string };
 
 /** Writes the row and an event of each transfer and each checked payment in one batch. */

@@ -20,7 +20,7 @@ export interface Scenario {
   start(world: World): () => Verdict;
 }
 
-export interface Report {
+interface Report {
   readonly schedules: number;
   readonly problems: readonly { readonly seed: number; readonly problem: string }[];
   readonly hits: ReadonlyMap<string, number>;

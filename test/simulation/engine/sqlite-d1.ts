@@ -132,7 +132,7 @@ export function sqliteStorage(prepared: Prepare, transact: Transact): ObjectStor
   };
 }
 
-export type Transact = <T>(work: () => T) => T;
+type Transact = <T>(work: () => T) => T;
 
 /** Savepoints nest, so that a batch can roll back inside a schedule, which is rolled back as a whole. */
 export function savepoints(sqlite: DatabaseSync): Transact {
@@ -154,7 +154,7 @@ export function savepoints(sqlite: DatabaseSync): Transact {
 
 /** How a statement returns its rows. */
 type Shape = "objects" | "arrays";
-export type Prepare = (sql: string, shape?: Shape) => StatementSync;
+type Prepare = (sql: string, shape?: Shape) => StatementSync;
 
 export function statementCache(sqlite: DatabaseSync): Prepare {
   const cache = { objects: new Map<string, StatementSync>(), arrays: new Map<string, StatementSync>() };

@@ -18,7 +18,7 @@ const PASSES = 2;
 type Seen = { readonly transfer: number; readonly received: number };
 type History = readonly { readonly sequence: number; readonly seen: Seen }[];
 /** What to write for a transfer, given the history; undefined when it is there already. */
-export type Rule = (history: History, transfer: number) => { received: number; sequence: number | null } | undefined;
+type Rule = (history: History, transfer: number) => { received: number; sequence: number | null } | undefined;
 
 /** The sum is computed from all that was seen, and the next sequence number is the lock. */
 export const recomputed: Rule = (history, transfer) => {

@@ -20,9 +20,9 @@ const EVENT_OF = {
   resolve: "invoice.resolved",
   refund: "invoice.refunded",
 } as const;
-export type Change = keyof typeof EVENT_OF;
+type Change = keyof typeof EVENT_OF;
 export const CHANGES: readonly [Change, ...Change[]] = ["pick", "cancel", "resolve", "refund"];
-export type Act = "create" | "revoke" | Change;
+type Act = "create" | "revoke" | Change;
 
 export interface Order {
   readonly key: string;

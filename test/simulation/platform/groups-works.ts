@@ -50,7 +50,7 @@ export interface Doer {
   made(made: Made, order: Order): Made;
 }
 
-export type Read = Result<Facts, Failure>;
+type Read = Result<Facts, Failure>;
 
 export async function readFacts(
   { db, sleep }: Doer,

@@ -26,7 +26,7 @@ const CLIENTS_PER_KEY = 3;
 /** `runOnce`, or one of the broken protocols that the simulator has to catch. */
 export type Protocol = (deps: SimulatedDependencies, request: OnceRequest, work: Work) => Promise<OnceAnswer>;
 
-export interface SimulatedDependencies extends OnceDependencies {
+interface SimulatedDependencies extends OnceDependencies {
   /** Deletes a reservation: the protocol must never do this; the broken variant does. */
   forget(keyHash: string): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { Edgetill, type EdgetillOptions } from "../../../client/edgetill.ts";
 import { listen } from "../../support/listen.ts";
 
-export interface Seen {
+interface Seen {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
@@ -45,7 +45,7 @@ export const stall: Step = (response) => {
   response.write("{");
 };
 
-export interface ScriptedApi extends AsyncDisposable {
+interface ScriptedApi extends AsyncDisposable {
   readonly seen: readonly Seen[];
   readonly origin: string;
   client(options?: Partial<EdgetillOptions>): Edgetill;

@@ -15,7 +15,7 @@ export type Lost = "REQUEST" | "ANSWER";
 /** Sends requests as somebody. */
 export type Caller = (path: string, ask?: Ask) => Promise<Answer>;
 
-export interface Of {
+interface Of {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: string;
   readonly body?: object;

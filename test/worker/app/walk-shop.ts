@@ -9,7 +9,7 @@ import type { Caller, Walk } from "./walk-harness.ts";
 import { linkToken, type Person, type World } from "./walk-world.ts";
 
 /** Ids for the paths of what is only read. */
-export type Ids = Readonly<Record<string, string>>;
+type Ids = Readonly<Record<string, string>>;
 
 export interface Shop {
   readonly owner: Person;

@@ -11,7 +11,7 @@ import { seedSession, seedUser, type TestUser } from "../../support/people.ts";
 import { freshId, testDb } from "../../support/worker-merchant.ts";
 import type { Caller } from "./walk-harness.ts";
 
-export const DEV_CONTROL = "http://127.0.0.1:4747/token";
+const DEV_CONTROL = "http://127.0.0.1:4747/token";
 
 export interface Person extends TestUser {
   readonly as: Caller;
