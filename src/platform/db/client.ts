@@ -15,10 +15,12 @@ export type Db = ReturnType<typeof openDb>;
 
 /**
  * The database client. `commit` (batch.ts) calls the listeners. `group`: the request takes part in groups, in which `readTogether` and `sendChange`
- * send its statements. `meter`: counts every call.
+ * send its statements. `meter`: counts every call, for a request of a group every batch.
  */
 export function openDb(d1: D1Database, listeners: Listeners = {}, group?: RequestGroup, meter?: Meter) {
-  return Object.assign(drizzle(oneByOne(d1, meter)), { $client: d1, listeners, group, meter } satisfies Client);
+  // What a request of a group awaits alone runs beside its answer: whether it is over by then is chance.
+  const single = group === undefined ? meter : undefined;
+  return Object.assign(drizzle(oneByOne(d1, single)), { $client: d1, listeners, group, meter } satisfies Client);
 }
 
 /** What a batch needs of a client. */
