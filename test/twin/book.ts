@@ -68,6 +68,8 @@ export function eventsMissing(book: readonly Kept[], { accepted, refused, manner
     of.types.push(type);
     if (sequence !== null) of.sequences.push(sequence);
   }
+  const own = new Set(["", ...book.map(({ id }) => id)]);
+  for (const id of told.keys()) if (!own.has(id)) wrong.push(`${id}: is no invoice of the shop that was told of it`);
   for (const { id, fate } of book) {
     const { types = [], sequences = [] } = told.get(id) ?? {};
     const last = LAST_EVENT[fate];

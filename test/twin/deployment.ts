@@ -55,7 +55,7 @@ interface Calls {
 /** When what befell it, by kind: calls of objects that were refused or lost, objects and isolates that began anew. */
 type Troubles = ReadonlyMap<string, readonly number[]>;
 
-export interface Twin extends Pick<TwinAccount, "account" | "wrangler" | "stop"> {
+export interface Twin extends Pick<TwinAccount, "account" | "store" | "wrangler" | "stop"> {
   readonly world: World;
   readonly gate: Gate;
   readonly queues: Queues;
@@ -74,6 +74,8 @@ export interface Twin extends Pick<TwinAccount, "account" | "wrangler" | "stop">
   readonly troubles: Troubles;
   /** What its jobs said of faults, oldest first. */
   readonly jobFaults: readonly JobFault[];
+  /** When a request was answered 503, in order. Milliseconds since 1970. */
+  readonly refusedAt: readonly number[];
   ask(path: string, asked?: Asked): Promise<Answered>;
   /** Runs each cron once, as that of this time. */
   cron(atMs: number): Promise<void>;
@@ -85,8 +87,12 @@ export interface Twin extends Pick<TwinAccount, "account" | "wrangler" | "stop">
   setUp(): Promise<Readonly<Record<string, string>>>;
 }
 
-export async function openTwin(options: TwinOptions): Promise<Twin> {
-  const opened = await openAccount(options);
+/** What runs of each account, by the names of Workers: a message goes to the consumer of its queue, whoever sent it. */
+const running = new WeakMap<Account, Map<string, Runtime>>();
+
+/** `beside`: another deployment, to whose account this one goes. */
+export async function openTwin(options: TwinOptions, beside?: Twin): Promise<Twin> {
+  const opened = await openAccount(options, beside);
   const ended: (() => unknown)[] = [opened.stop];
   const stop = async () => {
     for (const end of ended.splice(0).reverse()) await end();
@@ -97,9 +103,9 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
     const databaseOf = (binding: string) => databases.get(binding);
     const gate = await startGate({ store: opened.store, weather, random, databaseOf });
     ended.push(() => gate.stop());
-    const running = new Running(options, opened, gate);
-    ended.push(() => running.end());
-    return Object.assign(running, { stop });
+    const twin = new Running(options, opened, gate);
+    ended.push(() => twin.end());
+    return Object.assign(twin, { stop });
   } catch (error) {
     await stop();
     throw error;
@@ -109,6 +115,7 @@ export async function openTwin(options: TwinOptions): Promise<Twin> {
 /** What was uploaded, running between the world and the gate, and what was seen of it. */
 class Running implements Omit<Twin, "stop"> {
   readonly account: Account;
+  readonly store: TwinAccount["store"];
   readonly wrangler: TwinAccount["wrangler"];
   readonly gate: Gate;
   readonly world: World;
@@ -118,6 +125,7 @@ class Running implements Omit<Twin, "stop"> {
   readonly calls: Calls = { objects: 0, requests: 0, messages: 0, crons: 0 };
   readonly troubles = new Map<string, number[]>();
   readonly jobFaults: JobFault[] = [];
+  readonly refusedAt: number[] = [];
   readonly heap: HeapWatch;
   readonly ask: Twin["ask"];
   readonly #options: TwinOptions;
@@ -132,19 +140,25 @@ class Running implements Omit<Twin, "stop"> {
     this.#options = options;
     this.#opened = opened;
     this.account = opened.account;
+    this.store = opened.store;
     this.wrangler = opened.wrangler;
     this.gate = gate;
     this.world = new World(chainUrl);
     this.origin = originOf(name);
     this.#runtime = new Runtime(this.#runtimeOptions());
+    const workers = running.get(opened.account) ?? new Map<string, Runtime>();
+    running.set(opened.account, workers.set(name, this.#runtime));
     this.queues = new Queues({
       consumerOf: (queue) => this.account.queues.find((each) => each.name === queue)?.consumer,
-      consume: (queue, messages) => this.#runtime.consume(queue, messages),
+      consume: async (queue, messages) => {
+        const { script = "" } = this.account.queues.find((each) => each.name === queue)?.consumer ?? {};
+        return (await workers.get(script)?.consume(queue, messages)) ?? "failed";
+      },
       manners,
       random,
     });
     this.heap = new HeapWatch(() => this.#runtime.heaps(), HEAP_EVERY_MS);
-    this.ask = asking(this.#runtime, this.origin, this.calls);
+    this.ask = asking(this.#runtime, this.origin, { calls: this.calls, refusedAt: this.refusedAt });
     this.#endCrons = cronEveryMs === undefined ? () => {} : runCrons((atMs) => this.cron(atMs), cronEveryMs);
   }
 
@@ -231,7 +245,11 @@ class Running implements Omit<Twin, "stop"> {
 }
 
 /** Sends a request from the address of another customer each time. */
-function asking(runtime: Runtime, origin: string, calls: Calls): Twin["ask"] {
+function asking(
+  runtime: Runtime,
+  origin: string,
+  { calls, refusedAt }: { readonly calls: Calls; readonly refusedAt: number[] },
+): Twin["ask"] {
   return async (path, { method = "GET", body, headers = {} } = {}) => {
     calls.requests += 1;
     const from = `198.51.${(calls.requests >> 8) & 255}.${calls.requests & 255}`;
@@ -245,6 +263,7 @@ function asking(runtime: Runtime, origin: string, calls: Calls): Twin["ask"] {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
+    if (answer.status === 503) refusedAt.push(Date.now());
     return { status: answer.status, text, cookies: answer.headers.getSetCookie() };
   };
 }

@@ -43,8 +43,11 @@ export interface TwinAccount {
   stop(): Promise<void>;
 }
 
-/** Deploys for the first time. */
-export async function openAccount(options: DeployOptions): Promise<TwinAccount> {
+/** Deploys for the first time, to an account of its own or to that of another deployment, which must stop later. */
+export async function openAccount(
+  options: DeployOptions,
+  beside?: Pick<TwinAccount, "account" | "store">,
+): Promise<TwinAccount> {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-twin-"));
   const remove = () => {
     rmSync(folder, { recursive: true, force: true });
@@ -57,10 +60,10 @@ export async function openAccount(options: DeployOptions): Promise<TwinAccount> 
     for (const end of ended.splice(0).reverse()) await end();
   };
   try {
-    const store = startStore(join(folder, "databases"));
-    ended.push(() => store.stop());
-    const account = await startAccount(store.query);
-    ended.push(() => account.stop());
+    const store = beside?.store ?? startStore(join(folder, "databases"));
+    if (beside === undefined) ended.push(() => store.stop());
+    const account = beside?.account ?? (await startAccount(store.query));
+    if (beside === undefined) ended.push(() => account.stop());
     const { first = (to) => deploy(to, options) } = options;
     const output = await first(account);
     return {

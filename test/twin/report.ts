@@ -13,7 +13,7 @@ import {
   RECOVERY_MS,
   type Stall,
 } from "./measured.ts";
-import { unexplained } from "./troubles.ts";
+import { unexplained, withAftermath } from "./troubles.ts";
 
 /** US dollars for a million: developers.cloudflare.com/workers/platform/pricing, November 2026. What a plan includes is not taken off. */
 export const PRICES = { requests: 0.3, objects: 0.15, rowsRead: 0.001, rowsWritten: 1, queue: 0.4 };
@@ -32,14 +32,16 @@ interface Report {
 const MOST_TIMERS = 10;
 
 /** What is wrong with a deployment, whatever its shops say: timers, heaps, and jobs that failed without a reason. */
-export function wrongOf(twin: Pick<Twin, "timers" | "jobFaults" | "gate" | "troubles" | "heap">): readonly string[] {
+export function wrongOf(
+  twin: Pick<Twin, "timers" | "jobFaults" | "refusedAt" | "gate" | "troubles" | "heap">,
+): readonly string[] {
   const crowded = [...twin.timers].filter(([, most]) => most > MOST_TIMERS);
   return [
     ...crowded.map(([object, most]) => `${object} had ${most} timers at once`),
     ...unexplained(
       twin.jobFaults,
       [...twin.gate.counts.failedAt, ...[...twin.troubles.values()].flat()],
-      twin.gate.stalls,
+      withAftermath(twin.gate.stalls, twin.refusedAt),
     ).map(({ job, toMs }) => `the job ${job} failed at ${new Date(toMs).toISOString()}, and nothing had befallen it`),
     ...twin.heap.rows
       .filter(({ samples }) => growsSteadily(samples))

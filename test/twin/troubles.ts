@@ -42,6 +42,21 @@ export function jobFaultIn(line: string, atMs: number): JobFault | undefined {
 /** A line takes a moment to come, and what was cut off is told later than what cut it. */
 const GRACE_MS = 1_000;
 
+/** An isolate that a stall made careful refuses calls until it has refused none for so long (src/platform/db/unanswered.ts). */
+const CAREFUL_MS = 30_000;
+
+/** The stalls with what came of them: as long as callers were refused, and a careful time behind the last of them. `refusedAt`: in order. */
+export function withAftermath(stalls: readonly Stall[], refusedAt: readonly number[]): readonly Stall[] {
+  return stalls.map(({ startMs, endMs }) => {
+    let lastMs = endMs;
+    for (const atMs of refusedAt) if (atMs > lastMs && atMs <= lastMs + CAREFUL_MS) lastMs = atMs;
+    return {
+      startMs,
+      endMs: refusedAt.some((atMs) => atMs >= startMs && atMs <= lastMs) ? lastMs + CAREFUL_MS : endMs,
+    };
+  });
+}
+
 /** Those during which nothing befell the database, an object or an isolate. `times`: of all that did. */
 export function unexplained(
   faults: readonly JobFault[],

@@ -5,7 +5,7 @@ import { growsSteadily, heapFigures } from "../../twin/heap.ts";
 import { idleReport, monthOf, operationsInPage } from "../../twin/idle.ts";
 import { figuresOf, otherStatuses, outside, RECOVERY_MS } from "../../twin/measured.ts";
 import { tableText } from "../../twin/table.ts";
-import { jobFaultIn, unexplained } from "../../twin/troubles.ts";
+import { jobFaultIn, unexplained, withAftermath } from "../../twin/troubles.ts";
 import { delayIn, FAR, USUAL } from "../../twin/weather.ts";
 
 describe("the flags of the twin", () => {
@@ -176,5 +176,15 @@ describe("a job that failed", () => {
     expect(unexplained([fault], [9_700], [])).toEqual([]);
     expect(unexplained([fault], [], [{ startMs: 0, endMs: 9_650 }])).toEqual([]);
     expect(unexplained([fault], [5_000, 20_000], [{ startMs: 0, endMs: 5_000 }])).toEqual([fault]);
+  });
+
+  it("are explained by a stall for as long as callers are refused because of it, and a careful time more", () => {
+    const stall = { startMs: 1_000, endMs: 61_000 };
+    expect(withAftermath([stall], [])).toEqual([stall]);
+    expect(withAftermath([stall], [500, 200_000])).toEqual([stall]);
+    expect(withAftermath([stall], [30_000])).toEqual([{ startMs: 1_000, endMs: 91_000 }]);
+    expect(withAftermath([stall], [30_000, 62_000, 90_000, 111_000, 150_000])).toEqual([
+      { startMs: 1_000, endMs: 141_000 },
+    ]);
   });
 });
