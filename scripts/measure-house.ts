@@ -2,9 +2,9 @@
 // measured against a baseline by `npm run bench -- --only start`.
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { parseAst } from "vitest/node";
 import { circlesIn, importsIn, longFunctionsIn, type Sources } from "../test/support/source-rules.ts";
 import { MAX_FUNCTION_LINES } from "../test/support/style-rules.ts";
+import { lineCount, parse, visit } from "../test/support/syntax-tree.ts";
 import { featureOf, floorOf } from "./districts.ts";
 
 const root = resolve(process.argv[2] ?? ".");
@@ -35,8 +35,7 @@ const mutual = [...featureArrows].flatMap(([name, below]) =>
 const knots = circlesIn(arrows).map(({ length }) => length);
 const upward = pairs.filter(([path, target]) => (floorOf(path) ?? 0) > (floorOf(target) ?? Number.POSITIVE_INFINITY));
 const lines = new Map<string, number>();
-for (const [path, text] of sources)
-  lines.set(entryOf(path), (lines.get(entryOf(path)) ?? 0) + text.replace(/\n$/, "").split("\n").length);
+for (const [path, text] of sources) lines.set(entryOf(path), (lines.get(entryOf(path)) ?? 0) + lineCount(text));
 const characters = [...sources.values()].reduce((sum, text) => sum + text.length, 0);
 const total = [...lines.values()].reduce((sum, each) => sum + each, 0);
 const long = longFunctionsIn(sources);
@@ -50,22 +49,14 @@ function writtenIn(area: string): Sources {
   return new Map(files.filter(([, text]) => !/^\/\/ (Written|Made|Generated) by/i.test(text)));
 }
 
-const linesOf = (text: string) => text.replace(/\n$/, "").split("\n").length;
-
 /** The longest function or method of the files, in lines. */
 function longestIn(of: Sources): number {
-  return Math.max(
-    0,
-    ...[...of].map(([path, text]) => longest(parseAst(text, { lang: path.endsWith(".tsx") ? "tsx" : "ts" }), text)),
-  );
-}
-
-function longest(node: unknown, text: string): number {
-  if (typeof node !== "object" || node === null) return 0;
-  const below = Math.max(0, ...Object.values(node).map((each) => longest(each, text)));
-  const isFunction = "type" in node && typeof node.type === "string" && /Function/.test(node.type);
-  if (!isFunction || !("start" in node) || !("end" in node)) return below;
-  return Math.max(below, linesOf(text.slice(Number(node.start), Number(node.end))));
+  let longest = 0;
+  for (const [path, text] of of)
+    visit(parse(path, text), ({ type, start, end }) => {
+      if (/Function/.test(type)) longest = Math.max(longest, lineCount(text.slice(start, Number(end))));
+    });
+  return longest;
 }
 
 /** What walks.md says of a create and of a payment. */
@@ -105,7 +96,7 @@ const rows: readonly (readonly [string, string | number])[] = [
   ["bytes of the bundle, minified and gzipped", gzipBytes],
   ...[...lines].sort(([, a], [, b]) => b - a).map(([name, count]) => [`lines of ${name}`, count] as const),
   ...areas.map(
-    ([area, of]) => [`lines of ${area}/`, [...of.values()].reduce((sum, text) => sum + linesOf(text), 0)] as const,
+    ([area, of]) => [`lines of ${area}/`, [...of.values()].reduce((sum, text) => sum + lineCount(text), 0)] as const,
   ),
   ["longest function of src", longestIn(sources)],
   ...areas.map(([area, of]) => [`longest function of ${area}/`, longestIn(of)] as const),

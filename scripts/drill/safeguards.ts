@@ -1,6 +1,6 @@
 // The safeguards of a restore that the drill takes away, one at a time, to show that it notices. The service has no switch for it: the drill serves
 // a copy of the sources in which the lines of the safeguard read otherwise.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** A text of a source, which is there exactly once, and what takes its place. */
@@ -12,6 +12,8 @@ export interface Edit {
 
 const SOURCES = "src";
 const MAIN = "app/worker.ts";
+/** Ignored by git. In a fresh clone nothing has made it yet. */
+const FOLDER = ".edgetill";
 
 /** What each of them does, undone. */
 export const SAFEGUARDS = {
@@ -71,7 +73,8 @@ export interface Variant {
 
 /** Copies the sources, without the safeguard, into a folder below the root, from which their packages are found. */
 export function writeVariant(without: Safeguard): Variant {
-  const folder = mkdtempSync(join(".edgetill", "drill-"));
+  mkdirSync(FOLDER, { recursive: true });
+  const folder = mkdtempSync(join(FOLDER, "drill-"));
   cpSync(SOURCES, join(folder, SOURCES), { recursive: true });
   for (const edit of SAFEGUARDS[without]) {
     const file = join(folder, SOURCES, edit.file);

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { commit } from "../../../../src/platform/db/batch.ts";
+import { batch, commit } from "../../../../src/platform/db/batch.ts";
 import { openDb } from "../../../../src/platform/db/client.ts";
 import { assertions } from "../../../../src/platform/db/schema/operations.ts";
 import { withNews, withRevocations } from "../../../../src/platform/db/statement.ts";
@@ -89,6 +89,8 @@ describe("a database with listeners", () => {
     const effect = withNews(db.select({ id: sql<string>`'a'` }).from(sql`(select 1)`), () => ({ wake: ["a"] }));
     // The compiler refuses `await effect`; this is who gets around it.
     await expect(Promise.resolve(effect)).rejects.toThrow("an effect is committed, not awaited");
+    // @ts-expect-error: only `commit` takes what has consequences.
+    await expect(batch(db, [effect])).rejects.toThrow();
     expect(heard).toEqual([]);
   });
 });
