@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { HDKey } from "@scure/bip32";
 import { parseId } from "../../src/lib/ids.ts";
+import { buildAssets } from "../build-assets.ts";
 import { findFreePort } from "../free-port.ts";
 import { apiKeyMacKeys, type Home } from "../home.ts";
 import { DEMO_OWNER, insertSql, newKey, newMember, newMerchant, newTeam } from "../seed.ts";
@@ -47,6 +48,8 @@ export interface Stage {
 
 export async function openStage(chainUrl: string, without: Safeguard | undefined): Promise<Stage> {
   const path = mkdtempSync(join(tmpdir(), "edgetill-drill-"));
+  // A copy of the sources has what is generated among them only if it is there before: in a fresh clone it is not.
+  if (without !== undefined) await buildAssets();
   const deployment = new Deployment(path, { chainUrl, port: await findFreePort(), without });
   try {
     await deployment.start();
