@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 import { transformSync } from "esbuild";
+import { makeMcpLibrary } from "./mcp-library.ts";
 import { TEXT_FILE, textModule } from "./text-modules.ts";
 
 /** A stand-in for the runtime's module: importing the routes only needs a class to extend. */
@@ -10,13 +11,14 @@ const RUNTIME =
   "data:text/javascript,export class DurableObject { constructor(ctx, env) { Object.assign(this, { ctx, env }); } } export const env = {};";
 
 export async function loadRoutes() {
-  replaceRuntime();
+  await replaceRuntime();
   const { SPECS } = await import("../src/app/app.ts");
   return SPECS;
 }
 
 /** From here on Node can load the modules of the Worker. */
-export function replaceRuntime(): void {
+export async function replaceRuntime(): Promise<void> {
+  await makeMcpLibrary();
   registerHooks({
     resolve: (specifier, context, next) => {
       if (specifier === "cloudflare:workers") return { url: RUNTIME, shortCircuit: true };

@@ -1,14 +1,18 @@
-// Bundles the library of the Model Context Protocol into a module that the Worker evaluates when /mcp is first called. It brings its own copy
-// of zod: were it to share the Worker's, esbuild would delay zod with it, and schemas of other files would be built before zod is there.
+// Bundles the library of the Model Context Protocol into one function, which the Worker calls when /mcp is first called. Its schemas are made with
+// the Worker's zod, which is imported outside of that function: were the library a module that waits, esbuild would delay zod with it, and schemas
+// of other files would be built before zod is there.
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 
 const FILE = "src/app/mcp/library.generated.js";
-const PACKAGES = ["@modelcontextprotocol/server", "zod", "esbuild"];
+const PACKAGES = ["@modelcontextprotocol/server", "esbuild"];
+
+/** How the library's files import zod. */
+const IMPORT_OF_ZOD = 'import * as z from "zod/v4";';
 
 /** Writes src/app/mcp/library.generated.js, unless it is there from the same packages. */
 export async function makeMcpLibrary(): Promise<void> {
-  const madeFrom = `// Made by scripts/mcp-library.ts from ${PACKAGES.map(versionOf).join(", ")}.\n`;
+  const madeFrom = `// Made by scripts/mcp-library.ts from ${PACKAGES.map(versionOf).join(", ")}, with the Worker's zod.\n`;
   if (existsSync(FILE) && readFileSync(FILE, "utf8").startsWith(madeFrom)) return;
   const contents = 'export { createMcpHandler, McpServer } from "@modelcontextprotocol/server";';
   const { outputFiles } = await build({
@@ -16,10 +20,14 @@ export async function makeMcpLibrary(): Promise<void> {
     bundle: true,
     minify: true,
     write: false,
-    format: "esm",
+    format: "iife",
+    globalName: "library",
+    banner: { js: 'import * as z from "zod";\nexport function makeLibrary() {' },
+    footer: { js: "return library;\n}" },
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
     external: ["node:*", "cloudflare:*"],
+    plugins: [zodOfWorker],
     logLevel: "silent",
   });
   const [output] = outputFiles;
@@ -29,6 +37,19 @@ export async function makeMcpLibrary(): Promise<void> {
   // Servers that start at the same time may write the same file.
   renameSync(draft, FILE);
 }
+
+/** Leaves `z` free in the files of the library: in the bundle it is the Worker's. */
+const zodOfWorker: Plugin = {
+  name: "zod-of-worker",
+  setup: ({ onLoad, onResolve }) => {
+    onLoad({ filter: /\/@modelcontextprotocol\/.*\.mjs$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace(IMPORT_OF_ZOD, ""),
+    }));
+    onResolve({ filter: /^zod(\/|$)/ }, ({ importer }) => ({
+      errors: [{ text: `${importer} imports zod otherwise than as ${IMPORT_OF_ZOD}` }],
+    }));
+  },
+};
 
 function versionOf(name: string): string {
   const { version } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8"));

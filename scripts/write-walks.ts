@@ -66,7 +66,7 @@ function printFiles({ create, payment }: Walked): void {
     console.log([title, ...filesIn(trace).map((file, at) => `${at + 1}. ${file}`), ""].join("\n"));
 }
 
-replaceRuntime();
+await replaceRuntime();
 const walked = await walk(new Tracer());
 if (process.argv.includes("--files")) printFiles(walked);
 else keepGenerated({ file: WALKS_PAGE, text: page(walked), command: COMMAND, isFormatted: true });

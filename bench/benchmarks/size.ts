@@ -17,7 +17,7 @@ const MAX_GZIP_KIB = 1_024;
  * live updates for a team 3, events that are stored deflated 1, the
  * mailbox and the test chain of a development server 1, explorers, deliveries of an event and decisions taken back 1, forms
  * in the merchant's object below 1, the set-up with its link, operators and closed sign-up 4, keys derived, renewed and retired 5, Turnstile 3,
- * @modelcontextprotocol/server 66 and a copy of zod of its own 31, without which it could not wait for its first message, what a deployment
+ * @modelcontextprotocol/server 66, what a deployment
  * says of itself to monitors, operators and the log, and its switches 6, exports at night 4, restores 10, what a
  * payer's page says of a named transaction 4, words and amounts to search for 4, amounts as they are typed 1, what the chain says now 1, budgets of
  * statements and what nobody is shown 4, who spent an input and what a miner pays himself 1, a restore that nothing runs ahead of 1, objects of the

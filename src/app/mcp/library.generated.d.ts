@@ -1,2 +1,7 @@
 // Types of library.generated.js, which scripts/mcp-library.ts makes.
-export { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import type { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+
+export function makeLibrary(): {
+  readonly createMcpHandler: typeof createMcpHandler;
+  readonly McpServer: typeof McpServer;
+};

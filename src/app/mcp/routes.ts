@@ -63,7 +63,7 @@ const allTools = lazilyLoaded(async (env: Env): Promise<readonly Tool[]> => {
 });
 
 async function answerMcp(inner: Inner, call: Call): Promise<Reply> {
-  const { createMcpHandler, McpServer } = await mcpLibrary();
+  const { createMcpHandler, McpServer } = mcpLibrary();
   const held: ReadonlySet<string> = call.principal.permissions;
   const permitted = (await allTools(call.env)).filter(({ permissions }) => permissions.some((each) => held.has(each)));
   const handler = createMcpHandler(

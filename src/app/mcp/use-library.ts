@@ -1,4 +1,5 @@
-import { lazilyLoaded } from "../../lib/lazily.ts";
+import { lazily } from "../../lib/lazily.ts";
+import { makeLibrary } from "./library.generated.js";
 
 /** `@modelcontextprotocol/server`, evaluated with the first message to /mcp, so that an isolate starts without it. */
-export const mcpLibrary = lazilyLoaded(async () => ({ ...(await import("./library.generated.js")) }));
+export const mcpLibrary = lazily(makeLibrary);
