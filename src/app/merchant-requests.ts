@@ -77,11 +77,12 @@ export class MerchantRequests {
     });
   }
 
-  /** The answer of the request's route. Refuses STORAGE_UNAVAILABLE if too many requests are under way. */
+  /** The answer of the request's route. Refuses STORAGE_UNAVAILABLE if too many requests are under way, or wait for too long. */
   async answer(handed: HandedOver): Promise<HandedBack> {
     const { isPublic, bytes } = handed;
     const counts = isPublic ? [this.#all, this.#public] : [this.#all];
-    if (!counts.every((count) => count.hasRoom(bytes))) return refused({ code: "STORAGE_UNAVAILABLE" });
+    if (this.#storage().groups.isBehind(isPublic) || !counts.every((count) => count.hasRoom(bytes)))
+      return refused({ code: "STORAGE_UNAVAILABLE" });
     for (const count of counts) count.begin(bytes);
     try {
       return await this.#run(handed);

@@ -34,6 +34,8 @@ interface Gathering<I, O> {
 interface Turns {
   next(): Promise<void>;
   nowMs(): number;
+  /** With so many waiting, it waits for no others. */
+  readonly fullAt: number;
 }
 
 interface Waiting<I, O> {
@@ -47,6 +49,8 @@ export class Gatherer<I, O> {
   #waiting: Waiting<I, O>[] = [];
   /** Whether the next call waits for callers who are running now. */
   #isLettingOthersRun = false;
+  /** Ends the wait for a turn, where enough wait for it or it is late. */
+  #onArrival = () => {};
   /** How many items the last call had. */
   #lastSize = 0;
   /** Calls that hold up the next one, and all calls under way. */
@@ -55,6 +59,11 @@ export class Gatherer<I, O> {
 
   constructor(gathering: Gathering<I, O>) {
     this.#gathering = gathering;
+  }
+
+  /** Whether one of those that wait is so. */
+  has(isSo: (item: I) => boolean): boolean {
+    return this.#waiting.some(({ item }) => isSo(item));
   }
 
   /** Whether nothing waits and no call is under way. */
@@ -76,6 +85,7 @@ export class Gatherer<I, O> {
     const outcome = new Promise<O>((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
     });
+    this.#onArrival();
     this.goOn();
     return outcome;
   }
@@ -92,7 +102,7 @@ export class Gatherer<I, O> {
 
   /**
    * Callers who were answered together come back together, but spread over the next turns of the event loop: it goes on as long as more of them
-   * arrive. A lone caller, whose requests come one after the other, waits for nobody.
+   * arrive. A lone caller, whose requests come one after the other, waits for nobody, and neither does a full group.
    */
   async #letOthersRun(): Promise<void> {
     const { turns } = this.#gathering;
@@ -102,11 +112,17 @@ export class Gatherer<I, O> {
 
   async #untilQuiet(turns: Turns): Promise<void> {
     const untilMs = turns.nowMs() + LONGEST_GATHERING_MS;
-    for (let quiet = 0; quiet < QUIET_TURNS && turns.nowMs() < untilMs; ) {
+    const isOver = () => this.#waiting.length >= turns.fullAt || turns.nowMs() >= untilMs;
+    for (let quiet = 0; quiet < QUIET_TURNS && !isOver(); ) {
       const before = this.#waiting.length;
-      await turns.next();
+      // Under load a turn takes seconds, because the runtime runs timers when nothing else is to do. Whoever arrives meanwhile ends the wait for it.
+      const arrived = new Promise<void>((end) => {
+        this.#onArrival = () => isOver() && end();
+      });
+      await Promise.race([turns.next(), arrived]);
       quiet = this.#waiting.length > before ? 0 : quiet + 1;
     }
+    this.#onArrival = () => {};
   }
 
   #maySend(): boolean {

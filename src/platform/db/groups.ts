@@ -87,12 +87,12 @@ export class Groups {
     this.#reads = new Gatherer({
       sleep,
       stalledMs: STALLED_MS,
-      choose: chooseReads,
+      choose: (waiting) => this.#chooseReads(waiting),
       send: (items) => this.#read(items),
       // Whoever arrives while others are on their way to a write, or during it, could be answered no sooner than the next write. So one read
       // serves all of them.
       isHeldUp: () => this.#writes.isCalling || this.#isAsking(),
-      turns: { next: () => sleep(0), nowMs: () => deps.nowMs() },
+      turns: { next: () => sleep(0), nowMs: () => deps.nowMs(), fullAt: MOST_IN_GROUP },
     });
     this.#writes = new Gatherer({
       sleep,
@@ -104,6 +104,11 @@ export class Groups {
         this.#askBesideRead();
       },
     });
+  }
+
+  /** Whether reads of such requests wait for longer than they may: one that comes now would be refused, too. */
+  isBehind(isPublic: boolean): boolean {
+    return this.#reads.has((each) => each.isPublic === isPublic && this.#isLate(each));
   }
 
   /** `meter`: counts the request's share of the calls that it takes part in. */
@@ -148,7 +153,7 @@ export class Groups {
     return new Gatherer({
       sleep,
       stalledMs: STALLED_ASKING_MS,
-      choose: firstGroup,
+      choose: (waiting) => waiting.slice(0, MOST_IN_GROUP),
       send: (questions: readonly Question[]) => askAll(sleep, questions),
       onFree: () => this.#reads.goOn(),
       // Those who read together ask together.
@@ -167,11 +172,20 @@ export class Groups {
 
   async #read(items: readonly Reading[]): Promise<readonly ReadOutcome[]> {
     this.#askBesideRead();
-    const earliestMs = this.#deps.nowMs() - LONGEST_WAIT_MS;
-    const due = items.filter(({ sinceMs }) => sinceMs >= earliestMs);
+    const due = items.filter((item) => !this.#isLate(item));
     for (const { onSend } of due) onSend();
     const found = await this.#readAll(due);
     return items.map((item) => found.get(item) ?? { error: new OverloadedError("a read has waited too long") });
+  }
+
+  #isLate({ sinceMs }: Reading): boolean {
+    return sinceMs < this.#deps.nowMs() - LONGEST_WAIT_MS;
+  }
+
+  /** All late ones, beside a group of the others: in their places, all would be late at their turn, and nobody answered any more. */
+  #chooseReads(waiting: readonly Reading[]): readonly Reading[] {
+    const late = new Set(waiting.filter((item) => this.#isLate(item)));
+    return [...late, ...first(waiting, (item) => !late.has(item))];
   }
 
   /** One batch. If it fails for a reason that may be one of the reads, each is read alone. */
@@ -287,10 +301,6 @@ function alsoAfter(mayCommit: boolean, part: WriteOutcome): WriteOutcome {
   return "mayCommit" in part ? { ...part, mayCommit: part.mayCommit || mayCommit } : part;
 }
 
-function firstGroup<T>(waiting: readonly T[]): readonly T[] {
-  return waiting.slice(0, MOST_IN_GROUP);
-}
-
 /** All items in one call; if that fails for a reason that may be one of them, each in a call of its own. */
 async function askAll(sleep: Sleep, questions: readonly Question[]): Promise<readonly ReadOutcome[]> {
   const [first] = questions;
@@ -302,10 +312,6 @@ async function askAll(sleep: Sleep, questions: readonly Question[]): Promise<rea
     if (questions.length === 1 || faultKind(error) !== "other") return questions.map(() => ({ error }));
     return (await Promise.all(questions.map((question) => askAll(sleep, [question])))).flat();
   }
-}
-
-function chooseReads(waiting: readonly Reading[]): readonly Reading[] {
-  return first(waiting, () => true);
 }
 
 function chooseChanges(waiting: readonly Writing[]): readonly Writing[] {

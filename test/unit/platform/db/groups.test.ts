@@ -7,14 +7,14 @@ import { Groups } from "../../../../src/platform/db/groups.ts";
 import { insertOperation, selectOperation } from "../../../../src/platform/idempotency/store.ts";
 import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../../../simulation/engine/sqlite-d1.ts";
 
-function groupsOf(onCall = () => {}) {
+function groupsOf(onCall: () => void | Promise<void> = () => {}, nowMs = () => Date.now()) {
   const sqlite = migratedDatabase();
-  const call = <T>(_: unknown, work: () => T | Promise<T>) => {
-    onCall();
+  const call = async <T>(_: unknown, work: () => T | Promise<T>) => {
+    await onCall();
     return work();
   };
   const db = openDb(sqliteD1(statementCache(sqlite), savepoints(sqlite), async (name, work) => call(name, work)));
-  return Object.assign(new Groups({ db, sleep, nowMs: () => Date.now() }), { db });
+  return Object.assign(new Groups({ db, sleep, nowMs }), { db });
 }
 
 const operation = (db: Db, id: string) =>
@@ -150,7 +150,7 @@ describe("a gatherer", () => {
         sent.push(items.map(({ name }) => name));
         return items.map(({ name }) => name);
       },
-      turns: { next: () => sleep(0), nowMs: () => 0 },
+      turns: { next: () => sleep(0), nowMs: () => 0, fullAt: 64 },
     });
     const arrive = (names: readonly string[], arrival: (at: number) => Promise<void>) =>
       Promise.all(
@@ -169,6 +169,31 @@ describe("a gatherer", () => {
     sent.length = 0;
     await arrive(["a", "b", "c", "d"], spread);
     expect(sent).toEqual([["a", "b", "c", "d"]]);
+  });
+
+  it("does not wait for a turn that comes late: who arrives then, and who fills a group, ends it", async () => {
+    let nowMs = 0;
+    const sent: number[][] = [];
+    const gatherer = new Gatherer<{ readonly n: number }, number>({
+      sleep,
+      stalledMs: 10_000,
+      choose: (waiting) => waiting,
+      send: async (items) => {
+        sent.push(items.map(({ n }) => n));
+        return items.map(({ n }) => n);
+      },
+      turns: { next: () => never, nowMs: () => nowMs, fullAt: 4 },
+    });
+    const add = (n: number) => gatherer.add({ n });
+    await Promise.all([add(1), add(2)]);
+    const early = add(3);
+    for (let step = 0; step < 1_000; step++) await undefined;
+    expect(sent).toEqual([[1, 2]]);
+    nowMs = 100;
+    await Promise.all([early, add(4)]);
+    expect(sent.at(-1)).toEqual([3, 4]);
+    await Promise.all([add(5), add(6), add(7), add(8)]);
+    expect(sent.at(-1)).toEqual([5, 6, 7, 8]);
   });
 });
 
@@ -196,6 +221,30 @@ describe("a read", () => {
     open();
     await Promise.all([asked, found]);
     expect(calls).toBe(1);
+  });
+
+  it("that waits too long takes no place in a group from one that can still be answered, however many there are", async () => {
+    let nowMs = 0;
+    let calls = 0;
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const onCall = async () => {
+      calls += 1;
+      if (calls === 1) await gate;
+    };
+    const groups = groupsOf(onCall, () => nowMs);
+    const read = readers(groups);
+    const first = read(1);
+    await expect.poll(() => calls).toBe(1);
+    const late = Promise.allSettled(Array.from({ length: 500 }, () => read(2)));
+    await Promise.resolve();
+    expect(groups.isBehind(false)).toBe(false);
+    nowMs = 2_500;
+    expect([groups.isBehind(false), groups.isBehind(true)]).toEqual([true, false]);
+    const inTime = Promise.all(Array.from({ length: 64 }, () => read(3)));
+    open();
+    await Promise.all([first, inTime]);
+    expect((await late).every(({ status }) => status === "rejected")).toBe(true);
+    expect([calls, groups.isBehind(false)]).toEqual([2, false]);
   });
 
   it("does not wait for an object that is slow", async () => {
