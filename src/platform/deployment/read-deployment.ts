@@ -4,7 +4,7 @@
 
 import { ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
-import { MINUTE_MS } from "../../lib/time.ts";
+import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import { openDb } from "../db/client.ts";
 import { databaseWithoutMerchant, type WithDatabases } from "../db/databases.ts";
 import { readWithRetry } from "../db/retry.ts";
@@ -13,6 +13,8 @@ import { parseRestoreEpoch, printRestoreEpoch, type RestoreEpoch, type RestoreSt
 import { selectDeployment, selectPhase } from "./store.ts";
 
 const ORIGIN_KEPT_MS = MINUTE_MS;
+/** Meanwhile one request reads it again, and the others go on with what is kept: in a stall each would wait for nine seconds. */
+const READING_MS = 10 * SECOND_MS;
 
 interface Deployment {
   readonly isSetUp: boolean;
@@ -24,7 +26,7 @@ interface Deployment {
 
 interface Kept {
   readonly deployment: Deployment;
-  readonly readAtMs: number;
+  readAtMs: number;
 }
 
 /** By the database's binding: those who share the binding share what is kept, which in an isolate are all requests. */
@@ -148,6 +150,7 @@ async function readOrigin(env: WithDatabases, of: ReadingDeployment): Promise<Re
   const ageMs = known === undefined ? undefined : of.nowMs - known.readAtMs;
   if (known !== undefined && ageMs !== undefined && ageMs >= 0 && ageMs < ORIGIN_KEPT_MS)
     return ok(known.deployment.origin);
+  if (known !== undefined) known.readAtMs = of.nowMs + READING_MS - ORIGIN_KEPT_MS;
   const read = await readAnew(env, of);
   if (read.ok) return ok(read.value.origin);
   return known === undefined ? read : ok(known.deployment.origin);

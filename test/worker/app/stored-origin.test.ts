@@ -144,6 +144,35 @@ describe("an isolate", () => {
     expect(await originAt(10_000_000)).toBe("STORAGE_UNAVAILABLE");
   });
 
+  test("has one of its requests read the origin anew, and the others go on with what it has", async () => {
+    await doSetUp(PAY);
+    let reads = 0;
+    let gate = Promise.resolve();
+    const database = ownDatabase();
+    const DB = new Proxy(database, {
+      get(target, name) {
+        if (name !== "prepare") return Reflect.get(target, name);
+        return (query: string) => {
+          reads += 1;
+          const statement = target.prepare(query);
+          return Object.assign(statement, { all: () => gate.then(() => target.prepare(query).all()) });
+        };
+      },
+    });
+    const originAt = async (nowMs: number) => {
+      const known = await withOrigin({ DB, PUBLIC_URL: "" }, { nowMs, sleep });
+      return known.ok && known.value.PUBLIC_URL;
+    };
+    expect([await originAt(1_000_000), reads]).toEqual([PAY, 1]);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate = promise;
+    const reader = originAt(1_060_000);
+    const others = await Promise.all([1_060_000, 1_060_001, 1_069_999].map(originAt));
+    expect([...others, reads]).toEqual([PAY, PAY, PAY, 2]);
+    resolve();
+    expect(await reader).toBe(PAY);
+  });
+
   test("has it for work without a request, too", async () => {
     await doSetUp(PAY);
     const world = { ...env, ...FRESH, DB: ownDatabase() } as Env;
