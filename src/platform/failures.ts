@@ -86,7 +86,7 @@ export type Failure =
   /** `name`: the limit's name in docs/limits.md. */
   | { readonly code: "LIMIT_REACHED"; readonly name: LimitName; readonly limit: number }
   // outages of a service that the operation needed; safe to repeat
-  | { readonly code: "STORAGE_UNAVAILABLE" }
+  | { readonly code: "STORAGE_UNAVAILABLE"; readonly retryAfterSeconds?: number }
   /** The database was put back, and what it lost is not back yet. */
   | { readonly code: "RESTORING" }
   | { readonly code: "CONTENTION" }

@@ -2,11 +2,12 @@
 import type { Problem } from "./style-rules.ts";
 import { dottedName, type Node, nameOf, nodes, visit } from "./syntax-tree.ts";
 
-/** The files with a collection at module scope that changes: what an isolate keeps of the rates, of the deployment's set-up, and of calls without an answer. */
+/** The files with a collection at module scope that changes: what an isolate keeps of the rates, the deployment's set-up, calls without an answer and what objects refuse. */
 const SHARED_STATE: readonly string[] = [
   "src/rates/rate-cache.ts",
   "src/platform/deployment/read-deployment.ts",
   "src/platform/db/unanswered.ts",
+  "src/platform/http/handed-over.ts",
 ];
 
 /** Module scope is shared by requests: nothing there may change, and importing must not cause I/O (platform.md "Easy to get wrong"). */

@@ -14,7 +14,13 @@ import { NO_BODY, type ParsedBody, readBody, readForm } from "../../platform/htt
 import { type AppContext, type GivenDependencies, type MakeDependencies, refuse } from "../../platform/http/context.ts";
 import { type CookieName, readCookie } from "../../platform/http/cookies.ts";
 import type { CountedAs } from "../../platform/http/counted-callers.ts";
-import { answerInMerchantObject, type HandedBack, type HandedOver, handOver } from "../../platform/http/handed-over.ts";
+import {
+  answerInMerchantObject,
+  type HandedBack,
+  type HandedOver,
+  handOver,
+  throttled,
+} from "../../platform/http/handed-over.ts";
 import { givenDependencies, type Incoming, incomingOf } from "../../platform/http/incoming.ts";
 import { failedCredential, limitByIp, limitCaller } from "../../platform/http/rate-check.ts";
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
@@ -89,11 +95,13 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   headers: Record<string, string>,
   enter?: Enter<Answer>,
 ): Promise<Result<Answer, Failure>> {
+  const { operationId } = route.spec;
+  c.set("operationId", operationId);
+  const busy = route.runsInMerchantObject ? throttled(c.req.param("merchantId")) : undefined;
+  if (busy !== undefined) return err(busy);
   const parsed = await bodyOf(c, route.spec);
   const { json, bytes } = parsed.ok ? parsed.value : NO_BODY;
   const incoming = incomingOf(c);
-  const { operationId } = route.spec;
-  c.set("operationId", operationId);
   const ran = await runSteps(incoming, route, {
     json,
     headers,

@@ -265,7 +265,11 @@ const ANSWERS: Answers<Failure> = {
     message: `The limit ${failure.name} is reached: at most ${failure.limit} are allowed`,
     facts: { name: failure.name, limit: failure.limit },
   }),
-  STORAGE_UNAVAILABLE: () => ({ status: 503, message: "The storage did not respond; try again", headers: RETRY_SOON }),
+  STORAGE_UNAVAILABLE: ({ retryAfterSeconds = 1 }) => ({
+    status: 503,
+    message: "The storage did not respond; try again",
+    headers: { "retry-after": String(retryAfterSeconds) },
+  }),
   RESTORING: () => ({
     status: 503,
     message: "The deployment's database was restored, and what it lost is being brought back; try again in a minute",

@@ -1,7 +1,12 @@
 // What the edge hands over to the object of a merchant (app/merchant-object.ts), and what the object hands back.
+//
+// While an object refuses more requests than it takes, because D1 stalls or because more come than it can answer, most of them are refused at the edge: a
+// refusal that costs its whole way to the object keeps the object from those that it could take. Those who are refused come back later and at different
+// times. This is the adaptive throttling of Google's SRE book ("Handling overload"), counted by answers, so that a burst passes.
 import type { RequestId } from "../../lib/ids.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { err, type Result } from "../../lib/result.ts";
+import { SECOND_MS } from "../../lib/time.ts";
 import type { Json } from "../../lib/typed-json.ts";
 import type { Cost } from "../../lib/work-log.ts";
 import { faultKind } from "../db/retry.ts";
@@ -62,11 +67,15 @@ export async function answerInMerchantObject(
   merchantId: string,
   { handed, isRepeatable }: { readonly handed: HandedOver; readonly isRepeatable: boolean },
 ): Promise<HandedBack> {
-  const tries = isRepeatable ? 2 : 1;
+  const answered = await answerIn(() => objectOf(env, env.MERCHANT_OBJECT, merchantId), handed, isRepeatable ? 2 : 1);
+  if (!handed.isPublic) noteAnswer(merchantId, answered.result);
+  return answered;
+}
+
+async function answerIn(object: () => MerchantObjectRpc, handed: HandedOver, tries: number): Promise<HandedBack> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const object: MerchantObjectRpc = objectOf(env, env.MERCHANT_OBJECT, merchantId);
-      return await object.answer(handed);
+      return await object().answer(handed);
     } catch (error) {
       const kind = faultKind(error);
       if (kind === "other") throw error;
@@ -89,4 +98,56 @@ export function handOver(
   const [params, query] = [{ ...incoming.params }, { ...of.query }];
   const { RESTORE_EPOCH: restoreEpoch } = incoming.env;
   return { ...of, requestId, ip, path, params, query, headers: Object.fromEntries(headers), restoreEpoch };
+}
+
+/** An answer counts for so long, ever less. */
+const FADES_MS = 3 * SECOND_MS;
+/** So many more refusals than takings pass, faded: about three a second find out whether the object takes requests again. */
+const PASSING = 10;
+/** Clients add a random time of their own. A stall that lasts a minute leaves a minute's callers behind. */
+const RETRY_AFTER_SECONDS = 10;
+/** Of how many merchants an isolate counts the answers. */
+const MOST_MERCHANTS = 1_024;
+
+export class Throttle {
+  #refused = 0;
+  #taken = 0;
+  #atMs = 0;
+
+  /** STORAGE_UNAVAILABLE, or undefined where the object is to be asked. */
+  refusal(nowMs: number): Failure | undefined {
+    this.#fade(nowMs);
+    if (this.#refused < this.#taken + PASSING) return undefined;
+    return { code: "STORAGE_UNAVAILABLE", retryAfterSeconds: RETRY_AFTER_SECONDS };
+  }
+
+  /** What the object has answered. */
+  note(result: Result<unknown, Failure>, nowMs: number): void {
+    this.#fade(nowMs);
+    if (!result.ok && result.error.code === "STORAGE_UNAVAILABLE") this.#refused += 1;
+    else this.#taken += 1;
+  }
+
+  #fade(nowMs: number): void {
+    const left = Math.exp(Math.min(0, this.#atMs - nowMs) / FADES_MS);
+    this.#atMs = nowMs;
+    this.#refused *= left;
+    this.#taken *= left;
+  }
+}
+
+const throttles = new Map<string, Throttle>();
+
+/** The refusal of a request for a merchant's object, which may be that of anybody. Undefined where the object is to be asked. */
+export function throttled(merchantId: string | undefined): Failure | undefined {
+  return throttles.get(merchantId ?? "")?.refusal(Date.now());
+}
+
+/** What the merchant's object has answered to one of its servers: what browsers get says nothing to servers. */
+export function noteAnswer(merchantId: string, result: Result<unknown, Failure>): void {
+  const throttle = throttles.get(merchantId) ?? new Throttle();
+  throttles.set(merchantId, throttle);
+  throttle.note(result, Date.now());
+  const [oldest] = throttles.keys();
+  if (oldest !== undefined && throttles.size > MOST_MERCHANTS) throttles.delete(oldest);
 }

@@ -9,7 +9,8 @@ import { faultKind } from "../../../src/platform/db/retry.ts";
 import { customers } from "../../../src/platform/db/schema/customers.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
-import { seedKey, seedMerchant, send, sendWith } from "../../support/access.ts";
+import { answerInMerchantObject, type HandedOver, throttled } from "../../../src/platform/http/handed-over.ts";
+import { deploymentWith, seedKey, seedMerchant, send, sendWith } from "../../support/access.ts";
 import { randomFrom } from "../../support/random.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 import { BTC, directBody, freshKey, xpubBody } from "../commerce/wallets-harness.ts";
@@ -180,5 +181,50 @@ describe("the object of a merchant", () => {
     expect(refused).toHaveLength(20);
     const left = answers.flatMap(({ headers }) => /r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1] ?? []);
     expect(new Set(left).size).toBe(limit);
+  });
+
+  it("that refuses is left alone, its callers are told to come back later, and it is asked again as soon as it takes one", async () => {
+    const merchantId = await seedMerchant();
+    const key = await seedKey(merchantId, { lastUsedAtMs: Date.now() });
+    let isBroken = true;
+    let calls = 0;
+    const DB = new Proxy(env.DB, {
+      get: (db, name) => {
+        if (name !== "batch") return Reflect.get(db, name).bind(db);
+        return async (statements: D1PreparedStatement[]) => {
+          calls += 1;
+          if (isBroken) throw new Error("D1_ERROR: D1 DB is overloaded. Too many requests queued.");
+          return db.batch(statements);
+        };
+      },
+    });
+    const deployed = deploymentWith({ DB });
+    const ask = () =>
+      deployed(`/api/v1/merchants/merchant/${merchantId}/invoices`, { method: "POST", key, body: ORDER });
+    const refused = [];
+    for (let nth = 0; nth < 60; nth++) refused.push(await ask());
+    expect(refused.every(({ status, json }) => status === 503 && json?.code === "STORAGE_UNAVAILABLE")).toBe(true);
+    expect(new Set(refused.slice(0, 10).map(({ headers }) => headers.get("retry-after")))).toEqual(new Set(["1"]));
+    expect(refused.filter(({ headers }) => headers.get("retry-after") === "10").length).toBeGreaterThan(20);
+    expect(calls).toBeLessThan(40);
+    // Another shop's object is not this one.
+    const other = await seedMerchant();
+    const [theirs, theirKey] = [`/api/v1/merchants/merchant/${other}/invoices`, await seedKey(other)];
+    expect((await send(theirs, { method: "POST", key: theirKey, body: ORDER })).status).toBe(201);
+    isBroken = false;
+    await expect.poll(async () => (await ask()).status, { timeout: 10_000, interval: 100 }).toBe(201);
+    const taken = [];
+    for (let nth = 0; nth < 20; nth++) taken.push((await ask()).status);
+    expect(new Set(taken)).toEqual(new Set([201]));
+  });
+
+  it("is no more closed to a shop's server because it refuses browsers", async () => {
+    const merchantId = await seedMerchant();
+    const refusal = { result: { ok: false, error: { code: "STORAGE_UNAVAILABLE" } }, headers: {} };
+    const answer = async () => refusal;
+    const handed = { isPublic: true } as unknown as HandedOver;
+    const world = { MERCHANT_OBJECT: { getByName: () => ({ answer }) }, LOCATION_HINT: "" } as unknown as Env;
+    for (let nth = 0; nth < 50; nth++) await answerInMerchantObject(world, merchantId, { handed, isRepeatable: true });
+    expect(throttled(merchantId)).toBeUndefined();
   });
 });

@@ -1,0 +1,106 @@
+// Requests to the object of a merchant that refuses: what reaches it, and how it comes back.
+import { describe, expect, it } from "vitest";
+import { ok } from "../../../../src/lib/result.ts";
+import { noteAnswer, Throttle, throttled } from "../../../../src/platform/http/handed-over.ts";
+import { randomFrom } from "../../../support/random.ts";
+
+const REFUSED = { ok: false, error: { code: "STORAGE_UNAVAILABLE" } } as const;
+const REFUSED_OTHERWISE = { ok: false, error: { code: "UNAUTHORIZED" } } as const;
+const TAKEN = ok("made");
+/** Probes of an object that takes nothing. */
+const PROBES_A_SECOND = 4;
+const BEFORE_IT_CLOSES = 20;
+
+interface Offered {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly requestsASecond: number;
+  /** What the object takes in a second; what reaches it beyond that it refuses. */
+  readonly takesASecond: (second: number) => number;
+}
+
+/** By second: requests that reached the object, and those that it took. */
+function offer({ seed, seconds, requestsASecond, takesASecond }: Offered) {
+  const random = randomFrom(seed);
+  const throttle = new Throttle();
+  const rows: { readonly reached: number; readonly taken: number }[] = [];
+  for (let second = 0; second < seconds; second++) {
+    let [reached, taken] = [0, 0];
+    const times = Array.from({ length: requestsASecond }, () => 1_000 * (second + random())).sort((a, b) => a - b);
+    for (const [nth, nowMs] of times.entries()) {
+      if (throttle.refusal(nowMs) !== undefined) continue;
+      reached += 1;
+      const isTaken = taken < (takesASecond(second) * (nth + 1)) / requestsASecond;
+      if (isTaken) taken += 1;
+      throttle.note(isTaken ? TAKEN : REFUSED, nowMs);
+    }
+    rows.push({ reached, taken });
+  }
+  return rows;
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+
+describe("requests to an object", () => {
+  it("all pass while it takes them, or refuses them for what they are", () => {
+    const throttle = new Throttle();
+    for (let nth = 0; nth < 1_000; nth++) {
+      expect(throttle.refusal(nth)).toBeUndefined();
+      throttle.note(nth % 2 === 0 ? TAKEN : REFUSED_OTHERWISE, nth);
+    }
+  });
+
+  it("all pass in a burst after an hour of silence, before the first is answered", () => {
+    const throttle = new Throttle();
+    throttle.note(TAKEN, 0);
+    for (let nth = 0; nth < 500; nth++) expect(throttle.refusal(3_600_000)).toBeUndefined();
+  });
+
+  it("pass at most as a few probes a second while it takes none, and all of them within two seconds of its coming back", () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const requestsASecond = 20 * seed;
+      const rows = offer({
+        seed,
+        seconds: 70,
+        requestsASecond,
+        takesASecond: (second) => (second < 60 ? 0 : requestsASecond),
+      });
+      const stalled = rows.slice(0, 60).map(({ reached }) => reached);
+      expect(sum(stalled)).toBeLessThan(BEFORE_IT_CLOSES + 60 * PROBES_A_SECOND);
+      expect(Math.min(...stalled)).toBeGreaterThan(0);
+      expect(rows.slice(62).map(({ taken }) => taken)).toEqual(Array.from({ length: 8 }, () => requestsASecond));
+    }
+  });
+
+  it("reach one that takes a part of them about twice as often as it takes one, and it has always enough to take", () => {
+    for (const [requestsASecond, takes] of [
+      [250, 60],
+      [400, 100],
+      [1_000, 20],
+      [90, 60],
+    ] as const) {
+      const rows = offer({ seed: takes, seconds: 60, requestsASecond, takesASecond: () => takes }).slice(10);
+      const [reached, taken] = [sum(rows.map((row) => row.reached)), sum(rows.map((row) => row.taken))];
+      expect(taken).toBeGreaterThan(0.6 * takes * rows.length);
+      expect(reached).toBeLessThan(2 * taken + PROBES_A_SECOND * rows.length);
+    }
+  });
+
+  it("are told when to come again", () => {
+    const throttle = new Throttle();
+    for (let nth = 0; nth < 50; nth++) throttle.note(REFUSED, 0);
+    expect(throttle.refusal(0)).toEqual({ code: "STORAGE_UNAVAILABLE", retryAfterSeconds: 10 });
+    expect(throttle.refusal(60_000)).toBeUndefined();
+  });
+});
+
+it("an isolate knows of 1,024 objects that they refuse, and asks one that it forgot", () => {
+  const refuseAt = (merchantId: string) => {
+    for (let nth = 0; nth < 20; nth++) noteAnswer(merchantId, REFUSED);
+  };
+  const isThrottled = (nth: number) => throttled(`merchant ${nth}`) !== undefined;
+  expect(isThrottled(0)).toBe(false);
+  for (let nth = 0; nth < 1_030; nth++) refuseAt(`merchant ${nth}`);
+  expect([0, 5, 6, 1_029].map(isThrottled)).toEqual([false, false, true, true]);
+  expect(throttled(undefined)).toBeUndefined();
+});
