@@ -5,11 +5,14 @@ import type { Answer, Measured } from "./measured.ts";
 
 /** A create is asked again with its key until it is answered; the longest stall that was reported is 80 s. */
 const ANSWERED_WITHIN_MS = 180_000;
-/** Twice as long each time up to the second, and drawn from the half to the whole, so that those who were refused together do not come back together. */
+/**
+ * Behind what Retry-After asks for, some part of a time that doubles up to the second, as the documents and the project's own client have it: those who were
+ * refused together do not come back together.
+ */
 const AGAIN_AFTER_MS = { first: 500, most: 16_000 };
 /** In place of a status, where the connection broke. */
 export const BROKE = 599;
-const BROKEN: Answered = { status: BROKE, text: "the connection broke", cookies: [] };
+const BROKEN: Answered = { status: BROKE, text: "the connection broke", cookies: [], retryAfterMs: 0 };
 /** What a client asks again with the same key: nothing was done, or it is still being done. */
 const mayRepeat = ({ status, text }: Answered) =>
   status >= 500 || status === 429 || /"code":"[A-Z_]*IN_PROGRESS"/.test(text);
@@ -71,7 +74,7 @@ export class Client {
       if (answer.status < 300) return answer;
       if (!mayRepeat(answer) || Date.now() - begunMs > ANSWERED_WITHIN_MS)
         throw new Error(`${call.route}: ${answer.status} ${answer.text.slice(0, 300)}`);
-      await sleep(pauseMs * (0.5 + this.#random() / 2));
+      await sleep(answer.retryAfterMs + pauseMs * this.#random());
     }
   }
 }

@@ -14,6 +14,7 @@ import type { Twin } from "./deployment.ts";
 import { jsonIn } from "./json.ts";
 import type { Measured } from "./measured.ts";
 import { changeKey, lookAround } from "./people.ts";
+import { pulseOf } from "./pulse.ts";
 
 export interface DayOptions {
   readonly shops: number;
@@ -127,7 +128,8 @@ export class Day {
     const beside = during();
     void beside.then(end, end);
     const leftS = () => Math.max(0, Math.round((endMs - Date.now()) / 1_000));
-    const saying = setInterval(() => onProgress?.(`${this.created} invoices, ${leftS()} s to go`), 10_000);
+    const pulse = pulseOf({ routes: this.routes, gate: this.#twin.gate });
+    const saying = setInterval(() => onProgress?.(`${this.created} invoices, ${leftS()} s to go: ${pulse()}`), 10_000);
     const people = this.#people(isOver).catch((error: unknown) => void this.#wrong.push(`people: ${error}`));
     const loops = Array.from({ length: clients }, () => this.#createAgainAndAgain(isOver));
     if (rate > 0) loops.push(this.#createAt(rate, isOver));

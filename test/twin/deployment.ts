@@ -43,6 +43,8 @@ export interface Answered {
   readonly status: number;
   readonly text: string;
   readonly cookies: readonly string[];
+  /** What Retry-After asks for; 0 without it. */
+  readonly retryAfterMs: number;
 }
 
 interface Calls {
@@ -264,7 +266,8 @@ function asking(
     });
     const text = await answer.text();
     if (answer.status === 503) refusedAt.push(Date.now());
-    return { status: answer.status, text, cookies: answer.headers.getSetCookie() };
+    const retryAfterMs = 1_000 * Number(answer.headers.get("retry-after") ?? 0);
+    return { status: answer.status, text, cookies: answer.headers.getSetCookie(), retryAfterMs };
   };
 }
 

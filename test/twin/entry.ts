@@ -150,11 +150,48 @@ ${older === undefined ? classes.map((name) => `export const ${name} = inTwin(upl
 `;
 }
 
-/** Of the Worker at the edge: the uploaded handlers. The classes are there because it names them, and nothing makes objects of them. */
-export function edgeModule(uploaded: string, classes: readonly string[]): string {
+/** Requests of one key in a period of seconds, as the binding of a rate limit counts them. */
+export interface EdgeLimit {
+  readonly limit: number;
+  readonly period: number;
+}
+
+/**
+ * Of the Worker at the edge: the uploaded handlers. The classes are there because it names them, and nothing makes objects of them. Its rate limits count in
+ * the memory of the machine, as production's do; the development server's are objects, whose calls would take more of its thread than a refusal.
+ */
+export function edgeModule(
+  uploaded: string,
+  classes: readonly string[],
+  limits: Readonly<Record<string, EdgeLimit>>,
+): string {
   return `
 import * as uploaded from ${JSON.stringify(uploaded)};
-export default uploaded.default;
+function limiter({ limit, period }) {
+  let [window, counts] = [0, new Map()];
+  return {
+    async limit({ key }) {
+      const now = Math.floor(Date.now() / (1_000 * period));
+      if (now !== window) [window, counts] = [now, new Map()];
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      return { success: count <= limit };
+    },
+  };
+}
+const limiters = Object.fromEntries(Object.entries(${JSON.stringify(limits)}).map(([name, of]) => [name, limiter(of)]));
+const { default: handlers } = uploaded;
+const known = new WeakMap();
+function limited(env) {
+  const own = known.get(env) ?? { ...env, ...limiters };
+  known.set(env, own);
+  return own;
+}
+export default {
+  fetch: (request, env, context) => handlers.fetch(request, limited(env), context),
+  queue: (batch, env, context) => handlers.queue(batch, limited(env), context),
+  scheduled: (event, env, context) => handlers.scheduled(event, limited(env), context),
+};
 ${classes.map((name) => `export const { ${name} } = uploaded;`).join("\n")}
 `;
 }

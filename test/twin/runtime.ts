@@ -12,7 +12,15 @@ import {
 } from "miniflare";
 import * as z from "zod";
 import type { Upload, UploadedBinding } from "./account-kept.ts";
-import { clockModule, edgeModule, type OlderObjects, objectsModule, TIMERS_MODULE, type Ways } from "./entry.ts";
+import {
+  clockModule,
+  type EdgeLimit,
+  edgeModule,
+  type OlderObjects,
+  objectsModule,
+  TIMERS_MODULE,
+  type Ways,
+} from "./entry.ts";
 import { heapBytes } from "./heap.ts";
 import type { Consume } from "./queues.ts";
 
@@ -135,7 +143,10 @@ function optionsOf(options: RuntimeOptions) {
     inspectorPort: 0,
     handleStructuredLogs: ({ message }: { readonly message: string }) => options.onLog(message),
     workers: [
-      workerOf(options, edgeName(name), edge, [edgeModule(mainOf(edge), classesOf(edge)), clockModule(0)]),
+      workerOf(options, edgeName(name), edge, [
+        edgeModule(mainOf(edge), classesOf(edge), limitsOf(edge)),
+        clockModule(0),
+      ]),
       objectsWorker(options),
       takerOf(options, `${name}-taker`),
     ],
@@ -164,6 +175,9 @@ const RATE_LIMIT = z.object({
   namespace_id: z.string(),
   simple: z.object({ limit: z.number(), period: z.literal([10, 60]) }),
 });
+
+const limitsOf = (upload: Upload): Readonly<Record<string, EdgeLimit>> =>
+  Object.fromEntries(ofType(upload, "ratelimit").map((each) => [each.name, RATE_LIMIT.parse(each).simple]));
 
 function workerOf(
   options: RuntimeOptions,

@@ -1,5 +1,5 @@
 // The parts of the twin that decide when things happen, against what the pages of D1 and of the queues say of them.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { FAULT_MESSAGES, faultKind } from "../../../src/platform/db/retry.ts";
 import { randomFrom } from "../../support/random.ts";
 import { clockModule, edgeModule, OBJECT_FAULTS, objectsModule } from "../../twin/entry.ts";
@@ -110,7 +110,27 @@ describe("the first modules", () => {
     });
     expect(text).toContain('export const MerchantObject = inTwin(uploaded.MerchantObject, "MerchantObject");');
     expect(text).toContain('export const RateBook = inTwin(uploaded.RateBook, "RateBook");');
-    expect(edgeModule("./worker.js", ["RateBook"])).toContain("export default uploaded.default;");
+    expect(edgeModule("./worker.js", ["RateBook"], {})).toContain("export const { RateBook } = uploaded;");
+  });
+
+  it("count requests at the edge in its memory, by key and period, with all else as it was uploaded", async () => {
+    const module = edgeModule("./worker.js", [], { SHIELD: { limit: 2, period: 60 } });
+    const body = module.replace(/^import .*$/m, "").replace("export default", "return");
+    const fetch = (key: string, env: { readonly SHIELD: RateLimit; readonly NAME: string }) =>
+      env.SHIELD.limit({ key }).then(({ success }) => `${env.NAME} ${success}`);
+    const handlers = new Function("uploaded", body)({ default: { fetch } });
+    const env = { SHIELD: undefined, NAME: "shop" };
+    vi.useFakeTimers({ toFake: ["Date"], now: 60_000 });
+    const ask = (key: string): Promise<string> => handlers.fetch(key, env, {});
+    expect([await ask("a"), await ask("a"), await ask("a"), await ask("b")]).toEqual([
+      "shop true",
+      "shop true",
+      "shop false",
+      "shop true",
+    ]);
+    vi.setSystemTime(120_000);
+    expect(await ask("a")).toBe("shop true");
+    vi.useRealTimers();
   });
 
   it("fail calls of objects in ways that the service knows", () => {

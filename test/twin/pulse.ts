@@ -1,0 +1,26 @@
+// What a day did since its last line of progress: how a deployment comes back after a stall is seen here, and not at the end.
+import type { Gate } from "./gate.ts";
+import { type Measured, quantiles } from "./measured.ts";
+
+interface Pulsing {
+  readonly routes: ReadonlyMap<string, Measured>;
+  readonly gate: Pick<Gate, "counts">;
+}
+
+/** Creates that were answered well and those that were not, and the database's calls, since the function was last called. */
+export function pulseOf({ routes, gate: { counts } }: Pulsing): () => string {
+  const creates = () => routes.get("POST /invoices") ?? [];
+  let before = { answers: creates().length, calls: counts.times.length, failed: counts.failed };
+  return () => {
+    const answers = creates().slice(before.answers);
+    const times = counts.times.slice(before.calls);
+    const failed = counts.failed - before.failed;
+    before = { answers: creates().length, calls: counts.times.length, failed: counts.failed };
+    const made = answers.filter(({ status }) => status < 300);
+    const took = (of: readonly number[]) => (of.length === 0 ? "" : ` in ${quantiles(of).p50} ms`);
+    return [
+      `${made.length} made${took(made.map(({ ms }) => ms))}, ${answers.length - made.length} refused`,
+      `database ${times.length} calls${took(times)}, ${failed} failed`,
+    ].join("; ");
+  };
+}
