@@ -8,6 +8,8 @@ import { TEXT_FILE } from "../scripts/text-modules.ts";
 
 /** wrangler keeps the names of functions unless it is told not to. */
 const DROPS_NAMES = /^keep_names *= *false/m;
+/** A line of `[alias]`: a package, and the file that stands for it. No other line of wrangler.toml names a source in this way. */
+const ALIAS = /^"(.+)" = "(\.\/src\/.+\.ts)"$/gm;
 
 /** A module that is a text: it is uploaded beside the code and imported by its path. */
 export interface TextModule {
@@ -37,6 +39,7 @@ function jsonStringify(...args) { return JSON.stringify(...args); }
 /** `isProfiled` leaves the code as written and gives JSON's functions names; everything that is measured is minified. */
 export async function bundleWorker(entry: Entry, isProfiled = false): Promise<Bundle> {
   await makeMcpLibrary();
+  const configuration = readFileSync("wrangler.toml", "utf8");
   const texts: TextModule[] = [];
   const built = await build({
     ...("file" in entry
@@ -51,7 +54,8 @@ export async function bundleWorker(entry: Entry, isProfiled = false): Promise<Bu
     minify: !isProfiled,
     sourcemap: isProfiled ? "external" : false,
     banner: { js: isProfiled ? PROFILED_JSON : "" },
-    keepNames: !DROPS_NAMES.test(readFileSync("wrangler.toml", "utf8")),
+    keepNames: !DROPS_NAMES.test(configuration),
+    alias: Object.fromEntries([...configuration.matchAll(ALIAS)].map(([, name, file]) => [name, file])),
     metafile: true,
     conditions: ["workerd", "worker", "browser"],
     define: {

@@ -11,7 +11,7 @@ const MAX_GZIP_KIB = 1_024;
  * What a test holds the bundle to: it falls with what is saved, and rises only with what a release adds by name. Watching
  * chains is 40 KiB of it and delivering events 17; the checkout is another 57: its texts in ten languages 25, codes 6. Quotes with a history,
  * progress of each address, and coins that contracts send are another 17. The libraries of keys, addresses, call data and decimals are 42 more
- * than what was written by hand before, and the whole of @simplewebauthn/server, which is loaded with the first passkey, 60. The
+ * than what was written by hand before, and @simplewebauthn/server, which is loaded with the first passkey and reads no certificates, 64. The
  * groups of creates in the merchant's object, the proof in API keys and the location of objects are another 4, allocators
  * of amounts 1, reports of totals 3, exports 3, the search 2, what needs a person 2,
  * live updates for a team 3, events that are stored deflated 1, the
