@@ -37,7 +37,7 @@ export class BitcoinStory implements StoryChain {
     const opened: Opened[] = [];
     for (const invoice of plan.invoices) opened.push(await this.#create(invoice));
     const transactions = transactionsIn(plan);
-    const names = [...new Set(transactions.map(({ spends }) => spends))];
+    const names = [...new Set(transactions.flatMap(({ spends }) => spends))];
     const addresses = await Promise.all(names.map(() => this.#node.wallet()<string>("getnewaddress")));
     const txid = await this.#node.pay(Object.fromEntries(addresses.map((address) => [address, COIN.coins])));
     await this.#node.mine();
@@ -72,8 +72,9 @@ export class BitcoinStory implements StoryChain {
   }
 
   async #sign({ hash, outputs, spends }: Transaction): Promise<void> {
-    const coin = this.#coins.get(spends);
-    if (coin === undefined) throw new Error(`no coin ${spends}`);
+    const [name = ""] = spends;
+    const coin = this.#coins.get(name);
+    if (coin === undefined) throw new Error(`no coin ${name}`);
     const unsigned = new Unsigned();
     unsigned.addInput({ txid: hexToBytes(coin.txid), index: coin.vout, sequence: 0xfffffffd });
     for (const { toAddress, amountUnits } of outputs)

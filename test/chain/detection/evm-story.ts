@@ -92,8 +92,11 @@ export class EvmStory implements StoryChain {
     for (const invoice of plan.invoices) opened.push(await this.#create(invoice));
     await this.evict();
     const transactions = transactionsIn(plan);
-    const coins = [...new Set(transactions.map(({ spends }) => spends))];
-    for (const transaction of transactions) await this.#sign(transaction, coins.indexOf(transaction.spends));
+    const coins = [...new Set(transactions.flatMap(({ spends }) => spends))];
+    for (const transaction of transactions) {
+      const [coin = ""] = transaction.spends;
+      await this.#sign(transaction, coins.indexOf(coin));
+    }
     return opened;
   }
 

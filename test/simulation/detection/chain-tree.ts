@@ -3,6 +3,7 @@
 // last one is the final chain.
 import type { BlockRef } from "../../../src/chains/sources/transfer.ts";
 import type { Dice } from "../../support/dice.ts";
+import { coinbaseOf, MATURITY, Spending, settled, taken } from "./kin.ts";
 
 /** What a transaction pays to one of our addresses. */
 export interface Output {
@@ -16,8 +17,13 @@ export interface Transaction {
   readonly outputs: readonly Output[];
   /** What else it may do, by the block that it is in: a contract can ask for its number, its time or its miner. Only on account chains. */
   readonly otherwise?: readonly (readonly Output[])[];
-  /** The output (UTXO) or nonce (EVM) that it spends; of two that spend the same, a chain has one. */
-  readonly spends: string;
+  /**
+   * The outputs (UTXO), `hash:number`, or the nonce (EVM) that it spends; of two that spend the same, a chain has one. Of what another transaction
+   * of the tree made, it is the child: no chain has it without its parent.
+   */
+  readonly spends: readonly string[];
+  /** What its block pays its miner: it spends nothing, and is in that block alone. */
+  readonly isCoinbase?: true;
 }
 
 /** A transaction in a block. */
@@ -58,8 +64,13 @@ interface TreePlan {
   readonly rivals: ReadonlyMap<string, Transaction>;
   /** Whether transactions can fail where they are mined (EVM). */
   readonly canRevert: boolean;
+  /** Whether a rival takes the place of what waits, too, and may be replaced by it again. */
+  readonly canReplace: boolean;
+  /** What a block pays its miner at addresses of ours; undefined if it pays somebody else. */
+  coinbase(): readonly Output[] | undefined;
   /** The time that a block on top of `parent` has, if it is made at `madeMs`. */
   clock(parent: Block, madeMs: number): number;
+  note(name: string): void;
 }
 
 /** The tree starts here; below it are blocks that nothing ever happened in. */
@@ -115,7 +126,13 @@ class Growth {
   #pool: Transaction[] = [];
   /** Out of every mempool, perhaps only for a while. */
   #limbo: Transaction[] = [];
+  /** What its rival took the place of in mempools; some miner may have it still. */
+  readonly #replaced: Transaction[] = [];
+  readonly #hashes: ReadonlySet<string>;
   #blocks = 0;
+  /** Nobody is paid any more. */
+  #isEnding = false;
+  #highestCoinbase: number | undefined;
 
   constructor(plan: TreePlan, dice: Dice) {
     this.#plan = plan;
@@ -124,6 +141,7 @@ class Growth {
     const ref = { height: ROOT_HEIGHT, hash: "root", timeMs: plan.startMs };
     this.#tip = { ref, madeMs: plan.startMs, parent: undefined, mined: [] };
     this.#unborn = dice.shuffled(plan.transactions);
+    this.#hashes = new Set([...plan.transactions, ...plan.rivals.values()].map(({ hash }) => hash));
   }
 
   step(): View {
@@ -136,6 +154,7 @@ class Growth {
       this.#limbo.push(...this.#pool.splice(dice.below(this.#pool.length), 1));
     if (dice.chance(0.3) && this.#limbo.length > 0)
       this.#pool.push(...this.#limbo.splice(dice.below(this.#limbo.length), 1));
+    if (this.#plan.canReplace) this.#replace();
     this.#settlePool();
     return this.#view();
   }
@@ -149,8 +168,17 @@ class Growth {
     this.#extend(2, 0.5);
     this.#extend(1, 1);
     this.#pool = [];
+    this.#isEnding = true;
     this.#extend(this.#plan.windowBlocks + 1);
+    this.#extend(this.#untilMature());
     return this.#view();
+  }
+
+  /** So many blocks that the last coinbase can be spent when up to three more are mined. */
+  #untilMature(): number {
+    const last = this.#highestCoinbase;
+    if (last === undefined) return 0;
+    return Math.max(0, last + MATURITY - 1 - this.#dice.between(1, 3) - this.#tip.ref.height);
   }
 
   /** How many blocks may still be taken back. */
@@ -186,7 +214,8 @@ class Growth {
     for (const { transaction } of chainOf(before)
       .slice(shared + 1 - ROOT_HEIGHT)
       .flatMap(({ mined }) => mined)) {
-      this.#orphan(transaction);
+      if (transaction.isCoinbase) this.#plan.note("coinbase gone");
+      else this.#orphan(transaction);
     }
     this.#settlePool();
     // The heavier branch is the longer one here.
@@ -203,9 +232,24 @@ class Growth {
   #orphan(transaction: Transaction): void {
     const dice = this.#dice;
     const rival = this.#plan.rivals.get(transaction.hash);
-    if (rival !== undefined && dice.chance(0.3)) this.#pool.push(rival);
+    if (rival !== undefined && dice.chance(this.#plan.canReplace ? 0.6 : 0.3)) this.#pool.push(rival);
     else if (dice.chance(0.8)) this.#pool.push(transaction);
     else this.#limbo.push(transaction);
+  }
+
+  /** A higher fee: mempools have the rival instead, or the first one again. What hangs on the one that goes waits for it in vain. */
+  #replace(): void {
+    const dice = this.#dice;
+    const [again] = dice.chance(0.3) ? this.#replaced.splice(0, 1) : [];
+    if (again !== undefined) this.#pool.unshift(again);
+    const place = this.#pool.findIndex(({ hash }) => this.#plan.rivals.has(hash));
+    const old = this.#pool[place];
+    const rival = this.#plan.rivals.get(old?.hash ?? "");
+    if (old === undefined || rival === undefined || !dice.chance(0.3)) return;
+    this.#pool.splice(place, 1, rival);
+    this.#replaced.push(old);
+    const isParent = this.#pool.some(({ spends }) => spends.some((output) => output.startsWith(`${old.hash}:`)));
+    this.#plan.note(isParent ? "replaced in a mempool with its child" : "replaced in a mempool");
   }
 
   #extend(count: number, share = 0.4): void {
@@ -215,7 +259,8 @@ class Growth {
       const madeMs = this.#tip.madeMs + this.#plan.blockMs;
       const ref = { height, hash: `b${height}.${this.#blocks}`, timeMs: this.#plan.clock(this.#tip, madeMs) };
       this.#nowMs = Math.max(this.#nowMs, madeMs);
-      this.#tip = { ref, madeMs, parent: this.#tip, mined: this.#mine(share) };
+      const own = this.#coinbase(ref);
+      this.#tip = { ref, madeMs, parent: this.#tip, mined: [...own, ...this.#mine(share)] };
     }
     this.#highest = Math.max(this.#highest, this.#tip.ref.height);
   }
@@ -223,7 +268,8 @@ class Growth {
   #mine(share: number): readonly Mined[] {
     const dice = this.#dice;
     if (this.#pool.length === 0) return [];
-    const chosen = dice.shuffled(this.#pool).filter(() => dice.chance(share));
+    const drawn = dice.shuffled(this.#pool).filter(() => dice.chance(share));
+    const chosen = taken(drawn, this.#pool, new Spending(chainOf(this.#tip), this.#hashes), dice);
     let position = dice.below(3);
     const mined = chosen.map((transaction) => {
       const isReverted = this.#plan.canRevert && dice.chance(0.1);
@@ -236,13 +282,20 @@ class Growth {
     return mined;
   }
 
-  /** Nothing waits twice, nor once something else spent the same: in the chain, or in the pool before it. */
+  #coinbase({ height, hash }: BlockRef): readonly Mined[] {
+    const outputs = this.#isEnding ? undefined : this.#plan.coinbase();
+    if (outputs === undefined) return [];
+    this.#plan.note("coinbase mined");
+    this.#highestCoinbase = height;
+    return [{ transaction: coinbaseOf(hash, outputs), outputs, position: 0, isReverted: false }];
+  }
+
+  /** Nothing waits twice, nor without its parents, nor once something else spent the same: in the chain, or in the pool before it. */
   #settlePool(): void {
-    const spent = new Set(
-      chainOf(this.#tip).flatMap(({ mined }) => mined.map(({ transaction }) => transaction.spends)),
-    );
-    this.#pool = this.#pool.filter(({ spends }) => !spent.has(spends) && spent.add(spends) !== undefined);
-    this.#limbo = this.#limbo.filter(({ spends }) => !spent.has(spends));
+    const spending = new Spending(chainOf(this.#tip), this.#hashes);
+    const { kept, orphans } = settled(this.#pool, spending);
+    this.#pool = [...kept];
+    this.#limbo = [...this.#limbo, ...orphans].filter((each) => !spending.isSpent(each));
   }
 
   #view(): View {

@@ -40,7 +40,11 @@ function forgedPool(view: View, lie: Lie): View {
 /** What nobody ever sent. */
 function invented(lie: Lie): Transaction {
   const output = pick(lie.wanted, lie.salt);
-  return { hash: `forged-${lie.salt}`, outputs: output === undefined ? [] : [output], spends: `forged-${lie.salt}:0` };
+  return {
+    hash: `forged-${lie.salt}`,
+    outputs: output === undefined ? [] : [output],
+    spends: [`forged-${lie.salt}:0`],
+  };
 }
 
 function forgedTip(tip: Block, lie: Lie): Block {

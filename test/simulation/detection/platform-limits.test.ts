@@ -85,7 +85,7 @@ function paidChain(dice: Dice): { readonly source: TreeSource; readonly tip: Blo
   const root: Block = { ref, madeMs: START_MS, parent: undefined, mined: [] };
   const mined = invoices.map(({ address: toAddress }, position) => {
     const outputs = [{ toAddress, cryptocurrency: "BTC", amountUnits: ASKED }];
-    const transaction = { hash: `tx-${position}`, outputs, spends: `coin-${position}:0` };
+    const transaction = { hash: `tx-${position}`, outputs, spends: [`coin-${position}:0`] };
     return { transaction, outputs, position, isReverted: false };
   });
   const paid = { ...mineOn(root, START_MS + BLOCK_MS), mined };

@@ -6,7 +6,8 @@ import { makeId } from "../../../src/lib/ids.ts";
 import { DAY_MS } from "../../../src/lib/time.ts";
 import type { Dice } from "../../support/dice.ts";
 import { otherEffects } from "./block-effects.ts";
-import { growTree, type Output, type Transaction, type Tree } from "./chain-tree.ts";
+import { chainOf, growTree, type Output, type Transaction, type Tree } from "./chain-tree.ts";
+import { childrenOf, familyStories } from "./kin.ts";
 import { minersClock } from "./miners-clock.ts";
 import { ADDRESSES, SHARED_ADDRESS, START_MS, type TreeInvoice } from "./reorg-shop.ts";
 import { type Identify, type OnShown, TreeSource } from "./tree-source.ts";
@@ -27,9 +28,9 @@ const BLOCK_MS: Partial<Record<NetworkName, number>> = { BTC: 600_000, ETH: 12_0
 
 /**
  * What may go wrong besides forks and bad sources: miners' clocks, transactions that do in each block something else, sources that change what they
- * show, and such that put into a block what nobody sent.
+ * show, and such that put into a block what nobody sent; payments that hang on others, and what blocks pay their miners.
  */
-export const HAZARDS = ["clocks", "effects", "lies", "inventions"] as const;
+export const HAZARDS = ["clocks", "effects", "lies", "inventions", "children", "coinbases"] as const;
 export type Hazard = (typeof HAZARDS)[number];
 
 interface PlanParts {
@@ -49,7 +50,16 @@ export function planOf({ dice, hazards, identify, onShown, note }: PlanParts): P
   const invoices = invoicesOf(network, dice, views * blockMs * 4);
   const payable = payableOf(network, invoices);
   const canDiffer = !isUtxo && hazards.has("effects");
-  const { transactions, rivals } = transactionsOf({ invoices, payable, isUtxo, canDiffer, dice });
+  const hasChildren = isUtxo && hazards.has("children") && dice.chance(0.6);
+  const hasCoinbases = isUtxo && hazards.has("coinbases") && dice.chance(0.3);
+  if (hasChildren || hasCoinbases) note("tree with children or coinbases");
+  const rivalsShare = hasChildren ? 0.7 : 0.4;
+  const sending = { invoices, payable, isUtxo, canDiffer, rivalsShare, dice };
+  const { transactions, rivals } = transactionsOf(sending);
+  if (hasChildren) {
+    const parents = [...transactions, ...rivals.values()];
+    transactions.push(...childrenOf({ parents, dice, outputs: () => outputsOf(sending) }));
+  }
   const tree = growTree(
     {
       startMs: START_MS + blockMs,
@@ -59,10 +69,15 @@ export function planOf({ dice, hazards, identify, onShown, note }: PlanParts): P
       transactions,
       rivals,
       canRevert: !isUtxo,
+      canReplace: hasChildren,
+      coinbase: () => (hasCoinbases && dice.chance(0.2) ? outputsOf(sending) : undefined),
+      note,
       clock: minersClock({ isExact: !hazards.has("clocks"), isUtxo, blockMs, dice, note }),
     },
     dice,
   );
+  for (const story of hasChildren ? familyStories([...tree.views, tree.last].map(({ tip }) => chainOf(tip))) : [])
+    note(story);
   const kinds = kindsOf(network);
   const finalDepth = network.name === "ETH" && dice.chance(0.6) ? network.reorgWindowBlocks : null;
   const sources = Array.from({ length: dice.oneOf([1, 2, 2, 3]) }, () => {
@@ -177,29 +192,34 @@ interface Sending {
   readonly isUtxo: boolean;
   /** Whether what a transaction does may depend on its block. */
   readonly canDiffer: boolean;
+  /** Of so many transactions something else may take the place. */
+  readonly rivalsShare: number;
   readonly dice: Dice;
 }
 
 function transactionsOf(of: Sending) {
-  const { canDiffer, payable, dice } = of;
+  const { canDiffer, payable, rivalsShare, dice } = of;
   const transactions: Transaction[] = [];
   const rivals = new Map<string, Transaction>();
-  const outputs = () => Array.from({ length: dice.oneOf([1, 1, 1, 2, 3]) }, () => outputOf(of));
-  const sending = (hash: string, spends: string): Transaction => {
-    const usual = outputs();
+  const sending = (hash: string, spends: readonly string[]): Transaction => {
+    const usual = outputsOf(of);
     const isFickle = canDiffer && dice.chance(0.7);
     return { hash, spends, outputs: usual, ...(isFickle ? { otherwise: otherEffects(usual, payable, dice) } : {}) };
   };
   for (let n = dice.between(1, 6); n > 0; n--) {
-    const spends = `coin-${n}:0`;
+    const spends = [`coin-${n}:0`];
     transactions.push(sending(`tx-${n}`, spends));
     // A higher fee for the same payment, or the money somewhere else.
-    if (dice.chance(0.4)) {
+    if (dice.chance(rivalsShare)) {
       const rival = `rival-${n}`;
       rivals.set(`tx-${n}`, dice.chance(0.5) ? sending(rival, spends) : { hash: rival, outputs: [], spends });
     }
   }
   return { transactions, rivals };
+}
+
+function outputsOf(of: Sending): readonly Output[] {
+  return Array.from({ length: of.dice.oneOf([1, 1, 1, 2, 3]) }, () => outputOf(of));
 }
 
 function outputOf({ invoices, isUtxo, dice }: Sending): Output {

@@ -11,6 +11,7 @@ import {
   tellProgress,
 } from "../engine/campaign.ts";
 import { LIES } from "./forging.ts";
+import { creditsImmature, keepsChild, keepsCoinbase } from "./kin-broken.ts";
 import {
   byLogIndex,
   keepsAmount,
@@ -96,7 +97,7 @@ it(`the stored state ends as the final chain says, with no payment lost or credi
   }
 });
 
-/** What miners, contracts and liars did. */
+/** What miners, payers, contracts and liars did. */
 const ADVERSITIES = [
   "clock: ahead, UTXO",
   "clock: behind, UTXO",
@@ -110,6 +111,14 @@ const ADVERSITIES = [
   ...LIES.map((kind) => `lie: ${kind} in blocks`),
   ...LIES.filter((kind) => kind !== "branch").map((kind) => `lie: ${kind} in a mempool`),
   "two sources must agree",
+  "coinbase mined",
+  "coinbase gone",
+  "child in its parent's block",
+  "child in a later block than its parent",
+  "child with its parent here, later there",
+  "mined child gone with its parent",
+  "replaced in a mempool",
+  "replaced in a mempool with its child",
   "limit: statements",
   "limit: worker",
   "limit: database",
@@ -127,6 +136,9 @@ describe(`within ${CAUGHT_WITHIN} trees a broken watcher is caught that`, () => 
     { variant: keepsAsset, stopAt: /^(inv_|tx-|rival-)\S+ is / },
     { variant: trustsMempool, stopAt: /^(inv_|tx-|rival-)\S+ (is|counts) / },
     { variant: timedByBlock, stopAt: /after it was seen$/ },
+    { variant: keepsCoinbase, stopAt: /^inv_\S+ is / },
+    { variant: keepsChild, stopAt: /^(inv_|child-)\S+ is / },
+    { variant: creditsImmature, stopAt: /^coinbase-\S+ is CONFIRMED, and nobody may spend it/ },
   ])("$variant.name", { timeout: CAMPAIGN_LIMIT_MS }, async ({ variant, stopAt }) => {
     const { problems } = await watchTrees(variant, { seeds: seedsTo(CAUGHT_WITHIN), mostProblems: 1, stopAt });
     printWithTest(`${variant.name}: caught at seed ${problems[0]?.seed}: ${problems[0]?.problem}`);

@@ -14,11 +14,12 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { Dice } from "../../support/dice.ts";
 import { chainOf, type Mined, mineOn, type View } from "./chain-tree.ts";
 import { LIES, type Lie } from "./forging.ts";
+import { isCoinbase, MATURITY } from "./kin.ts";
 import { drawEnding, type Ending, limitedEffect, SPARED } from "./platform-limits.ts";
 import { isWorthless } from "./reorg-model.ts";
 import { HAZARDS, type Hazard, type Plan, planOf } from "./reorg-plan.ts";
 import { effectOf, effectText, keyOf, Record, truthOf } from "./reorg-record.ts";
-import { instantSleep, type ReorgShop, START_MS, shopDependencies } from "./reorg-shop.ts";
+import { instantSleep, type ReorgShop, type Row, START_MS, shopDependencies } from "./reorg-shop.ts";
 import { type Verdict, verdictOf } from "./reorg-verdict.ts";
 import { byOrdinal, HONEST, type Identify, type Mood } from "./tree-source.ts";
 
@@ -154,10 +155,12 @@ class Watch {
     return verdictOf({ shop: this.#shop, plan: this.#plan, record: this.#record, count: this.#count });
   }
 
-  /** After each pass. What two sources must agree on is never confirmed by one that lies. */
+  /** After each pass. What two sources must agree on is never confirmed by one that lies, and a coinbase not before it can be spent. */
   #note(): Verdict {
     const rows = this.#shop.rows("select * from payments");
     this.#record.stored(rows, this.#nowMs);
+    const immature = immatureIn(rows, this.#views.at(-1));
+    if (immature !== undefined) return immature;
     if (!this.#plan.hasQuorum) return undefined;
     const forged = rows.find(
       (row) => row.status === "CONFIRMED" && !this.#truth.has(`${keyOf(row)} ${row.block_hash} ${effectOf(row)}`),
@@ -284,6 +287,17 @@ class Watch {
     const bytes = Uint8Array.from({ length: 16 }, (_, n) => (this.#ulids >> (5 * (n % 6))) & 31);
     return newUlid(this.#nowMs, bytes);
   }
+}
+
+/** No view has a higher tip than the newest. */
+function immatureIn(rows: readonly Row[], view: View | undefined): Verdict {
+  const confirmations = (row: Row) => (view?.tip.ref.height ?? 0) - Number(row.block_height) + 1;
+  const row = rows.find(
+    (each) => each.status === "CONFIRMED" && isCoinbase(String(each.tx_hash)) && confirmations(each) < MATURITY,
+  );
+  return (
+    row && `${keyOf(row)} is CONFIRMED, and nobody may spend it before ${MATURITY - confirmations(row)} more blocks`
+  );
 }
 
 function printView({ atMs, tip, pool }: View): string {

@@ -24,6 +24,7 @@ import {
   type View,
 } from "./chain-tree.ts";
 import { forgedView, type Lie } from "./forging.ts";
+import { MATURITY } from "./kin.ts";
 
 /** The behaviour of a source for a while. */
 export interface Mood {
@@ -156,19 +157,22 @@ export class TreeSource {
     const waiting = pool.filter(({ hash }) => hash === txHash);
     if (waiting.length > 0) return { kind: "pending", transfers: this.#pending(waiting, recipients) };
     const others = [...pool, ...chain.flatMap(({ mined }) => mined.map(({ transaction }) => transaction))];
-    return { kind: others.some((other) => spends.includes(other.spends)) ? "replaced" : "unknown" };
+    return {
+      kind: others.some((other) => other.spends.some((output) => spends.includes(output))) ? "replaced" : "unknown",
+    };
   }
 
   #minedTransfers({ ref }: Block, mined: Mined, recipients: ReadonlySet<string>): readonly Transfer[] {
     if (mined.isReverted) return [];
-    const { hash } = mined.transaction;
+    const { hash, isCoinbase } = mined.transaction;
     const { outputs } = mined;
-    return this.#transfersOf({ hash, outputs }, recipients, { block: ref, spends: [], at: mined });
+    const transfers = this.#transfersOf({ hash, outputs }, recipients, { block: ref, spends: [], at: mined });
+    return isCoinbase ? transfers.map((each) => ({ ...each, leastConfirmations: MATURITY })) : transfers;
   }
 
   #pending(pool: readonly Transaction[], recipients: ReadonlySet<string>): readonly Transfer[] {
     return pool.flatMap((transaction) =>
-      this.#transfersOf(transaction, recipients, { block: null, spends: [transaction.spends], at: { position: 0 } }),
+      this.#transfersOf(transaction, recipients, { block: null, spends: transaction.spends, at: { position: 0 } }),
     );
   }
 

@@ -1,0 +1,155 @@
+// Transactions that depend on others, and what a block pays its miner: a child is in a chain only after its parent, in the same block or a later
+// one, and is gone with it; a coinbase is in its own block and nowhere else.
+import type { Dice } from "../../support/dice.ts";
+import type { Block, Output, Transaction } from "./chain-tree.ts";
+
+/** Confirmations before which nobody may spend what a block pays its miner (consensus of Bitcoin and Litecoin: COINBASE_MATURITY). */
+export const MATURITY = 100;
+
+/** The transaction that made an output, `hash:number`. */
+const makerOf = (output: string) => output.slice(0, output.lastIndexOf(":"));
+
+/** What may be mined on top of a chain: what it spends is there and nobody else has spent it. */
+export class Spending {
+  readonly #spent: Set<string>;
+  readonly #made: Set<string>;
+  /** Outputs of what was never mined in front of our eyes are always there. */
+  readonly #known: ReadonlySet<string>;
+
+  constructor(chain: readonly Block[], known: ReadonlySet<string>) {
+    const mined = chain.flatMap((block) => block.mined.map(({ transaction }) => transaction));
+    this.#spent = new Set(mined.flatMap(({ spends }) => spends));
+    this.#made = new Set(mined.map(({ hash }) => hash));
+    this.#known = known;
+  }
+
+  /** Somebody else has spent the same. */
+  isSpent({ spends }: Transaction): boolean {
+    return spends.some((output) => this.#spent.has(output));
+  }
+
+  /** Transactions that have to come before this one. */
+  missing({ spends }: Transaction): readonly string[] {
+    return spends.map(makerOf).filter((hash) => this.#known.has(hash) && !this.#made.has(hash));
+  }
+
+  add({ hash, spends }: Transaction): void {
+    for (const output of spends) this.#spent.add(output);
+    this.#made.add(hash);
+  }
+}
+
+/** The pool, parents before children; `orphans` wait for a parent that is nowhere. What spends the same as an earlier one is in neither. */
+export function settled(pool: readonly Transaction[], spending: Spending) {
+  const kept: Transaction[] = [];
+  let left = pool;
+  for (;;) {
+    const before = kept.length;
+    const again: Transaction[] = [];
+    for (const each of left) {
+      if (spending.isSpent(each)) continue;
+      if (spending.missing(each).length > 0) again.push(each);
+      else {
+        spending.add(each);
+        kept.push(each);
+      }
+    }
+    left = again;
+    if (kept.length === before) return { kept, orphans: left };
+  }
+}
+
+/** What a miner takes of the pool: a child brings its parents, because its fee pays for them, or is left out without them. */
+export function taken(
+  chosen: readonly Transaction[],
+  pool: readonly Transaction[],
+  spending: Spending,
+  dice: Dice,
+): readonly Transaction[] {
+  const all = new Set<Transaction>();
+  const take = (each: Transaction): boolean => {
+    if (all.has(each)) return true;
+    for (const hash of spending.missing(each)) {
+      const parent = pool.find((other) => other.hash === hash);
+      if (parent === undefined) return false;
+      if (!chosen.includes(parent) && !dice.chance(0.5)) return false;
+      if (!take(parent)) return false;
+    }
+    all.add(each);
+    return true;
+  };
+  for (const each of chosen) take(each);
+  return [...all];
+}
+
+/** What a miner pays himself at one of our addresses. */
+export function coinbaseOf(blockHash: string, outputs: readonly Output[]): Transaction {
+  return { hash: `coinbase-${blockHash}`, outputs, spends: [], isCoinbase: true };
+}
+
+export function isCoinbase(hash: string): boolean {
+  return hash.startsWith("coinbase-");
+}
+
+export function isChild(hash: string): boolean {
+  return hash.startsWith("child-");
+}
+
+interface Family {
+  readonly parents: readonly Transaction[];
+  readonly dice: Dice;
+  outputs(): readonly Output[];
+}
+
+/**
+ * Children and grandchildren of payments and of what may replace them. A child spends change, or the payment itself; some have a coin of their own,
+ * or two parents. Two children of one output are rivals.
+ */
+export function childrenOf({ parents, dice, outputs }: Family): readonly Transaction[] {
+  const family = [...parents];
+  const children: Transaction[] = [];
+  for (let n = dice.between(1, 3); n > 0; n--) {
+    const parent = dice.oneOf(family);
+    const spends = [outputFrom(parent, dice)];
+    if (dice.chance(0.2)) spends.push(`coin-of-child-${n}:0`);
+    const other = dice.oneOf(family);
+    if (dice.chance(0.2) && other !== parent && !areRivals(parent, other)) spends.push(outputFrom(other, dice));
+    const child = { hash: `child-${n}`, outputs: outputs(), spends };
+    children.push(child);
+    family.push(child);
+  }
+  return children;
+}
+
+/** The change, or what it pays first. */
+function outputFrom({ hash, outputs }: Transaction, dice: Dice): string {
+  return `${hash}:${dice.chance(0.5) ? 0 : outputs.length}`;
+}
+
+function areRivals(a: Transaction, b: Transaction): boolean {
+  return a.spends.some((output) => b.spends.includes(output));
+}
+
+/** How children and their parents are mined, over all branches; the last of `chains` is the final one. */
+export function familyStories(chains: readonly (readonly Block[])[]): ReadonlySet<string> {
+  const ways = new Map<string, Set<"together" | "apart">>();
+  for (const chain of chains) {
+    const blocks = new Map(chain.flatMap((block) => block.mined.map(({ transaction }) => [transaction.hash, block])));
+    for (const [child, block] of blocks) {
+      const spends = block.mined.find(({ transaction }) => transaction.hash === child)?.transaction.spends ?? [];
+      for (const parent of spends.map(makerOf).filter((hash) => blocks.has(hash))) {
+        const way = blocks.get(parent) === block ? "together" : "apart";
+        ways.set(`${child} ${parent}`, (ways.get(`${child} ${parent}`) ?? new Set()).add(way));
+      }
+    }
+  }
+  const final = new Set(chains.at(-1)?.flatMap(({ mined }) => mined.map(({ transaction }) => transaction.hash)));
+  const stories = new Set<string>();
+  for (const [pair, seen] of ways) {
+    if (seen.has("together")) stories.add("child in its parent's block");
+    if (seen.has("apart")) stories.add("child in a later block than its parent");
+    if (seen.size > 1) stories.add("child with its parent here, later there");
+    if (pair.split(" ").every((hash) => !final.has(hash))) stories.add("mined child gone with its parent");
+  }
+  return stories;
+}
