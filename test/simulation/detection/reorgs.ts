@@ -35,6 +35,8 @@ export interface Variant {
   readonly trace?: (line: string) => void;
 }
 
+const WAITS = [15 * MINUTE_MS, 80 * HOUR_MS, 80 * HOUR_MS, 30 * DAY_MS] as const;
+
 /** How often each hostile situation came up, over all trees. */
 export type Tally = Map<string, number>;
 
@@ -133,8 +135,8 @@ class Watch {
     let view = this.#plan.tree.last;
     this.#nowMs = Math.max(this.#nowMs, view.atMs);
     // The pause after a failure is over; then what waits to be dropped or given up is, and what is only given up now, too; then the invoices are;
-    // then their monitoring.
-    for (const afterMs of [15 * MINUTE_MS, 80 * HOUR_MS, 80 * HOUR_MS, 30 * DAY_MS, HOUR_MS, 2 * HOUR_MS]) {
+    // then their monitoring. A source that has failed answers a few look-ups more in each pass, so the last of many payments is final later.
+    for (const afterMs of [...WAITS, HOUR_MS, 2 * HOUR_MS, 2 * HOUR_MS, 2 * HOUR_MS]) {
       this.#nowMs += afterMs;
       view = { ...view, atMs: this.#nowMs, tip: mineOn(view.tip, this.#nowMs) };
       this.#show(view);
