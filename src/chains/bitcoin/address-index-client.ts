@@ -15,7 +15,7 @@ import type {
 } from "../sources/chain-client.ts";
 import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import { eachOf } from "./rest-client.ts";
-import { behind, MOST_SPENDS, transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
+import { transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
 
 interface AddressIndex {
   /** Hash of the newest block. */
@@ -167,22 +167,20 @@ export class AddressIndexClient implements ChainClient {
     return all.ok ? ok(all.value.filter((transfer) => transfer.block === null)) : all;
   }
 
-  /**
-   * Both keep what was in a block that has left the chain, and show it as unconfirmed. So a coinbase is unknown then, and of anything else the outputs
-   * that it spends say what it is.
-   */
   async lookup({ txHash, spends, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
     const found = await this.#source.transactionOf(txHash);
     if (!found.ok) return found;
-    const transaction = found.value;
-    const transfers = transaction === null ? [] : transfersTo(recipients, this.#network.nativeCode, transaction);
-    const { block, spends: spent } = transaction ?? { block: null, spends };
-    if (block !== null) return ok({ kind: "mined", block, transfers });
-    const spenders = await eachOf(spent.slice(0, MOST_SPENDS), (output) => this.#source.spenderOf(output));
+    if (found.value === null) return this.#lookupReplaced(txHash, spends);
+    const { block } = found.value;
+    const transfers = transfersTo(recipients, this.#network.nativeCode, found.value);
+    return ok(block === null ? { kind: "pending", transfers } : { kind: "mined", block, transfers });
+  }
+
+  async #lookupReplaced(txHash: string, spends: readonly string[]): Promise<Result<Lookup, Outage>> {
+    const spenders = await eachOf(spends, (output) => this.#source.spenderOf(output));
     if (!spenders.ok) return spenders;
-    if (spenders.value.some((spender) => (spender ?? txHash) !== txHash)) return ok({ kind: "replaced" });
-    const isHeld = this.kind === "blockbook" ? spent.length > 0 : spenders.value.includes(txHash);
-    return ok(transaction !== null && isHeld ? { kind: "pending", transfers } : { kind: "unknown" });
+    const isReplaced = spenders.value.some((spender) => spender !== null && spender !== txHash);
+    return ok({ kind: isReplaced ? "replaced" : "unknown" });
   }
 }
 
@@ -197,4 +195,8 @@ function isWithin(block: BlockRef | null, from: number, to: number): boolean {
 
 function isFork(block: BlockRef | null, to: BlockRef): boolean {
   return block?.height === to.height && block.hash !== to.hash;
+}
+
+function behind(): Result<never, Outage> {
+  return err(outage("BEHIND", "the source's chain does not have a block, or no longer has it"));
 }

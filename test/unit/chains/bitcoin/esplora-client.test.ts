@@ -307,29 +307,4 @@ describe("the Esplora client", () => {
     expect(await replaced({ spent: true, txid: id(3), vin: 0 })).toBe("unknown");
     expect(await replaced({ spent: true, txid: id(4), vin: 0 })).toBe("replaced");
   });
-
-  test("a transaction that it keeps of a block that has left waits only if the mempool spends what it spends by it", async () => {
-    const source = scriptedSource("BTC");
-    source.answers.set(`/tx/${id(3)}`, paying(3, { confirmed: false }));
-    const kept = async (answer: object) => {
-      source.answers.set(`/tx/${id(903)}/outspend/1`, answer);
-      const found = await esploraClient(source.settings).lookup({ txHash: id(3), spends: [], recipients: new Set() });
-      return found.ok && found.value.kind;
-    };
-    expect(await kept({ spent: true, txid: id(3), vin: 0 })).toBe("pending");
-    expect(await kept({ spent: true, txid: id(4), vin: 0 })).toBe("replaced");
-    expect(await kept({ spent: false })).toBe("unknown");
-  });
-
-  test("a coinbase that it keeps of a block that has left is unknown: none is ever in a mempool", async () => {
-    const source = scriptedSource("BTC");
-    const vin = [{ txid: id(0), vout: 4294967295, is_coinbase: true }];
-    source.answers.set(`/tx/${id(3)}`, { ...paying(3, { confirmed: false }), vin });
-    const found = await esploraClient(source.settings).lookup({
-      txHash: id(3),
-      spends: [],
-      recipients: new Set([SHOP]),
-    });
-    expect(found).toEqual({ ok: true, value: { kind: "unknown" } });
-  });
 });
