@@ -23,6 +23,9 @@ export class OverloadedError extends Error {
   readonly overloaded = true;
 }
 
+/** Of what has more to do than it can. Clients add a random time of their own: a stall that lasts a minute leaves a minute's callers behind. */
+export const OVERLOADED: Failure = { code: "STORAGE_UNAVAILABLE", retryAfterSeconds: 10 };
+
 /**
  * `transient` may be repeated. So may `reset`: the database or object had taken too much CPU time or memory, for this request or for another one.
  * `overloaded` was rejected and must not be repeated. `other` is a bug or a violated key.
@@ -139,7 +142,8 @@ export async function readWithRetry<T>(sleep: Sleep, read: () => Promise<T>): Pr
     } catch (error) {
       const kind = faultKind(error);
       if (kind === "other") throw error;
-      if (kind === "overloaded" || repeat === MAX_REPEATS) return err({ code: "STORAGE_UNAVAILABLE" });
+      if (kind === "overloaded") return err(OVERLOADED);
+      if (repeat === MAX_REPEATS) return err({ code: "STORAGE_UNAVAILABLE" });
       await sleep(pauseMs(repeat));
     }
   }

@@ -9,7 +9,7 @@ import { err, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { Json } from "../../lib/typed-json.ts";
 import type { Cost } from "../../lib/work-log.ts";
-import { faultKind } from "../db/retry.ts";
+import { faultKind, OVERLOADED } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import type { Incoming } from "./incoming.ts";
 import { CHALLENGE_TOKEN } from "./route.ts";
@@ -104,8 +104,6 @@ export function handOver(
 const FADES_MS = 3 * SECOND_MS;
 /** So many more refusals than takings pass, faded: about three a second find out whether the object takes requests again. */
 const PASSING = 10;
-/** Clients add a random time of their own. A stall that lasts a minute leaves a minute's callers behind. */
-const RETRY_AFTER_SECONDS = 10;
 /** Of how many merchants an isolate counts the answers. */
 const MOST_MERCHANTS = 1_024;
 
@@ -117,8 +115,7 @@ export class Throttle {
   /** STORAGE_UNAVAILABLE, or undefined where the object is to be asked. */
   refusal(nowMs: number): Failure | undefined {
     this.#fade(nowMs);
-    if (this.#refused < this.#taken + PASSING) return undefined;
-    return { code: "STORAGE_UNAVAILABLE", retryAfterSeconds: RETRY_AFTER_SECONDS };
+    return this.#refused < this.#taken + PASSING ? undefined : OVERLOADED;
   }
 
   /** What the object has answered. */
