@@ -1,7 +1,7 @@
 // The order of steps for every request: parse and validate, authenticate and read, check permissions, rate-limit, search the body for private keys,
 // and only then run the operation. A problem with the request is reported after the search, because it may quote the input. So a 401, 403, 429 or
 // 400 is never stored under an Idempotency-Key, and a body of somebody who has proved nothing costs a parse and a schema. `strategies.ts` has the
-// steps for each kind of caller.
+// steps for each kind of caller. Before all of it, a create is refused whose merchant's object refuses more than it takes (`throttled`).
 import { ChecksumBudget } from "../../chains/secrets/checksum-budget.ts";
 import { containsSecret, type SecretForms } from "../../chains/secrets/secret-material.ts";
 import { lazily } from "../../lib/lazily.ts";

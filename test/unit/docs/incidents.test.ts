@@ -16,6 +16,7 @@ describe("the page of incidents", () => {
       expect.arrayContaining([
         "A source lags",
         "A source lies",
+        "D1 does not answer",
         "A full database",
         "A secret key (`sk_`) leaked",
         "A public key (`pk_`) leaked",
