@@ -6,6 +6,7 @@ import { type Db, openDb, openWakingDb } from "../platform/db/client.ts";
 import { databaseOf } from "../platform/db/databases.ts";
 import { Groups } from "../platform/db/groups.ts";
 import { Meter } from "../platform/db/meter.ts";
+import { OVERLOADED } from "../platform/db/retry.ts";
 import { withOrigin } from "../platform/deployment/read-deployment.ts";
 import type { Failure } from "../platform/failures.ts";
 import { failureOf } from "../platform/http/context.ts";
@@ -82,7 +83,7 @@ export class MerchantRequests {
     const { isPublic, bytes } = handed;
     const counts = isPublic ? [this.#all, this.#public] : [this.#all];
     if (this.#storage().groups.isBehind(isPublic) || !counts.every((count) => count.hasRoom(bytes)))
-      return refused({ code: "STORAGE_UNAVAILABLE" });
+      return refused(OVERLOADED);
     for (const count of counts) count.begin(bytes);
     try {
       return await this.#run(handed);

@@ -23,8 +23,16 @@ export class OverloadedError extends Error {
   readonly overloaded = true;
 }
 
-/** Of what has more to do than it can. Clients add a random time of their own: a stall that lasts a minute leaves a minute's callers behind. */
+/** Where more come than can be answered. Clients add a random time of their own: a stall that lasts a minute leaves a minute's callers behind. */
 export const OVERLOADED: Failure = { code: "STORAGE_UNAVAILABLE", retryAfterSeconds: 10 };
+
+/** The refusal of what met a fault of storage. A single one may be over in a second; what was not begun, because too much waits, is not. */
+export function unavailable(error: unknown): Failure {
+  if (error instanceof OverloadedError) return OVERLOADED;
+  return error instanceof Error && error.cause !== undefined
+    ? unavailable(error.cause)
+    : { code: "STORAGE_UNAVAILABLE" };
+}
 
 /**
  * `transient` may be repeated. So may `reset`: the database or object had taken too much CPU time or memory, for this request or for another one.
@@ -142,8 +150,7 @@ export async function readWithRetry<T>(sleep: Sleep, read: () => Promise<T>): Pr
     } catch (error) {
       const kind = faultKind(error);
       if (kind === "other") throw error;
-      if (kind === "overloaded") return err(OVERLOADED);
-      if (repeat === MAX_REPEATS) return err({ code: "STORAGE_UNAVAILABLE" });
+      if (kind === "overloaded" || repeat === MAX_REPEATS) return err(unavailable(error));
       await sleep(pauseMs(repeat));
     }
   }

@@ -8,7 +8,7 @@ import type { Sleep } from "../../lib/sleep.ts";
 import { logWork } from "../../lib/work-log.ts";
 import type { Db } from "../db/client.ts";
 import { Meter } from "../db/meter.ts";
-import { faultKind, OVERLOADED } from "../db/retry.ts";
+import { faultKind, unavailable } from "../db/retry.ts";
 import type { Failure, FailureCode } from "../failures.ts";
 import { failureResponse } from "./errors.ts";
 import { answerHeaders } from "./security-headers.ts";
@@ -93,9 +93,7 @@ export function refuse(c: AppContext, failure: Failure, own: Readonly<Record<str
  */
 export function failureOf(error: unknown, of: { readonly requestId: RequestId; readonly route: string }): Failure {
   log("error", { ...of, ...safeError(error) });
-  const kind = faultKind(error);
-  if (kind === "overloaded") return OVERLOADED;
-  return { code: kind === "other" ? "INTERNAL_ERROR" : "STORAGE_UNAVAILABLE" };
+  return faultKind(error) === "other" ? { code: "INTERNAL_ERROR" } : unavailable(error);
 }
 
 /** The caller's IP address as Cloudflare's edge reports it; undefined without the edge. */

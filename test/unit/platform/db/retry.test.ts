@@ -1,6 +1,12 @@
 import { describe, expect, it, vi } from "vitest";
 import { Cancellation, requestSleep, sleep } from "../../../../src/lib/sleep.ts";
-import { executeOnce, faultKind, readWithRetry, TimeLimitError } from "../../../../src/platform/db/retry.ts";
+import {
+  executeOnce,
+  faultKind,
+  OverloadedError,
+  readWithRetry,
+  TimeLimitError,
+} from "../../../../src/platform/db/retry.ts";
 import { FAULTS } from "../../../simulation/engine/world.ts";
 import { inScriptedWorld, type Script } from "../../../support/scripted-world.ts";
 
@@ -28,6 +34,15 @@ describe("a read of storage", () => {
     expect(stalled).toMatchObject({ result: { ok: true, value: 42 }, seen: { read: 2 } });
     expect(stalled.elapsedMs).toBe(3_050);
     expect(await read(["hangs", "hangs", "hangs"])).toMatchObject({ result: UNAVAILABLE, elapsedMs: 9_150 });
+  });
+
+  it("that was not begun, because too much waits, asks its caller to come again later than one that met a fault", async () => {
+    const failing = (error: Error) => readWithRetry(sleep, () => Promise.reject(error));
+    const wrapped = new Error("Failed query", { cause: new OverloadedError("calls have waited too long") });
+    const later = { ok: false, error: { code: "STORAGE_UNAVAILABLE", retryAfterSeconds: 10 } };
+    expect(await failing(new OverloadedError("a read has waited too long"))).toEqual(later);
+    expect(await failing(wrapped)).toEqual(later);
+    expect(await failing(new Error("D1_ERROR: D1 DB is overloaded. Too many requests queued."))).toEqual(UNAVAILABLE);
   });
 
   it("is not repeated when storage is overloaded", async () => {
