@@ -1,20 +1,20 @@
 // What the requests of a group share, and what they do not.
 import { describe, expect, it } from "vitest";
-import { sleep } from "../../../../src/lib/sleep.ts";
+import { type Sleep, sleep } from "../../../../src/lib/sleep.ts";
 import { type Db, openDb } from "../../../../src/platform/db/client.ts";
 import { Gatherer } from "../../../../src/platform/db/gatherer.ts";
 import { Groups } from "../../../../src/platform/db/groups.ts";
 import { insertOperation, selectOperation } from "../../../../src/platform/idempotency/store.ts";
 import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../../../simulation/engine/sqlite-d1.ts";
 
-function groupsOf(onCall: () => void | Promise<void> = () => {}, nowMs = () => Date.now()) {
+function groupsOf(onCall: () => void | Promise<void> = () => {}, nowMs = () => Date.now(), sleeping: Sleep = sleep) {
   const sqlite = migratedDatabase();
   const call = async <T>(_: unknown, work: () => T | Promise<T>) => {
     await onCall();
     return work();
   };
   const db = openDb(sqliteD1(statementCache(sqlite), savepoints(sqlite), async (name, work) => call(name, work)));
-  return Object.assign(new Groups({ db, sleep, nowMs }), { db });
+  return Object.assign(new Groups({ db, sleep: sleeping, nowMs }), { db });
 }
 
 const operation = (db: Db, id: string) =>
@@ -194,6 +194,79 @@ describe("a gatherer", () => {
     expect(sent.at(-1)).toEqual([3, 4]);
     await Promise.all([add(5), add(6), add(7), add(8)]);
     expect(sent.at(-1)).toEqual([5, 6, 7, 8]);
+  });
+});
+
+/** A clock that is moved by hand. */
+class Clock {
+  nowMs = 0;
+  readonly #timers = new Set<{ readonly atMs: number; readonly ring: () => void }>();
+  readonly sleep: Sleep = (ms, cancellation) =>
+    new Promise((resolve) => {
+      const timer = { atMs: this.nowMs + ms, ring: resolve };
+      this.#timers.add(timer);
+      cancellation?.onCancel(() => {
+        this.#timers.delete(timer);
+        resolve();
+      });
+    });
+
+  async move(ms: number): Promise<void> {
+    this.nowMs += ms;
+    for (const timer of this.#timers) if (timer.atMs <= this.nowMs && this.#timers.delete(timer)) timer.ring();
+    await new Promise((turn) => setImmediate(turn));
+  }
+}
+
+const OPERATION = {
+  merchantId: "mer_00000000000000000000000001",
+  operationId: "00000000000000000000000001",
+} as const;
+
+/** Callers who ask again after a second if they are refused: so many at once, as after a stall, and then so many a second. By second: those who were served. */
+async function serve(of: { readonly atOnce: number; readonly aSecond: number; readonly takesMs: number }) {
+  const clock = new Clock();
+  const groups = groupsOf(
+    () => clock.sleep(of.takesMs),
+    () => clock.nowMs,
+    clock.sleep,
+  );
+  const served: number[] = [];
+  let waiting = 0;
+  const call = async () => {
+    waiting += 1;
+    for (let isServed = false; !isServed; ) {
+      const read = groups.request(false).read([selectOperation(groups.db, OPERATION)]);
+      isServed = await read.then(
+        () => true,
+        () => clock.sleep(1_000).then(() => false),
+      );
+    }
+    waiting -= 1;
+    served.push(Math.floor(clock.nowMs / 1_000));
+  };
+  for (let caller = 0; caller < of.atOnce; caller++) void call();
+  for (let second = 0; second < 60; second++) {
+    for (let caller = 0; caller < of.aSecond; caller++) void call();
+    for (let part = 0; part < 50; part++) await clock.move(20);
+  }
+  return { served: Array.from({ length: 60 }, (_, second) => served.filter((at) => at === second).length), waiting };
+}
+
+describe("more callers than a group can answer", () => {
+  it.each([
+    { atOnce: 3_000, aSecond: 50, takesMs: 460 },
+    { atOnce: 1_500, aSecond: 80, takesMs: 460 },
+    { atOnce: 0, aSecond: 400, takesMs: 460 },
+    { atOnce: 500, aSecond: 40, takesMs: 960 },
+  ])("are served as fast as it can: $atOnce at once, and $aSecond a second", async (of) => {
+    const { served, waiting } = await serve(of);
+    // A group of 64 after the other, of which some parts of a second are left over.
+    const most = (64 * 1_000) / (of.takesMs + 40);
+    const busy = served.slice(3, 20).reduce((sum, each) => sum + each, 0);
+    expect(busy).toBeGreaterThan(0.75 * 17 * most);
+    const isEnough = of.atOnce + 60 * of.aSecond < 55 * most;
+    if (isEnough) expect(waiting).toBeLessThan(64 + 2 * of.aSecond);
   });
 });
 
