@@ -19,6 +19,7 @@ const CALL_TRANSFER = "0xa9059cbb";
 const CUSTOMERS = 10;
 
 const Receipt = z.object({ blockNumber: z.string() });
+const Block = z.object({ timestamp: z.string() });
 
 export interface EvmChain {
   readonly url: string;
@@ -27,6 +28,8 @@ export interface EvmChain {
   /** The same for the native coin. */
   sendNative(payment: { readonly to: string; readonly units: bigint }): Promise<string>;
   mine(): Promise<void>;
+  /** The time of the newest block. */
+  newestAtMs(): Promise<number>;
   /** Reverts the block of a transaction and all blocks after it; empty blocks replace them, and their transactions are forgotten. */
   takeBackFrom(hash: string): Promise<void>;
   /** The bytes of a transaction, for a customer's wallet to send again after the chain has forgotten it. */
@@ -101,6 +104,7 @@ export async function evmChainAt(url: string): Promise<Omit<EvmChain, "url" | "s
     sendToken: ({ contract, to, units }) => send({ to: contract, data: CALL_TRANSFER + word(to) + word(units) }),
     sendNative: ({ to, units }) => send({ to, value: `0x${units.toString(16)}` }),
     mine: async () => void (await rpc("evm_mine")),
+    newestAtMs: async () => Number(Block.parse(await rpc("eth_getBlockByNumber", "latest", false)).timestamp) * 1_000,
     takeBackFrom: async (hash) => {
       const { blockNumber } = Receipt.parse(await rpc("eth_getTransactionReceipt", hash));
       const tip = await rpc("eth_blockNumber");

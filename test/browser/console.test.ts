@@ -124,8 +124,13 @@ describeInBrowser("the console", () => {
     await page.getByRole("dialog").getByText(/^sk_/).last().waitFor();
   });
 
-  it("goes back to the page that was asked for before the sign-in, and out again", async () => {
-    const page = await signedIn("/console/account");
+  it("goes back to the page that was asked for before the sign-in, though the service failed once, and out again", async () => {
+    const { page } = await browsing.visit(QUIET);
+    await page.goto("/console/account");
+    await page.getByLabel("Email address").waitFor();
+    const away = { statusCode: 503, message: "The database did not answer.", code: "STORAGE_UNAVAILABLE" };
+    await page.route("**/api/v1/me", (route) => route.fulfill({ status: 503, json: away }), { times: 1 });
+    await signIn(page, freshAddress());
     await untilPage(page, "Account");
     expect(await page.title()).toBe("Account - Edgetill");
     await page.getByRole("button", { name: /^Signed in as/ }).click();

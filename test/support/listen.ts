@@ -8,8 +8,15 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/**
+ * Longer than any test pauses between two requests. Node's own 5 s is about a delivery's first gap: a connection that is closed while the next
+ * POST is on its way fails it.
+ */
+const KEPT_ALIVE_MS = 300_000;
+
 /** Listens on loopback; by default on a free port. */
 export async function listen(server: Server, port = 0): Promise<Listening> {
+  server.keepAliveTimeout = KEPT_ALIVE_MS;
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
   return {
     origin: `http://127.0.0.1:${portOf(server)}`,

@@ -21,7 +21,7 @@ interface Props {
 }
 
 export function Gate({ here, intro, children }: Props) {
-  const me = useQuery({ ...ME, retry: false });
+  const me = useQuery(ME);
   if (me.isPending) return <Loading />;
   const { data, error } = me;
   if (!(error instanceof ApiError) || !isSignedOut(error)) {
