@@ -52,13 +52,16 @@ const unit = {
   },
 };
 
+const inEngine = (file: string) => new URL(`test/simulation/engine/${file}`, import.meta.url).pathname;
+
 const simulation = {
   plugins: [textModules],
-  // Classes of objects run in Node.
+  // Classes of objects run in Node, and hashing answers at a moment that a schedule can know.
   resolve: {
-    alias: {
-      "cloudflare:workers": new URL("test/simulation/engine/workers-runtime.ts", import.meta.url).pathname,
-    },
+    alias: [
+      { find: "cloudflare:workers", replacement: inEngine("workers-runtime.ts") },
+      { find: /^\..*\/lib\/hmac\.ts$/, replacement: inEngine("scheduled-hmac.ts") },
+    ],
   },
   test: {
     name: "simulation",

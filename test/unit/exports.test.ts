@@ -9,6 +9,8 @@ const ELSEWHERE: readonly string[] = [
   "bench/counted-database.ts: counted",
   // In place of `cloudflare:workers`, where a campaign runs the objects.
   "test/simulation/engine/workers-runtime.ts: DurableObject",
+  // In place of src/lib/hmac.ts there.
+  "test/simulation/engine/scheduled-hmac.ts: hmacSha256",
 ];
 
 const FOLDERS = ["src/", "dashboard/", "client/scripts", "client/testing", "scripts/", "bench/", "test/"];

@@ -1,6 +1,6 @@
 // A few schedules of each simulator, for `npm test`: enough to see that an operation still runs under faults. What a campaign must have met,
 // and which broken variants it catches, is asked where all of it runs.
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { deliverTo } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
 import { runOnce } from "../../../src/platform/idempotency/run-once.ts";
@@ -31,13 +31,6 @@ import { runOnceScenario } from "../platform/run-once-scenario.ts";
 import { printReport, runCampaign, type Scenario, seedsTo } from "./campaign.ts";
 import { Lab } from "./lab.ts";
 import { recomputed, transfersScenario } from "./transfers-scenario.ts";
-
-/** Ids are hashed by the runtime from another thread, which the simulated world cannot schedule. */
-vi.mock("../../../src/lib/hmac.ts", async () => {
-  const { hmac } = await import("@noble/hashes/hmac.js");
-  const { sha256 } = await import("@noble/hashes/sha2.js");
-  return { hmacSha256: async (key: Uint8Array, bytes: Uint8Array) => hmac(sha256, key, bytes) };
-});
 
 const SCHEDULES = 25;
 const TREES = 40;

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { deliverTo } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
 import {
   CAMPAIGN_LIMIT_MS,
@@ -12,13 +12,6 @@ import { Lab } from "../engine/lab.ts";
 import { recordsFirst, withoutLease, withoutToken } from "./deliver-broken.ts";
 import { deliverScenario } from "./deliver-scenario.ts";
 import { stockHooks } from "./webhook-stock.ts";
-
-// The runtime's own hashing answers from another thread, which the simulated world cannot schedule.
-vi.mock("../../../src/lib/hmac.ts", async () => {
-  const { hmac } = await import("@noble/hashes/hmac.js");
-  const { sha256 } = await import("@noble/hashes/sha2.js");
-  return { hmacSha256: async (key: Uint8Array, bytes: Uint8Array) => hmac(sha256, key, bytes) };
-});
 
 // A broken delivery is caught in the schedules that `npm run test:all` gives to the real one, or these would be too few.
 const SCHEDULES = 1_000;
