@@ -1,7 +1,7 @@
 // Interface 1: the service never controls a private key. What looks like one is refused and is then nowhere: not in the answer, not in a
 // log, not in a table (decisions 3). Every secret is made for this run, so a find can only be a leak.
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -176,5 +176,13 @@ function filesBelow(folder: string): { path: string; bytes: Buffer }[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => ({ path, bytes: readFileSync(path) }));
+    .flatMap((path) => {
+      try {
+        return [{ path, bytes: readFileSync(path) }];
+      } catch (error) {
+        // An object that is no longer needed closes its database, and SQLite's files beside it go.
+        if (existsSync(path)) throw error;
+        return [];
+      }
+    });
 }

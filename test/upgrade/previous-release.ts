@@ -1,6 +1,6 @@
 // The release before this one, which must run on the tables of this one: a deploy applies the migrations before it replaces the Worker.
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -53,12 +53,37 @@ export interface Checkout {
   remove(): void;
 }
 
+/** With what its tests are run. */
+interface Mixed extends Checkout {
+  readonly environment: Readonly<Record<string, string>>;
+}
+
 /** The files of the release with our packages. */
 export function checkOut(revision: string): Checkout {
+  return unpack(execFileSync("git", ["archive", revision], { cwd: ROOT, maxBuffer: 1 << 29 }));
+}
+
+/** What is made by scripts/build-assets.ts and in no archive. A server whose assets are missing ends before it could make them. */
+const MADE = ["static", "src/app/mcp/library.generated.js"];
+
+/** The working tree: what is in git, what would be, and what is made of it. */
+function copyOurs(): Checkout {
+  execFileSync(process.execPath, ["scripts/build-assets.ts"], { cwd: ROOT, stdio: "inherit" });
+  const files = git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    .split("\0")
+    .filter((file) => file !== "" && existsSync(join(ROOT, file)));
+  const input = files.join("\0");
+  const tar = ["-c", "--null", "-T", "-"];
+  const packed = execFileSync("tar", tar, { cwd: ROOT, input, maxBuffer: 1 << 29, stdio: ["pipe", "pipe", "ignore"] });
+  const checkout = unpack(packed);
+  for (const path of MADE) cpSync(join(ROOT, path), join(checkout.folder, path), { recursive: true });
+  return checkout;
+}
+
+function unpack(archive: Buffer): Checkout {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-previous-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    const archive = execFileSync("git", ["archive", revision], { cwd: ROOT, maxBuffer: 1 << 29 });
     execFileSync("tar", ["-x", "-C", folder], { input: archive });
     symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
     return { folder, remove };
@@ -83,16 +108,46 @@ export function checkOutOnOurTables(revision: string): Checkout {
   }
 }
 
+const WRANGLER = '"node_modules/wrangler/bin/wrangler.js"';
+
+/**
+ * A folder of the release `edge` whose server has the objects of the release `objects` (mixed-wrangler.ts), both on our tables; undefined is this
+ * release as it is in the working tree.
+ */
+export function checkOutMixed(of: { readonly edge: string | undefined; readonly objects: string | undefined }): Mixed {
+  const made: Checkout[] = [];
+  const remove = () => {
+    for (const checkout of made) checkout.remove();
+  };
+  const folderOf = (revision: string | undefined) => {
+    const checkout = revision === undefined ? copyOurs() : checkOutOnOurTables(revision);
+    made.push(checkout);
+    return checkout.folder;
+  };
+  try {
+    const folder = folderOf(of.edge);
+    const file = join(folder, "scripts/wrangler.ts");
+    const text = readFileSync(file, "utf8");
+    if (text.split(WRANGLER).length !== 2) throw new Error(`${file} does not name wrangler once`);
+    const mixed = JSON.stringify(join(import.meta.dirname, "mixed-wrangler.ts"));
+    writeFileSync(file, text.replace(WRANGLER, mixed));
+    return { folder, environment: { OBJECTS_FOLDER: folderOf(of.objects) }, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
 /** Runs its contract tests, all without `files`. `output` is what vitest printed. */
 export async function runContract(
-  { folder }: Checkout,
+  { folder, environment: added = {} }: Pick<Mixed, "folder"> & Partial<Pick<Mixed, "environment">>,
   files: readonly string[],
 ): Promise<{ readonly isGood: boolean; readonly output: string }> {
   const { VITEST: _, VITEST_POOL_ID: __, VITEST_WORKER_ID: ___, ...environment } = process.env;
   const arguments_ = ["run", "--project", "contract", "--maxWorkers", "2", ...files];
   const child = spawn(process.execPath, [join(folder, "node_modules/vitest/vitest.mjs"), ...arguments_], {
     cwd: folder,
-    env: { ...environment, NO_COLOR: "1" },
+    env: { ...environment, ...added, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

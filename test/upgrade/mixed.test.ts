@@ -1,0 +1,99 @@
+// For some minutes after a deploy, and after it was brought back, one release's edge calls objects that run another. The contract tests of the edge's
+// release hold against both, but for what comes with objects of this release. `npm run test:upgrade` runs all of them, `npm run test:all` a few.
+import { globSync } from "node:fs";
+import { afterAll, describe, expect, it } from "vitest";
+import { checkOutMixed, PREVIOUS_RELEASE, runContract, whyMissing } from "./previous-release.ts";
+
+/** Rights that are given and taken away, keys, and invoices of them. */
+const CHOSEN = ["test/contract/2.3-teams.test.ts"];
+/** About other things than what the Worker answers; or all that this release adds, once more by the fake. */
+const LEFT_OUT = ["8-client-fake", "8-client-package", "guides", "static-assets", "wrangler-dev"];
+
+/** In an invoice, a customer has `merchantId`, `createdAt` and `updatedAt`: those of the release before make an object without them. */
+const CUSTOMER = [
+  "2.2-customers.test.ts > the customer of an invoice > is a new customer every time when no email is given",
+  "2.2-invoices.test.ts > the invoice object > reads the same as in the answer to its creation",
+  "2.2-invoices.test.ts > the invoice object > returns every field of the request",
+  "3.1-invoice-states.test.ts > an invoice that awaits payment > can be given a customer that it did not have before",
+  "3.1-invoice-states.test.ts > an invoice that awaits payment > keeps the fields that a change does not name",
+  "4.4-create-invoice.test.ts > creating an invoice > works for an existing client that only changed its base URL",
+  "4.4-list-invoices.test.ts > a list > shows complete invoices, newest first",
+  "5-public-keys.test.ts > a public key > can neither change a customer nor learn about one",
+];
+/** A null is no absent field to them, either. */
+const NULLS = [
+  "2.2-amounts.test.ts > currency > defaults to USD when it is null",
+  "2.2-customers.test.ts > the customer of an invoice > says in a create and in a change what the customer's own route says, times included",
+];
+/** They leave the index of search to a job. What these tests look for they find once it has run. */
+const SEARCH = [
+  "4.4-list-invoices.test.ts > search > finds by words of the name and by the start of a word, in any order and case",
+  "4.4-list-invoices.test.ts > search > has no wildcards: what is neither a letter nor a digit only parts words",
+  "8-client.test.ts > a creation that failed can be finished later with the idempotency key from the error",
+  "8-client.test.ts > creating an invoice twice with one idempotency key makes one invoice",
+  "8-client.test.ts > iterating over a list yields every row once, newest first",
+  "8-client.test.ts > retries after lost answers make only one invoice",
+  "8-idempotency.test.ts > the same key and body > return the first status and bytes again, marked as a replay, and create no second invoice",
+  "8-idempotency.test.ts > the same key and body > sent 200 times at once create one invoice with one address and return 200 identical answers",
+  "8-idempotency.test.ts > the same key and body > sent while the first request is running wait for its answer",
+];
+
+const isWhole = process.env.UPGRADE === "whole";
+const TIMEOUT_MS = isWhole ? 3_600_000 : 600_000;
+
+interface Pair {
+  readonly name: string;
+  /** A release, undefined for this one. */
+  readonly edge: string | undefined;
+  readonly objects: string | undefined;
+  /** Fail, because what they ask for comes with the objects; and may fail, because it comes later. */
+  readonly waiting: readonly string[];
+  readonly late: readonly string[];
+}
+
+const PAIRS: readonly Pair[] = [
+  {
+    name: "this release's edge with objects of the release before",
+    edge: undefined,
+    objects: PREVIOUS_RELEASE,
+    waiting: [...CUSTOMER, ...NULLS],
+    late: SEARCH,
+  },
+  {
+    name: "the edge of the release before with this release's objects",
+    edge: PREVIOUS_RELEASE,
+    objects: undefined,
+    waiting: CUSTOMER,
+    late: [],
+  },
+];
+
+const ended: (() => void)[] = [];
+afterAll(() => {
+  for (const remove of ended) remove();
+});
+
+describe.each(PAIRS)("$name", ({ edge, objects, waiting, late }) => {
+  it("keeps the contract, but for what comes with the objects", { timeout: TIMEOUT_MS }, async ({ skip }) => {
+    const missing = whyMissing(PREVIOUS_RELEASE);
+    skip(missing !== undefined, missing);
+    const checkout = checkOutMixed({ edge, objects });
+    ended.push(checkout.remove);
+    const { output } = await runContract(checkout, isWhole ? filesIn(checkout.folder) : CHOSEN);
+    const failed = failedIn(output).filter((name) => !late.some((each) => each === name));
+    expect(failed, output).toEqual(isWhole ? waiting.toSorted() : []);
+    const [, passed = "0"] = /^(\d+) passed, \d+ failed/m.exec(output) ?? [];
+    expect(Number(passed), output).toBeGreaterThanOrEqual(isWhole ? 900 : 6);
+  });
+});
+
+function filesIn(folder: string): readonly string[] {
+  const files = globSync("test/contract/*.test.ts", { cwd: folder });
+  return files.filter((file) => !LEFT_OUT.some((name) => file.endsWith(`/${name}.test.ts`)));
+}
+
+/** Tests, and files that could not be loaded. */
+function failedIn(output: string): readonly string[] {
+  const found = output.matchAll(/^ *FAIL +(?:\|contract\||contract) +test\/contract\/(.*)$/gm);
+  return [...new Set([...found].map(([, name = ""]) => name.trim()))].sort();
+}
