@@ -39,6 +39,41 @@ function offer({ seed, seconds, requestsASecond, takesASecond }: Offered) {
   return rows;
 }
 
+interface Line {
+  /** How many wait at most; the rest is refused as it comes, while what was taken is answered after its turn. */
+  readonly places: number;
+  readonly turnMs: number;
+  readonly inATurn: number;
+  /** So many come at one moment, as those do that were told the same time to come again. */
+  readonly burst: number;
+  readonly burstEveryMs: number;
+  readonly seconds: number;
+}
+
+/** How many an object with a line has answered, after it refused everything for a minute. */
+function answeredOf({ places, turnMs, inATurn, burst, burstEveryMs, seconds }: Line): number {
+  const throttle = new Throttle();
+  let [waiting, answered] = [0, 0];
+  const [backAtMs, endMs] = [60_000, 60_000 + seconds * 1_000];
+  for (let nowMs = 0; nowMs < endMs; nowMs += 10) {
+    if (nowMs % turnMs === 0) {
+      const served = Math.min(waiting, inATurn);
+      for (let nth = 0; nth < served; nth++) throttle.note(TAKEN, nowMs);
+      waiting -= served;
+      answered += served;
+    }
+    if (nowMs % burstEveryMs !== 0) continue;
+    // All of them are on their way before the first is answered.
+    const asked = Array.from({ length: burst }, () => throttle.refusal(nowMs)).filter(
+      (refusal) => refusal === undefined,
+    );
+    const taken = nowMs < backAtMs ? 0 : Math.min(asked.length, places - waiting);
+    waiting += taken;
+    for (let nth = taken; nth < asked.length; nth++) throttle.note(REFUSED, nowMs);
+  }
+  return answered;
+}
+
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
 describe("requests to an object", () => {
@@ -84,6 +119,17 @@ describe("requests to an object", () => {
       expect(taken).toBeGreaterThan(0.6 * takes * rows.length);
       expect(reached).toBeLessThan(2 * taken + PROBES_A_SECOND * rows.length);
     }
+  });
+
+  it.each([
+    { burst: 40, burstEveryMs: 500 },
+    { burst: 75, burstEveryMs: 1_000 },
+    { burst: 250, burstEveryMs: 1_000 },
+    { burst: 20, burstEveryMs: 50 },
+  ])("keep one busy that answers after its turn and refuses at once: $burst every $burstEveryMs ms", (bursts) => {
+    const seconds = 60;
+    const answered = answeredOf({ places: 100, turnMs: 500, inATurn: 30, seconds, ...bursts });
+    expect(answered).toBeGreaterThan(0.7 * 60 * seconds);
   });
 
   it("are told when to come again", () => {
