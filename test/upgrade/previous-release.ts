@@ -60,7 +60,10 @@ interface Mixed extends Checkout {
 
 /** The files of the release with our packages. */
 export function checkOut(revision: string): Checkout {
-  return unpack(execFileSync("git", ["archive", revision], { cwd: ROOT, maxBuffer: 1 << 29 }));
+  const archive = execFileSync("git", ["archive", revision], { cwd: ROOT, maxBuffer: 1 << 29 });
+  const checkout = emptyFolder();
+  execFileSync("tar", ["-x", "-C", checkout.folder], { input: archive });
+  return checkout;
 }
 
 /** What is made by scripts/build-assets.ts and in no archive. A server whose assets are missing ends before it could make them. */
@@ -69,28 +72,21 @@ const MADE = ["static", "src/app/mcp/library.generated.js"];
 /** The working tree: what is in git, what would be, and what is made of it. */
 function copyOurs(): Checkout {
   execFileSync(process.execPath, ["scripts/build-assets.ts"], { cwd: ROOT, stdio: "inherit" });
-  const files = git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    .split("\0")
-    .filter((file) => file !== "" && existsSync(join(ROOT, file)));
-  const input = files.join("\0");
-  const tar = ["-c", "--null", "-T", "-"];
-  const packed = execFileSync("tar", tar, { cwd: ROOT, input, maxBuffer: 1 << 29, stdio: ["pipe", "pipe", "ignore"] });
-  const checkout = unpack(packed);
+  const checkout = emptyFolder();
+  for (const file of git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")) {
+    // Deleted, or made by a test that has taken it away again.
+    if (file === "" || !existsSync(join(ROOT, file))) continue;
+    cpSync(join(ROOT, file), join(checkout.folder, file), { recursive: true });
+  }
   for (const path of MADE) cpSync(join(ROOT, path), join(checkout.folder, path), { recursive: true });
   return checkout;
 }
 
-function unpack(archive: Buffer): Checkout {
+/** Empty but for our packages. */
+function emptyFolder(): Checkout {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-previous-"));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  try {
-    execFileSync("tar", ["-x", "-C", folder], { input: archive });
-    symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
-    return { folder, remove };
-  } catch (error) {
-    remove();
-    throw error;
-  }
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 /** With our migrations, too. Its tests and its server then use them as their own. */
