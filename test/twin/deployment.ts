@@ -10,7 +10,7 @@ import { HeapWatch } from "./heap.ts";
 import { World } from "./internet.ts";
 import { jsonIn } from "./json.ts";
 import { type Manners, Queues } from "./queues.ts";
-import { Runtime, type RuntimeOptions } from "./runtime.ts";
+import { type Part, Runtime, type RuntimeOptions } from "./runtime.ts";
 import { type JobFault, jobFaultIn } from "./troubles.ts";
 import type { Weather } from "./weather.ts";
 
@@ -70,8 +70,8 @@ export interface Twin extends Pick<TwinAccount, "account" | "store" | "wrangler"
   readonly calls: Readonly<Calls>;
   /** Shares of the calls of objects that fail, and that meet an object which begins anew; a twin begins with none. */
   setObjectFaults(shares: Pick<Ways, "faults" | "resets">): Promise<void>;
-  /** All isolates begin anew, and requests are cut. */
-  recycle(): Promise<void>;
+  /** The isolates of these parts begin anew, and requests to them are cut. */
+  recycle(parts: readonly Part[]): Promise<void>;
   /** Milliseconds since 1970 of each, oldest first. */
   readonly troubles: Troubles;
   /** What its jobs said of faults, oldest first. */
@@ -205,15 +205,16 @@ class Running implements Omit<Twin, "stop"> {
     const before = newest(this.account, name);
     await (how === undefined ? this.#opened.upgrade() : how(this.account));
     const now = newest(this.account, name);
-    await this.#change({ edge: now, objects: now, older: { upload: before, ids: new Set(this.#made) } });
+    const older = { upload: before, ids: new Set(this.#made) };
+    await this.#change(["objects", "edge"], { edge: now, objects: now, older });
   }
 
   settle(): Promise<void> {
-    return this.#change({ older: undefined });
+    return this.#change(["objects"], { older: undefined });
   }
 
-  recycle(): Promise<void> {
-    return this.#change({});
+  recycle(parts: readonly Part[]): Promise<void> {
+    return this.#change(parts);
   }
 
   setObjectFaults(shares: Pick<Ways, "faults" | "resets">): Promise<void> {
@@ -232,11 +233,11 @@ class Running implements Omit<Twin, "stop"> {
     await this.#runtime.stop();
   }
 
-  async #change(code: Parameters<Runtime["change"]>[0]): Promise<void> {
+  async #change(...[parts, code]: Parameters<Runtime["change"]>): Promise<void> {
     this.#note("recycled");
-    await this.#runtime.change(code);
+    await this.#runtime.change(parts, code);
     // None of them is awake any more, and one that nobody calls has the newest code when it is.
-    this.#made.clear();
+    if (parts.includes("objects")) this.#made.clear();
     this.heap.begun();
     this.#note("recycled");
   }

@@ -108,10 +108,50 @@ const IN_TWIN = `function inTwin(Base, name) {
 }
 `;
 
+/** The entrypoint of the objects' Worker for the edge, which is another process, and its binding there. */
+export const DOOR = "TwinDoor";
+/** Which object a request is for, as JSON of its binding, name and options. */
+const FOR_OBJECT = "x-twin-object";
+
+const DOOR_CLASS = `
+export class ${DOOR} extends WorkerEntrypoint {
+  call([binding, ...of], method, args) { return this.env[binding].getByName(...of)[method](...args); }
+  fetch(request) {
+    const [binding, ...of] = JSON.parse(request.headers.get("${FOR_OBJECT}"));
+    return this.env[binding].getByName(...of).fetch(request);
+  }
+}
+`;
+
+/** Of the edge: objects by their bindings. What did not come from one of them is the network's, in the platform's words. */
+const BEHIND_DOOR = `
+async function through(work) {
+  try { return await work(); } catch (error) {
+    if (error?.remote) throw error;
+    throw Object.assign(new Error("Network connection lost."), { retryable: true, remote: true });
+  }
+}
+function behindDoor(env, binding) {
+  const stubOf = (...of) => {
+    const address = [binding, ...of];
+    const fetch = (...asked) => {
+      const request = new Request(...asked);
+      request.headers.set("${FOR_OBJECT}", JSON.stringify(address));
+      return through(() => env.${DOOR}.fetch(request));
+    };
+    const call = (method) => (...args) => through(() => env.${DOOR}.call(address, method, args));
+    // A stub is no promise, whoever asks.
+    return new Proxy({ fetch }, { get: (own, method) => own[method] ?? (method === "then" ? undefined : call(method)) });
+  };
+  return { getByName: stubOf };
+}
+`;
+
 /** Of the Worker that has the objects: its handlers are the twin's own, and nobody else asks it anything. */
 export function objectsModule(uploaded: string, classes: readonly string[], ways: Ways, older?: OlderObjects): string {
   return `
 import "./twin-clock.js";
+import { WorkerEntrypoint } from "cloudflare:workers";
 import { here, later } from "./twin-timers.js";
 import * as uploaded from ${JSON.stringify(uploaded)};
 let ways = ${JSON.stringify(ways)};
@@ -145,7 +185,7 @@ async function ask(object, method, work) {
   if (fault === "lost") fail(env, fault);
   return answer;
 }
-${IN_TWIN}export default { async fetch(request) { ways = { ...ways, ...(await request.json()) }; return new Response(""); } };
+${IN_TWIN}${DOOR_CLASS}export default { async fetch(request) { ways = { ...ways, ...(await request.json()) }; return new Response(""); } };
 ${older === undefined ? classes.map((name) => `export const ${name} = inTwin(uploaded.${name}, ${JSON.stringify(name)});`).join("\n") : eitherModule(classes, older)}
 `;
 }
@@ -157,12 +197,12 @@ export interface EdgeLimit {
 }
 
 /**
- * Of the Worker at the edge: the uploaded handlers. The classes are there because it names them, and nothing makes objects of them. Its rate limits count in
- * the memory of the machine, as production's do; the development server's are objects, whose calls would take more of its thread than a refusal.
+ * Of the Worker at the edge: the uploaded handlers, with the objects of these bindings behind the door. Its rate limits count in the memory of the machine, as
+ * production's do; the development server's are objects, whose calls would take more of its thread than a refusal.
  */
 export function edgeModule(
   uploaded: string,
-  classes: readonly string[],
+  objects: readonly string[],
   limits: Readonly<Record<string, EdgeLimit>>,
 ): string {
   return `
@@ -182,16 +222,17 @@ function limiter({ limit, period }) {
 const limiters = Object.fromEntries(Object.entries(${JSON.stringify(limits)}).map(([name, of]) => [name, limiter(of)]));
 const { default: handlers } = uploaded;
 const known = new WeakMap();
-function limited(env) {
-  const own = known.get(env) ?? { ...env, ...limiters };
+${BEHIND_DOOR}
+function inTwin(env) {
+  const objects = Object.fromEntries(${JSON.stringify(objects)}.map((binding) => [binding, behindDoor(env, binding)]));
+  const own = known.get(env) ?? { ...env, ...limiters, ...objects };
   known.set(env, own);
   return own;
 }
 export default {
-  fetch: (request, env, context) => handlers.fetch(request, limited(env), context),
-  queue: (batch, env, context) => handlers.queue(batch, limited(env), context),
-  scheduled: (event, env, context) => handlers.scheduled(event, limited(env), context),
+  fetch: (request, env, context) => handlers.fetch(request, inTwin(env), context),
+  queue: (batch, env, context) => handlers.queue(batch, inTwin(env), context),
+  scheduled: (event, env, context) => handlers.scheduled(event, inTwin(env), context),
 };
-${classes.map((name) => `export const { ${name} } = uploaded;`).join("\n")}
 `;
 }

@@ -20,7 +20,7 @@ export const HELP = `npm run twin -- [flags]     plays a day of some shops on th
   --object-faults <share>  the share of calls of objects that are refused or lose their answer (0.002)
   --clocks <ms>         how far the clock of the objects is before the edge's (100)
   --resets <share>      the share of calls during which an object begins anew, without what it had in memory (0)
-  --recycle <seconds>   between two times that all isolates begin anew (0, none)
+  --recycle <seconds>   between two times that the edge, the objects or both begin anew (0, none)
   --no-upgrade          without an upgrade in the middle
   --seed <n>            of what is drawn (1)
 

@@ -1,5 +1,5 @@
-// What was uploaded, running on workerd as production runs it: its bindings by their uploaded names, its objects in a Worker of their own, so that they can
-// run other code than the edge does. Everything that it asks of the internet is asked of `internet`.
+// What was uploaded, running on workerd as production runs it: its bindings by their uploaded names, its objects in a Worker and a process of their own, so
+// that they can run other code than the edge does, and that its work does not take their time. Everything that it asks of the internet is asked of `internet`.
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
@@ -14,6 +14,7 @@ import * as z from "zod";
 import type { Upload, UploadedBinding } from "./account-kept.ts";
 import {
   clockModule,
+  DOOR,
   type EdgeLimit,
   edgeModule,
   type OlderObjects,
@@ -50,6 +51,9 @@ export interface RuntimeOptions {
   readonly onLog: (line: string) => void;
 }
 
+/** Each is a process. */
+export type Part = "edge" | "objects";
+
 /** Objects keep what they stored under these two, whatever code runs. */
 const objectsName = (name: string) => `${name}-objects`;
 const edgeName = (name: string) => `${name}-edge`;
@@ -58,18 +62,21 @@ type Handlers = Awaited<ReturnType<Miniflare["getWorker"]>>;
 
 export class Runtime {
   readonly #options: RuntimeOptions;
-  readonly #miniflare: Miniflare;
+  readonly #objects: Miniflare;
+  readonly #edge: Miniflare;
   readonly #atWork = new Set<Promise<unknown>>();
   #changing: Promise<void> = Promise.resolve();
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
-    this.#miniflare = new Miniflare(optionsOf(options));
+    this.#objects = new Miniflare(objectsProcess(options));
+    this.#edge = new Miniflare(edgeProcess(options));
   }
 
   /** As `fetch` from outside would. The address is the deployment's own. */
-  fetch(url: string, init?: Parameters<Miniflare["dispatchFetch"]>[1]) {
-    return this.#miniflare.dispatchFetch(url, init);
+  async fetch(url: string, init?: Parameters<Miniflare["dispatchFetch"]>[1]) {
+    await this.#objects.ready;
+    return this.#edge.dispatchFetch(url, init);
   }
 
   consume(queue: string, messages: Parameters<Consume>[1]): ReturnType<Consume> {
@@ -87,22 +94,24 @@ export class Runtime {
   }
 
   /**
-   * Other code for the edge, the objects, both or neither. All isolates begin anew, as when a machine is replaced, and requests are cut; messages and crons that are
-   * at work end first, because the way to their handlers would stay broken.
+   * Parts of the deployment begin anew, with other code if there is some, as when a machine is replaced; requests to them are cut. Messages and crons that are at
+   * work end first, because the way to their handlers would stay broken.
    */
-  async change(code: Partial<Pick<RuntimeOptions, "edge" | "objects" | "older">> = {}): Promise<void> {
+  async change(parts: readonly Part[], code: Partial<Pick<RuntimeOptions, Part | "older">> = {}): Promise<void> {
     const before = this.#changing;
     this.#changing = (async () => {
       await before;
       await Promise.allSettled(this.#atWork);
-      await this.#miniflare.setOptions(optionsOf(Object.assign(this.#options, code)));
+      const options = Object.assign(this.#options, code);
+      if (parts.includes("objects")) await this.#objects.setOptions(objectsProcess(options));
+      if (parts.includes("edge")) await this.#edge.setOptions(edgeProcess(options));
     })();
     await this.#changing;
   }
 
   async #inEdge<T>(work: (worker: Handlers) => Promise<T>): Promise<T> {
     await this.#changing;
-    const running = this.#miniflare.getWorker(edgeName(this.#options.name)).then(work);
+    const running = this.#edge.getWorker(edgeName(this.#options.name)).then(work);
     this.#atWork.add(running);
     try {
       return await running;
@@ -115,42 +124,48 @@ export class Runtime {
   async setWays(ways: Partial<Omit<Ways, "clockMs">>): Promise<void> {
     await this.#changing;
     Object.assign(this.#options, { ways: { ...this.#options.ways, ...ways } });
-    const worker = await this.#miniflare.getWorker(objectsName(this.#options.name));
+    const worker = await this.#objects.getWorker(objectsName(this.#options.name));
     await worker.fetch("http://twin/", { method: "POST", body: JSON.stringify(ways) });
   }
 
   /** Of the edge's isolate and that of the objects. */
   async heaps(): Promise<ReadonlyMap<string, number>> {
     await this.#changing;
-    const inspector = await this.#miniflare.getInspectorURL();
     const { name } = this.#options;
-    const asked = Object.entries({ edge: edgeName(name), objects: objectsName(name) }).map(
-      async ([isolate, of]) => [isolate, await heapBytes(new URL(`/core:user:${of}`, inspector))] as const,
-    );
+    const isolates = { edge: [this.#edge, edgeName(name)], objects: [this.#objects, objectsName(name)] } as const;
+    const asked = Object.entries(isolates).map(async ([isolate, [process, of]]) => {
+      return [isolate, await heapBytes(new URL(`/core:user:${of}`, await process.getInspectorURL()))] as const;
+    });
     return new Map(await Promise.all(asked));
   }
 
   async stop(): Promise<void> {
-    await this.#miniflare.dispose();
+    await this.#edge.dispose();
+    await this.#objects.dispose();
   }
 }
 
-function optionsOf(options: RuntimeOptions) {
-  const { name, edge, folder } = options;
+/** They find each other by files in a folder. A message is taken by the process that sends it. */
+function processOf(options: RuntimeOptions, worker: V4WorkerOptions) {
   return convertV4MiniflareOptions({
-    defaultPersistRoot: join(folder, "objects"),
+    defaultPersistRoot: join(options.folder, "objects"),
+    unsafeDevRegistryPath: join(options.folder, "processes"),
     cf: false,
     inspectorPort: 0,
     handleStructuredLogs: ({ message }: { readonly message: string }) => options.onLog(message),
-    workers: [
-      workerOf(options, edgeName(name), edge, [
-        edgeModule(mainOf(edge), classesOf(edge), limitsOf(edge)),
-        clockModule(0),
-      ]),
-      objectsWorker(options),
-      takerOf(options, `${name}-taker`),
-    ],
+    workers: [worker, takerOf(options, `${worker.name}-taker`)],
   });
+}
+
+const objectsProcess = (options: RuntimeOptions) => processOf(options, objectsWorker(options));
+
+function edgeProcess(options: RuntimeOptions) {
+  const { name, edge } = options;
+  const bindings = objectsOf(edge).map((binding) => binding.name);
+  const entry = edgeModule(mainOf(edge), bindings, limitsOf(edge));
+  const { durableObjects: _, ...worker } = workerOf(options, edgeName(name), edge, [entry, clockModule(0)]);
+  const door = { [DOOR]: { name: objectsName(name), entrypoint: DOOR } };
+  return processOf(options, { ...worker, serviceBindings: { ...worker.serviceBindings, ...door } });
 }
 
 const ofType = (upload: Upload, type: string): readonly UploadedBinding[] =>

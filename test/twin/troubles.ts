@@ -2,15 +2,19 @@
 import * as z from "zod";
 import type { Twin } from "./deployment.ts";
 import type { Stall } from "./measured.ts";
+import type { Part } from "./runtime.ts";
 
-/** All isolates begin anew, so often on average, until the returned function is called. */
+/** What is on one machine is replaced by itself, and now and then all at once. */
+const REPLACED: readonly (readonly Part[])[] = [["edge"], ["objects"], ["objects", "edge"]];
+
+/** Isolates begin anew, so often on average, until the returned function is called. */
 export function recycling(twin: Pick<Twin, "recycle">, everyMs: number, random: () => number): () => void {
   let isOver = false;
   let timer: NodeJS.Timeout;
   const next = () => {
     timer = setTimeout(
       async () => {
-        await twin.recycle();
+        await twin.recycle(REPLACED[Math.floor(random() * REPLACED.length)] ?? []);
         if (!isOver) next();
       },
       everyMs * 2 * random(),

@@ -100,6 +100,12 @@ describe("a queue", () => {
   });
 });
 
+/** Of an edge's first module, around those that were uploaded. */
+function handlersIn(module: string, uploaded: object) {
+  const body = module.replace(/^import .*$/m, "").replace("export default", "return");
+  return new Function("uploaded", body)({ default: uploaded });
+}
+
 describe("the first modules", () => {
   it("have each class of an object under its own name", () => {
     const text = objectsModule("./worker.js", ["MerchantObject", "RateBook"], {
@@ -110,15 +116,29 @@ describe("the first modules", () => {
     });
     expect(text).toContain('export const MerchantObject = inTwin(uploaded.MerchantObject, "MerchantObject");');
     expect(text).toContain('export const RateBook = inTwin(uploaded.RateBook, "RateBook");');
-    expect(edgeModule("./worker.js", ["RateBook"], {})).toContain("export const { RateBook } = uploaded;");
+  });
+
+  it("have the edge ask objects through the door, and say of what breaks on the way what the platform says", async () => {
+    const handlers = handlersIn(edgeModule("./worker.js", ["BOOK"], {}), {
+      fetch: (
+        name: string,
+        env: { readonly BOOK: { getByName(...of: unknown[]): { rates(code: string): unknown } } },
+      ) => env.BOOK.getByName(name, { locationHint: "weur" }).rates("EUR"),
+    });
+    const env = { TwinDoor: { call: async (...of: unknown[]) => JSON.stringify(of) }, BOOK: undefined };
+    expect(await handlers.fetch("a", env, {})).toBe('[["BOOK","a",{"locationHint":"weur"}],"rates",["EUR"]]');
+    const failing = (error: object) => ({ TwinDoor: { call: () => Promise.reject(error) } });
+    const lost = { message: "Network connection lost.", retryable: true };
+    await expect(handlers.fetch("a", failing(new Error("Peer disconnected.")), {})).rejects.toMatchObject(lost);
+    const own = Object.assign(new Error("no such code"), { remote: true });
+    await expect(handlers.fetch("a", failing(own), {})).rejects.toBe(own);
   });
 
   it("count requests at the edge in its memory, by key and period, with all else as it was uploaded", async () => {
     const module = edgeModule("./worker.js", [], { SHIELD: { limit: 2, period: 60 } });
-    const body = module.replace(/^import .*$/m, "").replace("export default", "return");
     const fetch = (key: string, env: { readonly SHIELD: RateLimit; readonly NAME: string }) =>
       env.SHIELD.limit({ key }).then(({ success }) => `${env.NAME} ${success}`);
-    const handlers = new Function("uploaded", body)({ default: { fetch } });
+    const handlers = handlersIn(module, { fetch });
     const env = { SHIELD: undefined, NAME: "shop" };
     vi.useFakeTimers({ toFake: ["Date"], now: 60_000 });
     const ask = (key: string): Promise<string> => handlers.fetch(key, env, {});
