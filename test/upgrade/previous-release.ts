@@ -140,7 +140,9 @@ export async function runContract(
   files: readonly string[],
 ): Promise<{ readonly isGood: boolean; readonly output: string }> {
   const { VITEST: _, VITEST_POOL_ID: __, VITEST_WORKER_ID: ___, ...environment } = process.env;
-  const arguments_ = ["run", "--project", "contract", "--maxWorkers", "2", ...files];
+  // A server each: one file needs one.
+  const workers = files.length === 1 ? "1" : "2";
+  const arguments_ = ["run", "--project", "contract", "--maxWorkers", workers, ...files];
   const child = spawn(process.execPath, [join(folder, "node_modules/vitest/vitest.mjs"), ...arguments_], {
     cwd: folder,
     env: { ...environment, ...added, NO_COLOR: "1" },
