@@ -60,10 +60,8 @@ interface Mixed extends Checkout {
 
 /** The files of the release with our packages. */
 export function checkOut(revision: string): Checkout {
-  const archive = execFileSync("git", ["archive", revision], { cwd: ROOT, maxBuffer: 1 << 29 });
-  const checkout = emptyFolder();
-  execFileSync("tar", ["-x", "-C", checkout.folder], { input: archive });
-  return checkout;
+  const input = execFileSync("git", ["archive", revision], { cwd: ROOT, maxBuffer: 1 << 29 });
+  return folderWith((folder) => execFileSync("tar", ["-x", "-C", folder], { input }));
 }
 
 /** What is made by scripts/build-assets.ts and in no archive. A server whose assets are missing ends before it could make them. */
@@ -72,21 +70,28 @@ const MADE = ["static", "src/app/mcp/library.generated.js"];
 /** The working tree: what is in git, what would be, and what is made of it. */
 function copyOurs(): Checkout {
   execFileSync(process.execPath, ["scripts/build-assets.ts"], { cwd: ROOT, stdio: "inherit" });
-  const checkout = emptyFolder();
-  for (const file of git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")) {
-    // Deleted, or made by a test that has taken it away again.
-    if (file === "" || !existsSync(join(ROOT, file))) continue;
-    cpSync(join(ROOT, file), join(checkout.folder, file), { recursive: true });
-  }
-  for (const path of MADE) cpSync(join(ROOT, path), join(checkout.folder, path), { recursive: true });
-  return checkout;
+  return folderWith((folder) => {
+    for (const file of git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")) {
+      // Deleted, or made by a test that has taken it away again.
+      if (file === "" || !existsSync(join(ROOT, file))) continue;
+      cpSync(join(ROOT, file), join(folder, file), { recursive: true });
+    }
+    for (const path of MADE) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  });
 }
 
-/** Empty but for our packages. */
-function emptyFolder(): Checkout {
+/** With our packages and what `fill` puts there; gone again if that fails. */
+function folderWith(fill: (folder: string) => void): Checkout {
   const folder = mkdtempSync(join(tmpdir(), "edgetill-previous-"));
-  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    fill(folder);
+    return { folder, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
 }
 
 /** With our migrations, too. Its tests and its server then use them as their own. */
