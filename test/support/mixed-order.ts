@@ -3,25 +3,17 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { LONGEST } from "../selection.ts";
 
-/** Where in the whole a project that begins late has its files. */
-const LATE = 0.75;
-
 /**
- * Spreads the files of each project evenly over the whole, or over its last quarter; within a project the longest come first, and then all keep their order. Projects whose files
+ * Spreads the files of each project evenly over the whole; within a project the longest come first, and then all keep their order. Projects whose files
  * share what they loaded stay together and come last, because a process that shares ends where the next file is of another project.
  */
 export function mixed<File>(files: readonly File[], of: (file: File) => Placing): File[] {
   const placed = [...Map.groupBy(files, (file) => of(file).project).values()].flatMap((group) =>
     group
       .toSorted((a, b) => Number(of(b).isLong) - Number(of(a).isLong))
-      .map((file, at) => ({ file, place: placeOf(of(file), (at + 0.5) / group.length) })),
+      .map((file, at) => ({ file, place: of(file).isSharing ? 1 : (at + 0.5) / group.length })),
   );
   return placed.toSorted((a, b) => a.place - b.place).map(({ file }) => file);
-}
-
-function placeOf({ isSharing, isLate }: Placing, share: number): number {
-  if (isSharing) return 1;
-  return isLate ? LATE + (1 - LATE) * share : share;
 }
 
 export interface Placing {
@@ -30,8 +22,6 @@ export interface Placing {
   readonly isSharing: boolean;
   /** Begun last, it would run on alone. */
   readonly isLong: boolean;
-  /** Its servers are started when its first file begins, and cost something until the run ends. */
-  readonly isLate: boolean;
 }
 
 export default class MixedOrder extends BaseSequencer {
@@ -39,8 +29,6 @@ export default class MixedOrder extends BaseSequencer {
     return mixed(await super.sort(files), ({ project, moduleId }) => ({
       project: project.name,
       isSharing: !project.config.isolate,
-      // After `npm test` few of these files are left.
-      isLate: project.name === "contract" && process.env.TESTS === "rest",
       isLong: LONGEST.some((path) => moduleId.endsWith(`/${path}`)),
     }));
   }

@@ -8,7 +8,7 @@ function filesOf(project: string, count: number): readonly string[] {
 
 function placing(file: string): Placing {
   const [project = ""] = file.split(" ");
-  return { project, isSharing: project === "unit", isLong: file === "simulation 3", isLate: project === "contract" };
+  return { project, isSharing: project === "unit", isLong: file === "simulation 3" };
 }
 
 const FILES = [
@@ -35,14 +35,6 @@ describe("the order of a run's files", () => {
     const of = (project: string) => ORDER.filter((file) => file.startsWith(project));
     expect(of("simulation")).toEqual(["simulation 3", "simulation 1", "simulation 2", "simulation 4"]);
     expect(of("browser")).toEqual(filesOf("browser", 4));
-  });
-
-  it("has those of a project that begins late in the last quarter, between others", () => {
-    const all = [...filesOf("browser", 20), ...filesOf("contract", 2)];
-    const order = mixed(all, placing);
-    expect(order.slice(0, 15)).toEqual(filesOf("browser", 15));
-    expect(order.at(-1)).toBe("browser 20");
-    expect(order.filter((file) => file.startsWith("contract"))).toEqual(filesOf("contract", 2));
   });
 
   it("leaves files that share what they loaded together, behind all others", () => {
