@@ -72,6 +72,11 @@ export class EsploraIndex {
   readonly chain: Block[] = [];
   /** By txid, in the order in which they were seen. */
   readonly transactions = new Map<string, Transaction>();
+  /**
+   * By txid, those that were in a block that has left the chain: a look-up still finds them, as unconfirmed, whether or not a mempool has them. A history
+   * and what spends an output do not show them.
+   */
+  readonly left = new Map<string, Transaction>();
   /** Of those in blocks. */
   readonly heights = new Map<string, number>();
   /** `txid:vout` to the txid of what spends it. */
@@ -124,7 +129,11 @@ export class EsploraIndex {
   }
 
   #dropTip(): void {
-    for (const txid of this.chain.pop()?.txids ?? []) this.#forget(txid);
+    for (const txid of this.chain.pop()?.txids ?? []) {
+      const transaction = this.transactions.get(txid);
+      if (transaction !== undefined) this.left.set(txid, transaction);
+      this.#forget(txid);
+    }
   }
 
   #learn(of: CoreTransaction): void {

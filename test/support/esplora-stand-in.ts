@@ -137,7 +137,7 @@ class Answers {
   }
 
   #transaction(txid: string): Answer {
-    const transaction = this.#index.transactions.get(txid);
+    const transaction = this.#index.transactions.get(txid) ?? this.#index.left.get(txid);
     return transaction === undefined ? missing("Transaction") : json(this.#shown(transaction));
   }
 

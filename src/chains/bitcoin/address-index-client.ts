@@ -15,7 +15,7 @@ import type {
 } from "../sources/chain-client.ts";
 import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import { eachOf } from "./rest-client.ts";
-import { transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
+import { behind, MOST_SPENDS, transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
 
 interface AddressIndex {
   /** Hash of the newest block. */
@@ -167,20 +167,23 @@ export class AddressIndexClient implements ChainClient {
     return all.ok ? ok(all.value.filter((transfer) => transfer.block === null)) : all;
   }
 
+  /**
+   * Both keep what was in a block that has left the chain, and show it as unconfirmed. So a coinbase is unknown then, and of anything else the outputs
+   * that it spends say what it is. Where all of those are inside MWEB, nobody can be asked.
+   */
   async lookup({ txHash, spends, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
     const found = await this.#source.transactionOf(txHash);
     if (!found.ok) return found;
-    if (found.value === null) return this.#lookupReplaced(txHash, spends);
-    const { block } = found.value;
-    const transfers = transfersTo(recipients, this.#network.nativeCode, found.value);
-    return ok(block === null ? { kind: "pending", transfers } : { kind: "mined", block, transfers });
-  }
-
-  async #lookupReplaced(txHash: string, spends: readonly string[]): Promise<Result<Lookup, Outage>> {
-    const spenders = await eachOf(spends, (output) => this.#source.spenderOf(output));
+    const transaction = found.value;
+    const transfers = transaction === null ? [] : transfersTo(recipients, this.#network.nativeCode, transaction);
+    const { block, isCoinbase, spends: spent } = transaction ?? { block: null, isCoinbase: false, spends };
+    if (block !== null) return ok({ kind: "mined", block, transfers });
+    const spenders = await eachOf(spent.slice(0, MOST_SPENDS), (output) => this.#source.spenderOf(output));
     if (!spenders.ok) return spenders;
-    const isReplaced = spenders.value.some((spender) => spender !== null && spender !== txHash);
-    return ok({ kind: isReplaced ? "replaced" : "unknown" });
+    if (spenders.value.some((spender) => (spender ?? txHash) !== txHash)) return ok({ kind: "replaced" });
+    const isShownIfHeld = this.kind === "esplora" && spent.length > 0;
+    const isHeld = transaction !== null && !isCoinbase && (!isShownIfHeld || spenders.value.includes(txHash));
+    return ok(isHeld ? { kind: "pending", transfers } : { kind: "unknown" });
   }
 }
 
@@ -195,8 +198,4 @@ function isWithin(block: BlockRef | null, from: number, to: number): boolean {
 
 function isFork(block: BlockRef | null, to: BlockRef): boolean {
   return block?.height === to.height && block.hash !== to.hash;
-}
-
-function behind(): Result<never, Outage> {
-  return err(outage("BEHIND", "the source's chain does not have a block, or no longer has it"));
 }

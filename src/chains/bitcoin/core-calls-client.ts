@@ -1,6 +1,6 @@
 // Calls to a Bitcoin or Litecoin node. Null means that the node does not have the item; a failure is an outage.
 import type * as z from "zod";
-import { type Outage, outage } from "../../lib/fetch-text.ts";
+import type { Outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import {
   outageOf,
@@ -13,7 +13,7 @@ import {
 } from "../sources/json-rpc-client.ts";
 import type { BlockRef } from "../sources/transfer.ts";
 import { CoreHeader } from "./core-json.ts";
-import { Hash } from "./utxo-transaction.ts";
+import { behind, Hash } from "./utxo-transaction.ts";
 
 const CALLS_AT_ONCE = 100;
 
@@ -74,8 +74,4 @@ export function parsed<T>(schema: () => z.ZodType<T>, answer: RpcAnswer): Result
 export function demanded<T>(found: Result<T | null, Outage>): Result<T, Outage> {
   if (!found.ok) return found;
   return found.value === null ? behind() : ok(found.value);
-}
-
-export function behind(): Result<never, Outage> {
-  return err(outage("BEHIND", "the node's chain does not have a block, or no longer has it"));
 }

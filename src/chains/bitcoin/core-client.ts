@@ -6,7 +6,6 @@ import type { ChainClient, ChainClientSettings, MempoolPart, Scan, ScanRange } f
 import { rpcValue } from "../sources/json-rpc-client.ts";
 import type { BlockRef, Transfer } from "../sources/transfer.ts";
 import {
-  behind,
   coreAnswers,
   coreBlockAt,
   coreHeader,
@@ -19,7 +18,7 @@ import { CoreBlock, CoreTransaction } from "./core-json.ts";
 import { coreLookup } from "./core-lookup-client.ts";
 import { coreTransfers } from "./core-transfers-client.ts";
 import { MempoolIndex } from "./mempool-index.ts";
-import { Hash } from "./utxo-transaction.ts";
+import { behind, Hash } from "./utxo-transaction.ts";
 
 /** Blocks of one scan. A block has up to some ten megabytes, so only one is held at a time. */
 const SCAN_BLOCKS = 25;

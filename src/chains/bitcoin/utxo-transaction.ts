@@ -1,7 +1,9 @@
 // A transaction of a Bitcoin-like chain in the form common to all sources, and its transfers. Each output to a watched address is a transfer,
 // identified by transaction and output number, however often it is mined.
 import * as z from "zod";
+import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
+import { err, type Result } from "../../lib/result.ts";
 import type { BlockRef, Transfer } from "../sources/transfer.ts";
 
 export interface UtxoTransaction {
@@ -58,6 +60,11 @@ function rawOf(evidence: { readonly txid: string; readonly vout: string; readonl
   const { txid, vout } = evidence;
   const text = JSON.stringify(evidence);
   return text.length <= RAW_CHARACTERS ? text : JSON.stringify({ txid, vout, cut: true });
+}
+
+/** A block that a source named before, or that another answer of it names. */
+export function behind(): Result<never, Outage> {
+  return err(outage("BEHIND", "the source's chain does not have a block, or no longer has it"));
 }
 
 /** Hash of a block or a transaction. */

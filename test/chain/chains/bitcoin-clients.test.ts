@@ -180,6 +180,36 @@ for (const coin of COINS) {
         expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "replaced" });
       });
 
+      test("a payment that was mined, undone and then left out by the mempool is unknown, and counts again once it is resent", async () => {
+        const client = open();
+        const recipients = new Set([await newAddress()]);
+        const [address = ""] = recipients;
+        const txHash = await node.pay({ [address]: "0.375" });
+        const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txHash);
+        const spends = await spentBy(node, txHash);
+        await node.mine();
+        await client.tip();
+        await node.undoAndEvict(1);
+        expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "unknown" });
+        await node.rpc("sendrawtransaction", hex);
+        expect(good(await client.lookup({ txHash, spends, recipients }))).toMatchObject({ kind: "pending" });
+        await node.mine();
+        expect(good(await client.lookup({ txHash, spends, recipients }))).toMatchObject({ kind: "mined" });
+      });
+
+      test("what a block that was undone paid its miner is unknown", async () => {
+        const client = open();
+        const recipients = new Set([await newAddress()]);
+        const [address = ""] = recipients;
+        const [hash = ""] = await node.rpc<string[]>("generatetoaddress", 1, address);
+        const { tx } = await node.rpc<{ tx: string[] }>("getblock", hash);
+        const [txHash = ""] = tx;
+        expect(good(await client.lookup({ txHash, spends: [], recipients }))).toMatchObject({ kind: "mined" });
+        await node.undo(1);
+        await node.mine(2);
+        expect(good(await client.lookup({ txHash, spends: [], recipients }))).toEqual({ kind: "unknown" });
+      });
+
       test("a transaction that never existed is unknown, whatever inputs it is said to spend", async () => {
         const [txHash, other] = ["ab".repeat(32), "cd".repeat(32)];
         const recipients = new Set([await newAddress()]);

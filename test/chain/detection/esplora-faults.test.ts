@@ -9,6 +9,7 @@ import {
   coinOf,
   type Invoice,
   mineAndRead,
+  mineEmpty,
   POLL_SECONDS,
   pathOf,
   SEEN_WITHIN_MS,
@@ -110,6 +111,24 @@ describeOn("bitcoin", () => {
       await untilStatus(shop, invoice.id, "PAID");
       const payments = await shop.payments(`txHash=${txid}`);
       expect(payments.map(({ invoiceId }) => invoiceId).sort()).toEqual([invoice.id, other.id].sort());
+    });
+  });
+
+  describe("behind an Esplora that still shows what was in a block that has left", () => {
+    it("a paid invoice waits again when its payment is in no block and no mempool, and counts it once it is sent again", async () => {
+      const invoice = await order();
+      const txid = await node.pay({ [due(invoice).address]: "0.001" });
+      const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txid);
+      await node.mine();
+      await untilStatus(shop, invoice.id, "PAID");
+      await node.undoAndEvict(1);
+      await mineEmpty(node, 2);
+      const gone = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
+      expect(gone).toMatchObject({ amountReceived: "0.000000", payments: [{ txHash: txid, status: "REORGED" }] });
+      await node.rpc("sendrawtransaction", hex);
+      await node.mine();
+      const paid = await untilStatus(shop, invoice.id, "PAID");
+      expect(paid).toMatchObject({ amountConfirmed: "68.000000", payments: [{ txHash: txid, status: "CONFIRMED" }] });
     });
   });
 

@@ -208,6 +208,27 @@ describe("the Blockbook client", () => {
     expect(await lookUp()).toMatchObject({ value: { kind: "mined", block: { height: TIP - 1, hash: id(TIP - 1) } } });
   });
 
+  test("a transaction that it keeps of a block that has left is replaced once another one is mined, and a coinbase unknown", async () => {
+    const { source, client } = blockbook();
+    const kept = async (vin?: readonly object[]) => {
+      source.answers.set(`/api/v2/tx/${id(3)}`, { ...paying(3, unconfirmed), ...(vin === undefined ? {} : { vin }) });
+      const found = await client.lookup({ txHash: id(3), spends: [], recipients: new Set([SHOP]) });
+      return found.ok && found.value.kind;
+    };
+    const madeBy = (n: number, spent: object) => {
+      const outputs = [0, 1, 2].map(() => ({ ...toShop, ...spent }));
+      source.answers.set(`/api/v2/tx/${id(n)}?spending=true`, paying(n, inBlock(TIP - 9), outputs));
+    };
+    // What the mempool spends is not shown as spent.
+    for (const n of [903, 904]) madeBy(n, {});
+    expect(await kept()).toBe("pending");
+    madeBy(904, { spent: true, spentTxId: id(4) });
+    expect(await kept()).toBe("replaced");
+    expect(await kept([{ sequence: 4294967295, n: 0, isAddress: false, coinbase: "01" }])).toBe("unknown");
+    // From inside MWEB alone.
+    expect(await kept([])).toBe("pending");
+  });
+
   test("names the outage when the answer is a web page, truncated or an error", async () => {
     const { source, client, historyAt } = blockbook();
     const scan = async (answer: unknown, status = 200) => {

@@ -307,4 +307,36 @@ describe("the Esplora client", () => {
     expect(await replaced({ spent: true, txid: id(3), vin: 0 })).toBe("unknown");
     expect(await replaced({ spent: true, txid: id(4), vin: 0 })).toBe("replaced");
   });
+
+  test("a transaction that it keeps of a block that has left waits only if the mempool spends what it spends by it", async () => {
+    const source = scriptedSource("BTC");
+    source.answers.set(`/tx/${id(3)}`, paying(3, { confirmed: false }));
+    const kept = async (answer: object) => {
+      source.answers.set(`/tx/${id(903)}/outspend/1`, answer);
+      const found = await esploraClient(source.settings).lookup({ txHash: id(3), spends: [], recipients: new Set() });
+      return found.ok && found.value.kind;
+    };
+    expect(await kept({ spent: true, txid: id(3), vin: 0 })).toBe("pending");
+    expect(await kept({ spent: true, txid: id(4), vin: 0 })).toBe("replaced");
+    expect(await kept({ spent: false })).toBe("unknown");
+  });
+
+  test.each([
+    {
+      // None is ever in a mempool.
+      what: "a coinbase that it keeps of a block that has left is unknown",
+      vin: [{ txid: id(0), vout: 4294967295, is_coinbase: true }],
+      kind: "unknown",
+    },
+    {
+      what: "what is paid from inside MWEB alone waits, since nothing that can be asked is spent",
+      vin: [],
+      kind: "pending",
+    },
+  ])("$what", async ({ vin, kind }) => {
+    const source = scriptedSource("LTC");
+    source.answers.set(`/tx/${id(3)}`, { ...paying(3, { confirmed: false }), vin });
+    const found = await esploraClient(source.settings).lookup({ txHash: id(3), spends: [], recipients: new Set() });
+    expect(found).toMatchObject({ ok: true, value: { kind } });
+  });
 });
