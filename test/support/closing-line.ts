@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { TestError } from "vitest";
-import type { Reporter, TestModule } from "vitest/node";
+import type { Reporter, TestCase, TestModule } from "vitest/node";
 import { REASON_FILE } from "../../scripts/bring-nodes.ts";
 import { firstProgram } from "../../scripts/program.ts";
 import { programOf, SHOPS } from "../chain/guides/shops.ts";
@@ -11,9 +11,14 @@ import { chromiumProgram } from "./page-program.ts";
 /**
  * Prints what CI reads, over all projects, as the last line of the run: `N passed, N failed`, and `, N skipped` when a test was. The line
  * before it says which programs were missing for the skipped tests, and why they could not be installed. What failed is named before both,
- * a line each with the command that runs it again, because whoever reads a long log from its end has only these.
+ * a line each with the command that runs it again, because whoever reads a long log from its end has only these. A test that fails is also told at
+ * once, with the beginning of its error: a run that is ended has no end to read.
  */
 export default class ClosingLine implements Reporter {
+  onTestCaseResult(test: TestCase): void {
+    if (test.result().state === "failed") console.log(failureNow(test));
+  }
+
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
     const count = (state: string) => states.filter((each) => each === state).length;
@@ -46,8 +51,8 @@ function failureLines(
   const tests = modules.flatMap((module) =>
     [...module.children.allTests("failed")].map((test) => {
       const [error] = test.result().errors ?? [];
-      const line = failureLine(`${module.relativeModuleId} > ${test.fullName}`, error, module.moduleId);
-      return `${line}\n${againLine({ project: module.project.name, file: module.relativeModuleId, test: test.name, error })}`;
+      const again = againLine({ project: module.project.name, file: module.relativeModuleId, test: test.name, error });
+      return `${failedLine(test)}\n${again}`;
     }),
   );
   return [
@@ -55,6 +60,20 @@ function failureLines(
     ...broken.map((module) => failureLine(module.relativeModuleId, module.errors()[0])),
     ...errors.map((error) => failureLine("outside a test", error)),
   ];
+}
+
+function failedLine(test: TestCase): string {
+  const [error] = test.result().errors ?? [];
+  return failureLine(`${test.module.relativeModuleId} > ${test.fullName}`, error, test.module.moduleId);
+}
+
+/** Lines of an error that are told at once. */
+const TOLD_LINES = 30;
+
+function failureNow(test: TestCase): string {
+  const [error] = test.result().errors ?? [];
+  const [, ...more] = `${messageOf(error)}\n${error?.diff ?? ""}`.trimEnd().split("\n", TOLD_LINES);
+  return [failedLine(test), ...more.map((line) => `  ${line}`)].join("\n");
 }
 
 /** The command that runs a failed test again; that of a property begins with the seed that failed (repeat-property.ts). */
