@@ -144,6 +144,6 @@ async function untilRead(page: Page, { list, theirs }: Case, change: () => Promi
       await setTimeout(500);
       expect(read, "the page has read the colleague's change").toBe(true);
     },
-    { timeout: 60_000, interval: 500 },
+    { timeout: 120_000, interval: 500 },
   );
 }

@@ -13,7 +13,7 @@ import { emailOf, makeOperator, takeShop } from "./street.ts";
 const PHONE = 360;
 const DESK = 1280;
 /** An end to what hangs, on a busy machine. */
-const PAGE_WITHIN_MS = 60_000;
+const PAGE_WITHIN_MS = 120_000;
 const EXCESS = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
 /** A page is loaded by its address once for each viewer. Its other states are followed to, as a user comes to them. */

@@ -7,7 +7,7 @@ import { enter } from "./console-entry.ts";
 import { freshAddress } from "./console-harness.ts";
 import { mine, REQUIRED, send } from "./harness.ts";
 
-const SEEN_WITHIN_MS = 60_000;
+const SEEN_WITHIN_MS = 120_000;
 
 export interface ConsoleMerchant {
   readonly id: string;

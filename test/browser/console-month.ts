@@ -116,7 +116,7 @@ const PRODUCTS = [
   },
 ];
 
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 

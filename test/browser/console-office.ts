@@ -10,7 +10,7 @@ import { changeDatabase, emailOf, type Street } from "./street.ts";
 type Shop = Pick<ReturnType<typeof shopApi>, "call"> & { readonly merchantId: string };
 type Role = Parameters<typeof emailOf>[1];
 
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
 
 /** What the endpoints are called once they have heard something: the port of a test's server says nothing to a reader. */
 const URLS = {

@@ -8,7 +8,7 @@ import { changeDatabase, emailOf, makeOperator, takeShop } from "./street.ts";
 
 /** Mantine puts what moves away at the end of its transition. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE } as const;
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
 
 const region = (page: Page, name: string) => page.getByRole("region", { name });
 const confirm = (page: Page, action: string) =>

@@ -116,7 +116,7 @@ describeInBrowser("payments to review", () => {
       await mine();
       return merchant.call<OrderFacts>("GET", `/invoices/${late.id}`);
     };
-    await until(read, ({ status }) => status === "EXPIRED", 60_000);
+    await until(read, ({ status }) => status === "EXPIRED", 120_000);
     const paymentId = await merchant.receive(late.paymentMethods[0]?.amount ?? "");
     const { txHash } = await merchant.call<{ readonly txHash: string }>("GET", `/payments/${paymentId}`);
     await page.goto(`/console/${merchant.id}/payments`);

@@ -14,7 +14,7 @@ export const ALL = null;
 export type Needs = string | readonly Role[] | typeof ALL;
 
 /** An end to what hangs, on a busy machine. */
-export const PLACE_WITHIN_MS = 60_000;
+export const PLACE_WITHIN_MS = 120_000;
 
 /** `S`: the shop with what the place shows. */
 export interface Place<S> {

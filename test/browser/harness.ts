@@ -40,7 +40,7 @@ export type PageShop = Pick<
 /** So that a payer sees "seen" before "paid". */
 export const REQUIRED = 2;
 /** A pass of the watcher and the push, on a busy machine. */
-const CHANGES_WITHIN_MS = 60_000;
+const CHANGES_WITHIN_MS = 120_000;
 
 /** Tests in a browser. Without one, a failure under CI, and elsewhere a skipped test that says how to install it. */
 export function describeInBrowser(name: string, tests: () => void): void {

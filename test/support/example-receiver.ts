@@ -29,7 +29,7 @@ export interface ExampleReceiver {
   kill(): Promise<void>;
 }
 
-const LINE_WITHIN_MS = 60_000;
+const LINE_WITHIN_MS = 120_000;
 const MISSING = "(no python3 here: npm run nodes:install brings it)";
 const FOLDER = resolve(import.meta.dirname, "../../docs/examples");
 

@@ -4,7 +4,7 @@
 import type { BrowserContext, Page, Request } from "playwright-core";
 import { until } from "../../scripts/demo-story/until.ts";
 
-const READ_WITHIN_MS = 60_000;
+const READ_WITHIN_MS = 120_000;
 
 /** What each page has asked for and has no answer to. */
 const awaited = new WeakMap<Page, Set<Request>>();

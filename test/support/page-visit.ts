@@ -3,6 +3,9 @@
 import type { Browser, BrowserContextOptions, CDPSession, Page } from "playwright-core";
 import { watchRequests } from "./page-idle.ts";
 
+/** An end to what hangs, on a busy machine. */
+const STEP_WITHIN_MS = 120_000;
+
 export interface VisitOptions extends BrowserContextOptions {
   /** Origins beside the server's own that may be asked: the shop that a payer goes back to. */
   readonly alsoAllowed?: readonly string[];
@@ -49,7 +52,7 @@ const WATCH_SHIFTS = `(() => {
 export async function startVisit(browser: Browser, baseUrl: string, options: VisitOptions = {}): Promise<Visit> {
   const { alsoAllowed = [], alsoSaid, initScripts = [], ...given } = options;
   const context = await browser.newContext({ baseURL: baseUrl, locale: "en-US", colorScheme: "light", ...given });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(STEP_WITHIN_MS);
   if (given.javaScriptEnabled !== false) await context.addInitScript(WATCH_SHIFTS);
   for (const content of initScripts) await context.addInitScript({ content });
   watchRequests(context);

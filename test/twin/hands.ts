@@ -27,7 +27,7 @@ export const doneUnder = ({ name }: Combination, act: Act) => `${name}: ${act}`;
 const MOST_REFUSALS = 4;
 const PAUSE_MS = { first: 250, most: 4_000 };
 /** A preparation is given up, and its round with it. */
-const PREPARED_WITHIN_MS = 60_000;
+const PREPARED_WITHIN_MS = 120_000;
 /** A session's factor counts for five minutes. */
 const SESSION_MS = 200_000;
 const ROUTE = "hands";

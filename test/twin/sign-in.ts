@@ -8,7 +8,7 @@ type Ask = (path: string, asked: Asked) => Promise<Answered>;
 type Place = Pick<Twin, "origin" | "world">;
 
 /** Mails are sent behind the answer. One that is lost, as while machines are replaced, never comes. */
-const MAIL_WITHIN_MS = 60_000;
+const MAIL_WITHIN_MS = 120_000;
 
 /** The headers of a session that stepped up just now. */
 export async function signIn(ask: Ask, { origin, world }: Place, email: string): Promise<Headers> {

@@ -19,7 +19,7 @@ function allocatorsOf(count: number) {
     allocateEach: async (requests: readonly AllocateRequest[]) => {
       const network = requests[0]?.network ?? "";
       begun.push(network);
-      await expect.poll(() => isTurn(network), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => isTurn(network)).toBe(true);
       const answers = await env.ADDRESS_ALLOCATOR.getByName(name).allocateEach(requests);
       answered.push(network);
       return answers;

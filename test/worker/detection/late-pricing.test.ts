@@ -49,9 +49,7 @@ async function crowd(of: InvoiceId, count: number, changes: { readonly currency?
   }
 }
 
-it("prices what it can at once, even while 120 invoices wait for a rate of another currency", {
-  timeout: 60_000,
-}, async () => {
+it("prices what it can at once, even while 120 invoices wait for a rate of another currency", async () => {
   const shop = await marketShop(BTC, btcKey());
   const id = await unpriced(shop);
   await crowd(id, 120, { currency: "XTS" });

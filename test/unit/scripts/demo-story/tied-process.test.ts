@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { spawnTied } from "../../../../scripts/demo-story/tied-process.ts";
 import { until } from "../../../../scripts/demo-story/until.ts";
 
-const WITHIN_MS = 30_000;
+const WITHIN_MS = 120_000;
 const folder = mkdtempSync(join(tmpdir(), "edgetill-tied-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
