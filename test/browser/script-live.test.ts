@@ -245,6 +245,32 @@ describeInBrowser("the live connection", () => {
     await untilAsked(stand, 3);
   });
 
+  it("says since when nothing new came once two requests have failed, until one is answered", async () => {
+    const amount = `<p class="stale note" data-stale hidden>Since <time></time>.</p><b>1.5</b>`;
+    const stand = await open(mainOf(amount, { pollSeconds: 5, hasSocket: false }), { isHeld: true });
+    const note = stand.page.locator("[data-stale]");
+    stand.answer({ status: 304 });
+    await stand.pass(6 * SECOND);
+    await untilAsked(stand, 1);
+    stand.answer({ status: 503 });
+    await stand.pass(6 * SECOND);
+    await untilAsked(stand, 2);
+    expect(await note.isVisible()).toBe(false);
+    await stand.pass(12 * SECOND);
+    await untilAsked(stand, 3);
+    expect(await note.isVisible()).toBe(true);
+    // Of the last answer, by the server's clock: the page was loaded at midnight, UTC.
+    const saidMs = Date.parse((await note.locator("time").getAttribute("datetime")) ?? "");
+    expect(Math.round((saidMs - SERVER_MS) / SECOND)).toBeGreaterThanOrEqual(5);
+    expect(Math.round((saidMs - SERVER_MS) / SECOND)).toBeLessThanOrEqual(7);
+    expect(await note.textContent()).toMatch(/^Since \d{1,2}:\d\d (AM|PM)\.$/);
+    expect([await stand.text("#say"), await stand.text("b")]).toEqual([await note.textContent(), "1.5"]);
+    stand.answer({ status: 304 });
+    await stand.pass(23 * SECOND);
+    await untilAsked(stand, 4);
+    expect(await note.isVisible()).toBe(false);
+  });
+
   it("sends the ETag of its state, and accepts a 304", async () => {
     const stand = await open(main);
     await connected(stand);

@@ -53,6 +53,7 @@ export function checkoutMain(of: Of) {
       data-poll-seconds={view.pollSeconds}
       data-now={chrome.nowMs}
     >
+      <StaleNote chrome={chrome} />
       {view.isTest ? <p class="note">{chrome.texts.testNetwork}</p> : null}
       <NoteBanner {...of} />
       <ClaimBanner chrome={chrome} view={view} />
@@ -61,6 +62,18 @@ export function checkoutMain(of: Of) {
         <StageCard {...of} />
       </div>
     </main>
+  );
+}
+
+/** The script shows it while nothing new comes, with the time of the last answer. */
+function StaleNote({ chrome }: Pick<Of, "chrome">) {
+  const [before, after] = chrome.texts.staleSince.split("{time}");
+  return (
+    <p class="stale note" data-stale hidden>
+      {before}
+      <time />
+      {after}
+    </p>
   );
 }
 

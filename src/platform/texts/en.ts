@@ -13,6 +13,8 @@ export const en = {
   support: "Contact {shop}",
   invoiceId: "Reference",
   needsTime: "This page updates by itself.",
+  staleSince:
+    "Nothing new has come since {time}. If you have sent the payment, you need not do anything. If not, wait until this message is gone.",
   reload: "Reload",
   // choosing
   chooseTitle: "How do you want to pay?",

@@ -15,8 +15,8 @@ const COUNTING: ReadonlySet<string | undefined> = new Set(["partial", "checking"
 /** Takes a response and its time by `performance.now()`; returns whether it was a valid state. */
 type OnState = (html: string, atMs: number) => boolean;
 
-/** The result fetches now, or as soon as the server allows. */
-export function startLive(onState: OnState): () => void {
+/** The result fetches now, or as soon as the server allows. `onAsked` hears how many requests have failed since the last answer. */
+export function startLive(onState: OnState, onAsked: (failures: number) => void): () => void {
   let isOver = false;
   let isAsking = false;
   let isWanted = false;
@@ -38,6 +38,7 @@ export function startLive(onState: OnState): () => void {
     isWanted = false;
     failures = (await isAnswered()) ? 0 : failures + 1;
     isAsking = false;
+    onAsked(failures);
     if (isWanted && failures === 0) return ask();
     schedule();
   };

@@ -8,16 +8,19 @@ import { currentMain } from "./page.ts";
 import { startPrint } from "./print.ts";
 import { startReturn } from "./return.ts";
 import { startSearch } from "./search.ts";
+import { startStale } from "./stale.ts";
 import { startSwap } from "./swap.ts";
 import { startWallets } from "./wallets.ts";
 
 const swap = startSwap();
 const clock = serverClock(Number(currentMain()?.dataset.now));
-const ask = startLive((html, atMs) =>
-  swap(html, () => {
-    clock.set(Number(currentMain()?.dataset.now), atMs);
-    dress();
-  }),
+const ask = startLive(
+  (html, atMs) =>
+    swap(html, () => {
+      clock.set(Number(currentMain()?.dataset.now), atMs);
+      dress();
+    }),
+  startStale(clock),
 );
 const dressers = [
   startCountdown(clock, ask),

@@ -1,0 +1,25 @@
+// Says since when nothing new came, while the server or the payer's connection is away. What the page showed stays.
+import type { Clock } from "./clock.ts";
+import { all, say } from "./page.ts";
+
+/** One failure may be over at the next request. */
+const SAID_AFTER = 2;
+
+/** Call the result after each request for the state, with the number of failures since the last answer. */
+export function startStale(clock: Clock): (failures: number) => void {
+  let answeredMs = clock.nowMs();
+
+  return (failures) => {
+    if (failures === 0) answeredMs = clock.nowMs();
+    for (const note of all("[data-stale]")) {
+      const isFresh = failures < SAID_AFTER;
+      if (note.hidden === isFresh) continue;
+      note.hidden = isFresh;
+      const time = note.querySelector("time");
+      if (time === null || isFresh) continue;
+      time.dateTime = new Date(answeredMs).toISOString();
+      time.textContent = new Date(answeredMs).toLocaleTimeString(document.documentElement.lang, { timeStyle: "short" });
+      say(note.textContent ?? "");
+    }
+  };
+}
