@@ -35,6 +35,7 @@ const surroundings: Surroundings = {
       () => true,
       () => false,
     ),
+  vendors: { fetch, timeoutMs: 8_000, probeMs: 30_000 },
   buildAssets: async () => (await import("./build-assets.ts")).buildAssets(),
   nowMs: Date.now,
 };

@@ -2,9 +2,11 @@
 // reads anything, so each rule is a function.
 import { parseArgs } from "node:util";
 import * as z from "zod";
+import type { NetworkName } from "../../src/chains/registry/networks.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
 import { parseSender } from "../../src/platform/mail/provider.ts";
 import { keysOf } from "../keys-of.ts";
+import { readPublicSources } from "./public-sources.ts";
 
 /** Where D1 can be, as `wrangler d1 create --location` names it. Each is also a place of Durable Objects. */
 export const LOCATIONS = {
@@ -72,6 +74,8 @@ export type Given = { readonly [Name in keyof Answers]?: Answers[Name] | undefin
 export interface Flags {
   readonly given: Given;
   readonly accountId: string | undefined;
+  /** Networks to watch with public sources; undefined if no flag says which. */
+  readonly publicSources: readonly NetworkName[] | undefined;
   /** Deploys without the file of secrets: the Worker keeps those that it has. */
   readonly keepsSecrets: boolean;
   /** Whether a domain may be taken from a record that exists. */
@@ -90,6 +94,8 @@ export const HELP = `npm run deploy -- [flags]     makes a deployment, or upgrad
   --mail-from <sender>        such as "Shop payments <pay@example.com>"
   --exports-bucket <bucket>   an R2 bucket of the account, to which merchants are exported every night; none: no exports
   --var NAME=value            a variable of the Worker; may be repeated, and is remembered; NAME= forgets it
+  --public-sources <list>     networks to watch with public sources, such as ETH,BTC, if the deployment has no sources yet; all: all main
+                              networks that have any; none: none (docs/operations/public-sources.md)
   --account <id>              which account, if you have several
   --keep-secrets              upgrade without the file of secrets; the Worker keeps those that it has
   --replace-record            let the domain replace a DNS record or another Worker's domain
@@ -105,6 +111,7 @@ const OPTIONS = {
   mail: { type: "string" },
   "mail-from": { type: "string" },
   "exports-bucket": { type: "string" },
+  "public-sources": { type: "string" },
   var: { type: "string", multiple: true },
   account: { type: "string" },
   "keep-secrets": { type: "boolean" },
@@ -139,6 +146,10 @@ export function parseFlags(args: readonly string[]): Result<Flags, string> {
   ] as const;
   const bucket = values["exports-bucket"];
   if (bucket !== undefined && !BUCKET.test(bucket)) return err(`--exports-bucket: "${bucket}" is no name of a bucket`);
+  const networks = readPublicSources(values["public-sources"] ?? "");
+  if (!networks.ok) return err(`--public-sources: ${networks.error}`);
+  if (networks.value.length > 0 && values["keep-secrets"] === true)
+    return err("--public-sources and --keep-secrets exclude each other: sources are in the file of secrets");
   let given: Given = {
     ...(values.var === undefined ? {} : { variables }),
     ...(bucket === undefined ? {} : { exportsBucket: bucket === "none" ? null : bucket }),
@@ -152,6 +163,7 @@ export function parseFlags(args: readonly string[]): Result<Flags, string> {
   return ok({
     given,
     accountId: values.account,
+    publicSources: values["public-sources"] === undefined ? undefined : networks.value,
     keepsSecrets: values["keep-secrets"] === true,
     replacesRecord: values["replace-record"] === true,
     isConfirmed: values.yes === true,

@@ -1,4 +1,5 @@
 // Asks at the terminal for what no flag and no earlier deploy has answered, until each answer is valid.
+import type { Result } from "../../src/lib/result.ts";
 import {
   DEFAULT_NAME,
   type Given,
@@ -40,10 +41,18 @@ export async function askOpenQuestions(given: Given, ask: Ask): Promise<Given> {
   return all;
 }
 
-async function askOne(question: Question, ask: Ask): Promise<Given> {
-  let text = TEXTS[question];
+function askOne(question: Question, ask: Ask): Promise<Given> {
+  return askUntilValid(ask, TEXTS[question], (text) => readAnswer(question, text));
+}
+
+export async function askUntilValid<T>(
+  ask: Ask,
+  question: string,
+  read: (text: string) => Result<T, string>,
+): Promise<T> {
+  let text = question;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const answer = readAnswer(question, await ask(text));
+    const answer = read(await ask(text));
     if (answer.ok) return answer.value;
     text = `  ${answer.error}: `;
   }

@@ -2,12 +2,13 @@
 // that failed is run again and goes on where it stopped.
 
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { addMissingSettings, writePrivateFile } from "../home.ts";
 import { newSetUpLink } from "../new-setup-link.ts";
 import { adviceFor } from "./advice.ts";
 import { type Answers, type Flags, HELP, parseFlags, type Remembered } from "./answers.ts";
+import { askPublicSources, type ChosenSources, NO_SOURCES, trySources } from "./choose-sources.ts";
 import { configurationOf, configurationText, locationText, unknownVariables } from "./configuration.ts";
 import { chooseAccount, decide, demandFreeDomain } from "./decide.ts";
 import { DeployError } from "./deploy-error.ts";
@@ -15,6 +16,7 @@ import { type Deployment, deploymentOf } from "./deployment.ts";
 import { findAll, findDatabase, readSecrets } from "./look.ts";
 import { COMMANDS, planOf, type Step, titleOf } from "./plan.ts";
 import { type Surroundings, wranglerOf } from "./surroundings.ts";
+import { type Named, namesSources, paymentsText } from "./takes-payments.ts";
 import type { Finished, Wrangler } from "./wrangler-command.ts";
 
 /** All that a step needs. What an earlier step found out is in `progress`. */
@@ -26,6 +28,7 @@ interface Run {
   readonly deployment: Deployment;
   readonly accountId: string;
   readonly wrangler: Wrangler;
+  readonly chosen: ChosenSources;
   readonly progress: { databaseId: string | undefined; origin: string | undefined; link: string | undefined };
 }
 
@@ -70,6 +73,11 @@ async function deployWith(flags: Flags, surroundings: Surroundings): Promise<voi
   const plan = planOf(deployment, found, flags);
   if (!plan.ok) throw new DeployError(plan.error);
   await demandFreeDomain(flags, surroundings, { answers, remembered });
+  const named = () => ({
+    settings: readSecrets(surroundings.root, deployment),
+    ofWorker: found.secrets,
+    keepsSecrets: flags.keepsSecrets,
+  });
   const run: Run = {
     surroundings,
     flags,
@@ -78,17 +86,38 @@ async function deployWith(flags: Flags, surroundings: Surroundings): Promise<voi
     deployment,
     accountId,
     wrangler,
+    chosen: await chooseSources(flags, surroundings, named()),
     progress: { databaseId: found.databaseId, origin: undefined, link: undefined },
   };
   await confirm(run, plan.value, found.secrets === undefined);
   remember(run, here.isLinkMade);
+  // Before the steps, so that a deploy that goes on later, with fewer flags, has them.
+  if (run.chosen.setting !== undefined)
+    setJson(join(surroundings.root, deployment.secretsFile), "CHAIN_SOURCES", run.chosen.setting);
   const goOn = `npm run deploy -- --name ${answers.name}${surroundings.ask === undefined ? " --yes" : ""}\nIt goes on from here: what was made is kept, and nothing is made twice.`;
   for (const [index, step] of plan.value.entries()) {
     const title = titleOf(step, deployment, answers.location);
     print(`\n${index + 1} of ${plan.value.length}  ${title}\n`);
     await guarded(goOn, () => perform(run, step), `Step ${index + 1} of ${plan.value.length} failed: ${title}`);
   }
-  print(closing(run, found.secrets === undefined));
+  print(closing(run, found.secrets === undefined, paymentsText(named(), run.chosen, run.progress.origin ?? "")));
+}
+
+/** Never for a deployment that has sources, and never unless somebody says so. */
+async function chooseSources(
+  flags: Flags,
+  { ask, print, vendors, nowMs }: Surroundings,
+  named: Named,
+): Promise<ChosenSources> {
+  const { publicSources, isConfirmed, keepsSecrets } = flags;
+  if (namesSources(named)) {
+    if (publicSources !== undefined && publicSources.length > 0)
+      print("\nCHAIN_SOURCES is set, so --public-sources changes nothing.\n");
+    return NO_SOURCES;
+  }
+  const isAsked = ask !== undefined && publicSources === undefined && !isConfirmed && !keepsSecrets;
+  const names = isAsked ? await askPublicSources(ask, print) : (publicSources ?? []);
+  return trySources(names, vendors, { print, nowMs });
 }
 
 function remember({ surroundings, deployment, answers, accountId }: Run, isLinkMade: boolean): void {
@@ -98,12 +127,14 @@ function remember({ surroundings, deployment, answers, accountId }: Run, isLinkM
 }
 
 async function confirm(
-  { surroundings, flags, answers, deployment }: Run,
+  { surroundings, flags, answers, deployment, chosen }: Run,
   steps: readonly Step[],
   isNew: boolean,
 ): Promise<void> {
   const { print, ask } = surroundings;
   const titles = steps.map((step) => `  - ${titleOf(step, deployment, answers.location)}`);
+  if (chosen.setting !== undefined)
+    titles.push(`  - CHAIN_SOURCES, with the sources that answered, in ${deployment.secretsFile}`);
   const place = answers.domain ?? "workers.dev";
   print(
     `\n${isNew ? "A new deployment" : "An upgrade of the deployment"} ${answers.name} in ${locationText(answers.location)}, at ${place}:\n${titles.join("\n")}\n`,
@@ -172,10 +203,13 @@ function writeSecrets({ surroundings, deployment, answers, resendKey }: Run): vo
   const file = join(surroundings.root, deployment.secretsFile);
   addMissingSettings(file, { MASTER_KEY: () => `k1:${randomBytes(32).toString("base64")}` });
   const provider = mailProvider(answers, resendKey);
-  if (provider === undefined) return;
-  const text = readFileSync(file, "utf8").replace(/(?<=[^\n])$/, "\n");
-  const others = text.replaceAll(/^MAIL_PROVIDER=.*\n/gm, "");
-  writePrivateFile(file, `${others}MAIL_PROVIDER='${provider}'\n`);
+  if (provider !== undefined) setJson(file, "MAIL_PROVIDER", provider);
+}
+
+function setJson(file: string, name: "MAIL_PROVIDER" | "CHAIN_SOURCES", json: string): void {
+  const text = (existsSync(file) ? readFileSync(file, "utf8") : "").replace(/(?<=[^\n])$/, "\n");
+  const others = text.replaceAll(new RegExp(`^${name}=.*\\n`, "gm"), "");
+  writePrivateFile(file, `${others}${name}='${json}'\n`);
 }
 
 /** Undefined if it stays as it is in the file. wrangler expands `$` in values, unless it is escaped. */
@@ -199,7 +233,7 @@ async function guarded<T>(again: string, work: () => Promise<T>, title?: string)
   }
 }
 
-function closing({ answers, deployment, progress }: Run, isNew: boolean): string {
+function closing({ answers, deployment, progress }: Run, isNew: boolean, payments: string): string {
   const origin = progress.origin ?? "";
   const done = `\n${isNew ? "Deployed" : "Upgraded"}: ${origin}\n`;
   const link =
@@ -214,9 +248,10 @@ Set it up: open this link within 24 hours. It works once, and whoever opens it o
 Next:
   1. Keep a copy of ${deployment.folder}/ where you keep other secrets. Without its MASTER_KEY nothing that is stored can be read.
   2. Open ${origin}/healthz: its warnings name what is missing.
-  3. Name the sources of the chains that you take payments on: CHAIN_SOURCES='{...}' in ${deployment.secretsFile}, then deploy again.
+  3. Name the sources of the chains that you take payments on, or better ones: CHAIN_SOURCES='{...}' in ${deployment.secretsFile}, then deploy again.
   4. Upgrade with: git pull && npm run deploy -- --name ${answers.name}
 `
-    : `Its health: ${origin}/healthz\n`;
-  return done + link + next;
+    : "";
+  const health = isNew ? "" : `Its health: ${origin}/healthz\n`;
+  return done + health + link + payments + next;
 }

@@ -3,6 +3,7 @@ import type { Ask } from "./ask.ts";
 import type { RawConfiguration } from "./configuration.ts";
 import type { Deployment } from "./deployment.ts";
 import { readSecrets } from "./look.ts";
+import type { VendorEdge } from "./probe-source.ts";
 import { type Environment, type Program, type Wrangler, wranglerFor } from "./wrangler-command.ts";
 
 export interface Surroundings {
@@ -17,6 +18,7 @@ export interface Surroundings {
   readonly base: RawConfiguration;
   /** Whether the name already leads somewhere. */
   readonly isTaken: (domain: string) => Promise<boolean>;
+  readonly vendors: VendorEdge;
   readonly buildAssets: () => Promise<void>;
   readonly nowMs: () => number;
 }

@@ -9,7 +9,7 @@ import { type AccountState, EMPTY_ACCOUNT, readAccount, standIn, writeAccount } 
 
 const ROOT = resolve(import.meta.dirname, "../..");
 /** A noon of November 2026. */
-const NOW_MS = 1_795_435_200_000;
+export const NOW_MS = 1_795_435_200_000;
 
 /** wrangler.toml of this repository. */
 export const BASE = readConfiguration(join(ROOT, "wrangler.toml"));
@@ -54,6 +54,12 @@ export function surroundingsIn(folder: string, print: (text: string) => void): S
     ask: undefined,
     base: BASE,
     isTaken: async () => false,
+    // Tests talk to no vendor: those that try sources have stand-ins (`vendor-stand-ins.ts`).
+    vendors: {
+      fetch: () => Promise.reject(new Error("a test reaches no vendor")),
+      timeoutMs: 1_000,
+      probeMs: 5_000,
+    },
     buildAssets: async () => {},
     nowMs: () => NOW_MS,
   };

@@ -23,6 +23,7 @@ describe("at a terminal", () => {
       "cloudflare",
       "nobody",
       "Shop <pay@example.com>",
+      "",
       "y",
     ];
     const { status, asked, printed } = await shop.deploy([], answers);
@@ -35,6 +36,7 @@ describe("at a terminal", () => {
       expect.stringContaining("How mail is sent"),
       expect.stringContaining("Sender of mails"),
       expect.stringContaining("use a form such as"),
+      expect.stringContaining("Networks to watch with public sources"),
       "Go on? [y/N] ",
     ]);
     expect([status, printed]).toEqual([0, expect.stringContaining("Deployed: https://pay.example.com\n")]);
@@ -43,18 +45,18 @@ describe("at a terminal", () => {
     expect(configuration).toMatchObject({ workers_dev: false, vars: { PUBLIC_URL: "https://pay.example.com" } });
   });
 
-  it("an upgrade asks only whether to go on, and an empty name is the usual one", async () => {
+  it("an upgrade asks for sources while there are none, and whether to go on; an empty name is the usual one", async () => {
     const shop = newShop();
-    await shop.deploy([], ["", "weur", "", "none", "yes"]);
-    const upgrade = await shop.deploy([], ["", "y"]);
-    expect(upgrade.asked).toHaveLength(2);
+    await shop.deploy([], ["", "weur", "", "none", "", "yes"]);
+    const upgrade = await shop.deploy([], ["", "", "y"]);
+    expect(upgrade.asked).toHaveLength(3);
     expect(upgrade.printed).toContain("An upgrade of the deployment edgetill");
     expect(upgrade.status).toBe(0);
   });
 
   it.each(["", "n", "no", "maybe"])("%j to whether to go on makes nothing", async (answer) => {
     const shop = newShop();
-    const { status, printed } = await shop.deploy([], ["shop", "weur", "", "none", answer]);
+    const { status, printed } = await shop.deploy([], ["shop", "weur", "", "none", "", answer]);
     expect([status, printed]).toEqual([1, expect.stringContaining("Nothing was made.")]);
     expect(shop.account()).toMatchObject({ databases: [], queues: [], workers: {} });
   });
@@ -62,10 +64,10 @@ describe("at a terminal", () => {
   it("a variable is remembered until it is forgotten, and never asked for", async () => {
     const shop = newShop();
     const vars = () => shop.account().workers.shop?.configuration.vars;
-    await shop.deploy(["--name", "shop", "--var", "POLL_SECONDS=20"], ["weur", "", "none", "y"]);
-    await shop.deploy(["--name", "shop", "--var", "RATE_LIMIT_PER_MINUTE=600"], ["y"]);
+    await shop.deploy(["--name", "shop", "--var", "POLL_SECONDS=20"], ["weur", "", "none", "", "y"]);
+    await shop.deploy(["--name", "shop", "--var", "RATE_LIMIT_PER_MINUTE=600"], ["", "y"]);
     expect(vars()).toMatchObject({ POLL_SECONDS: "20", RATE_LIMIT_PER_MINUTE: "600" });
-    await shop.deploy(["--name", "shop", "--var", "POLL_SECONDS="], ["y"]);
+    await shop.deploy(["--name", "shop", "--var", "POLL_SECONDS="], ["", "y"]);
     expect(vars()).toMatchObject({ POLL_SECONDS: "", RATE_LIMIT_PER_MINUTE: "600" });
   });
 });

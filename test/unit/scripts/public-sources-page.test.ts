@@ -1,0 +1,42 @@
+// The table of public sources is one that a deployment can use, and its page says what it says.
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { settingOf } from "../../../scripts/deploy/probe-source.ts";
+import { FEWER, PUBLIC_SOURCES, publicSourcesOf } from "../../../scripts/deploy/public-sources.ts";
+import { SOURCES_PAGE, sourcesPage } from "../../../scripts/write-public-sources.ts";
+import { NETWORKS } from "../../../src/chains/registry/networks.ts";
+import { parseChainSources } from "../../../src/chains/sources/chain-sources.ts";
+
+it("the page of public sources is what `npm run docs:sources` writes", async () => {
+  expect(await readFile(SOURCES_PAGE, "utf8")).toBe(sourcesPage());
+});
+
+describe("the table of public sources", () => {
+  it("is a valid CHAIN_SOURCES, whole, with each address as it is written", () => {
+    const parsed = parseChainSources({ CHAIN_SOURCES: settingOf(PUBLIC_SOURCES) });
+    if (!parsed.ok) throw new Error(parsed.error);
+    const found = [...parsed.value].flatMap(([network, list]) =>
+      list.map(({ kind, url, headers }) => ({ network, kind, url, headers })),
+    );
+    const written = PUBLIC_SOURCES.map(({ network, kind, url }) => ({ network, kind, url, headers: {} }));
+    expect(found).toHaveLength(written.length);
+    expect(found).toEqual(expect.arrayContaining(written));
+    expect(PUBLIC_SOURCES.filter(({ url }) => !url.startsWith("https://"))).toEqual([]);
+  });
+
+  it.each(NETWORKS)("has two of different vendors for $name, or says why not", ({ name }) => {
+    const vendors = publicSourcesOf(name).map(({ vendor }) => vendor);
+    expect(new Set(vendors).size).toBe(vendors.length);
+    expect(FEWER[name] === undefined).toBe(vendors.length > 1);
+  });
+
+  it("says of each whose page was read, when, and what it learns and allows, in a sentence", () => {
+    expect(PUBLIC_SOURCES.length).toBeGreaterThan(15);
+    for (const { document, documentOf, readOn, limit, learns } of PUBLIC_SOURCES) {
+      expect(new URL(document).protocol).toBe("https:");
+      expect(documentOf).not.toBe("");
+      expect(readOn).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);
+      for (const text of [limit, learns]) expect(text).toMatch(/^[A-Z\d][^|\n]+\.$/);
+    }
+  });
+});
