@@ -38,14 +38,16 @@ The pages were read as stored copies, some of them older than that day. Read the
 |---|---|
 ${[...learns].map(([kind, text]) => `| \`${kind}\` | ${text} |`).join("\n")}
 
-It can also be wrong, or lie, about what was paid. Two of different vendors contradict each other; from \`quorumAboveAmount\` of a merchant's settings on both must agree
+A trial shows the vendor the address of your machine, and asks about an address that is nobody's.
+
+A vendor can also be wrong, or lie, about what was paid. Two of different vendors contradict each other; from \`quorumAboveAmount\` of a merchant's settings on both must agree
 before a payment is confirmed. That is off until it is set, so set it where sources are public: 100 is a beginning ([Watching chains](../guides/watching-chains.md#sources-for-each-network)).
 
 ## What their limits mean
 
 A pass is 3 to 5 calls for a network of blocks, and one or two requests for each waiting address at an index; passes come every 6 to 30 seconds, and only while something waits.
 That is 1,800 to 3,000 calls an hour for a network that is asked every 6 seconds. A vendor that finds it too much answers 429, or bans the address for a while (403, 503).
-Such a source rests for 2 seconds at first and up to 4 minutes, or for as long as it asks, up to 10 minutes; meanwhile the other one is asked.
+Such a source rests for seconds at first and up to 4 minutes, or for as long as it asks, up to 10 minutes; meanwhile the other one is asked.
 Where none is left, a payment is seen that much later. None is lost: no invoice expires before its network was read again, unless it cannot be read for six hours; then its invoices close and need a review.
 \`POLL_SECONDS\` makes passes rarer, and with them the calls.
 

@@ -29,10 +29,12 @@ export function namesSources({ settings, ofWorker = [] }: Named): boolean {
   return sourceSettings(settings).length > 0 || ofWorker.some((name) => PART.test(name));
 }
 
-const SLOW = `Public sources refuse who asks too much, by address, and a Worker shares its addresses with others. One that refuses (429, 403, 503) rests for 2 seconds to 10 minutes,
-and the next is asked; where none is left, a payment is seen that much later; for six hours no invoice expires meanwhile. Better sources: docs/operations/deploy.md#chain-sources
+const SLOW = `Public sources refuse who asks too much, by address, and a Worker shares its addresses with others. One that refuses (429, 403, 503) rests, at first for seconds
+and at most for 10 minutes, and the next is asked; where none is left, a payment is seen that much later; for six hours no invoice expires meanwhile. Better sources: docs/operations/deploy.md#chain-sources
 From an amount on two sources must agree, if each merchant's settings say so: quorumAboveAmount, such as 100. It is off until it is set.
 `;
+
+const ALONE = "Where there is one source, nobody contradicts it, and quorumAboveAmount does nothing.\n";
 
 export function paymentsText(named: Named, { failures }: ChosenSources, origin: string): string {
   const { settings, ofWorker = [], keepsSecrets } = named;
@@ -50,6 +52,7 @@ export function paymentsText(named: Named, { failures }: ChosenSources, origin: 
     `\nTakes payments now: ${can.length === 0 ? "on no network" : can.join(", ")}.\n`,
     ...withoutText(sources, failures),
     hasPublic(sources) ? SLOW : "",
+    [...sources.values()].some(({ length }) => length === 1) ? ALONE : "",
   ].join("");
 }
 

@@ -56,12 +56,15 @@ describe("at a terminal", () => {
   });
 
   it("an unknown name, and a network without one, are asked for again", async () => {
-    const { asked } = await shop.deploy(ALL_FLAGS, ["ETH,DOGE", "BTC_REGTEST", "TRX", "y"]);
+    const { asked, printed } = await shop.deploy(ALL_FLAGS, ["ETH,DOGE", "BTC_REGTEST", "TRX", "y"]);
     expect(asked.slice(1, 3)).toEqual([
       expect.stringContaining('there is no network "DOGE": use all, none, or some of BTC, LTC,'),
       expect.stringContaining("BTC_REGTEST has no public source: it is a chain of your own machine"),
     ]);
     expect(named()).toEqual({ TRX: ["api.trongrid.io"] });
+    expect(printed).toContain(
+      "Where there is one source, nobody contradicts it, and quorumAboveAmount does nothing.\n",
+    );
   });
 
   it("nothing is asked with --yes, nor where the flag says which", async () => {
