@@ -5,9 +5,6 @@ import { type Ask, askUntilValid } from "./ask.ts";
 import { probeSource, settingOf, type VendorEdge } from "./probe-source.ts";
 import { OFFERED, type PublicSource, publicSourcesOf, readPublicSources } from "./public-sources.ts";
 
-/** As many as are named for a network: the second contradicts the first, and takes over where it fails. */
-const WANTED = 2;
-
 export interface ChosenSources {
   /** CHAIN_SOURCES with those that answered; undefined if there are none. */
   readonly setting: string | undefined;
@@ -42,7 +39,7 @@ export async function askPublicSources(ask: Ask, print: (text: string) => void):
   );
 }
 
-/** Tries the networks at once, and the sources of each in turn, until enough have answered. */
+/** Tries the networks at once, and the sources of each in turn. */
 export async function trySources(
   names: readonly NetworkName[],
   edge: VendorEdge,
@@ -64,7 +61,6 @@ async function tryNetwork(name: NetworkName, edge: VendorEdge, nowMs: () => numb
   const failures: string[] = [];
   const lines: string[] = [];
   for (const source of publicSourcesOf(name)) {
-    if (good.length === WANTED) break;
     const probed = await probeSource(source, edge, nowMs);
     const label = `${name}: ${source.vendor}`;
     if (probed.ok) {
