@@ -26,6 +26,9 @@ const IDS: Readonly<Record<string, string>> = {
   USDC: "usd-coin",
   DAI: "dai",
   EURC: "euro-coin",
+  PYUSD: "paypal-usd",
+  UNI: "uniswap",
+  SHIB: "shiba-inu",
 };
 
 /** Numbers are parsed as text (fetch-text.ts). */

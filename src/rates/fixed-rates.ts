@@ -14,6 +14,9 @@ const USD_PRICES: Readonly<Record<string, string>> = {
   USDC: "1",
   DAI: "1",
   EURC: "1.08",
+  PYUSD: "1",
+  UNI: "8",
+  SHIB: "0.00001",
 };
 
 const PER_USD: Readonly<Record<string, string>> = {

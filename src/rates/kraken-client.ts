@@ -36,6 +36,9 @@ const PAIRS: Readonly<Record<string, Pair>> = {
   BNB: { pair: "BNBUSD", key: "BNBUSD", isLasting: false },
   CRO: { pair: "CROUSD", key: "CROUSD", isLasting: false },
   EURC: { pair: "EURCUSD", key: "EURCUSD", isLasting: false },
+  PYUSD: { pair: "PYUSDUSD", key: "PYUSDUSD", isLasting: false },
+  UNI: { pair: "UNIUSD", key: "UNIUSD", isLasting: false },
+  SHIB: { pair: "SHIBUSD", key: "SHIBUSD", isLasting: false },
 };
 
 /** [price, whole lot volume, lot volume]; only the price is used. */

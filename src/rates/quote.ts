@@ -66,7 +66,7 @@ export interface Quote {
 }
 
 /** The fiat currency that each stablecoin is pegged to. */
-const PEGS: Readonly<Record<string, string>> = { USDT: "USD", USDC: "USD", DAI: "USD", EURC: "EUR" };
+const PEGS: Readonly<Record<string, string>> = { USDT: "USD", USDC: "USD", DAI: "USD", EURC: "EUR", PYUSD: "USD" };
 
 /**
  * Combines points into a table. The rate of an asset is the median of its fresh sources, without those that are more than 2 % off the median of all.

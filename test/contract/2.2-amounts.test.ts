@@ -95,7 +95,23 @@ describe("currency", () => {
   const FIAT =
     `USD EUR GBP CAD AUD JPY CHF CNY HKD SGD NZD SEK NOK DKK PLN CZK HUF RON TRY ILS ZAR BRL MXN INR IDR MYR PHP
     THB KRW ISK`.split(/\s+/);
-  const CRYPTO = ["BTC", "LTC", "ETH", "POL", "BNB", "CRO", "TRX", "USDT", "USDC", "DAI", "EURC", "WBTC"];
+  const CRYPTO = [
+    "BTC",
+    "LTC",
+    "ETH",
+    "POL",
+    "BNB",
+    "CRO",
+    "TRX",
+    "USDT",
+    "USDC",
+    "DAI",
+    "EURC",
+    "WBTC",
+    "PYUSD",
+    "UNI",
+    "SHIB",
+  ];
 
   test.each([undefined, null])("defaults to USD when it is %s", async (currency) => {
     expect((await createInvoice(shop, { currency })).currency).toBe("USD");

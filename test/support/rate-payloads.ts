@@ -2,7 +2,8 @@
 
 export const COINBASE = `{"data":{"currency":"USD","rates":{"AED":"3.6725","EUR":"0.88137","BTC":"0.0000147058607267","LTC":"0.0125",
 "ETH":"0.0002857142857143","POL":"2","BNB":"0.0016666666666667","CRO":"10","TRX":"8.3333333333333333","WBTC":"0.0000147275405007",
-"USDT":"1.0003000900270081","USDC":"1","DAI":"1.0001000100010001","EURC":"0.8813"}}}`;
+"USDT":"1.0003000900270081","USDC":"1","DAI":"1.0001000100010001","EURC":"0.8813","PYUSD":"1.0002000400080016",
+"UNI":"0.125","SHIB":"100000"}}}`;
 
 const ticker = (key: string, ask: string, bid: string): string =>
   `"${key}":{"a":["${ask}","1","1.000"],"b":["${bid}","2","2.000"],"c":["${bid}","0.00012700"],"v":["1.5","2.5"],"t":[1,2],"o":"${bid}"}`;
@@ -21,6 +22,9 @@ export const KRAKEN = `{"error":[],"result":{${[
   ticker("BNBUSD", "600.20000", "599.90000"),
   ticker("CROUSD", "0.100300", "0.099900"),
   ticker("EURCUSD", "1.13500", "1.13400"),
+  ticker("PYUSDUSD", "0.99990", "0.99980"),
+  ticker("UNIUSD", "8.0100", "7.9900"),
+  ticker("SHIBUSD", "0.000010010", "0.000009990"),
 ].join(",")}}}`;
 
 /** The figures keep all their digits: `precision=full`. */
@@ -37,6 +41,9 @@ export const coingecko = (updatedAtSeconds: number): string =>
     ["usd-coin", "0.99985"],
     ["dai", "0.9999"],
     ["euro-coin", "1.1345"],
+    ["paypal-usd", "0.9998"],
+    ["uniswap", "8.002"],
+    ["shiba-inu", "1.0004e-05"],
   ]
     .map(([id, usd]) => `"${id}":{"usd":${usd},"last_updated_at":${updatedAtSeconds}}`)
     .join(",")}}`;

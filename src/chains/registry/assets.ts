@@ -32,14 +32,18 @@ function coin(code: string, decimals: number, grainUnits: bigint): Asset {
   });
 }
 
-const STABLE_CODES: readonly string[] = ["USDT", "USDC", "DAI", "EURC"];
+const STABLE_CODES: readonly string[] = ["USDT", "USDC", "DAI", "EURC", "PYUSD"];
+
+/** Fraction digits of the grains of tokens with 18 decimals that are no stablecoins, coarsest first: exchanges cut, and 1 SHIB is worth little. */
+const GRAIN_DIGITS: Readonly<Record<string, readonly number[]>> = { UNI: [6], SHIB: [0, 2] };
 
 /** Grains of tokens: stablecoins 10^-2, 10^-3, 10^-4 and at last 10^-6; 8-decimal tokens one unit (exchanges cut at 8 digits). */
 export function token(code: string, decimals: number, contract: string): Asset {
   const isStable = STABLE_CODES.includes(code);
-  const isCoarse = isStable || decimals === 6;
-  const coarseGrainUnits = Object.freeze(isCoarse ? [2, 3, 4].map((digits) => ten(decimals - digits)) : []);
-  const grainUnits = isCoarse ? ten(decimals - 6) : 1n;
+  const digits = GRAIN_DIGITS[code] ?? (isStable || decimals === 6 ? [2, 3, 4, 6] : [decimals]);
+  const grains = digits.map((each) => ten(decimals - each));
+  const coarseGrainUnits = Object.freeze(grains.slice(0, -1));
+  const grainUnits = grains.at(-1) ?? 1n;
   return Object.freeze({ code, decimals, contract, grainUnits, coarseGrainUnits, isStable, rateCode: code });
 }
 

@@ -128,6 +128,10 @@ export const NETWORK_TABLE: readonly Network[] = [
       token("DAI", 18, "0x6B175474E89094C44Da98b954EedeAC495271d0F"),
       token("WBTC", 8, "0x2260FAC5E5542a773Aa44fBCfeDf7C193bc2C599"),
       token("EURC", 6, "0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c"),
+      // github.com/paxosglobal/pyusd-contract, docs.uniswap.org (Governance) and, for SHIB, github.com/shibaone/shibaswap-v3-sdk.
+      token("PYUSD", 6, "0x6c3ea9036406852006290770BEdFcAbA0e23A0e8"),
+      token("UNI", 18, "0x1f9840a85d5aF5bf1D1762F925BDADdC4201F984"),
+      token("SHIB", 18, "0x95aD61b0a150d79219dCF64E1E6Cc01f0B64C4cE"),
     ],
   },
   {

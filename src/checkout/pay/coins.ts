@@ -14,6 +14,9 @@ const COIN_NAMES: Readonly<Record<string, string>> = {
   DAI: "Dai",
   WBTC: "Wrapped Bitcoin",
   EURC: "Euro Coin",
+  PYUSD: "PayPal USD",
+  UNI: "Uniswap",
+  SHIB: "Shiba Inu",
 };
 
 /** The name of a coin; its code if it has no name. */

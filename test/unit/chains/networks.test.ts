@@ -89,6 +89,9 @@ describe("an asset", () => {
     ["ETH", "USDT", 6],
     ["ETH", "DAI", 18],
     ["ETH", "WBTC", 8],
+    ["ETH", "PYUSD", 6],
+    ["ETH", "UNI", 18],
+    ["ETH", "SHIB", 18],
     ["POL", "USDT", 6],
     ["BNB", "USDT", 18],
     ["BNB", "USDC", 18],
@@ -108,8 +111,8 @@ describe("an asset", () => {
     ["TRX", "USDC"],
     ["BNB", "WBTC"],
     ["ETH", "BTC"],
-    ["ETH", "SHIB"],
-    ["ETH", "UNI"],
+    ["POL", "SHIB"],
+    ["BNB", "UNI"],
     ["POL", "USDC.e"],
     ["BNB_TESTNET", "USDT"],
     ["TRX_NILE", "USDT"],
@@ -149,8 +152,18 @@ describe("an asset", () => {
     ["ETH", "USDT", 1n, [10_000n, 1_000n, 100n]],
     ["BNB", "USDT", 10n ** 12n, [10n ** 16n, 10n ** 15n, 10n ** 14n]],
     ["ETH", "DAI", 10n ** 12n, [10n ** 16n, 10n ** 15n, 10n ** 14n]],
+    ["ETH", "PYUSD", 1n, [10_000n, 1_000n, 100n]],
+    ["ETH", "UNI", 10n ** 12n, []],
+    ["ETH", "SHIB", 10n ** 16n, [10n ** 18n]],
   ] as const)("on %s, %s has the grain of chains.md 4", (name, code, grainUnits, coarseGrainUnits) => {
     expect(assetOn(network(name), code)).toMatchObject({ grainUnits, coarseGrainUnits });
+  });
+
+  test("has no grain finer than 10^-8, where exchanges cut", () => {
+    const finer = NETWORKS.flatMap((each) => each.assets).filter(
+      ({ decimals, grainUnits }) => grainUnits * 10n ** 8n < 10n ** BigInt(decimals),
+    );
+    expect(finer.map(({ code }) => code)).toEqual([]);
   });
 
   test("has coarser grains that are multiples of the next finer one", () => {
@@ -164,7 +177,23 @@ describe("an asset", () => {
   });
 
   test("has its code in CRYPTO_CODES once", () => {
-    const codes = ["BTC", "LTC", "ETH", "USDT", "USDC", "DAI", "WBTC", "EURC", "POL", "BNB", "CRO", "TRX"];
+    const codes = [
+      "BTC",
+      "LTC",
+      "ETH",
+      "USDT",
+      "USDC",
+      "DAI",
+      "WBTC",
+      "EURC",
+      "PYUSD",
+      "UNI",
+      "SHIB",
+      "POL",
+      "BNB",
+      "CRO",
+      "TRX",
+    ];
     expect([...CRYPTO_CODES].sort()).toEqual(codes.sort());
   });
 });

@@ -104,7 +104,7 @@ describe("the currency of an invoice", () => {
     expect(createInvoiceBody().parse({ ...MINIMAL, currency }).currency).toBe(currency);
   });
 
-  it.each(["", "US", "USDX", "XXX", "US D", "USD ", "€", "SHIB", "UNI", "toString"])(
+  it.each(["", "US", "USDX", "XXX", "US D", "USD ", "€", "DOGE", "CBBTC", "toString"])(
     "may not be %j, and the error lists the known currencies",
     (currency) => {
       const parsed = createInvoiceBody().safeParse({ ...MINIMAL, currency });

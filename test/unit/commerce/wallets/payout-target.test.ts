@@ -55,7 +55,7 @@ describe("the payout target of a new wallet", () => {
 
   it.each([
     ["UNSUPPORTED_PAIR", direct("USDT", "BTC", BECH32)],
-    ["UNSUPPORTED_PAIR", direct("SHIB", "ETH", BECH32)],
+    ["UNSUPPORTED_PAIR", direct("SHIB", "POL", BECH32)],
     ["UNSUPPORTED_PAIR", direct("BTC", "constructor", BECH32)],
     ["UNSUPPORTED_PAIR", direct("BTC", "BTC_REGTEST", REGTEST)],
     ["UNSUPPORTED_PAIR", extended({ network: "LTC" })],

@@ -83,7 +83,7 @@ describe("a single address", () => {
   });
 
   it.each([
-    ["of a pair that Edgetill does not have", { cryptocurrency: "SHIB" }, /does not have this pair/],
+    ["of a pair that Edgetill does not have", { cryptocurrency: "DOGE" }, /does not have this pair/],
     ["on a network that Edgetill does not have", { network: "SOLANA" }, /does not have this pair/],
     ["that the server does not show", { address: null }, /does not show its address/],
   ])("does not move %s", (_, changes, reason) => {
