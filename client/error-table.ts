@@ -110,6 +110,8 @@ export interface ErrorTable {
   TOO_MANY_ACTIVE_INVOICES: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** There is no exchange rate that two sources agree on and that is at most five minutes old. Wait as long as `Retry-After` says, then repeat the request. An invoice that was created keeps its place; only its payment method waits. */
   RATE_UNAVAILABLE: { readonly status: 503; readonly facts: Readonly<Record<string, never>> };
+  /** The invoice is in a currency that fewer than two of our sources price at the moment, or on which they are more than 3 % apart. Price it in another currency; where one source is only down, try again later. */
+  CURRENCY_NOT_PRICED: { readonly status: 422; readonly facts: Readonly<Record<string, never>> };
   /** Invoices that share an address are distinguished by their amounts, and all amounts near this price are in use. Pick another payment method, wait until invoices end, or use an extended public key. */
   AMOUNTS_EXHAUSTED: { readonly status: 409; readonly facts: Readonly<Record<string, never>> };
   /** An invoice over any amount (`rawAmount` 0) cannot share an address with others. Use a wallet with an extended public key, or name an amount. */

@@ -112,6 +112,11 @@ export const INVOICES = {
     means: "There is no exchange rate that two sources agree on and that is at most five minutes old",
     remedy: `${WAIT}. An invoice that was created keeps its place; only its payment method waits`,
   },
+  CURRENCY_NOT_PRICED: {
+    means:
+      "The invoice is in a currency that fewer than two of our sources price at the moment, or on which they are more than 3 % apart",
+    remedy: "Price it in another currency; where one source is only down, try again later",
+  },
   AMOUNTS_EXHAUSTED: {
     means:
       "Invoices that share an address are distinguished by their amounts, and all amounts near this price are in use",

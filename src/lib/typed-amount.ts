@@ -1,6 +1,6 @@
 // Reads an amount as people type it, in the writing of their locale, and never guesses: a text that two people could read a thousand times apart is
 // refused with both readings (decisions 4, "Typed amounts"). The console and the payer's pages read amounts with this rule alone.
-import { FIAT_CODES } from "./fiat-codes.ts";
+import { FIAT_CODES, minorDigits } from "./fiat-codes.ts";
 import { err, ok, type Result } from "./result.ts";
 
 /** Fraction digits that the service keeps of any amount (Interface 2.2). */
@@ -68,8 +68,7 @@ export function amountText(amount: string, locale: string | undefined): string {
 
 /** How many fraction digits prices in the currency have: its own of ISO 4217; of a coin, as many as the service keeps. */
 export function currencyDigits(currency: string): number {
-  if (!FIAT_CODES.some((code) => code === currency)) return MOST_DIGITS;
-  return new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  return FIAT_CODES.includes(currency) ? minorDigits(currency) : MOST_DIGITS;
 }
 
 /** Readers in most of the world write one of these: the decimal sign, then that of groups. Spaces and apostrophes only ever divide thousands. */

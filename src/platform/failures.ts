@@ -126,6 +126,7 @@ export type TradeFailure =
   | { readonly code: "INVOICE_HAS_PAYMENTS" }
   | { readonly code: "TOO_MANY_ACTIVE_INVOICES"; readonly limit: number }
   | { readonly code: "RATE_UNAVAILABLE" }
+  | { readonly code: "CURRENCY_NOT_PRICED"; readonly currency: string; readonly isDisputed: boolean }
   | { readonly code: "AMOUNTS_EXHAUSTED" }
   | { readonly code: "ANY_AMOUNT_NEEDS_OWN_ADDRESS" }
   | { readonly code: "PUBLIC_ADDRESS_LIMIT" }

@@ -1,4 +1,5 @@
 // Rates that never change, for development and tests without a network: every asset of the registry and every fiat currency.
+import { FIAT_CODES } from "../lib/fiat-codes.ts";
 import type { RateTable } from "./quote.ts";
 
 const USD_PRICES: Readonly<Record<string, string>> = {
@@ -19,37 +20,13 @@ const USD_PRICES: Readonly<Record<string, string>> = {
   SHIB: "0.00001",
 };
 
-const PER_USD: Readonly<Record<string, string>> = {
-  EUR: "0.925",
-  GBP: "0.79",
-  CAD: "1.36",
-  AUD: "1.52",
-  JPY: "150",
-  CHF: "0.88",
-  CNY: "7.2",
-  HKD: "7.8",
-  SGD: "1.34",
-  NZD: "1.65",
-  SEK: "10.5",
-  NOK: "10.6",
-  DKK: "6.9",
-  PLN: "4",
-  CZK: "23.2",
-  HUF: "365",
-  RON: "4.6",
-  TRY: "34",
-  ILS: "3.7",
-  ZAR: "18.5",
-  BRL: "5.4",
-  MXN: "18",
-  INR: "84",
-  IDR: "15800",
-  MYR: "4.4",
-  PHP: "57",
-  THB: "34",
-  KRW: "1350",
-  ISK: "138",
-};
+/** Of `BANK_CODES` without the dollar, in their order. */
+const PER_USD =
+  "0.925 0.79 1.36 1.52 150 0.88 7.2 7.8 1.34 1.65 10.5 10.6 6.9 4 23.2 365 4.6 34 3.7 18.5 5.4 18 84 15800 4.4 57 34 1350 138".split(
+    " ",
+  );
+/** Of all others, only to try them. */
+const ANY_PER_USD = "50";
 
 const SOURCE = "fixed";
 
@@ -60,7 +37,10 @@ export function fixedRateTable(nowMs: number): RateTable {
       Object.entries(USD_PRICES).map(([code, usd]) => [code, { usd, atMs: nowMs, sources: [SOURCE] }]),
     ),
     fiat: Object.fromEntries(
-      Object.entries(PER_USD).map(([code, perUsd]) => [code, { perUsd, atMs: nowMs, source: SOURCE }]),
+      FIAT_CODES.slice(1).map((code, place) => [
+        code,
+        { perUsd: PER_USD[place] ?? ANY_PER_USD, atMs: nowMs, source: SOURCE },
+      ]),
     ),
   };
 }

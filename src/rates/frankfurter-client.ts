@@ -3,8 +3,8 @@
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
 import { lazily } from "../lib/lazily.ts";
-import { err, ok, type Result } from "../lib/result.ts";
-import { positiveDecimal } from "./decimal-text.ts";
+import { err, type Result } from "../lib/result.ts";
+import { fiatPoints } from "./fiat-points.ts";
 import type { FiatPoint } from "./quote.ts";
 import type { FiatClient, RateClientSettings } from "./rate-client.ts";
 
@@ -27,12 +27,7 @@ function parseFrankfurter(json: JsonText, codes: readonly string[]): Result<read
   const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
   const { date, rates } = parsed.data;
-  const dateMs = Date.parse(`${date}T00:00:00Z`);
-  const points = codes.flatMap((code): FiatPoint[] => {
-    const perUsd = Object.hasOwn(rates, code) ? positiveDecimal(rates[code] ?? "") : undefined;
-    return perUsd === undefined ? [] : [{ source: SOURCE, code, perUsd, dateMs }];
-  });
-  return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the requested rates"));
+  return fiatPoints(SOURCE, codes, { date, perUsd: (code) => rates[code] });
 }
 
 export function frankfurterClient(settings: RateClientSettings): FiatClient {

@@ -1,5 +1,6 @@
 // From market prices to the amount that a customer must pay (decisions 4). A price counts if two sources currently agree on it. A missing rate is
 // RATE_UNAVAILABLE; it is never replaced by an old price or by one from a single source.
+import { BANK_CODES, FIAT_CODES } from "../lib/fiat-codes.ts";
 import { MICRO_DIGITS } from "../lib/money.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { DAY_MS, MINUTE_MS } from "../lib/time.ts";
@@ -9,13 +10,18 @@ import { boughtUnits, isWithinPercent, median, product, quotient, valueAtRate } 
 export const FRESH_MS = 5 * MINUTE_MS;
 /** A central bank's rate is used on its own day and the next five days: Thursday's until the new one on the Tuesday after Easter. */
 const FIAT_DAYS = 5;
+/** The sources of fiat rates that are no central bank: two must agree. They publish every day, so their rates are used two days more. */
+const MARKET_SOURCES: readonly string[] = ["coinbase", "currency-api"];
+const MARKET_DAYS = 2;
+/** What an official and a street rate differ by is more. */
+const APART_PERCENT = 3;
 /** How far a source's clock may be ahead of ours. */
 const SKEW_MS = MINUTE_MS;
 const OUTLIER_PERCENT = 2;
 const DEPEG_PERCENT = 2;
 const SOURCES_NEEDED = 2;
 
-/** The price of a coin at one source. `usd`: positive plain decimal text. `atMs`: the time of the price, as far as the source reports it. */
+/** The price of a coin, or of a fiat currency, at one source. `usd`: positive plain decimal text. `atMs`: the time of the price, as far as the source reports it. */
 export interface PricePoint {
   readonly source: string;
   readonly asset: string;
@@ -38,15 +44,22 @@ interface AssetRate {
   readonly sources: readonly string[];
 }
 
-/** `atMs`: the start (UTC) of the day the rate was set on. */
+/** `atMs`: the start (UTC) of the day the rate was set on. `source`: a central bank, or all that agree, with a + between them. */
 interface FiatRate {
   readonly perUsd: string;
   readonly atMs: number;
   readonly source: string;
 }
 
-/** The current rates, by code. Plain data, because it is sent over RPC and stored as JSON. USD itself is not in `fiat`. */
+/** Why a fiat currency has no rate: fewer than two sources price it, or they are more than 3 % apart. */
+type Unpriced = "ONE_SOURCE" | "SOURCES_APART";
+
+/**
+ * The current rates, by code. Plain data, because it is sent over RPC and stored as JSON. USD itself is not in `fiat`. `unpriced`: the fiat currencies
+ * of no central bank that have no rate; absent where no source is heard, and from objects of an older release.
+ */
 export interface RateTable {
+  readonly unpriced?: Readonly<Record<string, Unpriced>>;
   readonly assets: Readonly<Record<string, AssetRate>>;
   readonly fiat: Readonly<Record<string, FiatRate>>;
 }
@@ -76,13 +89,7 @@ export function combine(
   points: { readonly prices: readonly PricePoint[]; readonly fiat: readonly FiatPoint[] },
   nowMs: number,
 ): RateTable {
-  const fiat = Object.fromEntries(
-    newestBy(
-      points.fiat.filter((point) => isFiatCurrent(point.dateMs, nowMs)),
-      (point) => point.code,
-      (point) => point.dateMs,
-    ).map(({ code, perUsd, dateMs, source }): [string, FiatRate] => [code, { perUsd, atMs: dateMs, source }]),
-  );
+  const { fiat, ...unpriced } = fiatRates(points, nowMs);
   const fresh = newestBy(
     points.prices.filter((point) => isFresh(point.atMs, nowMs)),
     (point) => `${point.source} ${point.asset}`,
@@ -96,7 +103,46 @@ export function combine(
     );
     if (rate !== undefined && isOnPeg(code, rate, fiat)) assets[code] = rate;
   }
-  return { assets, fiat };
+  return { assets, fiat, ...unpriced };
+}
+
+/** Of each currency the newest rate of a central bank; else the median of the other sources' newest, if they agree. */
+function fiatRates(points: Parameters<typeof combine>[0], nowMs: number): Pick<RateTable, "fiat" | "unpriced"> {
+  const heard = newestBy(
+    [...points.fiat, ...points.prices.flatMap(asFiatPoint)].filter(({ source, dateMs }) =>
+      isFiatCurrent(dateMs, nowMs, MARKET_SOURCES.includes(source) ? MARKET_DAYS : FIAT_DAYS),
+    ),
+    ({ source, code }) => `${source} ${code}`,
+    ({ dateMs }) => dateMs,
+  );
+  const byCode = Map.groupBy(heard, ({ code }) => code);
+  const fiat: Record<string, FiatRate> = {};
+  const unpriced: Record<string, Unpriced> = {};
+  for (const code of FIAT_CODES) {
+    const rate = code === "USD" ? undefined : fiatRate(byCode.get(code) ?? []);
+    if (typeof rate === "object") fiat[code] = rate;
+    else if (rate !== undefined && !BANK_CODES.includes(code)) unpriced[code] = rate;
+  }
+  return heard.length === 0 ? { fiat } : { fiat, unpriced };
+}
+
+function fiatRate(points: readonly FiatPoint[]): FiatRate | Unpriced {
+  const banks = points.filter(({ source }) => !MARKET_SOURCES.includes(source));
+  const [bank] = newestBy(
+    banks,
+    ({ code }) => code,
+    ({ dateMs }) => dateMs,
+  );
+  if (bank !== undefined) return { perUsd: bank.perUsd, atMs: bank.dateMs, source: bank.source };
+  if (points.length < SOURCES_NEEDED) return "ONE_SOURCE";
+  const rates = points.map(({ perUsd }) => perUsd);
+  if (!rates.every((one) => rates.every((other) => isWithinPercent(one, other, APART_PERCENT)))) return "SOURCES_APART";
+  const sources = points.map(({ source }) => source).sort();
+  return { perUsd: median(rates), atMs: Math.min(...points.map(({ dateMs }) => dateMs)), source: sources.join("+") };
+}
+
+function asFiatPoint({ source, asset, usd, atMs }: PricePoint): FiatPoint[] {
+  return FIAT_CODES.includes(asset) ? [{ source, code: asset, perUsd: quotient("1", usd), dateMs: atMs }] : [];
 }
 
 /**
@@ -185,9 +231,9 @@ function isFresh(atMs: number, nowMs: number): boolean {
   return nowMs - atMs <= FRESH_MS && atMs - nowMs <= SKEW_MS;
 }
 
-function isFiatCurrent(dateMs: number, nowMs: number): boolean {
+function isFiatCurrent(dateMs: number, nowMs: number, most = FIAT_DAYS): boolean {
   const days = Math.floor(nowMs / DAY_MS) - Math.floor(dateMs / DAY_MS);
-  return days >= -1 && days <= FIAT_DAYS;
+  return days >= -1 && days <= most;
 }
 
 /** Reads own properties only, so that a code such as "constructor" is never found. */

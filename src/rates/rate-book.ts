@@ -4,12 +4,13 @@ import { FIAT_CODES } from "../lib/fiat-codes.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import { COINBASE_URL, coinbaseClient } from "./coinbase-client.ts";
 import { COINGECKO_URL, coingeckoClient } from "./coingecko-client.ts";
+import { CURRENCY_API_URL, currencyApiClient } from "./currency-api-client.ts";
 import { FRANKFURTER_URL, frankfurterClient } from "./frankfurter-client.ts";
 import { KRAKEN_URL, krakenClient } from "./kraken-client.ts";
 import type { RateTable } from "./quote.ts";
 import type { FiatClient, RateClient } from "./rate-client.ts";
 import { RateRefresh } from "./rate-refresh.ts";
-import { type FiatSourceName, type PriceSourceName, parseRateSource } from "./rate-setting.ts";
+import { type FiatSourceName, isFiatSource, type PriceSourceName, parseRateSource } from "./rate-setting.ts";
 
 const TIMEOUT_MS = 8 * SECOND_MS;
 
@@ -24,8 +25,8 @@ export class RateBook extends DurableObject<Env> {
     const sources = setting.ok && setting.value.kind === "market" ? setting.value.sources : [];
     this.#refresh = new RateRefresh({
       storage: ctx.storage,
-      priceClients: sources.filter((name) => name !== "frankfurter").map(priceClient),
-      fiatClients: sources.filter((name) => name === "frankfurter").map(fiatClient),
+      priceClients: sources.filter((name) => !isFiatSource(name)).map(priceClient),
+      fiatClients: sources.filter(isFiatSource).map(fiatClient),
       assetCodes: CRYPTO_CODES,
       fiatCodes: FIAT_CODES,
       nowMs: () => Date.now(),
@@ -63,5 +64,7 @@ function fiatClient(name: FiatSourceName): FiatClient {
   switch (name) {
     case "frankfurter":
       return frankfurterClient({ ...edge, baseUrl: FRANKFURTER_URL });
+    case "currency-api":
+      return currencyApiClient({ ...edge, baseUrl: CURRENCY_API_URL });
   }
 }

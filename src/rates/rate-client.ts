@@ -15,7 +15,7 @@ export interface RateClientSettings {
   readonly timeoutMs: number;
 }
 
-/** Prices of coins in US dollars. Never throws. Unknown codes are left out. */
+/** Prices of coins, and of fiat currencies where the source has them, in US dollars. Never throws. Unknown codes are left out. */
 export interface RateClient {
   readonly name: string;
   prices(codes: readonly string[]): Promise<Result<readonly PricePoint[], RateOutage>>;

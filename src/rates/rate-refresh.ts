@@ -108,7 +108,7 @@ export class RateRefresh implements RateSource {
       ...priceClients
         .filter((client) => this.#mayAsk(client.name, nowMs))
         .map(async (client) => {
-          const points = await this.#asked(client.name, () => client.prices(assetCodes));
+          const points = await this.#asked(client.name, () => client.prices([...assetCodes, ...fiatCodes]));
           if (points !== undefined)
             this.#kept = { ...this.#kept, prices: replaced(this.#kept.prices, client.name, points) };
         }),

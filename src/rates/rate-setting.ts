@@ -3,7 +3,7 @@
 import { err, ok, type Result } from "../lib/result.ts";
 
 const PRICE_SOURCES = ["coinbase", "kraken", "coingecko"] as const;
-const FIAT_SOURCES = ["frankfurter"] as const;
+const FIAT_SOURCES = ["frankfurter", "currency-api"] as const;
 
 export type PriceSourceName = (typeof PRICE_SOURCES)[number];
 export type FiatSourceName = (typeof FIAT_SOURCES)[number];
@@ -35,8 +35,12 @@ export function parseRateSource(text: string | undefined, isDevelopment: boolean
   return ok({ kind: "market", sources });
 }
 
+export function isFiatSource(name: string): name is FiatSourceName {
+  return FIAT_SOURCES.some((each) => each === name);
+}
+
 function isSourceName(name: string): name is SourceName {
-  return [...PRICE_SOURCES, ...FIAT_SOURCES].some((each) => each === name);
+  return isFiatSource(name) || PRICE_SOURCES.some((each) => each === name);
 }
 
 function known(): string {

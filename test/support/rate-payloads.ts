@@ -1,9 +1,13 @@
-// Answers of the four rate sources in the shapes they document, cut to what is read and a little more. Prices are of one fictional moment.
+// Answers of the five rate sources in the shapes they document, cut to what is read and a little more. Prices are of one fictional moment.
+import { BANK_CODES, FIAT_CODES } from "../../src/lib/fiat-codes.ts";
 
-export const COINBASE = `{"data":{"currency":"USD","rates":{"AED":"3.6725","EUR":"0.88137","BTC":"0.0000147058607267","LTC":"0.0125",
+/** The currencies that only two sources price, one per cent apart. */
+const OTHERS = FIAT_CODES.filter((code) => !BANK_CODES.includes(code));
+
+export const COINBASE = `{"data":{"currency":"USD","rates":{"EUR":"0.88137","BTC":"0.0000147058607267","LTC":"0.0125",
 "ETH":"0.0002857142857143","POL":"2","BNB":"0.0016666666666667","CRO":"10","TRX":"8.3333333333333333","WBTC":"0.0000147275405007",
 "USDT":"1.0003000900270081","USDC":"1","DAI":"1.0001000100010001","EURC":"0.8813","PYUSD":"1.0002000400080016",
-"UNI":"0.125","SHIB":"100000"}}}`;
+"UNI":"0.125","SHIB":"100000",${OTHERS.map((code) => `"${code}":"100"`).join(",")}}}}`;
 
 const ticker = (key: string, ask: string, bid: string): string =>
   `"${key}":{"a":["${ask}","1","1.000"],"b":["${bid}","2","2.000"],"c":["${bid}","0.00012700"],"v":["1.5","2.5"],"t":[1,2],"o":"${bid}"}`;
@@ -54,3 +58,7 @@ export const frankfurter = (date: string): string =>
   `"DKK":6.5816,"EUR":0.88137,"GBP":0.76395,"HKD":7.7552,"HUF":360.39,"IDR":16855,"ILS":3.7209,"INR":86.09,"ISK":128.06,"JPY":142.84,` +
   `"KRW":1431.68,"MXN":20.38,"MYR":4.4225,"NOK":10.665,"NZD":1.7254,"PHP":57.065,"PLN":3.7857,"RON":4.3872,"SEK":9.8006,"SGD":1.3213,` +
   `"THB":33.555,"TRY":38.058,"ZAR":19.2834}}`;
+
+/** `date` as YYYY-MM-DD. Its codes are in lower case, coins among them. */
+export const currencyApi = (date: string): string =>
+  `{"date":"${date}","usd":{"1inch":4.1,"btc":0.0000147,"usd":1,"eur":0.8815,${OTHERS.map((code) => `"${code.toLowerCase()}":101`).join(",")}}}`;

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { verifyWebhook } from "../../client/webhook.ts";
 import { RESEND_URL } from "../../src/platform/mail/provider.ts";
 import { CLOUDFLARE_RESOLVER_URL } from "../../src/platform/resolver/host-resolver-client.ts";
-import { COINBASE, coingecko, frankfurter, KRAKEN } from "../support/rate-payloads.ts";
+import { COINBASE, coingecko, currencyApi, frankfurter, KRAKEN } from "../support/rate-payloads.ts";
 import type { Internet } from "./runtime.ts";
 
 const CHAIN_URL = "https://eth.chain-source.net/";
@@ -129,4 +129,5 @@ const PRICES: Readonly<Record<string, () => string>> = {
   "api.kraken.com": () => KRAKEN,
   "api.coingecko.com": () => coingecko(Math.floor(Date.now() / 1_000)),
   "api.frankfurter.dev": () => frankfurter(new Date().toISOString().slice(0, 10)),
+  "cdn.jsdelivr.net": () => currencyApi(new Date().toISOString().slice(0, 10)),
 };

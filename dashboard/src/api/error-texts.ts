@@ -109,6 +109,7 @@ export const ERROR_TEXTS = {
   INVOICE_HAS_PAYMENTS: "The invoice has received money. Wait until it is paid or expired, then decide by hand.",
   TOO_MANY_ACTIVE_INVOICES: "Too many invoices wait for payment. Cancel some, or raise the limit in the settings.",
   RATE_UNAVAILABLE: "There is no reliable exchange rate right now. Wait a minute and try again.",
+  CURRENCY_NOT_PRICED: "No two sources agree on the rate of this currency right now. Choose another currency.",
   AMOUNTS_EXHAUSTED: "All amounts near this price are in use. Choose another coin, or wait until invoices end.",
   ANY_AMOUNT_NEEDS_OWN_ADDRESS:
     "An invoice over any amount needs an address of its own. Choose a coin with an extended key.",

@@ -1,5 +1,7 @@
 // Amounts, coins and times as the reader's browser writes them. Amounts are decimal texts and stay texts: Intl formats them digit by digit.
 
+import { currencyDisplay } from "../../../src/lib/fiat-codes.ts";
+
 /** A decimal as the API sends it. TypeScript calls it a literal, because Intl reads other texts as NaN. */
 type Decimal = `${number}`;
 
@@ -18,16 +20,16 @@ const ISO_CODE = /^[A-Z]{3}$/;
 export function money(amount: string, currency: string, { locale }: Reader): string {
   if (!isDecimal(amount)) return `${amount} ${currency}`;
   if (!ISO_CODE.test(currency)) return `${coins(amount, { locale })} ${currency}`;
-  return new Intl.NumberFormat(locale, { style: "currency", currency, maximumFractionDigits: MOST_DIGITS }).format(
-    amount,
-  );
+  const style = { style: "currency", currency, currencyDisplay: currencyDisplay(currency) } as const;
+  return new Intl.NumberFormat(locale, { ...style, maximumFractionDigits: MOST_DIGITS }).format(amount);
 }
 
 /** A sum of many amounts, in the currency's own digits; exact where nothing would be left of it. */
 export function sum(amount: string, currency: string, reader: Reader): string {
   if (!isDecimal(amount) || !ISO_CODE.test(currency) || Math.abs(Number(amount)) < 1)
     return money(amount, currency, reader);
-  return new Intl.NumberFormat(reader.locale, { style: "currency", currency }).format(amount);
+  const style = { style: "currency", currency, currencyDisplay: currencyDisplay(currency) } as const;
+  return new Intl.NumberFormat(reader.locale, style).format(amount);
 }
 
 /** An amount of a coin, without its code. */

@@ -10,6 +10,7 @@ const TEXTS: Partial<Record<Failure["code"], { readonly status: number; readonly
   PRODUCT_NOT_AVAILABLE: { status: 410, text: "buyGone" },
   MERCHANT_SUSPENDED: { status: 403, text: "buyGone" },
   RATE_UNAVAILABLE: { status: 503, text: "problemRate" },
+  CURRENCY_NOT_PRICED: { status: 409, text: "problemClosed" },
   NETWORK_NOT_WATCHED: { status: 503, text: "problemNetwork" },
   AMOUNTS_EXHAUSTED: { status: 409, text: "problemTaken" },
   PUBLIC_ADDRESS_LIMIT: { status: 409, text: "problemTaken" },

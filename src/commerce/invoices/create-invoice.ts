@@ -25,6 +25,7 @@ import {
   type Activation,
   type ActivationDependencies,
   activate,
+  currencyRefusal,
   type PayableWallet,
 } from "../payment-methods/activate-payment-method.ts";
 import { unavailableMethod, walletsToActivate } from "../payment-methods/payment-method.ts";
@@ -127,7 +128,8 @@ export function createInvoice(deps: CreateDependencies, request: CreateRequest):
       return answerRestored(deps, { ...request, operationId });
     const plan = planInvoice(deps, read, operationId);
     if ("code" in plan) return { kind: "refused", failure: plan };
-    const refusal = await roomRefusal(deps, plan.invoice, request.callers);
+    const unpriced = await currencyRefusal(deps, plan.invoice.currency);
+    const refusal = unpriced ?? (await roomRefusal(deps, plan.invoice, request.callers));
     if (refusal !== undefined) return { kind: "refused", failure: refusal };
     const activations = await activateAll(deps, read, plan, operationId);
     return prepare(deps, read, { plan, activations, operationId });

@@ -62,6 +62,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
       "UNSUPPORTED_PAIR",
       "MERCHANT_SUSPENDED",
       "TOO_MANY_ACTIVE_INVOICES",
+      "CURRENCY_NOT_PRICED",
       "LIMIT_REACHED",
       "PRIVATE_KEY_REFUSED",
     ],

@@ -2,6 +2,7 @@
 // the allocator returns the same address for the same invoice, and a reservation commits in the invoice's batch or not at all (decisions 4).
 
 import { pairKey } from "../../chains/registry/pair.ts";
+import { BANK_CODES, FIAT_CODES } from "../../lib/fiat-codes.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -70,6 +71,19 @@ interface ActivationRequest {
 export interface Activation {
   readonly method: PaymentMethod;
   readonly statements: readonly Write[];
+}
+
+/**
+ * Why nobody could pay an invoice in the currency. Asks for rates only where no central bank publishes one, so that other creates need none
+ * (chains.md 6); an unknown reason is none.
+ */
+export async function currencyRefusal(
+  deps: Pick<ActivationDependencies, "table">,
+  currency: string,
+): Promise<Failure | undefined> {
+  if (BANK_CODES.includes(currency) || !FIAT_CODES.includes(currency)) return undefined;
+  const reason = (await deps.table()).unpriced?.[currency];
+  return reason && { code: "CURRENCY_NOT_PRICED", currency, isDisputed: reason === "SOURCES_APART" };
 }
 
 /** Refuses with the failure that `POST payment-methods` returns; when an invoice is created, its code becomes the method's reason. */

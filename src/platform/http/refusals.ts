@@ -172,6 +172,7 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   INVOICE_HAS_PAYMENTS: { code: "INVOICE_HAS_PAYMENTS" },
   TOO_MANY_ACTIVE_INVOICES: { code: "TOO_MANY_ACTIVE_INVOICES", limit: 10_000 },
   RATE_UNAVAILABLE: { code: "RATE_UNAVAILABLE" },
+  CURRENCY_NOT_PRICED: { code: "CURRENCY_NOT_PRICED", currency: "LBP", isDisputed: true },
   AMOUNTS_EXHAUSTED: { code: "AMOUNTS_EXHAUSTED" },
   ANY_AMOUNT_NEEDS_OWN_ADDRESS: { code: "ANY_AMOUNT_NEEDS_OWN_ADDRESS" },
   PUBLIC_ADDRESS_LIMIT: { code: "PUBLIC_ADDRESS_LIMIT" },

@@ -100,6 +100,12 @@ export const TRADE_ANSWERS: Answers<TradeFailure> = {
     message: "No reliable exchange rate is available at the moment; try again",
     headers: { "retry-after": "30" },
   }),
+  CURRENCY_NOT_PRICED: ({ currency, isDisputed }) => ({
+    status: 422,
+    message: isDisputed
+      ? `Rates of ${currency} are more than 3 % apart, as official and street rates are; use another currency`
+      : `Fewer than two sources price ${currency} at the moment; use another currency`,
+  }),
   AMOUNTS_EXHAUSTED: () => ({
     status: 409,
     message:

@@ -1,6 +1,6 @@
 // Formats amounts, times and addresses for readers. Text to be copied into a wallet is never formatted: it is the exact decimal text.
 
-import { FIAT_CODES } from "../../lib/fiat-codes.ts";
+import { currencyDisplay, FIAT_CODES } from "../../lib/fiat-codes.ts";
 import { formatMicros } from "../../lib/money.ts";
 import { LANGUAGES, type Language } from "./languages.ts";
 
@@ -16,7 +16,14 @@ export function decimalMoney(language: Language, decimal: string, currency: stri
   const digits = { maximumFractionDigits: MOST_DIGITS };
   // In Arabic, `Intl` puts a right-to-left mark in front, which would also reverse `US$`. Digits and currency signs are read left to right.
   return isFiat(currency)
-    ? new Intl.NumberFormat(locale, { style: "currency", currency, ...digits }).format(exact).replaceAll("\u200f", "")
+    ? new Intl.NumberFormat(locale, {
+        style: "currency",
+        currency,
+        currencyDisplay: currencyDisplay(currency),
+        ...digits,
+      })
+        .format(exact)
+        .replaceAll("\u200f", "")
     : `${new Intl.NumberFormat(locale, digits).format(exact)}\u00a0${currency}`;
 }
 
@@ -47,8 +54,7 @@ export function coinText(amount: string, code: string): string {
 
 /** Whether a code is a fiat currency. A coin's code may have three letters too, and `Intl` would take it for a currency. */
 function isFiat(code: string): boolean {
-  const codes: readonly string[] = FIAT_CODES;
-  return codes.includes(code);
+  return FIAT_CODES.includes(code);
 }
 
 /** `Intl` formats text exactly; a number would be rounded to a double first (ECMA-402, `Intl.NumberFormat.prototype.format`). */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CRYPTO_CODES } from "../../../src/chains/registry/networks.ts";
-import { FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
+import { BANK_CODES, FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { KNOWN_CURRENCIES } from "../../../src/rates/contract.ts";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
@@ -345,11 +345,12 @@ describe("the units for an amount", () => {
 });
 
 describe("the known currencies", () => {
-  it("are the thirty fiat currencies of the decisions and the registry's crypto codes, upper case, each once", () => {
+  it("are the currencies of the decisions, the thirty of the bank first, and the registry's crypto codes, upper case, each once", () => {
     const documented =
       "USD EUR GBP CAD AUD JPY CHF CNY HKD SGD NZD SEK NOK DKK PLN CZK HUF RON TRY ILS ZAR BRL MXN INR IDR MYR PHP THB KRW ISK";
-    expect(FIAT_CODES.join(" ")).toBe(documented);
-    expect(KNOWN_CURRENCIES).toEqual([...documented.split(" "), ...CRYPTO_CODES]);
+    expect(BANK_CODES.join(" ")).toBe(documented);
+    expect(FIAT_CODES.slice(0, 30)).toEqual(BANK_CODES);
+    expect(KNOWN_CURRENCIES).toEqual([...FIAT_CODES, ...CRYPTO_CODES]);
     expect(new Set(KNOWN_CURRENCIES).size).toBe(KNOWN_CURRENCIES.length);
     expect(KNOWN_CURRENCIES).toEqual(expect.arrayContaining(["USD", "ISK", "BTC", "USDT"]));
     expect(["usd", "XXX", "", "constructor", "USD "].filter((code) => KNOWN_CURRENCIES.includes(code))).toEqual([]);

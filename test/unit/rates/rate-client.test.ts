@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { CRYPTO_CODES } from "../../../src/chains/registry/networks.ts";
-import { FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
+import { BANK_CODES, FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
 import { coinbaseClient } from "../../../src/rates/coinbase-client.ts";
 import { coingeckoClient } from "../../../src/rates/coingecko-client.ts";
+import { currencyApiClient } from "../../../src/rates/currency-api-client.ts";
 import { frankfurterClient } from "../../../src/rates/frankfurter-client.ts";
 import { krakenClient } from "../../../src/rates/kraken-client.ts";
 import { combine } from "../../../src/rates/quote.ts";
 import type { RateClientSettings } from "../../../src/rates/rate-client.ts";
-import { COINBASE, coingecko, frankfurter, KRAKEN } from "../../support/rate-payloads.ts";
+import { COINBASE, coingecko, currencyApi, frankfurter, KRAKEN } from "../../support/rate-payloads.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const SECONDS = NOW / 1_000 - 40;
@@ -34,17 +35,21 @@ const ask = {
   kraken: (settings: RateClientSettings) => krakenClient(settings).prices(CRYPTO_CODES),
   coingecko: (settings: RateClientSettings) => coingeckoClient(settings).prices(CRYPTO_CODES),
   frankfurter: (settings: RateClientSettings) => frankfurterClient(settings).rates(FIAT_CODES),
+  "currency-api": (settings: RateClientSettings) => currencyApiClient(settings).rates(FIAT_CODES),
 };
 type Name = keyof typeof ask;
-const NAMES: Name[] = ["coinbase", "kraken", "coingecko", "frankfurter"];
+const NAMES: Name[] = ["coinbase", "kraken", "coingecko", "frankfurter", "currency-api"];
+/** How many hosts a source has: a failing one is asked once, and then the next. */
+const HOSTS: Record<Name, number> = { coinbase: 1, kraken: 1, coingecko: 1, frankfurter: 1, "currency-api": 2 };
 const PAYLOADS: Record<Name, string> = {
   coinbase: COINBASE,
   kraken: KRAKEN,
   coingecko: coingecko(SECONDS),
   frankfurter: frankfurter("2026-11-19"),
+  "currency-api": currencyApi("2026-11-19"),
 };
 
-async function pointsOf(name: Exclude<Name, "frankfurter">) {
+async function pointsOf(name: "coinbase" | "kraken" | "coingecko") {
   const { asked, settings } = service(PAYLOADS[name]);
   const points = await ask[name](settings);
   if (!points.ok) throw new Error(points.error.message);
@@ -72,27 +77,30 @@ describe("every source", () => {
   });
 
   it.each(
-    NAMES.flatMap((name): [Name, string, string | Response, string][] => [
+    NAMES.flatMap((name): [Name, string, string | (() => Response), string][] => [
       [name, "a page with status 200", "<!doctype html><title>Just a moment...</title>", "NOT_JSON"],
       [name, "a truncated answer", PAYLOADS[name].slice(0, -30), "TRUNCATED"],
       [name, "an empty body", "", "NOT_JSON"],
       [name, "JSON of another shape", "[]", "UNEXPECTED_SHAPE"],
       [name, "null", "null", "UNEXPECTED_SHAPE"],
       [name, "an empty object", "{}", "UNEXPECTED_SHAPE"],
-      [name, "429", new Response("slow down", { status: 429, headers: { "retry-after": "60" } }), "RATE_LIMITED"],
+      [name, "429", () => new Response("slow down", { status: 429, headers: { "retry-after": "60" } }), "RATE_LIMITED"],
       [
         name,
         "a redirect",
-        new Response(null, { status: 302, headers: { location: "https://evil.test/" } }),
+        () => new Response(null, { status: 302, headers: { location: "https://evil.test/" } }),
         "BAD_STATUS",
       ],
-      [name, "500", new Response("{}", { status: 500 }), "BAD_STATUS"],
+      [name, "500", () => new Response("{}", { status: 500 }), "BAD_STATUS"],
       [name, "too large a body", `{"x":"${"y".repeat(300_000)}"}`, "TOO_LARGE"],
     ]),
   )("%s answering %s is reported as an outage", async (name, _, answer, kind) => {
-    const { asked, settings } = service(answer);
+    const hosts = HOSTS[name];
+    // A body can be read once.
+    const answers = Array.from({ length: hosts }, () => (typeof answer === "string" ? answer : answer()));
+    const { asked, settings } = service(...answers);
     expect(await ask[name](settings)).toMatchObject({ ok: false, error: { kind } });
-    expect(asked).toHaveLength(1);
+    expect(asked).toHaveLength(hosts);
   });
 
   it.each(NAMES)("%s being unreachable is reported as an outage, not thrown", async (name) => {
@@ -203,7 +211,7 @@ describe("frankfurter", () => {
     const points = await ask.frankfurter(settings);
     if (!points.ok) throw new Error(points.error.message);
     expect(asked).toEqual(["https://rates.test/v1/latest?base=USD"]);
-    expect(["USD", ...points.value.map((point) => point.code)].sort()).toEqual([...FIAT_CODES].sort());
+    expect(["USD", ...points.value.map((point) => point.code)].sort()).toEqual([...BANK_CODES].sort());
     expect(points.value.find((point) => point.code === "IDR")).toEqual({
       source: "frankfurter",
       code: "IDR",
@@ -219,5 +227,28 @@ describe("frankfurter", () => {
     ["no known rate", '{"amount":1.0,"base":"USD","date":"2026-11-19","rates":{"XAU":0.0004}}'],
   ])("reports an answer with %s as an outage", async (_, body) => {
     expect(await ask.frankfurter(service(body).settings)).toMatchObject({ error: { kind: "UNEXPECTED_SHAPE" } });
+  });
+});
+
+describe("currency-api", () => {
+  it("gives every fiat currency, as of the start of its day, from one request", async () => {
+    const { asked, settings } = service(PAYLOADS["currency-api"]);
+    const points = await ask["currency-api"](settings);
+    if (!points.ok) throw new Error(points.error.message);
+    expect(asked).toEqual(["https://rates.test/v1/currencies/usd.min.json"]);
+    const others = FIAT_CODES.filter((code) => !BANK_CODES.includes(code));
+    expect(points.value.map(({ code }) => code).sort()).toEqual(["USD", "EUR", ...others].sort());
+    expect(points.value.find(({ code }) => code === "KWD")).toEqual({
+      source: "currency-api",
+      code: "KWD",
+      perUsd: "101",
+      dateMs: Date.UTC(2026, 10, 19),
+    });
+  });
+
+  it("is asked at its second host where the first one fails", async () => {
+    const { asked, settings } = service(new Response("", { status: 503 }), PAYLOADS["currency-api"]);
+    expect(await ask["currency-api"](settings)).toMatchObject({ ok: true });
+    expect(asked[1]).toBe("https://latest.currency-api.pages.dev/v1/currencies/usd.min.json");
   });
 });

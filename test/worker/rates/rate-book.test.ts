@@ -2,16 +2,23 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CRYPTO_CODES } from "../../../src/chains/registry/networks.ts";
-import { FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
+import { BANK_CODES, FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { quoteRate, type RateTable } from "../../../src/rates/quote.ts";
 import { RateBook } from "../../../src/rates/rate-book.ts";
 import { RateCache } from "../../../src/rates/rate-cache.ts";
 import { RATE_BOOK_NAME, rateSourceOf } from "../../../src/rates/rate-source.ts";
-import { COINBASE, coingecko, frankfurter, KRAKEN } from "../../support/rate-payloads.ts";
+import { COINBASE, coingecko, currencyApi, frankfurter, KRAKEN } from "../../support/rate-payloads.ts";
 
 const START = Date.UTC(2026, 10, 20, 12);
-const HOSTS = ["api.coinbase.com", "api.kraken.com", "api.coingecko.com", "api.frankfurter.dev"] as const;
+const HOSTS = [
+  "api.coinbase.com",
+  "api.kraken.com",
+  "api.coingecko.com",
+  "api.frankfurter.dev",
+  "cdn.jsdelivr.net",
+  "latest.currency-api.pages.dev",
+] as const;
 type Host = (typeof HOSTS)[number];
 
 /** What the other hosts answer, and how often they were called. Nothing leaves this machine: any unknown host throws. */
@@ -27,6 +34,9 @@ function answerOf(host: string): string {
       return coingecko(Math.floor(Date.now() / 1_000) - 10);
     case "api.frankfurter.dev":
       return frankfurter("2026-11-19");
+    case "cdn.jsdelivr.net":
+    case "latest.currency-api.pages.dev":
+      return currencyApi("2026-11-19");
     default:
       throw new Error(`unexpected host ${host}`);
   }
@@ -64,7 +74,7 @@ function bookNamed(name: string) {
     /** Runs in the object, over its own storage, with a newly created book. */
     awake: <T>(work: (book: RateBook) => Promise<T>): Promise<T> =>
       runInDurableObject(stub, (_, state) =>
-        work(new RateBook(state, { ...env, RATE_SOURCE: "coinbase,kraken,coingecko,frankfurter" })),
+        work(new RateBook(state, { ...env, RATE_SOURCE: "coinbase,kraken,coingecko,frankfurter,currency-api" })),
       ),
   };
 }
@@ -75,7 +85,7 @@ describe("the rate book on workerd", () => {
   it("makes one request to each source for 100 callers at once, and rates every asset and currency", async () => {
     const { awake } = bookNamed("single flight");
     const tables = await awake((book) => Promise.all(Array.from({ length: 100 }, () => book.table())));
-    expect(HOSTS.map(callsTo)).toEqual([1, 1, 1, 1]);
+    expect(HOSTS.map(callsTo)).toEqual([1, 1, 1, 1, 1, 0]);
     expect(new Set(tables.map((table) => JSON.stringify(table))).size).toBe(1);
     const [table] = tables;
     expect(Object.keys(table?.assets ?? {}).sort()).toEqual([...CRYPTO_CODES].sort());
@@ -91,7 +101,7 @@ describe("the rate book on workerd", () => {
       expect(callsTo("api.kraken.com")).toBe(1);
       vi.setSystemTime(START + 30_000);
       await Promise.all([book.table(), book.table(), book.table()]);
-      await expect.poll(() => HOSTS.map(callsTo)).toEqual([2, 2, 2, 1]);
+      await expect.poll(() => HOSTS.map(callsTo)).toEqual([2, 2, 2, 1, 1, 0]);
     });
   });
 
@@ -102,13 +112,28 @@ describe("the rate book on workerd", () => {
     for (const rate of Object.values(table.assets)) expect(rate.sources).toHaveLength(2);
   });
 
-  it("rates dollars but not euros without the bank; without any source it rates nothing and throws nothing", async () => {
-    outside.down.add("api.frankfurter.dev");
+  it("rates dollars but not euros without the bank and another; without any source it rates nothing and throws nothing", async () => {
+    for (const host of HOSTS.slice(3)) outside.down.add(host);
     const dollarsOnly = await bookNamed("without the bank").awake((book) => book.table());
     expect(quoteRate({ table: dollarsOnly, ...BTC, currency: "USD", nowMs: START })).toMatchObject({ ok: true });
     expect(quoteRate({ table: dollarsOnly, ...BTC, nowMs: START })).toMatchObject({ ok: false });
     for (const host of HOSTS) outside.down.add(host);
     expect(await bookNamed("without any source").awake((book) => book.table())).toEqual({ assets: {}, fiat: {} });
+  });
+
+  it("rates the euro without the bank by two others that agree, and no currency of no bank without one of these", async () => {
+    outside.down.add("api.frankfurter.dev");
+    const { fiat } = await bookNamed("two for the euro").awake((book) => book.table());
+    expect(fiat.EUR).toMatchObject({ source: "coinbase+currency-api" });
+    outside.down.delete("api.frankfurter.dev");
+    outside.down.add("api.coinbase.com");
+    const table = await bookNamed("one for the dinar").awake((book) => book.table());
+    expect([table.fiat.EUR?.source, table.fiat.KWD, table.unpriced?.KWD]).toEqual([
+      "frankfurter",
+      undefined,
+      "ONE_SOURCE",
+    ]);
+    expect(Object.keys(table.unpriced ?? {}).some((code) => BANK_CODES.includes(code))).toBe(false);
   });
 
   it("answers from storage after an eviction without calling a source, and its table crosses RPC whole", async () => {
@@ -117,7 +142,7 @@ describe("the rate book on workerd", () => {
     await evictDurableObject(stub);
     const after: RateTable = await stub.table();
     expect(after).toEqual(before);
-    expect(HOSTS.map(callsTo)).toEqual([1, 1, 1, 1]);
+    expect(HOSTS.map(callsTo)).toEqual([1, 1, 1, 1, 1, 0]);
     expect(quoteRate({ table: after, ...BTC, nowMs: START })).toMatchObject({
       ok: true,
       value: { sources: ["coinbase", "coingecko", "kraken", "frankfurter"] },

@@ -1,0 +1,19 @@
+// The rates of fiat currencies in an answer of any source.
+import { type Outage, outage } from "../lib/fetch-text.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { positiveDecimal } from "./decimal-text.ts";
+import type { FiatPoint } from "./quote.ts";
+
+/** The points of those `codes` that the answer has, as of the start (UTC) of `date`; an outage if there is none. `perUsd` gives the source's text. */
+export function fiatPoints(
+  source: string,
+  codes: readonly string[],
+  answer: { readonly date: string; readonly perUsd: (code: string) => string | undefined },
+): Result<readonly FiatPoint[], Outage> {
+  const dateMs = Date.parse(`${answer.date}T00:00:00Z`);
+  const points = codes.flatMap((code): FiatPoint[] => {
+    const perUsd = positiveDecimal(answer.perUsd(code) ?? "");
+    return perUsd === undefined ? [] : [{ source, code, perUsd, dateMs }];
+  });
+  return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the requested rates"));
+}

@@ -1,0 +1,160 @@
+// Fiat currencies: which there are, how many digits they have, and when the sources give one a rate.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { currencyDisplay, FIAT_CODES, minorDigits } from "../../../src/lib/fiat-codes.ts";
+import { formatMicros, microsFromJsonNumber } from "../../../src/lib/money.ts";
+import { DAY_MS } from "../../../src/lib/time.ts";
+import { currencyDigits, readAmount } from "../../../src/lib/typed-amount.ts";
+import { moneyText } from "../../../src/platform/texts/format.ts";
+import { combine, type FiatPoint, microsFor, type PricePoint, unitsFor } from "../../../src/rates/quote.ts";
+import { RUNS } from "../../support/property-runs.ts";
+
+/** A Tuesday, noon. */
+const NOW = Date.UTC(2026, 3, 7, 12);
+const TODAY = Date.UTC(2026, 3, 7);
+
+function price(source: string, usd: string, over: Partial<PricePoint> = {}): PricePoint {
+  return { source, asset: "BTC", usd, atMs: NOW, ...over };
+}
+
+function fiat(code: string, perUsd: string, dateMs: number = TODAY): FiatPoint {
+  return { source: "frankfurter", code, perUsd, dateMs };
+}
+
+describe("the fiat currencies", () => {
+  it("are all of ISO 4217 that browsers know, but for those that have ended, VED, and units that are no money", () => {
+    const ended = ["ANG", "BGN", "CUC", "HRK", "SLL", "ZWL"];
+    const noMoney = ["XDR", "XSU"];
+    const known = Intl.supportedValuesOf("currency").filter((code) => ![...ended, ...noMoney].includes(code));
+    expect([...FIAT_CODES].sort()).toEqual(known.sort());
+  });
+
+  it("have the minor units of ISO 4217, which are those of browsers unless a currency is written without its small change", () => {
+    const own = (code: string) =>
+      new Intl.NumberFormat("en", { style: "currency", currency: code }).resolvedOptions().maximumFractionDigits;
+    const unlike = FIAT_CODES.filter((code) => minorDigits(code) !== own(code));
+    expect(unlike.map((code) => `${code} ${minorDigits(code)}`).join(", ")).toBe(
+      "HUF 2, IDR 2, AFN 2, ALL 2, COP 2, IQD 3, IRR 2, KPW 2, LAK 2, LBP 2, MGA 2, MMK 2, PKR 2, SOS 2, SYP 2, YER 2",
+    );
+    expect(unlike.every((code) => own(code) === 0)).toBe(true);
+    expect(["JPY", "USD", "KWD", "BHD", "VND", "CLP"].map(minorDigits)).toEqual([0, 2, 3, 3, 0, 0]);
+  });
+});
+
+describe("a fiat currency of no central bank", () => {
+  const said = (
+    coinbase: string | undefined,
+    daily: string | undefined,
+    over: { atMs?: number; dateMs?: number } = {},
+  ) =>
+    combine(
+      {
+        prices:
+          coinbase === undefined ? [] : [{ source: "coinbase", asset: "KWD", usd: coinbase, atMs: over.atMs ?? NOW }],
+        fiat: [
+          fiat("EUR", "0.9"),
+          ...(daily === undefined ? [] : [{ ...fiat("KWD", daily, over.dateMs), source: "currency-api" }]),
+        ],
+      },
+      NOW,
+    );
+
+  it.each([
+    ["two sources that agree", "4", "0.25", {}, "0.25"],
+    ["two that are exactly 3 % apart, by the lower one", "4", "0.2575", {}, "0.25375"],
+    ["two that are exactly 3 % apart, the other way round", "3.88349514563107", "0.25", {}, "0.25375"],
+    ["the file of two days ago", "4", "0.25", { dateMs: TODAY - 2 * DAY_MS }, "0.25"],
+    ["what an exchange that is down said two days ago", "4", "0.25", { atMs: TODAY - 2 * DAY_MS }, "0.25"],
+  ])("has a rate by %s", (_, coinbase, daily, over, perUsd) => {
+    const { fiat: rates, unpriced } = said(coinbase, daily, over);
+    expect(Number(rates.KWD?.perUsd)).toBeCloseTo(Number(perUsd), 12);
+    expect(rates.KWD?.source).toBe("coinbase+currency-api");
+    expect(unpriced?.KWD).toBeUndefined();
+  });
+
+  it.each([
+    ["one source alone", "4", undefined, {}, "ONE_SOURCE"],
+    ["the other alone", undefined, "0.25", {}, "ONE_SOURCE"],
+    ["no source", undefined, undefined, {}, "ONE_SOURCE"],
+    ["a file that is three days old", "4", "0.25", { dateMs: TODAY - 3 * DAY_MS }, "ONE_SOURCE"],
+    ["an exchange that has been down for three days", "4", "0.25", { atMs: TODAY - 2 * DAY_MS - 1 }, "ONE_SOURCE"],
+    ["two sources that are more than 3 % apart", "4", "0.2576", {}, "SOURCES_APART"],
+    ["an official and a street rate", "4", "0.6", {}, "SOURCES_APART"],
+  ])("has no rate by %s, and says why", (_, coinbase, daily, over, reason) => {
+    const { fiat: rates, unpriced } = said(coinbase, daily, over);
+    expect([rates.KWD, unpriced?.KWD]).toEqual([undefined, reason]);
+  });
+
+  it("is never the euro: a bank's rate counts alone and against two others, and without it two must agree", () => {
+    const euro = (bank: FiatPoint[], daily: string) =>
+      combine(
+        {
+          prices: [price("coinbase", "1.25", { asset: "EUR" })],
+          fiat: [...bank, { ...fiat("EUR", daily), source: "currency-api" }],
+        },
+        NOW,
+      );
+    expect(euro([fiat("EUR", "0.9")], "0.8").fiat.EUR).toEqual({ perUsd: "0.9", atMs: TODAY, source: "frankfurter" });
+    expect(euro([], "0.8").fiat.EUR?.source).toBe("coinbase+currency-api");
+    expect([euro([], "0.9").fiat.EUR, euro([], "0.9").unpriced?.EUR]).toEqual([undefined, undefined]);
+  });
+
+  it("is not said to lack a rate where no source is heard at all", () => {
+    expect(combine({ prices: [], fiat: [] }, NOW)).toEqual({ assets: {}, fiat: {} });
+  });
+});
+
+describe("an amount in minor units of a currency with 0, 2 or 3 of them", () => {
+  const codes = fc.constantFrom(...FIAT_CODES);
+  const units = fc.integer({ min: 0, max: 1_000_000_000 });
+
+  it("is what was sent, to the last unit: in micro-units, in a file, on a page and typed again", () => {
+    fc.assert(
+      fc.property(codes, units, (currency, minor) => {
+        const digits = minorDigits(currency);
+        const sent = Math.min(minor, 1_000_000 * 10 ** digits) / 10 ** digits;
+        const micros = microsFromJsonNumber(sent);
+        if (!micros.ok) throw new Error(micros.error);
+        // A file and the API have six digits, whatever the currency has.
+        expect(formatMicros(micros.value)).toBe(
+          `${sent.toFixed(digits)}${digits === 0 ? "." : ""}`.padEnd(`${Math.floor(sent)}`.length + 7, "0"),
+        );
+        const shown =
+          /\d[\d,.]*/.exec(moneyText("en", { micros: micros.value, currency }))?.[0].replaceAll(",", "") ?? "";
+        expect(Number(shown)).toBe(sent);
+        expect(shown.split(".")[1]?.length ?? 0).toBeLessThanOrEqual(digits);
+        const typed = readAmount(sent.toFixed(digits), {
+          locale: "en",
+          digits: currencyDigits(currency),
+          most: 1_000_000n,
+        });
+        expect(digits === 3 || (typed.ok && Number(typed.value) === sent)).toBe(true);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("is asked for in full: what is paid is worth it, and one base unit less is not", () => {
+    fc.assert(
+      fc.property(
+        codes,
+        fc.integer({ min: 1, max: 1_000_000 }),
+        fc.constantFrom("0.31", "1.25", "25400", "89500.5"),
+        (currency, minor, rate) => {
+          const amountMicros = BigInt(minor) * 10n ** BigInt(6 - minorDigits(currency));
+          const asked = unitsFor({ amountMicros, rate, decimals: 18 });
+          expect(microsFor({ units: asked, rate, decimals: 18 })).toBe(amountMicros);
+          expect(microsFor({ units: asked - 1n, rate, decimals: 18 })).toBeLessThan(amountMicros);
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("names the two francs CFA by their codes, which look alike otherwise", () => {
+    expect(FIAT_CODES.filter((code) => currencyDisplay(code) === "code")).toEqual(["XAF", "XOF"]);
+    expect(moneyText("fr", { micros: 5_000_000_000n, currency: "XOF" })).toMatch(/^5\s000\sXOF$/);
+    expect(moneyText("ar", { micros: 1_250_000n, currency: "KWD" })).toContain("1.250");
+    expect(moneyText("de", { micros: 1_250_000n, currency: "KWD" })).toMatch(/^1,250\sKWD$/);
+  });
+});
