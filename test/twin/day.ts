@@ -20,6 +20,8 @@ export interface DayOptions {
   readonly shops: number;
   /** Creates a second, over all shops, however long each takes. */
   readonly rate: number;
+  /** None is begun while so many of those have no answer: a machine that cannot keep up gets fewer, and not ever more who ask again. Default: no bound. */
+  readonly mostOpen?: number;
   /** Beside them so many who create, wait for the answer, and create again. */
   readonly clients?: number;
   readonly seconds: number;
@@ -162,9 +164,15 @@ export class Day {
   }
 
   async #createAt(rate: number, isOver: () => boolean): Promise<void> {
-    const { random } = this.#options;
+    const { random, mostOpen = Number.POSITIVE_INFINITY } = this.#options;
+    let open = 0;
     while (!isOver()) {
-      void this.#order();
+      if (open < mostOpen) {
+        open += 1;
+        void this.#order().finally(() => {
+          open -= 1;
+        });
+      }
       await sleep((1_000 / rate) * 2 * random());
     }
   }

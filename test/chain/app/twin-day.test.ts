@@ -11,7 +11,16 @@ import { USUAL } from "../../twin/weather.ts";
 
 const FAULTS = 0.005;
 const OBJECT_FAULTS = 0.02;
-const DAY = { shops: 3, rate: 4, seconds: 25, paid: 0.4, cancelled: 0.2, expired: 0.15, settleMs: 200_000 };
+const DAY = {
+  shops: 3,
+  rate: 4,
+  mostOpen: 8,
+  seconds: 25,
+  paid: 0.4,
+  cancelled: 0.2,
+  expired: 0.15,
+  settleMs: 200_000,
+};
 
 describe("a deployment as it will live", () => {
   let chain: EvmChain;

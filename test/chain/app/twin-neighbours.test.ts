@@ -8,7 +8,7 @@ import { openTwin, type Twin } from "../../twin/deployment.ts";
 import { NEAR } from "../../twin/weather.ts";
 
 const NAMES = [`north-${process.pid}`, `south-${process.pid}`] as const;
-const DAY = { shops: 2, rate: 2, seconds: 10, paid: 0.4, cancelled: 0.2, expired: 0, settleMs: 200_000 };
+const DAY = { shops: 2, rate: 2, mostOpen: 4, seconds: 10, paid: 0.4, cancelled: 0.2, expired: 0, settleMs: 200_000 };
 
 describe("two deployments in one account", () => {
   let chain: EvmChain;

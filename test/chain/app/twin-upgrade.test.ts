@@ -16,7 +16,16 @@ import { PREVIOUS_RELEASE, whyMissing } from "../../upgrade/previous-release.ts"
 const NAME = `stall-${process.pid}`;
 const OWNER = "owner@example.com";
 const VARIABLES = { POLL_SECONDS: "1", RATE_LIMIT_PER_MINUTE: "100000" };
-const DAY = { shops: 2, rate: 1.5, seconds: 10, paid: 0.4, cancelled: 0.2, expired: 0.1, settleMs: 200_000 };
+const DAY = {
+  shops: 2,
+  rate: 1.5,
+  mostOpen: 4,
+  seconds: 10,
+  paid: 0.4,
+  cancelled: 0.2,
+  expired: 0.1,
+  settleMs: 200_000,
+};
 const FAULTS = 0.002;
 /** How often each act is done under each combination, and how long that may take on a busy machine. */
 const TIMES = 1;
