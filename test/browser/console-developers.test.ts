@@ -147,7 +147,7 @@ describeInBrowser("developers", () => {
     await until(
       async () => shop.bodies.some((body) => body.includes('"ping"')),
       (isSent) => isSent,
-      30_000,
+      120_000,
     );
     await page.getByRole("button", { name: "Rotate the secret" }).click();
     await dialog(page).getByRole("button", { name: "Rotate the secret" }).click();

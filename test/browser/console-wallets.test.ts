@@ -51,7 +51,7 @@ describeInBrowser("wallets", () => {
     await until(
       () => dialog.getByRole("row").count(),
       (rows) => rows === 6,
-      10_000,
+      120_000,
     );
     await dialog.getByText("Recommended here: 3.").waitFor();
     await dialog.getByLabel("Confirmations").fill("1");
@@ -75,7 +75,7 @@ describeInBrowser("wallets", () => {
     await until(
       () => page.getByRole("region", { name: "First addresses" }).getByRole("row").count(),
       (rows) => rows === 6,
-      10_000,
+      120_000,
     );
     await page.getByRole("region", { name: "Changes" }).getByText("Registered by").waitFor();
     expect(await findings(page)).toEqual([]);

@@ -168,7 +168,7 @@ describeInBrowser("a payer", () => {
       await until(
         async () => wallet.sent.length,
         (sent) => sent === 1,
-        5_000,
+        120_000,
       );
       await page.locator("[data-wallet-status]", { hasText: en.walletSent }).waitFor();
       expect(wallet.calls.map(({ method }) => method)).toEqual([
