@@ -19,7 +19,7 @@ function parseCurrencyApi(json: JsonText, codes: readonly string[]): Result<read
   const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
   const { date, usd } = parsed.data;
-  return fiatPoints(SOURCE, codes, { date, perUsd: (code) => usd[code.toLowerCase()] });
+  return fiatPoints(SOURCE, codes, { date, rates: usd }, (code) => code.toLowerCase());
 }
 
 export function currencyApiClient(settings: RateClientSettings): FiatClient {

@@ -4,15 +4,17 @@ import { err, ok, type Result } from "../lib/result.ts";
 import { positiveDecimal } from "./decimal-text.ts";
 import type { FiatPoint } from "./quote.ts";
 
-/** The points of those `codes` that the answer has, as of the start (UTC) of `date`; an outage if there is none. `perUsd` gives the source's text. */
+/** The points of those `codes` that the answer has, as of the start (UTC) of `date`; an outage if there is none. `keyOf`: a code as the source writes it. */
 export function fiatPoints(
   source: string,
   codes: readonly string[],
-  answer: { readonly date: string; readonly perUsd: (code: string) => string | undefined },
+  { date, rates }: { readonly date: string; readonly rates: Readonly<Record<string, string>> },
+  keyOf = (code: string) => code,
 ): Result<readonly FiatPoint[], Outage> {
-  const dateMs = Date.parse(`${answer.date}T00:00:00Z`);
+  const dateMs = Date.parse(`${date}T00:00:00Z`);
   const points = codes.flatMap((code): FiatPoint[] => {
-    const perUsd = positiveDecimal(answer.perUsd(code) ?? "");
+    const key = keyOf(code);
+    const perUsd = Object.hasOwn(rates, key) ? positiveDecimal(rates[key] ?? "") : undefined;
     return perUsd === undefined ? [] : [{ source, code, perUsd, dateMs }];
   });
   return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the requested rates"));

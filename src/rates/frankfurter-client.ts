@@ -26,8 +26,7 @@ const answer = lazily(() =>
 function parseFrankfurter(json: JsonText, codes: readonly string[]): Result<readonly FiatPoint[], Outage> {
   const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
-  const { date, rates } = parsed.data;
-  return fiatPoints(SOURCE, codes, { date, perUsd: (code) => rates[code] });
+  return fiatPoints(SOURCE, codes, parsed.data);
 }
 
 export function frankfurterClient(settings: RateClientSettings): FiatClient {

@@ -20,16 +20,18 @@ const ISO_CODE = /^[A-Z]{3}$/;
 export function money(amount: string, currency: string, { locale }: Reader): string {
   if (!isDecimal(amount)) return `${amount} ${currency}`;
   if (!ISO_CODE.test(currency)) return `${coins(amount, { locale })} ${currency}`;
-  const style = { style: "currency", currency, currencyDisplay: currencyDisplay(currency) } as const;
-  return new Intl.NumberFormat(locale, { ...style, maximumFractionDigits: MOST_DIGITS }).format(amount);
+  return new Intl.NumberFormat(locale, { ...styleOf(currency), maximumFractionDigits: MOST_DIGITS }).format(amount);
 }
 
 /** A sum of many amounts, in the currency's own digits; exact where nothing would be left of it. */
 export function sum(amount: string, currency: string, reader: Reader): string {
   if (!isDecimal(amount) || !ISO_CODE.test(currency) || Math.abs(Number(amount)) < 1)
     return money(amount, currency, reader);
-  const style = { style: "currency", currency, currencyDisplay: currencyDisplay(currency) } as const;
-  return new Intl.NumberFormat(reader.locale, style).format(amount);
+  return new Intl.NumberFormat(reader.locale, styleOf(currency)).format(amount);
+}
+
+function styleOf(currency: string) {
+  return { style: "currency", currency, currencyDisplay: currencyDisplay(currency) } as const;
 }
 
 /** An amount of a coin, without its code. */

@@ -1,8 +1,5 @@
 // Runs on /docs: Swagger UI shows our own document, with all sections closed at first.
 
-/** What `#/components/schemas/Invoice` names in the document. */
-const named = (document, ref) => inside(document, ref.slice("#/".length).split("/"));
-
 const inside = (document, path) => path.reduce((at, name) => at?.[name], document);
 
 /** A part of the document with each reference replaced by what it names; one that leads back into itself stays. */
@@ -13,7 +10,9 @@ function resolved(part, document, within = []) {
   if (typeof ref !== "string" || !ref.startsWith("#/")) {
     return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, resolved(each, document, within)]));
   }
-  return within.includes(ref) ? part : resolved(named(document, ref), document, [...within, ref]);
+  if (within.includes(ref)) return part;
+  // As `#/components/schemas/Invoice`.
+  return resolved(inside(document, ref.slice("#/".length).split("/")), document, [...within, ref]);
 }
 
 window.SwaggerUIBundle({

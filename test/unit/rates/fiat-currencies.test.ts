@@ -128,7 +128,11 @@ describe("an amount in minor units of a currency with 0, 2 or 3 of them", () => 
           digits: currencyDigits(currency),
           most: 1_000_000n,
         });
-        expect(digits === 3 || (typed.ok && Number(typed.value) === sent)).toBe(true);
+        // Three digits may also be a group of thousands: then both readings are named, and this is one of them.
+        const isAsked = !typed.ok && typed.error.kind === "AMBIGUOUS";
+        const readings = isAsked ? typed.error.readings : [typed.ok ? typed.value : "none"];
+        expect(readings.map(Number)).toContain(sent);
+        expect(isAsked && digits < 3).toBe(false);
       }),
       { numRuns: RUNS },
     );
