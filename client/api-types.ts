@@ -34,6 +34,10 @@ export interface components {
       createdAt: string;
       /** @description The user who created the key. The key still works after they leave the team. */
       createdBy: string | null;
+      /** @description The origin of the application that asked for the key; null if none did. */
+      givenTo: string | null;
+      /** @description When the key stops working unless it is used before; null once it was used. */
+      expiresUnusedAt: string | null;
     };
     /** ApiKeyList */
     ApiKeyList: {

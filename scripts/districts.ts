@@ -53,7 +53,7 @@ export const FEATURES: Readonly<Record<District, readonly (readonly string[])[]>
     ["cursors", "products", "quotes", "ranks", "search-index", "unsettled", "wallet-records"],
   ],
   accounts: [
-    ["set-up", "sign-in", "suspension"],
+    ["applications", "set-up", "sign-in", "suspension"],
     ["api-keys", "factors", "invitations", "merchants", "operators"],
     ["identities", "images", "passkeys", "teams", "totp", "user-account"],
     ["pipeline", "protections"],

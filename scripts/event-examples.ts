@@ -156,6 +156,8 @@ const apiKey = apiKeyBodyOf(
     lastUsedAtMs: null,
     createdAtMs: NOW_MS,
     createdBy: userId,
+    givenTo: null,
+    unusedUntilMs: null,
   },
   NOW_MS,
 );

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";
 import { parseArgs } from "node:util";
-import { isOriginSafe } from "../src/app/configuration/configuration.ts";
+import { isOriginSafe } from "../src/lib/ip-network.ts";
 import { newSetUpLink } from "./new-setup-link.ts";
 import { readSettings, StartError } from "./settings.ts";
 import { databaseFile, WRANGLER } from "./wrangler.ts";

@@ -4,6 +4,7 @@
 /** Features of src/, each with the files below test/worker/ that tell its story. */
 export const STORIES = {
   "accounts/api-keys": ["accounts/api-keys", "accounts/api-key-macs"],
+  "accounts/applications": ["accounts/applications"],
   "accounts/auth": ["accounts/sessions"],
   "accounts/email-codes": ["accounts/email-codes"],
   "accounts/factors": ["accounts/step-up"],

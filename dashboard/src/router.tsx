@@ -73,6 +73,12 @@ const disableWallet = createRoute({
   component: lazyRouteComponent(() => import("./disable-wallet/disable-wallet-page.tsx"), "DisableWalletPage"),
 });
 
+const authorize = createRoute({
+  getParentRoute: () => root,
+  path: pathOf(CONSOLE_PAGES.authorize),
+  component: lazyRouteComponent(() => import("./authorize/authorize-page.tsx"), "AuthorizePage"),
+});
+
 /** Pages of a signed-in user: who they are and their merchants are read first. */
 const frame = createRoute({
   getParentRoute: () => root,
@@ -253,6 +259,7 @@ const routeTree = root.addChildren([
   setUp,
   invitation,
   disableWallet,
+  authorize,
   frame.addChildren([
     start,
     welcome,

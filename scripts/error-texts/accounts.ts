@@ -229,6 +229,10 @@ export const TEAM = {
     remedy: "Send that one again, or revoke it first",
   },
   API_KEY_NOT_FOUND: { means: "There is no such API key", remedy: READ_THE_LIST },
+  AUTHORIZATION_OVER: {
+    means: "What an application asked for was answered already, more than 30 minutes ago, or for another address",
+    remedy: "Go back to the application, and let it ask again",
+  },
   PERMISSION_NOT_GRANTABLE: {
     means: "Your role lacks the permissions that `permissions` names, or this kind of key cannot have them",
     remedy: "Leave them out, or ask a member who has them",

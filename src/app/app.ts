@@ -3,6 +3,7 @@
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import { apiKeyRoutes } from "../accounts/api-keys/routes.ts";
+import { applicationRoutes } from "../accounts/applications/routes.ts";
 import { factorRoutes } from "../accounts/factors/routes.ts";
 import { identityRoutes } from "../accounts/identities/routes.ts";
 import { imageRoutes } from "../accounts/images/routes.ts";
@@ -100,6 +101,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...merchantRoutes,
   ...attentionRoutes,
   ...apiKeyRoutes,
+  ...applicationRoutes,
   ...eventRoutes,
   ...webhookRoutes,
   ...deliveryLogRoutes,

@@ -50,3 +50,13 @@ function siteOf(network: string): string {
 export function isLoopback(ip: string): boolean {
   return ip === "::1" || /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(ip);
 }
+
+/** Whether what is secret may be sent to, or served at, an origin: https, or loopback, which never leaves the machine (as browsers' secure contexts). */
+export function isOriginSafe(origin: string): boolean {
+  const protocol = URL.parse(origin)?.protocol;
+  return protocol === "https:" || (protocol === "http:" && isLoopbackUrl(origin));
+}
+
+export function isLoopbackUrl(url: string): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(URL.parse(url)?.hostname ?? "");
+}

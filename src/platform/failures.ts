@@ -79,6 +79,7 @@ export type Failure =
   | { readonly code: "INVITATION_EXISTS"; readonly invitationId: InvitationId | undefined }
   | { readonly code: "API_KEY_NOT_FOUND" }
   | { readonly code: "PERMISSION_NOT_GRANTABLE"; readonly permissions: readonly string[] }
+  | { readonly code: "AUTHORIZATION_OVER" }
   // idempotency
   | { readonly code: "IDEMPOTENCY_KEY_INVALID" }
   | { readonly code: "IDEMPOTENCY_KEY_REUSED" }

@@ -28,6 +28,9 @@ const ALONE = ["MONTH"] as const;
 
 const ENDPOINTS = "/developers?tab=endpoints";
 
+const AUTHORIZE =
+  "/api-keys/authorize?permissions=btcpay.store.canviewinvoices&applicationName=WooCommerce&redirect=https%3A%2F%2Fshop.example%2F";
+
 const button = (name: string) => (page: Page) => page.getByRole("button", { name }).first().click();
 
 export const CONSOLE_PAGES: readonly ConsolePage[] = [
@@ -37,6 +40,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   { name: "setup-without-link", viewers: ["NOBODY"], path: () => "/setup", heading: "Set up Edgetill" },
   { name: "disable-wallet", viewers: ["NOBODY"], path: () => "/wallets/disable#token=x", heading: "Disable a wallet" },
   { name: "invitations", viewers: BOTH, path: () => "/invitations", heading: "Invitation to a team" },
+  { name: "authorize", viewers: ALONE, path: () => AUTHORIZE, heading: "Connect an application" },
   { name: "welcome", viewers: ALONE, path: () => "/console/welcome", heading: "Welcome" },
   { name: "account", viewers: ALONE, path: () => "/console/account", heading: "Account" },
   { name: "no-such-page", viewers: ALONE, path: () => "/console/mer_x/invoices" },

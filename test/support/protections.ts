@@ -77,6 +77,7 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
     "maxPublicInvoices",
   ],
   createApiKey: ["name", "kind", "permissions", "expiresAt", "allowedIps"],
+  authorizeApplication: ["question", "application", "redirect", "rights"],
   updateApiKey: ["name"],
   rotateApiKey: ["overlapHours"],
   changeRole: ["role"],

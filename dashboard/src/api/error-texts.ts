@@ -72,6 +72,8 @@ export const ERROR_TEXTS = {
   INVITATION_EMAIL_MISMATCH: "This invitation is for another address. Sign in with the address that was invited.",
   INVITATION_EXISTS: "This address has an invitation already. Send that one again, or revoke it first.",
   API_KEY_NOT_FOUND: `There is no such API key. ${READ_AGAIN}`,
+  AUTHORIZATION_OVER:
+    "This request was answered already, or is older than 30 minutes. Go back to the application and ask again.",
   PERMISSION_NOT_GRANTABLE:
     "You cannot give a key permissions that you lack. Leave them out, or ask a member who has them.",
   PRODUCT_NOT_FOUND: `There is no such product. ${READ_AGAIN}`,

@@ -57,6 +57,26 @@ export interface components {
       /** @description Options for `navigator.credentials.get`; null if the user has no passkey. */
       passkey: components["schemas"]["PasskeyRequestOptions"] | null;
     };
+    AuthorizeApplicationBody: {
+      /** @description As the page `/api-keys/authorize` has it. It is answered once, within 30 minutes. */
+      question: string;
+      /**
+       * @description Becomes the name of the key.
+       * @example WooCommerce
+       */
+      application: string;
+      /** @description Where the page sends the key; null if it is shown instead. */
+      redirect: string | null;
+      /** @description Names of rights as the API of BTCPay Server has them. Your own role must have what they need. */
+      rights: readonly (
+        | "btcpay.store.canviewinvoices"
+        | "btcpay.store.cancreateinvoice"
+        | "btcpay.store.canmodifyinvoices"
+        | "btcpay.store.canmanageinvoicestatus"
+        | "btcpay.store.canviewstoresettings"
+        | "btcpay.store.webhooks.canmodifywebhooks"
+      )[];
+    };
     /** BackupCodes */
     BackupCodes: {
       /**
@@ -686,6 +706,10 @@ export interface components {
       createdAt: string;
       /** @description The user who created the key. The key still works after they leave the team. */
       createdBy: string | null;
+      /** @description The origin of the application that asked for the key; null if none did. */
+      givenTo: string | null;
+      /** @description When the key stops working unless it is used before; null once it was used. */
+      expiresUnusedAt: string | null;
       /** @description The key itself. Shown only in this response; it is not stored. */
       secret: string;
     };
@@ -769,6 +793,11 @@ export interface components {
           apiKeyId: string;
         };
         body: components["schemas"]["RotateApiKeyBody"];
+        answer: components["schemas"]["NewApiKey"];
+      };
+      /** @description Give an application a key with the rights that it asks for. For the page `/api-keys/authorize`, to which shop plugins of BTCPay Server send a person. Only this response shows the secret. The key ends after an hour unless it is used. Needs API_KEY_CREATE. */
+      authorizeApplication: {
+        body: components["schemas"]["AuthorizeApplicationBody"];
         answer: components["schemas"]["NewApiKey"];
       };
       /** @description List the members of the team, newest first. Needs the session of a member with the permission team:view; not for API keys. */
@@ -1602,6 +1631,7 @@ export type AcceptedMember = components["schemas"]["AcceptedMember"];
 export type AddOperatorBody = components["schemas"]["AddOperatorBody"];
 export type AddPasskeyBody = components["schemas"]["AddPasskeyBody"];
 export type AskedFactors = components["schemas"]["AskedFactors"];
+export type AuthorizeApplicationBody = components["schemas"]["AuthorizeApplicationBody"];
 export type BackupCodes = components["schemas"]["BackupCodes"];
 export type BeginSetUpBody = components["schemas"]["BeginSetUpBody"];
 export type ChangeRoleBody = components["schemas"]["ChangeRoleBody"];
@@ -1756,6 +1786,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   updateApiKey: "PATCH /api-keys/{apiKeyId}",
   deleteApiKey: "DELETE /api-keys/{apiKeyId}",
   rotateApiKey: "POST /api-keys/{apiKeyId}/rotate",
+  authorizeApplication: "POST /applications",
   listMembers: "GET /team/members",
   changeRole: "PATCH /team/members/{memberId}",
   removeMember: "DELETE /team/members/{memberId}",

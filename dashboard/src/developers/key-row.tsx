@@ -39,6 +39,7 @@ export function KeyRow({ apiKey, onSecret }: Props) {
           <Text size="sm" c="dimmed" component="div">
             {kind === "SECRET" ? "Secret key" : "Public key"}, created <Time value={createdAt} />,{" "}
             <LastUsed {...apiKey} />
+            {apiKey.givenTo !== null && `, given to ${apiKey.givenTo}`}
           </Text>
         </Stack>
         <KeyActions apiKey={apiKey} onSecret={onSecret} />
@@ -66,12 +67,17 @@ export function KeyRow({ apiKey, onSecret }: Props) {
   );
 }
 
-function KeyMarks({ apiKey: { expiresAt, rotatedUntil } }: Pick<Props, "apiKey">) {
-  const isOver = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+function KeyMarks({ apiKey: { expiresAt, expiresUnusedAt, rotatedUntil } }: Pick<Props, "apiKey">) {
+  const isOver = [expiresAt, expiresUnusedAt].some((end) => end !== null && Date.parse(end) <= Date.now());
   const hasOld = rotatedUntil !== null && Date.parse(rotatedUntil) > Date.now();
   return (
     <>
       {isOver && <Badge color="gray">Expired</Badge>}
+      {!isOver && expiresUnusedAt !== null && (
+        <Badge color="yellow">
+          Unless used, until <Time value={expiresUnusedAt} />
+        </Badge>
+      )}
       {!isOver && expiresAt !== null && (
         <Badge color="blue">
           Until <Time value={expiresAt} />

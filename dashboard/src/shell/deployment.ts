@@ -8,5 +8,8 @@ export const isNotSetUp = words.includes("not-set-up");
 /** Mails are not sent, but shown at /dev/mail. */
 export const hasMailbox = import.meta.env.DEV || words.includes("mailbox");
 
+/** Names what an application asks for, on the page that it opened (src/accounts/applications/asked-page.ts). */
+export const questionToken = words.find((word) => word.startsWith("question="))?.slice("question=".length);
+
 /** `npm start` can run a chain of this machine, and pay on it. */
 export const hasTestChain = import.meta.env.DEV || words.includes("test-chain");

@@ -1,7 +1,7 @@
 import { isoTime, isoTimeOrNull } from "../../lib/time.ts";
 import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
-import type { KeyKind } from "../auth/api-key.ts";
+import { type KeyKind, unusedEnd } from "../auth/api-key.ts";
 
 /** A stored key without its hashes, so that nothing here can authenticate a request. */
 interface ApiKey {
@@ -20,6 +20,8 @@ interface ApiKey {
   readonly lastUsedAtMs: number | null;
   readonly createdAtMs: number;
   readonly createdBy: string | null;
+  readonly givenTo: string | null;
+  readonly unusedUntilMs: number | null;
 }
 
 /** A key in the format of the API (decisions 8). `rotatedUntil`: until when the previous secret still works. */
@@ -38,6 +40,8 @@ export function apiKeyBodyOf(key: ApiKey, nowMs: number) {
     rotatedUntil: until !== null && until > nowMs ? isoTime(until) : null,
     createdAt: isoTime(key.createdAtMs),
     createdBy: key.createdBy,
+    givenTo: key.givenTo,
+    expiresUnusedAt: isoTimeOrNull(unusedEnd(key)),
   };
 }
 
@@ -50,5 +54,6 @@ export function apiKeyFacts(key: ApiKey): AuditFacts {
     permissions: parseJson(key.permissions),
     allowedIps: key.allowedIps === null ? null : parseJson(key.allowedIps),
     expiresAt: isoTimeOrNull(key.expiresAtMs),
+    ...(key.givenTo === null ? {} : { givenTo: key.givenTo }),
   };
 }

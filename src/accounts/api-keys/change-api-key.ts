@@ -1,8 +1,8 @@
 // Changes a stored key in one batch with its audit entry and its event. The batch aborts unless the key and the user's role are as they were
 // read, so that a user who has just lost the role gets no secret.
 
-import { derivedId } from "../../lib/ids.ts";
-import { ok, type Result } from "../../lib/result.ts";
+import { derivedId, type UserId } from "../../lib/ids.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
@@ -13,6 +13,7 @@ import { recordEvent } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Mailer } from "../../platform/mail/mail.ts";
 import type { KeyKind, NewApiKey } from "../auth/api-key.ts";
+import type { MerchantPrincipal } from "../auth/principal.ts";
 import type { ApiKeyRow } from "../auth/store.ts";
 import type { Seat } from "../merchant-records/store.ts";
 import type { Permission } from "../roles/permissions.ts";
@@ -27,6 +28,17 @@ export interface KeyDependencies extends CommitDependencies {
   readonly mailer: Mailer;
   /** Makes a secret; throws if API_KEY_MAC_KEY is not configured. */
   newSecret(of: { readonly kind: KeyKind; readonly merchantId: string }): NewApiKey;
+}
+
+/** Only users manage keys: no key can hold these permissions (decisions 7), and one that does is refused here. */
+export function keyActor(
+  principal: MerchantPrincipal,
+  trail: Trail,
+  permission: Permission,
+): Result<KeyActor & { readonly createdBy: UserId; readonly email: string }, Failure> {
+  if (principal.kind === "API_KEY") return err({ code: "SESSION_REQUIRED" });
+  const { merchantId, memberId, role, user } = principal;
+  return ok({ seat: { merchantId, memberId, role }, trail, permission, createdBy: user.id, email: user.email });
 }
 
 /** The acting user: a member of the team. */

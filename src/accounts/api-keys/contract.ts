@@ -96,6 +96,13 @@ export const apiKeyBody = () =>
         .string()
         .nullable()
         .meta({ description: "The user who created the key. The key still works after they leave the team." }),
+      givenTo: z
+        .string()
+        .nullable()
+        .meta({ description: "The origin of the application that asked for the key; null if none did." }),
+      expiresUnusedAt: time()
+        .nullable()
+        .meta({ description: "When the key stops working unless it is used before; null once it was used." }),
     })
     .meta({ title: "ApiKey" });
 

@@ -23,7 +23,11 @@ interface NewKey {
   readonly expiresAt?: number | null | undefined;
   /** Absent or null allows any address. */
   readonly allowedIps?: readonly string[] | null | undefined;
+  /** Of a key that an application asked a person for. */
+  readonly asked?: Pick<ApiKeyRow, keyof typeof NOT_ASKED>;
 }
+
+const NOT_ASKED = { givenTo: null, rights: null, question: null, unusedUntilMs: null };
 
 /**
  * The work of one creation, for `runOnce`. Its response must be encrypted, because it is the only place that shows the secret. A second try
@@ -56,6 +60,7 @@ export function createApiKey(
       createdBy: actor.createdBy,
       lastUsedAtMs: null,
       createdAtMs: deps.nowMs,
+      ...(wanted.asked ?? NOT_ASKED),
     };
     const failure = expiryProblem(key, deps.nowMs) ?? overreach(key, seat.value.role);
     if (failure !== undefined) return { kind: "refused", failure };

@@ -1,14 +1,11 @@
-import { err, ok, type Result } from "../../lib/result.ts";
-import type { Failure } from "../../platform/failures.ts";
+import { err, ok } from "../../lib/result.ts";
 import { emptyReplyTo, jsonReply, replyTo } from "../../platform/http/reply.ts";
-import type { MemberPrincipal } from "../auth/principal.ts";
 import { answerOnce } from "../pipeline/answer-once.ts";
 import type { MerchantCall } from "../pipeline/call.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
 import { weakeningRefusal } from "../protections/weakening.ts";
-import type { Permission } from "../roles/permissions.ts";
 import { apiKeyBodyOf } from "./api-key-body.ts";
-import type { KeyActor, KeyDependencies } from "./change-api-key.ts";
+import { type KeyDependencies, keyActor } from "./change-api-key.ts";
 import {
   apiKeyBody,
   apiKeyListBody,
@@ -53,7 +50,7 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
     answers: [{ status: 201, description: "The key, with its secret", schema: newApiKeyBody }],
     refusals: ["PERMISSION_NOT_GRANTABLE", "LIMIT_REACHED"],
     answer: async (call) => {
-      const actor = actorFor(call, "api_key:create");
+      const actor = keyActor(call.principal, call.trail, "api_key:create");
       if (!actor.ok) return actor;
       return answerOnce(call, createApiKey(call.deps, actor.value, call.body), { isSecret: true });
     },
@@ -80,7 +77,7 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
     refusals: ["API_KEY_NOT_FOUND", "PERMISSION_NOT_GRANTABLE", "STEP_UP_REQUIRED"],
     reads: ({ db, merchantId, params }) => updateReads(db, merchantId, params.apiKeyId),
     answer: async (call) => {
-      const actor = actorFor(call, "api_key:create");
+      const actor = keyActor(call.principal, call.trail, "api_key:create");
       if (!actor.ok) return actor;
       const [[read], stewards] = call.read;
       const watch = {
@@ -106,7 +103,7 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
     refusals: ["API_KEY_NOT_FOUND", "PERMISSION_NOT_GRANTABLE"],
     reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
     answer: async (call) => {
-      const actor = actorFor(call, "api_key:create");
+      const actor = keyActor(call.principal, call.trail, "api_key:create");
       if (!actor.ok) return actor;
       const of = { ...actor.value, ...named(call) };
       return answerOnce(call, rotateApiKey(call.deps, of, call.body.overlapHours), { isSecret: true });
@@ -121,22 +118,11 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
     refusals: ["API_KEY_NOT_FOUND"],
     reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
     answer: async (call) => {
-      const actor = actorFor(call, "api_key:delete");
+      const actor = keyActor(call.principal, call.trail, "api_key:delete");
       if (!actor.ok) return actor;
       return emptyReplyTo(await deleteApiKey(call.deps, { ...actor.value, ...named(call) }));
     },
   });
-
-/** Only users manage keys: no key can hold these permissions (decisions 7), and one that does is refused here. */
-function actorFor(
-  call: MerchantCall<KeyDependencies>,
-  permission: Permission,
-): Result<KeyActor & { readonly createdBy: MemberPrincipal["user"]["id"]; readonly email: string }, Failure> {
-  const { principal, trail } = call;
-  if (principal.kind === "API_KEY") return err({ code: "SESSION_REQUIRED" });
-  const { merchantId, memberId, role, user } = principal;
-  return ok({ seat: { merchantId, memberId, role }, trail, permission, createdBy: user.id, email: user.email });
-}
 
 /** The key of the path. */
 function named(call: MerchantCall<KeyDependencies, ReturnType<typeof keyReads>>) {

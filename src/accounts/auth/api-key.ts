@@ -74,6 +74,14 @@ export function hashApiKey(secret: string): string {
   return sha256Hex(secret);
 }
 
+/** When a key stops working because nobody has used it; null once it was used, and for a key that waits for its first use as long as it takes. */
+export function unusedEnd(key: {
+  readonly lastUsedAtMs: number | null;
+  readonly unusedUntilMs: number | null;
+}): number | null {
+  return key.lastUsedAtMs === null ? key.unusedUntilMs : null;
+}
+
 /** `body`: the key without its MAC; its prefix is the kind. */
 function macSubject(body: string, merchantId: string): string {
   return lengthPrefixed(["api-key", body, merchantId]);

@@ -11,6 +11,7 @@ import type { Statement } from "../../platform/db/statement.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { MerchantRow } from "../merchant-records/store.ts";
 import { permissionsOfKey } from "../roles/permissions.ts";
+import { unusedEnd } from "./api-key.ts";
 import { isIpAllowed } from "./ip-allow-list.ts";
 import type { ApiKeyPrincipal } from "./principal.ts";
 import { type ApiKeyRow, selectCaller, touchApiKey } from "./store.ts";
@@ -86,7 +87,11 @@ function isSecretOf(key: ApiKeyRow, hash: string, nowMs: number): boolean {
 }
 
 function isLive(key: ApiKeyRow, nowMs: number): boolean {
-  return key.revokedAtMs === null && (key.expiresAtMs === null || key.expiresAtMs > nowMs);
+  return key.revokedAtMs === null && isBefore(nowMs, key.expiresAtMs) && isBefore(nowMs, unusedEnd(key));
+}
+
+function isBefore(nowMs: number, endMs: number | null): boolean {
+  return endMs === null || nowMs < endMs;
 }
 
 function principalOf(key: ApiKeyRow): ApiKeyPrincipal {

@@ -7,6 +7,7 @@ import { parseExplorers } from "../../chains/registry/explorers.ts";
 import { type ChainSettings, parseChainSources } from "../../chains/sources/chain-sources.ts";
 import { parsePollSeconds } from "../../chains/sources/poll-setting.ts";
 import { signingKeysOf } from "../../checkout/signed-redirect/signing-key.ts";
+import { isLoopbackUrl, isOriginSafe } from "../../lib/ip-network.ts";
 import { parseLocationHint } from "../../lib/object-of.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { parseLogSample } from "../../lib/work-log.ts";
@@ -162,7 +163,7 @@ export function refusesToServe(
  * counts too: a page of another site may have its own name resolve to loopback.
  */
 function isInPublic({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">, askedAt: string): boolean {
-  return [PUBLIC_URL ?? "", askedAt].some((url) => url.trim() !== "" && !isLoopback(url));
+  return [PUBLIC_URL ?? "", askedAt].some((url) => url.trim() !== "" && !isLoopbackUrl(url));
 }
 
 /**
@@ -171,16 +172,6 @@ function isInPublic({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">, askedAt: stri
 function hasInsecureOrigin({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">): boolean {
   const origin = (PUBLIC_URL ?? "").trim();
   return origin !== "" && !isOriginSafe(origin);
-}
-
-/** Whether sessions and payment pages may be served at an origin: https, or loopback. */
-export function isOriginSafe(origin: string): boolean {
-  const protocol = URL.parse(origin)?.protocol;
-  return protocol === "https:" || (protocol === "http:" && isLoopback(origin));
-}
-
-function isLoopback(url: string): boolean {
-  return ["localhost", "127.0.0.1", "[::1]"].includes(URL.parse(url)?.hostname ?? "");
 }
 
 /** The faults to show while a set-up link is awaited: the link gives the origin that PUBLIC_URL lacks. */

@@ -12,6 +12,10 @@ export const CONSOLE_PAGES = {
     path: "/wallets/disable",
     summary: "Show the page that the mail about a wallet's change links to; the token is in the fragment",
   },
+  authorize: {
+    path: "/api-keys/authorize",
+    summary: "Ask a person to give an application a key, as BTCPay Server does",
+  },
   start: { path: "/console", summary: "Open the console at the merchant that was open last" },
   welcome: { path: "/console/welcome", summary: "Name a merchant, and make its first wallet and product" },
   account: { path: "/console/account", summary: "Show and change your own account" },

@@ -1,6 +1,7 @@
 // Answers navigations to pages of the console with its one HTML page, a static asset (dashboard/). Requests that do not accept HTML get the
 // usual 404: an integration that mistypes a path must not get a page.
 import { base64urlnopad } from "@scure/base";
+import { askedPage } from "../../accounts/applications/asked-page.ts";
 import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
 import type { AppContext } from "../../platform/http/context.ts";
 import { isDevelopment } from "../../platform/http/deployment.ts";
@@ -24,7 +25,7 @@ export const consoleRoutes: readonly MountedRoute[] = [
     mount(`${name}Page`, path, {
       summary,
       answers: [{ status: 200, description: "The page of the console", alsoAs: "text/html" }],
-      answer: (c) => consolePage(c),
+      answer: (c) => consolePage(c, path === CONSOLE_PAGES.authorize.path ? asked(c) : {}),
     }),
   ),
 ];
@@ -53,15 +54,26 @@ function mount(operationId: string, path: string, { summary, answers, answer }: 
   };
 }
 
+interface PageOptions {
+  readonly status?: 200 | 503;
+  readonly words?: string;
+  readonly formAction?: string | undefined;
+}
+
 /** Whether a browser asks for a page to show. */
 export function isNavigation(c: AppContext): boolean {
   return /\btext\/html\b/i.test(c.req.header("accept") ?? "");
 }
 
-/** The console's page. `words`: what it is told besides what the deployment offers. */
+function asked(c: AppContext): PageOptions {
+  const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+  return askedPage({ settings: c.env, url: c.req.url, nowMs: c.get("nowMs"), randomBytes });
+}
+
+/** The console's page. `words`: what it is told besides what the deployment offers. `formAction`: the origin that it may send a form to. */
 export async function consolePage(
   c: AppContext,
-  { status = 200, words = "" }: { readonly status?: 200 | 503; readonly words?: string } = {},
+  { status = 200, words = "", formAction }: PageOptions = {},
 ): Promise<Response> {
   // The assets binding ignores the host.
   const file = await c.env.ASSETS.fetch("https://assets.local/console/page.html");
@@ -69,7 +81,7 @@ export async function consolePage(
   const nonce = base64urlnopad.encode(crypto.getRandomValues(new Uint8Array(18)));
   const page = await file.text();
   const text = page.replaceAll(NONCE_WORD, nonce).replace(DEPLOYMENT_WORDS, `${offeredWords(c.env)} ${words}`.trim());
-  return c.html(text, status, { "content-security-policy": policyOf(nonce) });
+  return c.html(text, status, { "content-security-policy": policyOf(nonce, formAction) });
 }
 
 function offeredWords(env: Env): string {
@@ -77,7 +89,7 @@ function offeredWords(env: Env): string {
 }
 
 /** Scripts are files of our own; the nonce is for the style elements that the components write. */
-function policyOf(nonce: string): string {
+function policyOf(nonce: string, formAction = "'none'"): string {
   const own = `script-src 'self' 'nonce-${nonce}'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; connect-src 'self'`;
-  return `default-src 'none'; ${own}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  return `default-src 'none'; ${own}; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`;
 }

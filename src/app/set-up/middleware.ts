@@ -1,12 +1,12 @@
 // What a deployment serves before it is set up: in production nothing but its set-up, static assets and `/healthz` (security.md 5). And what storage
 // knows better than the variables: where PUBLIC_URL is empty, the origin that the set-up stored; the newest restore.
 import { isServing, signUpOf } from "../../accounts/email-codes/new-accounts.ts";
+import { isOriginSafe } from "../../lib/ip-network.ts";
 import { requestSleep } from "../../lib/sleep.ts";
 import { readSetUp, withDeployment, withOrigin } from "../../platform/deployment/read-deployment.ts";
 import type { AppContext } from "../../platform/http/context.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import { failureResponse } from "../../platform/http/errors.ts";
-import { isOriginSafe } from "../configuration/configuration.ts";
 import { CONSOLE_PAGES } from "../console/paths.ts";
 import { consolePage, isNavigation } from "../console/routes.ts";
 

@@ -222,6 +222,11 @@ const ANSWERS: Answers<Failure> = {
     ...(failure.invitationId === undefined ? {} : { facts: { invitationId: failure.invitationId } }),
   }),
   API_KEY_NOT_FOUND: () => ({ status: 404, message: "API key not found" }),
+  AUTHORIZATION_OVER: () => ({
+    status: 409,
+    message:
+      "This request of an application was answered already, or is older than 30 minutes; ask again in the application",
+  }),
   PERMISSION_NOT_GRANTABLE: (failure) => ({
     status: 403,
     message: `Your role or this kind of key does not allow these permissions: ${failure.permissions.join(", ")}`,

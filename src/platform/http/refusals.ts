@@ -135,6 +135,7 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   INVITATION_EMAIL_MISMATCH: { code: "INVITATION_EMAIL_MISMATCH" },
   INVITATION_EXISTS: { code: "INVITATION_EXISTS", invitationId: undefined },
   API_KEY_NOT_FOUND: { code: "API_KEY_NOT_FOUND" },
+  AUTHORIZATION_OVER: { code: "AUTHORIZATION_OVER" },
   PERMISSION_NOT_GRANTABLE: { code: "PERMISSION_NOT_GRANTABLE", permissions: ["WALLET_CREATE"] },
   PRODUCT_NOT_FOUND: { code: "PRODUCT_NOT_FOUND" },
   PRODUCT_NOT_AVAILABLE: { code: "PRODUCT_NOT_AVAILABLE" },

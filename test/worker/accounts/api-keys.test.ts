@@ -43,6 +43,8 @@ describe("creating a key", () => {
       lastUsedAt: null,
       rotatedUntil: null,
       createdBy: owner.userId,
+      givenTo: null,
+      expiresUnusedAt: null,
     });
     expect(display).toBe(`${String(secret).slice(0, 7)}...${String(secret).slice(-4)}`);
     const [row] = await testDb.select().from(apiKeys).where(eq(apiKeys.merchantId, owner.merchantId));

@@ -10,6 +10,7 @@ useDocument();
 
 /** Members that keep their null, for they say so themselves. */
 const MEANT: Readonly<Record<string, readonly string[]>> = {
+  authorizeApplication: ["redirect"],
   createApiKey: ["expiresAt", "allowedIps"],
   createProduct: ["description", "image"],
   createWebhook: ["description"],

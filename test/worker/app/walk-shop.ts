@@ -1,6 +1,8 @@
 // The walk through a merchant's operations: its shop, its team, its keys. In the order in which each is possible.
+
 import { base64 } from "@scure/base";
 import type { MerchantId } from "../../../src/lib/ids.ts";
+import { askedPage } from "../../support/application-questions.ts";
 import { png } from "../../support/images.ts";
 import { seedPayment } from "../../support/payments.ts";
 import { seedMember } from "../../support/people.ts";
@@ -115,6 +117,10 @@ async function walkKeys(walk: Walk, { owner, ids }: Shop): Promise<Ids> {
   await walk.call("rotateApiKey", owner.as, { params, body: { overlapHours: 1 } });
   const spare = await idOf(walk.call("createApiKey", owner.as, { params: ids, body }));
   await walk.call("deleteApiKey", owner.as, { params: { ...ids, apiKeyId: spare } });
+  const rights = ["btcpay.store.canviewinvoices"];
+  const { token: question } = await askedPage(`permissions=${rights}`);
+  const answer = { question, application: "Plugin", redirect: null, rights };
+  await walk.call("authorizeApplication", owner.as, { params: ids, body: answer });
   return { apiKeyId };
 }
 

@@ -1,4 +1,4 @@
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { ApiKeyId, MerchantId } from "../../../lib/ids.ts";
 import { jsonText } from "../columns.ts";
 
@@ -24,6 +24,17 @@ export const apiKeys = sqliteTable(
     createdBy: text("created_by"),
     lastUsedAtMs: integer("last_used_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
+    /** The origin of the application that a person gave the key to; null for a key that nobody asked for, as are the next three. */
+    givenTo: text("given_to"),
+    /** What was given, in the application's words (accounts/applications/rights.ts). */
+    rights: jsonText<readonly string[]>("rights"),
+    /** Names the question that the key answers: each is answered once. */
+    question: text("question"),
+    /** When the key stops working unless it was used before. */
+    unusedUntilMs: integer("unused_until_ms"),
   },
-  (t) => [index("api_keys_listed").on(t.merchantId, t.createdAtMs, t.id)],
+  (t) => [
+    index("api_keys_listed").on(t.merchantId, t.createdAtMs, t.id),
+    uniqueIndex("api_keys_question").on(t.question),
+  ],
 );

@@ -1,0 +1,174 @@
+// Where a shop's plugin sends a person to ask for a key, as BTCPay Server does. What an application says of itself proves nothing: what counts is where
+// the key goes, which is shown in full, and which the browser holds the form to.
+import { Alert, Button, Code, Group, List, NativeSelect, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { type Question, readQuestion } from "../../../src/accounts/applications/question.ts";
+import { permissionsOfRights, rightWords } from "../../../src/accounts/applications/rights.ts";
+import type { Me, Merchant } from "../api/operations.ts";
+import { useChange } from "../api/queries.ts";
+import { CopyText } from "../shell/copy-text.tsx";
+import { questionToken } from "../shell/deployment.ts";
+import { MERCHANTS } from "../shell/merchants.ts";
+import { Loading, Problem } from "../shell/problem.tsx";
+import { Entrance } from "../sign-in/entrance.tsx";
+import { Gate } from "../sign-in/gate.tsx";
+import { type Answer, SendKey } from "./send-key.tsx";
+
+const asked = new URLSearchParams(location.search);
+const read = readQuestion(asked);
+
+export function AuthorizePage() {
+  return (
+    <Entrance title="Connect an application">
+      {read.ok && questionToken !== undefined ? (
+        <Gate here={`${location.pathname}?${asked}`} intro="Sign in to see what an application asks you for.">
+          {(me) => <Asked me={me} question={read.value} token={questionToken ?? ""} />}
+        </Gate>
+      ) : (
+        <Stack>
+          <Alert color="red" role="alert">
+            {read.ok ? "Open this page from the application once more." : read.error}
+          </Alert>
+          <Text size="sm" c="dimmed">
+            Nothing was given. Go back to the application, or ask whoever made it.
+          </Text>
+        </Stack>
+      )}
+    </Entrance>
+  );
+}
+
+interface AskedProps {
+  readonly me: Me;
+  readonly question: Question;
+  readonly token: string;
+}
+
+function Asked({ me, question, token }: AskedProps) {
+  const merchants = useQuery(MERCHANTS);
+  const [answer, setAnswer] = useState<Answer>();
+  if (merchants.isPending) return <Loading />;
+  if (merchants.isError) return <Problem error={merchants.error} retry={() => void merchants.refetch()} />;
+  if (answer !== undefined) return <Given question={question} answer={answer} />;
+  const able = merchants.data.data.filter((each) => canGive(each, question));
+  return (
+    <Stack>
+      <Text>
+        An application that calls itself{" "}
+        <strong>
+          <bdi>{question.application}</bdi>
+        </strong>{" "}
+        asks you, <strong>{me.email}</strong>, for a key of your shop.
+      </Text>
+      <Destination question={question} />
+      <Stack gap={4}>
+        <Text fw={600}>With the key it can</Text>
+        <List size="sm">
+          {question.rights.map((right) => (
+            <List.Item key={right}>{rightWords(right)}</List.Item>
+          ))}
+        </List>
+        <Text size="sm" c="dimmed">
+          It can never move money: your wallets' private keys are not here.
+        </Text>
+      </Stack>
+      {question.refused.length > 0 && (
+        <Text size="sm" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+          It also asks for what no application gets: {question.refused.join(", ")}.
+        </Text>
+      )}
+      {able.length === 0 ? (
+        <Alert color="yellow">
+          You have no shop for which you may give all of this. Ask the owner or an admin of the team to connect it.
+        </Alert>
+      ) : (
+        <Choice able={able} question={question} token={token} onAnswer={setAnswer} />
+      )}
+    </Stack>
+  );
+}
+
+/** Where the key goes: the origin large, because it decides, and the whole address below it. */
+function Destination({ question: { redirect } }: Pick<AskedProps, "question">) {
+  if (redirect === undefined)
+    return <Text>It names no address: you are shown the key, and enter it there yourself.</Text>;
+  return (
+    <Stack gap={4}>
+      <Text fw={600}>The key goes to</Text>
+      <Text className="mono" size="lg" style={{ overflowWrap: "anywhere" }}>
+        {redirect.origin}
+      </Text>
+      {/(?:\/\/|\.)xn--/.test(redirect.origin) && (
+        <Alert color="yellow">
+          This name has letters of other alphabets, which can look like another name. Compare it with your shop's.
+        </Alert>
+      )}
+      <Code block style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
+        {redirect.url}
+      </Code>
+      <Text size="sm" c="dimmed">
+        Go on only if this is your own shop.
+      </Text>
+    </Stack>
+  );
+}
+
+interface ChoiceProps extends Omit<AskedProps, "me"> {
+  readonly able: readonly Merchant[];
+  readonly onAnswer: (answer: Answer) => void;
+}
+
+function Choice({ able, question, token, onAnswer }: ChoiceProps) {
+  const [chosen, setChosen] = useState(able[0]?.id ?? "");
+  const give = useChange("authorizeApplication", {
+    isShownInPlace: true,
+    onSuccess: ({ secret, merchantId }) => onAnswer({ secret, merchantId }),
+  });
+  const { application, redirect, rights } = question;
+  const body = { question: token, application, redirect: redirect?.url ?? null, rights: [...rights] };
+  return (
+    <Stack>
+      <NativeSelect
+        label="Shop"
+        value={chosen}
+        onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+        data={able.map(({ id, name }) => ({ value: id, label: name }))}
+      />
+      {give.isError && (
+        <Alert color="red" role="alert">
+          {give.error.message}
+        </Alert>
+      )}
+      <Group justify="flex-end">
+        <Button component={Link} to="/console" variant="default">
+          Give nothing
+        </Button>
+        <Button loading={give.isPending} onClick={() => give.mutate({ merchantId: chosen, body })}>
+          Give it a key
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function Given({ question, answer }: { readonly question: Question; readonly answer: Answer }) {
+  const { redirect, rights } = question;
+  if (redirect !== undefined) return <SendKey redirect={redirect} rights={rights} answer={answer} />;
+  return (
+    <Stack>
+      <Alert color="yellow" title="It is shown only now">
+        <CopyText value={answer.secret} name="the key" />
+      </Alert>
+      <Text size="sm">Enter it in the application. Unless it is used, it ends after an hour.</Text>
+    </Stack>
+  );
+}
+
+/** Whether the user may make keys of this merchant, and has all that the application asks for. */
+function canGive({ permissions }: Merchant, { rights }: Question): boolean {
+  return ["api_key:create" as const, ...permissionsOfRights(rights)].every((each) =>
+    permissions.some((own) => own === each),
+  );
+}

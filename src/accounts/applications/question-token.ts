@@ -1,0 +1,36 @@
+// Names a question and the origin that its page may send a key to. The page gets it with the policy that names the same origin, and gives it back with
+// the answer: a key for another origin than the person was shown is never made, and no question is answered twice.
+import { base64urlnopad } from "@scure/base";
+import { equalDigests, lengthPrefixed } from "../../lib/bytes.ts";
+import { type Keyring, macsOfText, macText } from "../../lib/keyring.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
+
+/** Time to sign in, with a second factor, and to read. */
+export const ANSWERED_WITHIN_MS = 30 * MINUTE_MS;
+const RANDOM_BYTES = 16;
+const SHAPE = /^([0-9a-z]{1,10})\.([\w-]{22})\.([0-9a-f]{64})$/;
+
+/** What a question is bound to: an origin, or "" where the key is shown to the person. */
+interface Binding {
+  readonly keys: Keyring;
+  readonly origin: string;
+  readonly nowMs: number;
+}
+
+/** ASCII without spaces: `<end>.<name>.<mac>`. */
+export function newQuestionToken({ keys, origin, nowMs }: Binding, randomBytes: (count: number) => Uint8Array): string {
+  const end = (nowMs + ANSWERED_WITHIN_MS).toString(36);
+  const name = base64urlnopad.encode(randomBytes(RANDOM_BYTES));
+  return `${end}.${name}.${macText(keys, subject(end, name, origin)).mac}`;
+}
+
+/** The name of the question; undefined if the token is invented, over, or of another origin. */
+export function readQuestionToken({ keys, origin, nowMs }: Binding, token: string): string | undefined {
+  const [, end = "", name = "", mac = ""] = SHAPE.exec(token) ?? [];
+  const isGenuine = macsOfText(keys, subject(end, name, origin)).some((each) => equalDigests(each, mac));
+  return isGenuine && Number.parseInt(end, 36) > nowMs ? name : undefined;
+}
+
+function subject(end: string, name: string, origin: string): string {
+  return lengthPrefixed(["application-question", end, name, origin]);
+}

@@ -1,0 +1,71 @@
+// What an application asks for: the query of `/api-keys/authorize`, as shop plugins of BTCPay Server write it. The Worker reads it to name the one origin
+// that the page may send a form to, and the page to show who asks for what.
+
+import { isOriginSafe } from "../../lib/ip-network.ts";
+import { isRedirectUrl } from "../../lib/redirect-url.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { isRight, type Right } from "./rights.ts";
+
+const LONGEST_NAME = 200;
+const LONGEST_URL = 2_048;
+/** Of different names: there are some forty. */
+const MOST_NAMES = 60;
+
+const NOT_VALID = "The address that the key should go to is not a valid one.";
+/** Parsers accept more, such as `;` and `'`, which mean something else in a content policy. */
+const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:]+\])$/;
+
+export interface Question {
+  /** As the application calls itself, which proves nothing. */
+  readonly application: string;
+  /** Where the key goes; undefined if it is shown to the person instead. */
+  readonly redirect: Redirect | undefined;
+  /** Those that can be given, in the order in which they were asked for. */
+  readonly rights: readonly Right[];
+  /** Names of what is asked for and never given. */
+  readonly refused: readonly string[];
+}
+
+export interface Redirect {
+  readonly url: string;
+  /** Scheme, host and port, the host in ASCII: what a person must compare, and what the browser will send to. */
+  readonly origin: string;
+}
+
+/** The error is a sentence for the person. */
+export function readQuestion(query: URLSearchParams): Result<Question, string> {
+  const names = [...new Set(query.getAll("permissions").flatMap((value) => value.split(/[,;\s]+/)))]
+    // A plugin may name the store that it wants. Which one it gets is the person's choice.
+    .map((name) => name.trim().toLowerCase().replace(/:.*$/, ""))
+    .filter((name) => name !== "");
+  if (names.length > MOST_NAMES) return err("The application asks for too many rights.");
+  const rights = [...new Set(names)].filter(isRight);
+  if (rights.length === 0) return err("The application asks for no right that Edgetill can give.");
+  const given = query.get("redirect") ?? "";
+  const redirect = given === "" ? undefined : redirectOf(given);
+  if (redirect !== undefined && !redirect.ok) return redirect;
+  return ok({
+    application: nameOf(query.get("applicationName") ?? "", redirect?.value),
+    redirect: redirect?.value,
+    rights,
+    refused: [...new Set(names)].filter((name) => !isRight(name)).slice(0, MOST_NAMES),
+  });
+}
+
+/** https, and http on the computer of the person alone; the error is a sentence for the person. */
+export function redirectOf(text: string): Result<Redirect, string> {
+  if (text.length > LONGEST_URL) return err("The address that the key should go to is too long.");
+  // The form goes without a fragment. A parser forgets an empty user name, which hides the host from a reader.
+  if (!isRedirectUrl(text) || /#|^[^/]*\/\/[^/?]*@/.test(text)) return err(NOT_VALID);
+  const { origin, href, hostname } = new URL(text);
+  if (!HOST.test(hostname)) return err(NOT_VALID);
+  if (!isOriginSafe(origin))
+    return err("The address that the key should go to is not encrypted: it must begin with https.");
+  return ok({ url: href, origin });
+}
+
+/** A key needs a name: that of the application, else of where it runs. */
+function nameOf(text: string, redirect: Redirect | undefined): string {
+  const name = [...text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim()].slice(0, LONGEST_NAME).join("");
+  return name === "" ? (redirect?.origin ?? "Application") : name;
+}

@@ -1,0 +1,145 @@
+// What an application asks for is read from an address that anybody can write: where the key would go decides, and nothing misleads about it.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { KEY_PERMISSION_NAMES } from "../../../../src/accounts/api-keys/grant.ts";
+import { readQuestion, redirectOf } from "../../../../src/accounts/applications/question.ts";
+import { keyPermissionsOfRights, RIGHT_NAMES } from "../../../../src/accounts/applications/rights.ts";
+
+const WOO = [
+  "btcpay.store.canviewinvoices",
+  "btcpay.store.cancreateinvoice",
+  "btcpay.store.canviewstoresettings",
+  "btcpay.store.canmodifyinvoices",
+  "btcpay.store.cancreatenonapprovedpullpayments",
+  "btcpay.store.webhooks.canmodifywebhooks",
+];
+
+function asked(fields: Readonly<Record<string, string>>, permissions: readonly string[] = WOO) {
+  const query = new URLSearchParams(fields);
+  for (const permission of permissions) query.append("permissions", permission);
+  return readQuestion(query);
+}
+
+describe("what an application asks for", () => {
+  it("is read as WooCommerce's plugin writes it: its rights in their order, and what nobody gives named", () => {
+    const redirect = "https://shop.example/wp-json/?btcpay-settings-callback";
+    expect(asked({ applicationName: "WooCommerce", strict: "true", selectiveStores: "true", redirect })).toEqual({
+      ok: true,
+      value: {
+        application: "WooCommerce",
+        redirect: { url: redirect, origin: "https://shop.example" },
+        rights: WOO.filter((name) => !name.includes("pullpayments")),
+        refused: ["btcpay.store.cancreatenonapprovedpullpayments"],
+      },
+    });
+  });
+
+  it.each([
+    ["with a store named", ["btcpay.store.canviewinvoices:8kXyZ"]],
+    ["in other letters", ["BTCPay.Store.CanViewInvoices"]],
+    ["twice", ["btcpay.store.canviewinvoices", "btcpay.store.canviewinvoices:1"]],
+    ["in one text", ["btcpay.store.canviewinvoices,btcpay.store.canviewinvoices"]],
+  ])("is one right %s", (_, permissions) => {
+    const read = asked({}, permissions);
+    expect(read.ok && read.value.rights).toEqual(["btcpay.store.canviewinvoices"]);
+  });
+
+  it.each([
+    ["nothing", []],
+    ["what nobody gives alone", ["unrestricted", "btcpay.server.canmodifyserversettings"]],
+    ["the name of a member of every object", ["constructor", "__proto__", "toString"]],
+    ["more than there is", Array.from({ length: 61 }, (_, n) => `btcpay.store.x${n}`)],
+  ])("is no question if it asks for %s", (_, permissions) => {
+    expect(asked({}, permissions).ok).toBe(false);
+  });
+
+  it("has a name on one line without letters that turn round, as long as a key's name at most", () => {
+    const read = asked({ applicationName: `  Woo\u202e\n\tCommerce\u0000${"x".repeat(500)}` });
+    const name = read.ok ? read.value.application : "";
+    expect(name).toMatch(/^Woo Commerce x+$/);
+    expect([...name]).toHaveLength(200);
+    const nameless = asked({ redirect: "https://shop.example/a" });
+    expect(nameless.ok && nameless.value.application).toBe("https://shop.example");
+  });
+});
+
+describe("where a key goes", () => {
+  it.each([
+    ["https://shop.example/cb?x=1", "https://shop.example"],
+    ["https://shop.example:8443/cb", "https://shop.example:8443"],
+    ["http://localhost:8080/cb", "http://localhost:8080"],
+    ["http://127.0.0.1/cb", "http://127.0.0.1"],
+    ["http://[::1]:3000/cb", "http://[::1]:3000"],
+    ["https://SHOP.example/CB", "https://shop.example"],
+    ["https://shop%2eexample/", "https://shop.example"],
+    // A Cyrillic letter: the person is shown what it really is.
+    ["https://\u0455hop.example/", "https://xn--hop-ehd.example"],
+  ])("%s is %s", (url, origin) => {
+    expect(redirectOf(url)).toMatchObject({ ok: true, value: { origin } });
+  });
+
+  it.each([
+    ["no encryption", "http://shop.example/cb"],
+    ["a name that only begins as loopback", "http://localhost.evil.example/"],
+    ["loopback in other figures", "http://2130706433.evil.example/"],
+    ["a script", "javascript:alert(1)"],
+    ["data", "data:text/html,x"],
+    ["no scheme", "//evil.example"],
+    ["a path alone", "/cb"],
+    ["a user name that looks like the shop", "https://shop.example@evil.example/"],
+    ["an empty user name", "https://@evil.example/"],
+    ["a star", "https://*.example/"],
+    ["a fragment", "https://shop.example/#/evil"],
+    ["a backslash", "https:\\\\evil.example"],
+    ["a space", "https://shop.example /"],
+    ["a line end", "https://shop.example/\nx"],
+    ["more than 2,048 characters", `https://shop.example/${"a".repeat(2_048)}`],
+  ])("is refused with %s", (_, url) => {
+    expect(redirectOf(url).ok).toBe(false);
+  });
+
+  it("is never another origin than the one that is shown, and fits a content policy", () => {
+    const piece = fc.constantFrom(
+      "https://",
+      "http://",
+      "shop.example",
+      "localhost",
+      "@",
+      ":",
+      "/",
+      "?",
+      "#",
+      "\\",
+      ";",
+      "'",
+      "*",
+      " ",
+      "%",
+      "8443",
+      "\u0455",
+      ",",
+      "[::1]",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const read = redirectOf(pieces.join(""));
+        if (!read.ok) return;
+        const { url, origin } = read.value;
+        expect(new URL(url).origin).toBe(origin);
+        expect(origin).toMatch(/^(https:\/\/[a-z0-9.\-[\]:_]+|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?)$/);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+});
+
+it("every right is made of permissions that a key may hold, and none of them opens keys, teams or wallets to change", () => {
+  for (const right of RIGHT_NAMES) {
+    const permissions = keyPermissionsOfRights([right]);
+    expect(permissions.length).toBeGreaterThan(0);
+    for (const permission of permissions) {
+      expect(KEY_PERMISSION_NAMES).toContain(permission);
+      expect(permission).not.toMatch(/^(API_KEY|TEAM|PROTECTION|CUSTOMER|AUDIT)_|^WALLET_(?!VIEW)|^MERCHANT_(?!VIEW)/);
+    }
+  }
+});
