@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { checkoutAssets, hashedName, keepForWorker } from "./checkout-assets.ts";
+import { checkoutAssets, hashedName, keepForWorker, MODAL_PATH } from "./checkout-assets.ts";
 import { type BuiltFile, DASHBOARD_SOURCES } from "./dashboard-sources.ts";
 import { loadRoutes } from "./load-routes.ts";
 import { makeMcpLibrary } from "./mcp-library.ts";
@@ -71,7 +71,10 @@ async function builtDashboard(): Promise<readonly BuiltFile[]> {
 async function checkoutFiles(): Promise<readonly BuiltFile[]> {
   const checkout = await checkoutAssets();
   keepForWorker(checkout);
-  return [[checkout.scriptPath.slice(1), checkout.script]];
+  return [
+    [checkout.scriptPath.slice(1), checkout.script],
+    [MODAL_PATH.slice(1), checkout.modalScript],
+  ];
 }
 
 /** /openapi.json without an origin (the deployment adds its own), /docs with the files that it loads, and the tools of /mcp. */

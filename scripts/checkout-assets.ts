@@ -1,4 +1,4 @@
-// Bundles and minifies the script and the style of the payers' pages. The script is a static asset whose name changes with its content. The
+// Bundles and minifies the script and the style of the payers' pages, and the script by which shops' plugins for BTCPay Server show them. The script is a static asset whose name changes with its content. The
 // style is inside each page, so that the first view needs no further request. src/checkout/pay keeps what the Worker needs: the script's name
 // and, as a text module, the style.
 import { createHash } from "node:crypto";
@@ -8,22 +8,31 @@ import { keepGenerated } from "./generated-file.ts";
 const NAME_FILE = "src/checkout/pay/assets.generated.ts";
 const STYLE_FILE = "src/checkout/pay/style.generated.txt";
 const COMMAND = "npm run assets:build";
+/** In the file that shops load, for whoever reads it there. */
+const MODAL_NOTICE =
+  "/* Shows the payer's page over a page of a shop. Its messages are never a proof of payment: believe a webhook, or the invoice as your server reads it. */";
 /** Digits of SHA-256: enough that no two files share a name, because browsers cache them for a year. */
 const HASH_LENGTH = 16;
 
 interface CheckoutAssets {
   readonly script: string;
   readonly style: string;
+  /** Served as MODAL_PATH. */
+  readonly modalScript: string;
   /** Path under which the script is served. */
   readonly scriptPath: string;
 }
 
+/** Plugins know this name, so it has no hash. */
+export const MODAL_PATH = "/modal/btcpay.js";
+
 export async function checkoutAssets(): Promise<CheckoutAssets> {
   const script = await minified("src/checkout/pay/browser/main.ts");
   const style = await minified("src/checkout/pay/style.css");
+  const modalScript = `${MODAL_NOTICE}\n${await minified("src/checkout/pay/browser/btcpay.ts")}`;
   // The style is inside an element of the page and must not end it.
   if (style.includes("</")) throw new Error("the style would end its element");
-  return { script, style, scriptPath: `/${hashedName("assets/checkout.js", script)}` };
+  return { script, style, modalScript, scriptPath: `/${hashedName("assets/checkout.js", script)}` };
 }
 
 /** `checkout.js` becomes `checkout-<hash of the content>.js`. */

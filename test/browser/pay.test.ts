@@ -25,6 +25,7 @@ import {
   untilStage,
   useBrowser,
 } from "./harness.ts";
+import { forge, placeOrder, SHOP } from "./modal-shop.ts";
 import { endInvoiceIn } from "./street.ts";
 
 const SAME = "window.__same === 1";
@@ -363,6 +364,26 @@ describeInBrowser("a payer", () => {
     await untilStage(page, "paid");
     expect(await refresh.count()).toBe(0);
     expect(await page.locator("a.button").first().getAttribute("href")).toBe(`${payPath(invoice)}/return`);
+  });
+
+  it("pays in a frame over the shop, which hears how far it is and closes it; a forged message changes nothing, and an unnamed shop shows no frame", async () => {
+    const { shop, invoice, address, amount } = await waiting();
+    const { page } = await browsing.visit({ alsoAllowed: [SHOP], alsoSaid: /frame/i });
+    await placeOrder(page, invoice.id);
+    await page.waitForURL(`**${payPath(invoice)}`);
+    await shop.changeSettings({ frameAncestors: [SHOP] });
+    const { frame, heard, isOpen } = await placeOrder(page, invoice.id);
+    await expect.poll(heard).toEqual(["enters", "loaded"]);
+    await forge(page, invoice.id);
+    expect([await heard(), (await shop.invoice(invoice.id)).status]).toEqual([
+      ["enters", "loaded"],
+      "AWAITING_PAYMENT",
+    ]);
+    await send("USDC", amount, address);
+    await mineUntil(shop, invoice, "PAID");
+    await expect.poll(heard).toContain("Settled");
+    await frame.getByRole("button", { name: en.close }).click();
+    await expect.poll(async () => [await isOpen(), ...(await heard()).slice(-2)]).toEqual([false, "leaves", "close"]);
   });
 
   it("sees changes even when the live connection fails", async () => {

@@ -251,6 +251,25 @@ describeInBrowser("the script also", () => {
     expect(await heard()).toHaveLength(2);
   });
 
+  it("in the frame over a shop says that it is there, how far the payment is in BTCPay's words, and that it is to be closed", async () => {
+    const initScripts = [
+      "if (window.top === window) { window.heard = []; onmessage = ({ data }) => heard.push(data.status ?? data.stage ?? data); }",
+    ];
+    const before = `<button type="button" data-close hidden>Close</button>`;
+    const live = { pollSeconds: 3_000 };
+    const stand = await open(mainOf("", live), { isFramed: true, initScripts, before });
+    const heard = () => stand.page.evaluate("heard");
+    await expect.poll(heard).toEqual(["loaded", "pay"]);
+    stand.answer(mainOf("", { ...live, stage: "seen" }).replace("<main ", '<main data-status="Processing" '));
+    await expect.poll(() => stand.sockets.length).toBe(1);
+    stand.sockets[0]?.send("changed");
+    await expect.poll(heard).toEqual(["loaded", "pay", "Processing"]);
+    await stand.page.frameLocator("iframe").locator("[data-close]").click();
+    await expect.poll(heard).toEqual(["loaded", "pay", "Processing", "close"]);
+    const alone = await open(mainOf(""), { initScripts, before });
+    expect(await alone.page.isVisible("[data-close]")).toBe(false);
+  });
+
   it("prints when the print button is pressed", async () => {
     const stand = await open(mainOf(`<button type="button" data-print hidden>Print</button>`), {
       initScripts: ["window.printed = 0; window.print = () => { window.printed++; }"],

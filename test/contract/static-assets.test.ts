@@ -41,6 +41,22 @@ describe("a file that a page loads", () => {
   });
 });
 
+test("the script of shops has the name that plugins for BTCPay Server know, for pages of any origin, and is asked for again soon", async () => {
+  for (const path of ["/modal/btcpay.js", "/modal/btcpay.js?ver=2.7.1"]) {
+    const answer = await call(path);
+    expect([answer.status, Object.fromEntries(answer.headers)]).toMatchObject([
+      200,
+      {
+        "content-type": expect.stringContaining("text/javascript"),
+        "cache-control": "public, max-age=300",
+        "x-content-type-options": "nosniff",
+        "cross-origin-resource-policy": "cross-origin",
+      },
+    ]);
+    expect(answer.text).toContain("never a proof of payment");
+  }
+});
+
 describe("an unlisted path", () => {
   test.each([
     "/assets/checkout-0000000000000000.js",

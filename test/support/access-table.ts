@@ -235,6 +235,8 @@ export const PAGES: readonly string[] = [
   "GET /pay/:invoiceId/return",
   "POST /pay/:invoiceId/methods",
   "POST /pay/:invoiceId/claims",
+  "GET /i/:invoiceId",
+  "GET /invoice",
   "GET /buy/:productId",
   "POST /buy/:productId",
 ];

@@ -90,6 +90,7 @@ export function chromeOf(language: Language = "en"): Chrome {
     language,
     isLanguageNamed: language !== "en",
     isLanguageKnown: true,
+    isModal: false,
     texts: textsOf(language),
     nonce: "nonce-of-the-test",
     path: `/pay/${INVOICE_ID}`,

@@ -1,6 +1,7 @@
 import { fill } from "../../platform/texts/texts.ts";
 import type { Chrome } from "./chrome.ts";
 import { Document } from "./document.tsx";
+import { modalStatus } from "./modal-status.ts";
 import type { Note } from "./note.ts";
 import { ClaimBanner, claimText, NoteBanner } from "./note-banner.tsx";
 import { OrderSummary } from "./order-summary.tsx";
@@ -45,6 +46,7 @@ export function checkoutMain(of: Of) {
     <main
       id="checkout"
       data-stage={view.stage}
+      data-status={chrome.isModal ? modalStatus(view.stage) : undefined}
       data-stage-text={stageTitle(chrome.texts, view)}
       data-title={pageTitle(of)}
       data-state-url={payLink(chrome, view, "/state", shownQuery(view))}

@@ -9,6 +9,8 @@ export interface Chrome {
   /** Whether the URL or the browser named a language. Link previews name none. */
   readonly isLanguageKnown: boolean;
   readonly texts: Texts;
+  /** Whether the page is in the frame that /modal/btcpay.js puts over a shop: it can be closed, and links on it must keep that. */
+  readonly isModal: boolean;
   /** For the page's script and style. */
   readonly nonce: string;
   /** Path of this page, without a query. */
@@ -16,9 +18,13 @@ export interface Chrome {
   readonly nowMs: number;
 }
 
-/** A link to our own path with its query, which keeps a named language. */
+export function keptView({ isModal }: Chrome): Readonly<Record<string, string>> {
+  return isModal ? { view: "modal" } : {};
+}
+
+/** A link to our own path with its query, which keeps a named language and the frame over a shop. */
 export function linkTo(chrome: Chrome, path: string, query: Readonly<Record<string, string>> = {}): string {
-  const all = { ...query, ...(chrome.isLanguageNamed ? { lang: chrome.language } : {}) };
+  const all = { ...query, ...keptView(chrome), ...(chrome.isLanguageNamed ? { lang: chrome.language } : {}) };
   const text = new URLSearchParams(all).toString();
   return text === "" ? path : `${path}?${text}`;
 }

@@ -7,16 +7,18 @@ import { NOTES } from "./note.ts";
 /** An unknown or outdated value in a link is ignored, so that the link still opens the page. */
 const said = (description: string) => z.string().max(100).optional().catch(undefined).meta({ description });
 
-const lang = () => said("The language of the page, such as `pt`. Default: the browser's language.");
-
-export const languageQuery = () => z.object({ lang: lang() });
-export const checkoutQuery = () =>
+export const pageQuery = () =>
   z.object({
+    view: said("`modal` in the frame of `/modal/btcpay.js`."),
+    lang: said("The language of the page, such as `pt`. Default: the browser's language."),
+  });
+export const modalQuery = () => pageQuery().extend({ id: said("The invoice.") });
+export const checkoutQuery = () =>
+  pageQuery().extend({
     method: said("The payment method to show, such as `USDT_TRX`."),
     choose: said("Any value shows the choice of payment methods."),
     note: z.enum(NOTES).optional().catch(undefined).meta({ description: "Why a form was refused." }),
     claim: said("The id of a claim of this invoice: the page says what its transaction is to the invoice now."),
-    lang: lang(),
   });
 
 const field = () => z.string().max(200).catch("");

@@ -3,7 +3,7 @@ import type { Child } from "hono/jsx";
 import { isLanguage, LANGUAGES } from "../../platform/texts/languages.ts";
 import { SCRIPT_PATH } from "./assets.generated.ts";
 import { type BrandColors, brandColors } from "./brand-color.ts";
-import type { Chrome } from "./chrome.ts";
+import { type Chrome, keptView } from "./chrome.ts";
 import { Filled } from "./parts.tsx";
 import STYLE from "./style.generated.txt";
 import type { Shop } from "./view.ts";
@@ -47,7 +47,7 @@ export function Document(of: {
           {of.head}
         </head>
         <body>
-          {shop === null ? null : <ShopHeader shop={shop} />}
+          {shop === null ? null : <ShopHeader chrome={chrome} shop={shop} />}
           {of.children}
           <footer>
             {shop === null ? null : (
@@ -66,13 +66,19 @@ export function Document(of: {
   );
 }
 
-function ShopHeader({ shop }: { readonly shop: Shop }) {
+function ShopHeader({ chrome, shop }: { readonly chrome: Chrome; readonly shop: Shop }) {
   return (
     <header>
       {shop.logoUrl === null ? null : <img src={shop.logoUrl} alt="" width="40" height="40" />}
       <p>
         <bdi>{shop.name}</bdi>
       </p>
+      {/* The script shows it in a frame. */}
+      {chrome.isModal ? (
+        <button type="button" class="plain" data-close hidden>
+          {chrome.texts.close}
+        </button>
+      ) : null}
     </header>
   );
 }
@@ -91,7 +97,7 @@ function Support({ chrome, shop }: { readonly chrome: Chrome; readonly shop: Sho
 function LanguageForm({ chrome, keep }: { readonly chrome: Chrome; readonly keep: Readonly<Record<string, string>> }) {
   return (
     <form method="get" action={chrome.path} class="language" data-language>
-      {Object.entries(keep).map(([name, value]) => (
+      {Object.entries({ ...keep, ...keptView(chrome) }).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
       <label for="lang">{chrome.texts.language}</label>

@@ -195,6 +195,7 @@ function chromeOf(c: AppContext): Chrome {
     language,
     isLanguageNamed: isLanguage(named),
     isLanguageKnown: isLanguage(named) || c.req.header("accept-language") !== undefined,
+    isModal: c.req.query("view") === "modal",
     texts: textsOf(language),
     nonce: base64urlnopad.encode(crypto.getRandomValues(new Uint8Array(18))),
     path: c.req.path,

@@ -6,7 +6,9 @@ import type { InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import { PICK_ANSWERS, PICK_REFUSALS, pairBody } from "../../commerce/invoices/contract.ts";
 import { claimPayment } from "../../detection/claims/claim-payment.ts";
 import { claimDependencies } from "../../detection/claims/dependencies.ts";
-import { ok } from "../../lib/result.ts";
+import { parseId } from "../../lib/ids.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
 import { jsonReply } from "../../platform/http/reply.ts";
 import { returnDependencies } from "../signed-redirect/dependencies.ts";
 import { returnUrlFor } from "../signed-redirect/sign-return.ts";
@@ -14,7 +16,7 @@ import { SCRIPT_PATH } from "./assets.generated.ts";
 import { checkoutBodyOf } from "./checkout-body.ts";
 import { checkoutMain, checkoutPage } from "./checkout-page.tsx";
 import { type Chrome, linkTo } from "./chrome.ts";
-import { checkoutBody, checkoutQuery, claimForm, languageQuery, methodForm } from "./contract.ts";
+import { checkoutBody, checkoutQuery, claimForm, methodForm, modalQuery, pageQuery } from "./contract.ts";
 import { type CheckoutDependencies, checkoutDependencies } from "./dependencies.ts";
 import { claimNote, type Note, pickNote } from "./note.ts";
 import { type PageCall, type PageReply, pagesOf } from "./pages-of.tsx";
@@ -65,7 +67,7 @@ const paying = pagesOf(checkoutDependencies)
     operationId: "pickOnCheckout",
     summary: "Choose a payment method on the page",
     body: methodForm,
-    query: languageQuery,
+    query: pageQuery,
     answers: [
       { status: 303, description: "Redirect to the page, which shows the reason if the method could not be chosen" },
     ],
@@ -84,7 +86,7 @@ const claiming = pagesOf(claimDependencies).post(`${ONE}/claims`, {
   operationId: "claimOnCheckout",
   summary: "Claim on the page that a transaction pays the invoice",
   body: claimForm,
-  query: languageQuery,
+  query: pageQuery,
   answers: [{ status: 303, description: "Redirect to the page, which says what the transaction is to the invoice" }],
   answer: async (call) => {
     const found = await findCheckout(call.deps, call.params.invoiceId ?? "");
@@ -101,7 +103,7 @@ const paid = pagesOf(checkoutDependencies)
   .get(`${ONE}/receipt`, {
     operationId: "showReceipt",
     summary: "Show the receipt for printing",
-    query: languageQuery,
+    query: pageQuery,
     answers: [{ status: 200, description: "The receipt, or a note that there is none yet", alsoAs: "text/html" }],
     answer: async (call) => {
       const read = await readCheckout(call.deps, call.params.invoiceId ?? "");
@@ -115,7 +117,7 @@ const paid = pagesOf(checkoutDependencies)
   .get(`${ONE}/return`, {
     operationId: "returnToShop",
     summary: "Return to the shop",
-    query: languageQuery,
+    query: pageQuery,
     answers: [
       {
         status: 303,
@@ -129,6 +131,25 @@ const paid = pagesOf(checkoutDependencies)
       const location = await signedReturn(call.env, file, call.deps.nowMs);
       return ok(location === null ? backTo(call.chrome, file.invoice.id) : { kind: "redirect", location });
     },
+  });
+
+// The addresses that BTCPay Server's pages have: shops' plugins for it put the invoice's id into them. Nothing is read here: /pay knows the invoice.
+const asBtcpay = pagesOf(() => ({}))
+  .get("/i/:invoiceId", {
+    operationId: "showCheckoutAsBtcpay",
+    summary: "Show the page where a customer pays",
+    description: "The path of BTCPay Server.",
+    query: pageQuery,
+    answers: [{ status: 303, description: "Redirect to the page" }],
+    answer: async ({ chrome, params }) => pageAt(chrome, params.invoiceId ?? ""),
+  })
+  .get("/invoice", {
+    operationId: "showModalAsBtcpay",
+    summary: "Show the page where a customer pays",
+    description: "The path of BTCPay Server. `/modal/btcpay.js` shows it in a frame.",
+    query: modalQuery,
+    answers: [{ status: 303, description: "Redirect to the page" }],
+    answer: async ({ chrome, query }) => pageAt(chrome, query.id ?? ""),
   });
 
 const forOwnPages = routesOf({
@@ -172,7 +193,7 @@ const forOwnPages = routesOf({
     },
   });
 
-export const checkoutRoutes: readonly MountedRoute[] = [...paying, ...claiming, ...paid, ...forOwnPages];
+export const checkoutRoutes: readonly MountedRoute[] = [...paying, ...claiming, ...paid, ...asBtcpay, ...forOwnPages];
 
 /** A call to a page that shows an invoice. */
 interface Showing {
@@ -215,8 +236,8 @@ function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Not
 
 /** All input of `<main>` and the script's path; leaves out the server's time, which alone is not a change. */
 function drawnFrom({ chrome, view, note }: ReturnType<typeof shownOf>["shown"]): string {
-  const { language, isLanguageNamed } = chrome;
-  return JSON.stringify([SCRIPT_PATH, language, isLanguageNamed, note, view], (_, value: unknown) =>
+  const { language, isLanguageNamed, isModal } = chrome;
+  return JSON.stringify([SCRIPT_PATH, language, isLanguageNamed, isModal, note, view], (_, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,
   );
 }
@@ -234,6 +255,12 @@ async function signedReturn(env: Env, { invoice }: InvoiceFile, nowMs: number): 
 
 function backTo(chrome: Chrome, invoiceId: string, query: Readonly<Record<string, string>> = {}): PageReply {
   return { kind: "redirect", location: linkTo(chrome, pathOf(invoiceId), query) };
+}
+
+/** Every well-formed id leads to a page: the page says that there is no such invoice. */
+function pageAt(chrome: Chrome, invoiceId: string): Result<PageReply, Failure> {
+  const id = parseId("inv", invoiceId);
+  return id === undefined ? err({ code: "INVOICE_NOT_FOUND" }) : ok(backTo(chrome, id));
 }
 
 function pathOf(invoiceId: string): string {

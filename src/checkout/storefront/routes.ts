@@ -11,7 +11,7 @@ import { replyTo } from "../../platform/http/reply.ts";
 import { fingerprint } from "../../platform/idempotency/idempotency-key.ts";
 import { DEFAULT_LANGUAGE, LANGUAGES } from "../../platform/texts/languages.ts";
 import { type Chrome, linkTo } from "../pay/chrome.ts";
-import { languageQuery } from "../pay/contract.ts";
+import { pageQuery } from "../pay/contract.ts";
 import { type PageReply, pagesOf } from "../pay/pages-of.tsx";
 import { shopOf } from "../pay/view.ts";
 import { type Bought, buyProduct } from "./buy-product.ts";
@@ -30,7 +30,7 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
     summary: "Show the page of a product",
     description:
       "Share the URL or link to it. Reading the page creates nothing, so link previews create no invoices. Answers 410 while the product is not active or its merchant is suspended.",
-    query: languageQuery,
+    query: pageQuery,
     answers: [{ status: 200, description: "The product with its order form", alsoAs: "text/html" }],
     answer: async (call) => {
       const found = await readProductForSale(call.deps, call.params.productId ?? "");
@@ -47,7 +47,7 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
     description:
       "Receives the page's form, with the limits of a public key and at most 10 a minute from one IP address. The typed fields create the customer. If the email is already known, that customer is not changed, and different input is stored in the invoice's `metadata` as `customerName`, `customerAddress` and `customerPhoneNumber`.",
     body: buyForm,
-    query: languageQuery,
+    query: pageQuery,
     answers: [
       { status: 303, description: "Redirect to the invoice's page; the same one if the form is sent again" },
       {

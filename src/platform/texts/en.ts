@@ -94,6 +94,7 @@ export const en = {
   returnToShop: "Back to {shop}",
   returning: "You are taken back in {seconds} s.",
   stay: "Stay here",
+  close: "Close",
   showReceipt: "Receipt",
   // claiming
   claimTitle: "Sent it anyway?",

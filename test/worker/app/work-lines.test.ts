@@ -137,6 +137,8 @@ describe("whatever a request carries,", () => {
       `/api/v1/merchants/merchant/mer_#/wallets`,
       `/api/v1/merchants/merchant/${other}/wallets`,
       "/pay/#",
+      "/i/#",
+      "/invoice?id=#&view=modal",
       "/api/v1/auth/email/start",
       "/images/#/#",
       "/buy/#",

@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { checkouts } from "../../../src/platform/db/schema/checkouts.ts";
 import { LANGUAGES } from "../../../src/platform/texts/languages.ts";
+import { sendWith } from "../../support/access.ts";
 import { UNKNOWN_ULID } from "../../support/access-knock.ts";
 import { freshOrder, leadsTo, type Order, orderOf, page, put, putMerchant, sendForm } from "../../support/checkouts.ts";
 import { countingEnv } from "../../support/counting-env.ts";
@@ -208,7 +209,7 @@ describe("the headers of a page", () => {
     const order = await freshOrder();
     const frameAncestors = ["https://shop.example", "https://www.shop.example:8443"];
     expect((await order.shop.patch("/settings", { frameAncestors })).status).toBe(200);
-    for (const rest of ["", "/state", "/receipt"]) {
+    for (const rest of ["", "/state", "/receipt", "?view=modal"]) {
       const { headers } = await page(order, rest);
       expect(headers.get("content-security-policy")).toMatch(
         /; frame-ancestors https:\/\/shop\.example https:\/\/www\.shop\.example:8443$/,
@@ -216,12 +217,44 @@ describe("the headers of a page", () => {
       expect(headers.get("x-frame-options")).toBeNull();
     }
     expect((await page({ id: "x" })).headers.get("x-frame-options")).toBe("DENY");
-    expect((await page(await freshOrder())).headers.get("x-frame-options")).toBe("DENY");
+    for (const rest of ["", "?view=modal"])
+      expect((await page(await freshOrder(), rest)).headers.get("x-frame-options")).toBe("DENY");
   });
 
   it("do not forbid framing on a redirect", async () => {
     const answer = await page(await freshOrder(), "/return");
     expect([answer.status, answer.headers.get("x-frame-options")]).toEqual([303, null]);
+  });
+});
+
+describe("the addresses of BTCPay Server's pages", () => {
+  it("lead to the invoice's page, which keeps the frame over a shop and a named language, and read nothing", async () => {
+    const { id } = await freshOrder();
+    const asked = { [`/i/${id}`]: "", [`/i/${id}?view=modal`]: "?view=modal", [`/invoice?id=${id}`]: "" };
+    const framed = { [`/invoice?id=${id}&view=modal&lang=de`]: "?view=modal&lang=de" };
+    for (const [path, query] of Object.entries({ ...asked, ...framed })) {
+      const { bindings, calls } = countingEnv();
+      const answer = await sendWith(bindings, path);
+      expect([leadsTo(answer), answer.headers.get("x-frame-options"), calls]).toEqual([`/pay/${id}${query}`, null, []]);
+    }
+    const answer = await page({ id }, "?view=modal");
+    expect(answer.text).toMatch(/ data-close[^>]*>Close</);
+    const { headers } = await sendForm({ id }, "/methods?view=modal", { method: "nothing" });
+    expect(headers.get("location")).toMatch(/\?(.*&)?view=modal$/);
+  });
+
+  it("are the page that says there is no such invoice, without one, and nobody may frame that", async () => {
+    const unknown = `inv_${UNKNOWN_ULID}`;
+    const ids = ["", "x", "inv_1", "..%2F..%2Fconsole", "https:%2F%2Fevil.example", unknown.toLowerCase()];
+    const paths = ids.flatMap((id) => [`/invoice?id=${id}&view=modal`, ...(id === "" ? [] : [`/i/${id}`])]);
+    for (const path of ["/invoice", ...paths]) {
+      const answer = await sendWith({}, path);
+      expect([path, answer.status, answer.headers.get("x-frame-options")]).toEqual([path, 404, "DENY"]);
+      expect(answer.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+      expect(answer.text).toContain("<h1>");
+    }
+    const end = await sendWith({}, leadsTo(await sendWith({}, `/i/${unknown}`)));
+    expect([end.status, end.headers.get("x-frame-options")]).toEqual([404, "DENY"]);
   });
 });
 

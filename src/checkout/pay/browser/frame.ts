@@ -1,14 +1,25 @@
 // Posts the payment's stage to the shop that shows the page in a frame, at each change. Only origins that the merchant named may frame the page
-// (the policy's frame-ancestors), so any parent may receive it.
-import { currentMain } from "./page.ts";
+// (the policy's frame-ancestors), so any parent may receive it. In the frame of /modal/btcpay.js (view=modal) also what that script and plugins of
+// shops expect: `loaded`, `close`, and a `status`. None of it proves a payment: whoever runs the shop's page can say the same.
+import { all, currentMain, onPress, unhide } from "./page.ts";
+
+const CLOSE = "[data-close]";
 
 /** Call the result when the page has changed. */
 export function startFrame(): () => void {
+  const { parent } = window;
+  if (parent === window) return () => {};
   let lastStage = "";
+  const tell = (message: unknown) => parent.postMessage(message, "*");
+  if (all(CLOSE).length > 0) {
+    unhide(CLOSE);
+    onPress(CLOSE, () => tell("close"));
+    tell("loaded");
+  }
   return () => {
-    const stage = currentMain()?.dataset.stage ?? "";
-    if (window.parent === window || stage === lastStage) return;
+    const { stage = "", status } = currentMain()?.dataset ?? {};
+    if (stage === lastStage) return;
     lastStage = stage;
-    window.parent.postMessage({ type: "edgetill.checkout", invoiceId: location.pathname.split("/")[2], stage }, "*");
+    tell({ type: "edgetill.checkout", invoiceId: location.pathname.split("/")[2], stage, status });
   };
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkoutMain, checkoutPage } from "../../../../src/checkout/pay/checkout-page.tsx";
+import { modalStatus } from "../../../../src/checkout/pay/modal-status.ts";
 import { NOTES, type Note } from "../../../../src/checkout/pay/note.ts";
 import { problemPage } from "../../../../src/checkout/pay/problem-page.tsx";
 import type { CheckoutView } from "../../../../src/checkout/pay/view.ts";
@@ -127,6 +128,26 @@ describe("every stage in every language", () => {
     expect(refused(`${chrome.path}/return`, "CONTENTION")).toContain(link);
     expect(refused(`${chrome.path}/return`, "INVOICE_NOT_FOUND")).not.toContain(link);
     expect(refused("/buy/prd_1", "CONTENTION")).not.toContain(textsOf("de").problemBack);
+  });
+});
+
+describe("the page in a frame over a shop", () => {
+  it("has a button to close it and the status for the shop, and no link or form on it leaves the frame", () => {
+    const chrome = { ...chromeOf("de"), isModal: true };
+    for (const stage of STAGES) {
+      const html = String(checkoutPage({ chrome, view: checkoutViewOf(stage, { method: EVM_METHOD }), note: null }));
+      expect(html).toMatch(/<button[^>]* data-close[^>]*>Schließen</);
+      expect(/ data-status="(\w+)"/.exec(html)?.[1]).toBe(modalStatus(stage));
+      const own = [...html.matchAll(/ (?:href|action|data-state-url)="(\/pay\/[^"]*)"/g)].map(([, path]) => path);
+      expect(own.length).toBeGreaterThan(1);
+      // The form of the languages has it in a field.
+      for (const path of own) if (path !== chrome.path) expect(path).toContain("view=modal");
+      expect(html).toContain('<input type="hidden" name="view" value="modal"');
+    }
+  });
+
+  it("is nowhere else: the page alone has neither", () => {
+    for (const stage of STAGES) expect(page(checkoutViewOf(stage))).not.toMatch(/data-close|data-status|modal/);
   });
 });
 
