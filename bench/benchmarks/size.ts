@@ -23,9 +23,10 @@ const MAX_GZIP_KIB = 1_024;
  * statements and what nobody is shown 4, who spent an input and what a miner pays himself 1, a restore that nothing runs ahead of 1, objects of the
  * release before and faults by name 1, one budget for the search for private keys and a count of refused credentials 1, what weakens a
  * protection 1, a key for every change and one budget for exports 1, growth of a balance over
- * replaced blocks 1, all currencies of the world, with a second source for them, 1, keys that applications ask for 2. The reference, the console, and the checkout's script and style are static assets.
+ * replaced blocks 1, all currencies of the world, with a second source for them, 1, keys that applications ask for 2,
+ * three rollups and their test networks 1. The reference, the console, and the checkout's script and style are static assets.
  */
-export const CEILING_GZIP_KIB = 637;
+export const CEILING_GZIP_KIB = 638;
 
 export async function size(context: Context): Promise<Outcome> {
   context.progress("bundling the product and its libraries");

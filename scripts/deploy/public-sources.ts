@@ -97,7 +97,13 @@ export const PUBLIC_SOURCES: readonly PublicSource[] = [
     [
       { network: "ETH", url: "https://mainnet.gateway.tenderly.co" },
       { network: "POL", url: "https://polygon.gateway.tenderly.co" },
+      { network: "BASE", url: "https://base.gateway.tenderly.co" },
+      { network: "ARBITRUM", url: "https://arbitrum.gateway.tenderly.co" },
+      { network: "OPTIMISM", url: "https://optimism.gateway.tenderly.co" },
       { network: "ETH_SEPOLIA", url: "https://sepolia.gateway.tenderly.co" },
+      { network: "BASE_SEPOLIA", url: "https://base-sepolia.gateway.tenderly.co" },
+      { network: "ARBITRUM_SEPOLIA", url: "https://arbitrum-sepolia.gateway.tenderly.co" },
+      { network: "OPTIMISM_SEPOLIA", url: "https://optimism-sepolia.gateway.tenderly.co" },
     ],
   ),
   ...of(
@@ -114,6 +120,46 @@ export const PUBLIC_SOURCES: readonly PublicSource[] = [
       { network: "ETH_SEPOLIA", url: "https://eth-sepolia.api.onfinality.io/public" },
       { network: "POL_AMOY", url: "https://polygon-amoy.api.onfinality.io/public" },
       { network: "BNB_TESTNET", url: "https://bnb-testnet.api.onfinality.io/public" },
+      { network: "BASE", url: "https://base.api.onfinality.io/public" },
+      { network: "ARBITRUM", url: "https://arbitrum.api.onfinality.io/public" },
+      { network: "OPTIMISM", url: "https://optimism.api.onfinality.io/public" },
+    ],
+  ),
+  ...of(
+    {
+      kind: "evm-rpc",
+      vendor: "Base",
+      document: "https://docs.base.org/network-information",
+      limit: "Limited, without a number, and not for production: the page recommends a partner or a node of your own.",
+    },
+    [
+      { network: "BASE", url: "https://mainnet.base.org" },
+      { network: "BASE_SEPOLIA", url: "https://sepolia.base.org" },
+    ],
+  ),
+  ...of(
+    {
+      kind: "evm-rpc",
+      vendor: "Arbitrum",
+      document: "https://docs.arbitrum.io/node-running/node-providers",
+      limit: "Limited, without a number; no WebSocket, which no pass needs.",
+    },
+    [
+      { network: "ARBITRUM", url: "https://arb1.arbitrum.io/rpc" },
+      { network: "ARBITRUM_SEPOLIA", url: "https://sepolia-rollup.arbitrum.io/rpc" },
+    ],
+  ),
+  ...of(
+    {
+      kind: "evm-rpc",
+      vendor: "Optimism",
+      document: "https://alchemy.com/node-providers/optimism",
+      documentOf: "Alchemy",
+      limit: "The page lists it as public and names no limit; OnFinality calls it limited.",
+    },
+    [
+      { network: "OPTIMISM", url: "https://mainnet.optimism.io" },
+      { network: "OPTIMISM_SEPOLIA", url: "https://sepolia.optimism.io" },
     ],
   ),
   ...of(

@@ -124,8 +124,12 @@ describe("networks and coins", () => {
     ["CRO", "CRO_TESTNET"],
     ["TRX", "TRX_NILE"],
   ] as const;
+  const ROLLUPS = ["BASE", "ARBITRUM", "OPTIMISM"].flatMap((name) =>
+    [name, `${name}_SEPOLIA`].flatMap((network) => [["ETH", network] as const, ["USDC", network] as const]),
+  );
   const TOKENS = ["ETH", "POL", "BNB", "TRX"].flatMap((network) => [["USDT", network] as const]);
-  const pairs = [...NATIVE.map((name) => [name, name] as const), ...TEST_NETWORKS, ...TOKENS, ["USDC", "CRO"] as const];
+  const own = NATIVE.map((name) => [name, name] as const);
+  const pairs = [...own, ...TEST_NETWORKS, ...ROLLUPS, ...TOKENS, ["USDC", "CRO"] as const];
 
   test.each(pairs)("%s on %s accepts a direct wallet", async (cryptocurrency, network) => {
     const wallet = await registerWallet(shop, freshDirectWallet(cryptocurrency, network));
@@ -146,6 +150,8 @@ describe("networks and coins", () => {
     ["CRO", "CRONOS_TESTNET", "CRO_TESTNET", ""],
     ["TRX", "TRON_NILE", "TRX_NILE", ""],
     ["ETH", "eth", "ETH", ""],
+    ["ETH", "arbitrum_one", "ARBITRUM", ""],
+    ["ETH", "op_sepolia", "OPTIMISM_SEPOLIA", ""],
   ])("%s on %s is returned as the network %s", async (cryptocurrency, alias, network) => {
     const body = { ...freshDirectWallet(cryptocurrency, network), network: alias };
     expect((await registerWallet(shop, body)).network).toBe(network);
@@ -156,6 +162,8 @@ describe("networks and coins", () => {
     ["BTC", "ETH"],
     ["ETH", "TRX"],
     ["SHIB", "BNB"],
+    ["USDT", "BASE"],
+    ["BASE", "BASE"],
     ["UNI", "POL"],
     ["DOGE", "DOGE"],
     ["LTC", "BTC"],
@@ -170,9 +178,16 @@ describe("networks and coins", () => {
     expectRefusal(answer, 400, "UNSUPPORTED_PAIR");
   });
 
-  const ACCOUNT_NETWORKS = ["ETH", "POL", "BNB", "CRO", "TRX", "ETH_SEPOLIA"];
-  test.each(ACCOUNT_NETWORKS)("%s does not accept an extended key", async (network) => {
-    const cryptocurrency = network.slice(0, 3);
+  const ACCOUNT_NETWORKS = [
+    ["ETH", "ETH"],
+    ["POL", "POL"],
+    ["BNB", "BNB"],
+    ["CRO", "CRO"],
+    ["TRX", "TRX"],
+    ["ETH", "ETH_SEPOLIA"],
+    ["ETH", "BASE"],
+  ] as const;
+  test.each(ACCOUNT_NETWORKS)("%s on %s does not accept an extended key", async (cryptocurrency, network) => {
     const body = { ...xpubWallet(extendedKey()), cryptocurrency, network };
     expectRefusal(await shop.post("/wallets", body), 400, "XPUB_NOT_SUPPORTED");
   });

@@ -268,8 +268,12 @@ describe("the payment URI", () => {
     ["BNB", 56],
     ["CRO", 25],
     ["ETH_SEPOLIA", 11_155_111],
-  ])("for the native coin of %s follows EIP-681, with chain id %i and the amount in wei", async (network, chainId) => {
-    const wallet = await registerWallet(shop, freshDirectWallet(network.slice(0, 3), network));
+    ["BASE", 8_453, "ETH"],
+    ["ARBITRUM", 42_161, "ETH"],
+    ["OPTIMISM", 10, "ETH"],
+  ])("for the native coin of %s follows EIP-681, with chain id %i and the amount in wei", async (...of) => {
+    const [network, chainId, coin = network.slice(0, 3)] = of;
+    const wallet = await registerWallet(shop, freshDirectWallet(coin, network));
     const [method] = (await createInvoice(shop)).paymentMethods;
     const value = units(method?.amount, 18);
     expect(method?.paymentUri).toBe(`ethereum:${wallet.address}@${chainId}?value=${value}`);
@@ -278,6 +282,7 @@ describe("the payment URI", () => {
   test.each([
     ["ETH", 1, "0xdAC17F958D2ee523a2206206994597C13D831ec7", 6],
     ["BNB", 56, "0x55d398326f99059fF775485246999027B3197955", 18],
+    ["ARBITRUM", 42_161, "0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9", 6],
   ] as const)("for USDT on %s is an EIP-681 transfer call in the token's smallest units", async (...token) => {
     const [network, chainId, contract, decimals] = token;
     const wallet = await registerWallet(shop, directWallet("USDT", network, evmAddress()));

@@ -62,6 +62,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/^t?cro1/i, "this looks like a Cronos POS address; give an address of the Cronos EVM chain"],
   [/^ln(bc|tb|bcrt|ltc)[0-9]/i, "this looks like a Lightning invoice"],
   [/^addr1/i, "this looks like a Cardano address"],
+  [/^[1-9A-HJ-NP-Za-km-z]{43,44}$/, "this looks like a Solana address"],
   [/^bitcoincash:/i, "this looks like a Bitcoin Cash address"],
   [/^(bitcoin|litecoin|ethereum|tron):/i, "this is a payment link; give only the address in it"],
   [/^(0x)?41[0-9a-f]{40}$/i, "this looks like a TRON address in hexadecimal form; give the form that starts with T"],

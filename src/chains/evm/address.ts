@@ -18,10 +18,13 @@ const UNSPENDABLE: readonly string[] = [
   "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
 ];
 
-/** Well-known contracts that users paste by mistake and that the registry does not list: bridged USDC.e on Polygon and Cronos. */
+/** Well-known contracts that users paste by mistake and that the registry does not list: bridged USDC on Polygon, Cronos, Base, Arbitrum and Optimism. */
 const OTHER_CONTRACTS: readonly string[] = [
   "2791bca1f2de4661ed88a30c99a7a9449aa84174",
   "c21223249ca28397b4b6541dffaecc539bff0c59",
+  "d9aaec86b65d86f6a7b5b1b0c42ffa531710b6ca",
+  "ff970a61a04b1ca14834a43f5de4533ebddb5cc8",
+  "7f5c764cbc14f9669b88837ca1490cca17c31607",
 ];
 
 const TOKEN_CONTRACTS: readonly string[] = NETWORKS.filter((network) => network.family === "evm")
@@ -36,7 +39,8 @@ export function parseEvmAddress(network: Network, text: string): Result<string, 
   if (digits === undefined) {
     const isUpperPrefix = /^0X[0-9a-fA-F]{40}$/.test(address);
     const shape = isUpperPrefix ? "it must start with 0x, not 0X" : whatItLooksLike(address);
-    return err({ reason: shape ?? `not a valid ${network.displayName} address` });
+    const needed = shape?.endsWith(" address") ? `; an address of ${network.displayName} starts with 0x` : "";
+    return err({ reason: shape === undefined ? `not a valid ${network.displayName} address` : shape + needed });
   }
   const checksummed = checksumAddress(digits);
   const hasOneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();

@@ -1,94 +1,22 @@
 // Every chain that Edgetill knows, row by row (decisions 2). Tokens are an allow-list: a token that is not here is never credited. Decimals
 // belong to (network, contract): USDT and USDC have 18 on BNB and 6 elsewhere. `network.ts` describes the fields.
 import { BNB, BTC, CRO, ETH, LTC, POL, TRX, token } from "./assets.ts";
+import {
+  ARBITRUM_NITRO,
+  BITCOIN,
+  BNB_CHAIN,
+  CRONOS,
+  ETHEREUM,
+  LITECOIN,
+  MAIN,
+  OP_STACK,
+  POLYGON,
+  REGTEST,
+  TEST,
+  TRON,
+} from "./chain-traits.ts";
 import type { Network } from "./network.ts";
 import { TEST_NETWORK_NAMES } from "./test-network-names.ts";
-
-/** The common fields of the networks of one chain. */
-const BITCOIN = {
-  family: "bitcoin",
-  nativeCode: "BTC",
-  chainId: null,
-  nativeBy: "blocks",
-  pollSeconds: 30,
-  uriScheme: "bitcoin",
-  blockSeconds: 600,
-  reorgWindowBlocks: 6,
-  overlapBlocks: 6,
-  recommendedConfirmations: 3,
-} as const;
-const LITECOIN = {
-  ...BITCOIN,
-  nativeCode: "LTC",
-  uriScheme: "litecoin",
-  pollSeconds: 20,
-  blockSeconds: 150,
-  reorgWindowBlocks: 12,
-  overlapBlocks: 12,
-  recommendedConfirmations: 6,
-} as const;
-const EVM = {
-  family: "evm",
-  uriScheme: "ethereum",
-  utxo: null,
-  genesisHash: null,
-  coinType: null,
-  isRegtest: false,
-} as const;
-/** 64 blocks are the two epochs, about 13 minutes, after which a block is `finalized`. */
-const ETHEREUM = {
-  ...EVM,
-  nativeCode: "ETH",
-  nativeBy: "blocks",
-  pollSeconds: 12,
-  blockSeconds: 12,
-  reorgWindowBlocks: 64,
-  overlapBlocks: 64,
-  recommendedConfirmations: 12,
-} as const;
-const POLYGON = { ...ETHEREUM, nativeCode: "POL", nativeBy: "logs", pollSeconds: 6, blockSeconds: 2 } as const;
-const BNB_CHAIN = {
-  ...EVM,
-  nativeCode: "BNB",
-  nativeBy: "balances",
-  pollSeconds: 6,
-  blockSeconds: 0.45,
-  reorgWindowBlocks: 32,
-  overlapBlocks: 32,
-  recommendedConfirmations: 15,
-} as const;
-/** Cronos changed its block time more than once: 6 s is the slowest so far, so that a time window is rather too long. */
-const CRONOS = {
-  ...EVM,
-  nativeCode: "CRO",
-  nativeBy: "balances",
-  pollSeconds: 6,
-  blockSeconds: 6,
-  reorgWindowBlocks: 5,
-  overlapBlocks: 5,
-  recommendedConfirmations: 2,
-} as const;
-/** About 19 blocks until a block is solidified. */
-const TRON = {
-  family: "tron",
-  nativeCode: "TRX",
-  nativeBy: "blocks",
-  pollSeconds: 6,
-  uriScheme: "tron",
-  utxo: null,
-  genesisHash: null,
-  coinType: null,
-  isRegtest: false,
-  blockSeconds: 3,
-  reorgWindowBlocks: 19,
-  overlapBlocks: 30,
-  recommendedConfirmations: 19,
-} as const;
-
-const MAIN = { isTest: false, isRegtest: false, aliases: [] } as const;
-const TEST = { isTest: true, isRegtest: false, aliases: [] } as const;
-/** A private test chain: one confirmation is enough. */
-const REGTEST = { isTest: true, isRegtest: true, recommendedConfirmations: 1, aliases: [] } as const;
 
 /** The rows of the registry, main networks first. */
 export const NETWORK_TABLE: readonly Network[] = [
@@ -191,6 +119,50 @@ export const NETWORK_TABLE: readonly Network[] = [
     assets: [TRX, token("USDT", 6, "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t")],
   },
   {
+    ...OP_STACK,
+    ...MAIN,
+    name: "BASE",
+    displayName: "Base",
+    chainId: 8_453,
+    // Circle's own; USDbC is the bridged one. USDT and DAI here are of the bridge alone: neither Tether nor Sky names a contract.
+    assets: [
+      ETH,
+      token("USDC", 6, "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
+      token("EURC", 6, "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42"),
+    ],
+  },
+  {
+    ...ARBITRUM_NITRO,
+    ...MAIN,
+    name: "ARBITRUM",
+    aliases: ["ARBITRUM_ONE", "ARB"],
+    displayName: "Arbitrum One",
+    chainId: 42_161,
+    assets: [
+      ETH,
+      // As on Polygon: on chain its symbol is USDT0 by now (docs.usdt0.to, deployments).
+      token("USDT", 6, "0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9"),
+      // Circle's own; 0xFF97... is the bridged USDC.e.
+      token("USDC", 6, "0xaf88d065e77c8cC2239327C5EDb3A432268e5831"),
+      // Maker's (github.com/makerdao/arbitrum-dai-bridge), at the same address as on Optimism.
+      token("DAI", 18, "0xDA10009cBd5D07dd0CeCc66161FC93D7c9000da1"),
+    ],
+  },
+  {
+    ...OP_STACK,
+    ...MAIN,
+    name: "OPTIMISM",
+    aliases: ["OP_MAINNET", "OP"],
+    displayName: "OP Mainnet (Optimism)",
+    chainId: 10,
+    // Circle's own; 0x7F5c... is the bridged USDC.e. No USDT: a bridged one and USDT0 both go by the name, and a payer may have either.
+    assets: [
+      ETH,
+      token("USDC", 6, "0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"),
+      token("DAI", 18, "0xDA10009cBd5D07dd0CeCc66161FC93D7c9000da1"),
+    ],
+  },
+  {
     ...BITCOIN,
     ...TEST,
     name: "BTC_TESTNET",
@@ -261,6 +233,36 @@ export const NETWORK_TABLE: readonly Network[] = [
     displayName: TEST_NETWORK_NAMES.TRX_NILE,
     chainId: 3_448_148_188,
     assets: [TRX],
+  },
+  {
+    ...OP_STACK,
+    ...TEST,
+    name: "BASE_SEPOLIA",
+    displayName: TEST_NETWORK_NAMES.BASE_SEPOLIA,
+    chainId: 84_532,
+    assets: [
+      ETH,
+      token("USDC", 6, "0x036CbD53842c5426634e7929541eC2318f3dCF7e"),
+      token("EURC", 6, "0x808456652fdb597867f38412077A9182bf77359F"),
+    ],
+  },
+  {
+    ...ARBITRUM_NITRO,
+    ...TEST,
+    name: "ARBITRUM_SEPOLIA",
+    aliases: ["ARB_SEPOLIA"],
+    displayName: TEST_NETWORK_NAMES.ARBITRUM_SEPOLIA,
+    chainId: 421_614,
+    assets: [ETH, token("USDC", 6, "0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d")],
+  },
+  {
+    ...OP_STACK,
+    ...TEST,
+    name: "OPTIMISM_SEPOLIA",
+    aliases: ["OP_SEPOLIA"],
+    displayName: TEST_NETWORK_NAMES.OPTIMISM_SEPOLIA,
+    chainId: 11_155_420,
+    assets: [ETH, token("USDC", 6, "0x5fd84259d66Cd46123540766Be93DFE6D43130D7")],
   },
   {
     ...BITCOIN,

@@ -11,6 +11,9 @@ export type NetworkName =
   | "BNB"
   | "CRO"
   | "TRX"
+  | "BASE"
+  | "ARBITRUM"
+  | "OPTIMISM"
   | "BTC_TESTNET"
   | "LTC_TESTNET"
   | "ETH_SEPOLIA"
@@ -18,6 +21,9 @@ export type NetworkName =
   | "BNB_TESTNET"
   | "CRO_TESTNET"
   | "TRX_NILE"
+  | "BASE_SEPOLIA"
+  | "ARBITRUM_SEPOLIA"
+  | "OPTIMISM_SEPOLIA"
   | "BTC_REGTEST"
   | "LTC_REGTEST";
 

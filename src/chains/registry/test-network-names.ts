@@ -10,6 +10,9 @@ export const TEST_NETWORK_NAMES = {
   BNB_TESTNET: "BNB Smart Chain testnet",
   CRO_TESTNET: "Cronos testnet",
   TRX_NILE: "TRON Nile testnet",
+  BASE_SEPOLIA: "Base Sepolia testnet",
+  ARBITRUM_SEPOLIA: "Arbitrum Sepolia testnet",
+  OPTIMISM_SEPOLIA: "Optimism Sepolia testnet",
   BTC_REGTEST: "Bitcoin regtest",
   LTC_REGTEST: "Litecoin regtest",
 } as const satisfies Partial<Record<NetworkName, string>>;

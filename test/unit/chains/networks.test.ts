@@ -13,10 +13,16 @@ describe("a network", () => {
     ["BNB", ["bsc", "BSC"]],
     ["CRO", ["Cronos"]],
     ["TRX", ["TRON", "tron"]],
+    ["BASE", ["Base"]],
+    ["ARBITRUM", ["Arbitrum_One", "arb"]],
+    ["OPTIMISM", ["OP_Mainnet", "op"]],
     ["POL_AMOY", ["polygon_amoy"]],
     ["BNB_TESTNET", ["bsc_testnet"]],
     ["CRO_TESTNET", ["CRONOS_TESTNET"]],
     ["TRX_NILE", ["tron_nile"]],
+    ["BASE_SEPOLIA", ["Base_Sepolia"]],
+    ["ARBITRUM_SEPOLIA", ["arb_sepolia"]],
+    ["OPTIMISM_SEPOLIA", ["op_sepolia"]],
   ] as const)("%s is found under its name and its aliases %j in any case", (name, others) => {
     for (const spelling of [name, name.toLowerCase(), ...others]) expect(networkNamed(spelling)?.name).toBe(name);
   });
@@ -31,7 +37,7 @@ describe("a network", () => {
   test("shares no name or alias with another", () => {
     const names = NETWORKS.flatMap((each) => [each.name, ...each.aliases]);
     expect(new Set(names).size).toBe(names.length);
-    expect(NETWORKS).toHaveLength(16);
+    expect(NETWORKS).toHaveLength(22);
   });
 
   test("has a unique chain id, or is Bitcoin-like with address prefixes and a coin type", () => {
@@ -46,8 +52,9 @@ describe("a network", () => {
 
   test("that is a test network has coin type 1 and the block time and reorg window of its main network", () => {
     for (const each of NETWORKS.filter((one) => one.isTest)) {
-      const main = network(each.nativeCode as "BTC");
-      expect(main.isTest).toBe(false);
+      const main = networkNamed(each.name.split("_")[0] ?? "");
+      if (main === undefined || main.isTest) throw new Error(`${each.name} has no main network`);
+      expect(each.nativeCode).toBe(main.nativeCode);
       expect(each.coinType).toBe(main.coinType === null ? null : 1);
       expect(each.blockSeconds).toBe(main.blockSeconds);
       expect(each.reorgWindowBlocks).toBe(main.reorgWindowBlocks);
@@ -79,8 +86,22 @@ describe("block times, confirmations and reorg windows are those of chains.md 3"
     ["BNB", 0.45, 32, 15, 32],
     ["CRO", 6, 5, 2, 5],
     ["TRX", 3, 19, 19, 30],
+    ["BASE", 2, 600, 12, 64],
+    ["OPTIMISM", 2, 600, 12, 64],
+    ["ARBITRUM", 0.25, 4_800, 96, 512],
   ] as const)("%s", (name, blockSeconds, reorgWindowBlocks, recommendedConfirmations, overlapBlocks) => {
     expect(network(name)).toMatchObject({ blockSeconds, reorgWindowBlocks, recommendedConfirmations, overlapBlocks });
+  });
+
+  test("and stand for the same times on every rollup, whatever its blocks take", () => {
+    const rollups = NETWORKS.filter(({ name, nativeCode }) => nativeCode === "ETH" && !name.startsWith("ETH"));
+    expect(rollups).toHaveLength(6);
+    for (const { blockSeconds, reorgWindowBlocks, overlapBlocks, recommendedConfirmations } of rollups) {
+      const seconds = [reorgWindowBlocks, overlapBlocks, recommendedConfirmations].map(
+        (blocks) => blocks * blockSeconds,
+      );
+      expect(seconds).toEqual([1_200, 128, 24]);
+    }
   });
 });
 
@@ -99,6 +120,10 @@ describe("an asset", () => {
     ["CRO", "DAI", 18],
     ["TRX", "USDT", 6],
     ["TRX", "TRX", 6],
+    ["BASE", "ETH", 18],
+    ["BASE", "USDC", 6],
+    ["ARBITRUM", "USDT", 6],
+    ["OPTIMISM", "DAI", 18],
     ["BTC", "BTC", 8],
     ["LTC", "LTC", 8],
     ["BNB", "BNB", 18],
@@ -114,6 +139,10 @@ describe("an asset", () => {
     ["POL", "SHIB"],
     ["BNB", "UNI"],
     ["POL", "USDC.e"],
+    ["BASE", "BASE"],
+    ["BASE", "USDT"],
+    ["ARBITRUM", "USDC.e"],
+    ["OPTIMISM", "USDT"],
     ["BNB_TESTNET", "USDT"],
     ["TRX_NILE", "USDT"],
     ["ETH", ""],

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { networkNamed } from "../../../../src/chains/registry/networks.ts";
 import { searchTerms } from "../../../../src/commerce/search-index/search-term.ts";
 
 const EVM = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -7,7 +8,7 @@ const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const HASH = "5c".repeat(32);
 
 const startsOf = (ranges: readonly { readonly from: string }[]) => ranges.map(({ from }) => from);
-const isEvm = (network: string) => /^(ETH|POL|BNB|CRO)/.test(network);
+const isEvm = (network: string) => networkNamed(network)?.family === "evm";
 
 describe("a text that is searched for", () => {
   it.each([

@@ -29,6 +29,7 @@ function named(): Readonly<Record<string, readonly string[]>> {
   if (!sources.ok) throw new Error(sources.error);
   return Object.fromEntries([...sources.value].map(([name, list]) => [name, list.map(({ url }) => new URL(url).host)]));
 }
+const FIRST_NETWORKS = ["BTC", "LTC", "ETH", "POL", "BNB", "CRO", "TRX"];
 const ETH = ["mainnet.gateway.tenderly.co", "eth.api.onfinality.io"];
 
 /** A deploy without a terminal that asks for these. */
@@ -43,7 +44,7 @@ describe("at a terminal", () => {
     expect(printed).toMatch(/ {2}ETH: Tenderly answers: block 1000, 2 s old\n/);
     expect(named()).toEqual({ BTC: ["mempool.space", "blockstream.info"], ETH });
     expect(printed).toContain("Takes payments now: BTC (2 sources), ETH (2 sources).\n");
-    expect(printed).toContain("LTC, POL, BNB, CRO, TRX: no source is named");
+    expect(printed).toContain("LTC, POL, BNB, CRO, TRX, BASE, ARBITRUM, OPTIMISM: no source is named");
     expect(printed).toMatch(/a Worker shares its addresses[\s\S]*docs\/operations\/deploy\.md#chain-sources\n/);
     expect(status).toBe(0);
   });
@@ -98,7 +99,7 @@ describe("without a terminal", () => {
 
   it("`all` is all main networks, and each is tried", async () => {
     const { printed } = await deployWith("all");
-    expect(Object.keys(named())).toEqual(["BTC", "LTC", "ETH", "POL", "BNB", "CRO", "TRX"]);
+    expect(Object.keys(named())).toEqual([...FIRST_NETWORKS, "BASE", "ARBITRUM", "OPTIMISM"]);
     expect(printed).not.toContain("Cannot take any yet");
     expect(String(uploaded()).length).toBeLessThan(5_000);
   });
