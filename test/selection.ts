@@ -157,6 +157,7 @@ export const QUICK_SIMULATORS = [
   "detection/platform-limits",
   "detection/refusals",
   "detection/rereads",
+  "detection/rollups",
   "detection/second-opinions",
   "detection/second-tron",
   "detection/shared-blocks",

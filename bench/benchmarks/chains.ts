@@ -8,10 +8,12 @@ import { openChainClient } from "../../src/chains/dispatch/open-chain-client.ts"
 import { assetOn, type Network, networkNamed } from "../../src/chains/registry/networks.ts";
 import type { ChainClient } from "../../src/chains/sources/chain-client.ts";
 import type { ChainSourceKind } from "../../src/chains/sources/chain-sources.ts";
+import { chunkBlocks } from "../../src/detection/passes/cursor-plan.ts";
 import { RecipientBook } from "../../src/detection/passes/recipients.ts";
+import { partsOf } from "../../src/detection/passes/scan-blocks.ts";
 import { type FakeChain, type FakeNode, fakeAddressApi, fakeRpcNode } from "../chains/fake-nodes.ts";
 import type { Context } from "../context.ts";
-import type { Outcome } from "../report.ts";
+import type { Listing, Outcome } from "../report.ts";
 import { pairedRatio, spread } from "../statistics.ts";
 
 const TIP = 1_000_000;
@@ -30,6 +32,10 @@ const FAMILIES: readonly Family[] = [
   { title: "ETH, coin by blocks", network: "ETH", kind: "evm-rpc", codes: ["ETH"] },
   { title: "POL, coin by LogTransfer", network: "POL", kind: "evm-rpc", codes: ["POL"] },
   { title: "BNB, coin by balances", network: "BNB", kind: "evm-rpc", codes: ["BNB"] },
+  { title: "BASE, tokens by eth_getLogs", network: "BASE", kind: "evm-rpc", codes: ["USDC"] },
+  { title: "BASE, coin by balances", network: "BASE", kind: "evm-rpc", codes: ["ETH"] },
+  { title: "ARBITRUM, tokens by eth_getLogs", network: "ARBITRUM", kind: "evm-rpc", codes: ["USDT", "USDC"] },
+  { title: "ARBITRUM, coin by balances", network: "ARBITRUM", kind: "evm-rpc", codes: ["ETH"] },
   { title: "TRX, tokens by /jsonrpc", network: "TRX", kind: "tron-rpc", codes: ["USDT"] },
   { title: "TRX, tokens by TronGrid (a round)", network: "TRX", kind: "trongrid", codes: ["USDT"] },
   { title: "BTC, node", network: "BTC", kind: "core-rpc", codes: ["BTC"] },
@@ -55,20 +61,20 @@ export async function chainPolls(context: Context): Promise<Outcome> {
     }
     rows.push([family.title, ...cells]);
   }
-  const tokens = FAMILIES[0]?.title ?? "";
-  const at = (count: number) => requestsOf.get(`${tokens} ${count}`) ?? Number.NaN;
-  const ratio = at(100_000) / at(1_000);
   return {
-    figures: [
-      {
-        what: "ETH tokens, requests of a poll for 100,000 recipients",
+    figures: FAMILIES.filter(({ title }) => title.includes("eth_getLogs")).map(({ title, network }) => {
+      const at = (count: number) => requestsOf.get(`${title} ${count}`) ?? Number.NaN;
+      const ratio = at(100_000) / at(1_000);
+      return {
+        what: `${network} tokens, requests of a poll for 100,000 recipients`,
         baseline: "for 1,000",
         ratio: { median: ratio, low: ratio, high: ratio },
         target: { atMost: 1 },
         measured: `${at(100_000)} against ${at(1_000)}`,
-      },
-    ],
+      };
+    }),
     listings: [
+      await hoursRead(context),
       {
         title: "Requests of one poll by recipients watched (JSON-RPC calls where they come in batches)",
         columns: ["network and way", ...COUNTS.map((count) => count.toLocaleString("en"))],
@@ -89,6 +95,41 @@ async function onePoll(family: Family, count: number): Promise<{ readonly reques
   answered(await client.mempool(recipients));
   if (scan.to.height !== tip.height || scan.transfers.length > 0) throw new Error(`${family.title}: an odd poll`);
   return node.asked;
+}
+
+/** What an hour's blocks cost, as a watcher reads them after an outage: chunk by chunk, with 1,000 recipients. */
+async function hoursRead(context: Context): Promise<Listing> {
+  const rows: string[][] = [];
+  for (const family of FAMILIES.filter(({ kind }) => kind === "evm-rpc")) {
+    context.progress(`${family.title}, an hour of blocks`);
+    const network = named(family.network);
+    const blocks = Math.round(3_600 / network.blockSeconds);
+    const { client, node } = open(network, family.kind, {});
+    const recipients = recipientsOf(network, 1_000);
+    const parts = partsOf(network, new Set(family.codes));
+    const size = chunkBlocks(network, family.codes.includes(network.nativeCode));
+    const begun = process.cpuUsage();
+    let chunks = 0;
+    for (let height = TIP - blocks; height < TIP; chunks++) {
+      const last = answered(await client.block(Math.min(TIP, height + size)));
+      if (last === null) throw new Error("a fake source lacks a block");
+      let to = last;
+      for (const { assets, overlapBlocks } of parts)
+        to = answered(await client.scan({ from: height + 1 - overlapBlocks, to, recipients, assets })).to;
+      height = to.height;
+    }
+    const { user, system } = process.cpuUsage(begun);
+    const { requests, calls } = node.asked;
+    const seconds = (user + system) / 1_000_000;
+    rows.push(
+      [family.title, blocks, chunks, `${requests} (${calls} calls)`, seconds.toFixed(1), requests / 10].map(String),
+    );
+  }
+  return {
+    title: "An hour of blocks read by one object, 1,000 recipients and nothing paid",
+    columns: ["network and way", "blocks", "chunks", "requests", "CPU s", "s at 100 ms a request"],
+    rows,
+  };
 }
 
 const LOGS_A_BLOCK = 1_000;

@@ -92,6 +92,8 @@ function rpcResult(chain: FakeChain, method: string, params: readonly unknown[])
       return `"${noBalances(params)}"`;
     case "eth_getTransactionCount":
       return '"0x1"';
+    case "eth_getCode":
+      return '"0x"';
     case "eth_getBlockReceipts":
       return "[]";
     case "getblockcount":

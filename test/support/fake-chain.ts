@@ -21,7 +21,7 @@ interface FakeBlock extends BlockRef {
 }
 
 export class FakeChain {
-  #blocks: readonly FakeBlock[];
+  readonly #blocks: FakeBlock[];
   #mined = 0;
   /** What waits to be mined. */
   mempool: readonly Sent[] = [];
@@ -43,7 +43,7 @@ export class FakeChain {
   mine(sent: readonly Sent[] = [], timeMs = this.tip.timeMs + this.blockMs): BlockRef {
     const height = this.#blocks.length;
     this.#mined++;
-    this.#blocks = [...this.#blocks, { height, hash: `b${height}.${this.#mined}`, timeMs, sent }];
+    this.#blocks.push({ height, hash: `b${height}.${this.#mined}`, timeMs, sent });
     this.mempool = this.mempool.filter(({ txHash }) => !sent.some((other) => other.txHash === txHash));
     return this.tip;
   }
@@ -55,7 +55,7 @@ export class FakeChain {
 
   /** Takes the newest blocks back; what was in them is nowhere. */
   drop(count: number): void {
-    this.#blocks = this.#blocks.slice(0, -count);
+    this.#blocks.splice(-count);
   }
 
   at(height: number): FakeBlock | undefined {

@@ -26,13 +26,20 @@ export function explainedChanges(
     changes.set(account, sumOf([changes.get(account) ?? NO_CHANGE, { units, paidBy }]));
   };
   for (const { transaction, receipt } of mined) {
-    const { hash, from, to, value, gasPrice } = transaction;
+    const { hash, from, to, value, mintedUnits = 0n } = transaction;
     const moved = receipt.status ? value : 0n;
-    // Cronos reports the price that was paid only for transactions of the newer kind.
-    add(from, -moved - receipt.gasUsed * (receipt.effectiveGasPrice ?? gasPrice ?? 0n));
+    add(from, mintedUnits - moved - feeOf(transaction, receipt));
     add(to, moved, moved === 0n ? [] : [explainerMark(hash)]);
   }
   return changes;
+}
+
+/** The operator's fee is that of the OP Stack since its Jovian upgrade. */
+function feeOf({ gasPrice }: RpcTransaction, receipt: RpcReceipt): bigint {
+  const { gasUsed, effectiveGasPrice, l1Fee, operatorFeeScalar, operatorFeeConstant } = receipt;
+  // Cronos reports the price that was paid only for transactions of the newer kind.
+  const gas = gasUsed * (effectiveGasPrice ?? gasPrice ?? 0n);
+  return gas + (l1Fee ?? 0n) + gasUsed * (operatorFeeScalar ?? 0n) * 100n + (operatorFeeConstant ?? 0n);
 }
 
 /** Several changes of one account as one. */

@@ -47,15 +47,27 @@ const refOf = (of: { readonly number: number; readonly hash: string; readonly ti
 /** Null for a block above the tip. */
 export const RpcBlock = lazily(() => z.object(Header()).transform(refOf).nullable());
 
+/** Arbitrum mints what this type moves. The OP Stack's deposits say what they mint. */
+const ARBITRUM_DEPOSIT = "0x64";
+
+/** Of any type: a rollup's blocks have some that nobody signed, with other fields (docs/design/chains.md 3). */
 export const RpcTransaction = lazily(() =>
-  z.object({
-    hash: Hash(),
-    from: Account(),
-    /** Null if the transaction creates a contract. */
-    to: Account().nullish(),
-    value: Units(),
-    gasPrice: Units().nullish(),
-  }),
+  z
+    .object({
+      hash: Hash(),
+      from: Account(),
+      /** Null if the transaction creates a contract. */
+      to: Account().nullish(),
+      value: Units(),
+      gasPrice: Units().nullish(),
+      type: z.string().nullish(),
+      mint: Units().nullish(),
+    })
+    .transform(({ type, mint, ...transaction }) => {
+      const mintedUnits = type === ARBITRUM_DEPOSIT ? transaction.value : (mint ?? 0n);
+      /** `mintedUnits`: what the rollup itself gave the sender first, and also where the transaction failed. */
+      return { ...transaction, ...(mintedUnits === 0n ? {} : { mintedUnits }) };
+    }),
 );
 export type RpcTransaction = z.infer<ReturnType<typeof RpcTransaction>>;
 
@@ -105,6 +117,10 @@ export const RpcReceipt = lazily(() =>
     logs: z.array(ReceiptLog()),
     gasUsed: Units(),
     effectiveGasPrice: Units().nullish(),
+    /** On the OP Stack, for Ethereum's data and for the operator: `gasUsed` has neither. */
+    l1Fee: Units().nullish(),
+    operatorFeeScalar: Units().nullish(),
+    operatorFeeConstant: Units().nullish(),
   }),
 );
 export type RpcReceipt = z.infer<ReturnType<typeof RpcReceipt>>;

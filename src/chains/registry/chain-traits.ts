@@ -65,21 +65,22 @@ export const CRONOS = {
 } as const;
 /**
  * Rollups on Ethereum, whose coin is its. A block is final with the block of Ethereum that has its batch, some 20 minutes later; until the batch
- * is there, one sequencer alone answers for it. Depths are times in blocks: 20 minutes, an overlap of 128 s and 24 s, the last two as on Polygon.
+ * is there, one sequencer alone answers for it. Depths are times in blocks, the same on each: 20 minutes, an overlap of 32 s (all
+ * transfers of busy tokens are in it, at each pass) and 24 s of confirmations, as on Polygon.
  */
 const ROLLUP = { ...EVM, nativeCode: "ETH", nativeBy: "balances", pollSeconds: 6 } as const;
 export const OP_STACK = {
   ...ROLLUP,
   blockSeconds: 2,
   reorgWindowBlocks: 600,
-  overlapBlocks: 64,
+  overlapBlocks: 16,
   recommendedConfirmations: 12,
 } as const;
 export const ARBITRUM_NITRO = {
   ...ROLLUP,
   blockSeconds: 0.25,
   reorgWindowBlocks: 4_800,
-  overlapBlocks: 512,
+  overlapBlocks: 128,
   recommendedConfirmations: 96,
 } as const;
 /** About 19 blocks until a block is solidified. */

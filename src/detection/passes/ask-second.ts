@@ -9,6 +9,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { askEach, MOST_REFUSED } from "./ask-each.ts";
 import { askControl, askHistory } from "./by-address/ask-history.ts";
+import { secondOpinionBlocks } from "./cursor-plan.ts";
 import type { SecondPage, SecondWalk } from "./progress.ts";
 import type { Pass, WatchDependencies } from "./watch-pass.ts";
 
@@ -26,8 +27,6 @@ const SLOW_MS = 2 * SECOND_MS;
 const SCANS = 4;
 /** Starts no more requests after this time. */
 const LONGEST_MS = 15 * SECOND_MS;
-/** How many blocks back it reads: days on most chains. */
-const MOST_BLOCKS = 5_000;
 
 /** The answers of other sources; kept even if one of them fails later. */
 export interface Heard {
@@ -75,9 +74,10 @@ export async function askSecond(
   return second.history === undefined ? scanOn(deps, second, pass, range) : askAddresses(deps, second, pass, range);
 }
 
-function firstBlock({ blockSeconds, overlapBlocks }: Network, to: BlockRef, sinceMs: number): number {
+function firstBlock(network: Network, to: BlockRef, sinceMs: number): number {
+  const { blockSeconds, overlapBlocks } = network;
   const blocks = Math.ceil((to.timeMs - sinceMs) / (blockSeconds * SECOND_MS)) + 2 * overlapBlocks;
-  return Math.max(0, to.height - Math.min(MOST_BLOCKS, blocks));
+  return Math.max(0, to.height - Math.min(secondOpinionBlocks(network), blocks));
 }
 
 /** Makes some scans of a source that reads blocks, from where an earlier pass ended. */

@@ -1,7 +1,7 @@
 // How far a network has been read and how far a fork may set it back: pure arithmetic over the cursor's row.
 import type { Network } from "../../chains/registry/networks.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
-import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import { parseJson, printJson } from "../../lib/typed-json.ts";
 
 /** A former block of the cursor. */
@@ -55,6 +55,11 @@ export function chunkEnd(of: { readonly cursorHeight: number; readonly tipHeight
 export function chunkBlocks(network: Pick<Network, "family" | "nativeBy">, isNativeWatched: boolean): number {
   if (network.family === "bitcoin") return 6;
   return isNativeWatched && network.nativeBy === "blocks" ? 25 : 500;
+}
+
+/** How far back a second source that reads blocks is asked: days on most chains, and two hours where blocks are fast. */
+export function secondOpinionBlocks({ blockSeconds }: Pick<Network, "blockSeconds">): number {
+  return Math.max(5_000, Math.ceil((2 * HOUR_MS) / (blockSeconds * SECOND_MS)));
 }
 
 /** Whether the source's newest block is so old that the source must have stopped. */

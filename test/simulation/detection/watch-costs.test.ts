@@ -36,6 +36,7 @@ const KINDS: readonly Kind[] = [
   { network: "ETH", codes: ["ETH", "USDT"], kind: "evm-rpc", costsBy: "blocks", second: "evm-rpc" },
   { network: "BNB", codes: ["BNB", "USDT"], kind: "evm-rpc", costsBy: "blocks", second: "evm-rpc" },
   { network: "POL", codes: ["POL", "USDT"], kind: "evm-rpc", costsBy: "blocks", second: "evm-rpc" },
+  { network: "ARBITRUM", codes: ["ETH", "USDC"], kind: "evm-rpc", costsBy: "blocks", second: "evm-rpc" },
   { network: "TRX", codes: ["USDT"], kind: "trongrid", costsBy: "recipients", second: "evm-rpc" },
 ];
 

@@ -86,9 +86,9 @@ describe("block times, confirmations and reorg windows are those of chains.md 3"
     ["BNB", 0.45, 32, 15, 32],
     ["CRO", 6, 5, 2, 5],
     ["TRX", 3, 19, 19, 30],
-    ["BASE", 2, 600, 12, 64],
-    ["OPTIMISM", 2, 600, 12, 64],
-    ["ARBITRUM", 0.25, 4_800, 96, 512],
+    ["BASE", 2, 600, 12, 16],
+    ["OPTIMISM", 2, 600, 12, 16],
+    ["ARBITRUM", 0.25, 4_800, 96, 128],
   ] as const)("%s", (name, blockSeconds, reorgWindowBlocks, recommendedConfirmations, overlapBlocks) => {
     expect(network(name)).toMatchObject({ blockSeconds, reorgWindowBlocks, recommendedConfirmations, overlapBlocks });
   });
@@ -100,7 +100,7 @@ describe("block times, confirmations and reorg windows are those of chains.md 3"
       const seconds = [reorgWindowBlocks, overlapBlocks, recommendedConfirmations].map(
         (blocks) => blocks * blockSeconds,
       );
-      expect(seconds).toEqual([1_200, 128, 24]);
+      expect(seconds).toEqual([1_200, 32, 24]);
     }
   });
 });

@@ -33,6 +33,26 @@ describe("the change of a balance that transactions explain", () => {
       -30n,
     ],
     [
+      "on the OP Stack sending also costs Ethereum's data and the operator",
+      [mined({ from: shop, to: payer, value: 5n }, { l1Fee: 7n, operatorFeeScalar: 2n, operatorFeeConstant: 1n })],
+      -25n - 7n - 2_000n - 1n,
+    ],
+    [
+      "a deposit from Ethereum adds what it minted before it sends it on",
+      [mined({ from: shop, to: payer, value: 5n, mintedUnits: 8n }, { gasUsed: 0n })],
+      3n,
+    ],
+    [
+      "a deposit that failed keeps what it minted",
+      [mined({ from: shop, to: payer, value: 5n, mintedUnits: 8n }, { status: false, gasUsed: 0n })],
+      8n,
+    ],
+    [
+      "a deposit of somebody's own is nothing that anybody paid",
+      [mined({ from: shop, value: 8n, mintedUnits: 8n }, { gasUsed: 0n })],
+      8n,
+    ],
+    [
       "several transactions are added up",
       [mined({ value: 5n }), mined({ value: 6n }), mined({ from: shop, to: payer, value: 1n })],
       -10n,

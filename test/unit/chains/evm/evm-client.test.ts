@@ -181,6 +181,34 @@ describe("full blocks", () => {
     expect(await client.scan(native)).toMatchObject(expected);
   });
 
+  /** Nobody signed these. Fields that Ethereum does not have are as op-geth and Nitro answer them. */
+  const UNSIGNED = [
+    [
+      "a deposit of the OP Stack",
+      { type: "0x7e", sourceHash: word(2), mint: "0x5", isSystemTx: false, gasPrice: "0x0" },
+    ],
+    ["a deposit without a mint", { type: "0x7e", sourceHash: word(2), mint: null, v: "0x0", r: "0x0", s: "0x0" }],
+    ["a deposit of Arbitrum", { type: "0x64", requestId: word(3) }],
+    ["a call from Ethereum", { type: "0x65", requestId: word(3), gas: "0x5208", maxFeePerGas: "0x1" }],
+    ["a retry", { type: "0x68", ticketId: word(3), refundTo: PAYER, maxRefund: "0x0", submissionFeeRefund: "0x0" }],
+    ["of a type that nobody knows", { type: "0xfe", gasPrice: null, anything: { else: [1] } }],
+  ] as const;
+
+  it.each(UNSIGNED)("show a payment by %s", async (_, fields) => {
+    const transactions = [
+      { hash: word(4), from: PAYER, to: PAYER, value: "0x0", type: "0x6a", chainId: "0xa4b1" },
+      { hash: TX, from: PAYER, to: SHOP, value: "0x5", ...fields },
+    ];
+    const client = clientOf((method, [first]) =>
+      method === "eth_getTransactionReceipt"
+        ? { ...RECEIPT, type: fields.type, effectiveGasPrice: undefined, l1Fee: "0x0", depositNonce: "0x1" }
+        : (EMPTY.get(method) ?? full(Number(first), Number(first) === 7 ? { transactions } : {})),
+    );
+    const scan = await client.scan(native);
+    const transfers = [{ txHash: TX, outputIndex: "native", amountUnits: 5n, cryptocurrency: "ETH" }];
+    expect(scan).toMatchObject({ ok: true, value: { transfers } });
+  });
+
   it("must end in the block that the scan is pinned to", async () => {
     const scan = await nodeOf((height) => full(height, height === 9 ? { hash: word(1) } : {})).scan(native);
     expect(scan).toMatchObject({ ok: false, error: { kind: "BEHIND" } });

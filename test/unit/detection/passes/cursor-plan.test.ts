@@ -11,6 +11,7 @@ import {
   parseCheckpoints,
   pauseMs,
   printCheckpoints,
+  secondOpinionBlocks,
   walkBackBlocks,
 } from "../../../../src/detection/passes/cursor-plan.ts";
 import { RUNS } from "../../../support/property-runs.ts";
@@ -108,6 +109,15 @@ describe("the distance in which a fork is searched", () => {
       expect(walkBackBlocks(network)).toBeGreaterThan(network.reorgWindowBlocks);
       expect(walkBackBlocks(network)).toBeGreaterThan(network.overlapBlocks);
     }
+  });
+});
+
+describe("what a second source is asked for", () => {
+  it("reaches two hours back on every network, however fast its blocks are", () => {
+    for (const network of NETWORKS)
+      expect(secondOpinionBlocks(network) * network.blockSeconds).toBeGreaterThanOrEqual(7_200);
+    expect(secondOpinionBlocks(networkOf("ETH"))).toBe(5_000);
+    expect(secondOpinionBlocks(networkOf("ARBITRUM"))).toBe(28_800);
   });
 });
 
