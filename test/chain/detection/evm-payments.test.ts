@@ -1,9 +1,12 @@
-// From a customer's transaction on a real EVM chain to the invoice as the merchant reads it. Each scenario has its own token, because the
-// merchant's one address serves them all and less or more than asked is credited only where an invoice is alone.
+// From a customer's transaction on a rollup to the invoice as the merchant reads it. Each scenario has its own token, because the merchant's one
+// address serves them all and less or more than asked is credited only where an invoice is alone. Of two sources the second one may have another
+// opinion, and the sequencer of a second rollup stands still.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
+import { type Anvil, startAnvil } from "../../support/anvil.ts";
 import { network } from "../../support/named-network.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 import {
   type Invoice,
   POLL_SECONDS,
@@ -12,46 +15,59 @@ import {
   shownTo,
   startShop,
   unitsOf,
+  untilHealth,
   untilInvoice,
   untilStatus,
 } from "./harness.ts";
 
-const ETH = network("ETH");
+const ARBITRUM = network("ARBITRUM");
+/** Its newest block is an hour old. */
+const STILL = network("ARBITRUM_SEPOLIA");
 /** None of the accounts that pay: what an address pays to itself is no payment. */
 const ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const CODES = ["USDT", "USDC", "DAI", "ETH"] as const;
 const REQUIRED = 2;
+const WALLET = { walletType: "DIRECT_WALLET", address: ADDRESS } as const;
 
 let chain: EvmChain;
+let second: RpcProxy;
+let still: Anvil;
 let shop: Shop;
 
 beforeAll(async () => {
-  chain = await startEvmChain(CODES.flatMap((code) => assetOn(ETH, code)?.contract ?? []));
+  chain = await startEvmChain(
+    CODES.flatMap((code) => assetOn(ARBITRUM, code)?.contract ?? []),
+    { chainId: ARBITRUM.chainId ?? 0 },
+  );
   await chain.mine();
-  shop = await startShop({ sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] }, pollSeconds: POLL_SECONDS });
+  second = await startRpcProxy(chain.url);
+  const anHourAgo = Math.floor(Date.now() / 1_000) - 3_600;
+  still = await startAnvil({ chainId: STILL.chainId ?? 0, args: ["--timestamp", String(anHourAgo)] });
+  const sourcesOf = (...chains: readonly { readonly url: string }[]) =>
+    chains.map(({ url }) => ({ kind: "evm-rpc", url }));
+  shop = await startShop({
+    sources: { ARBITRUM: sourcesOf(chain, second), ARBITRUM_SEPOLIA: sourcesOf(still) },
+    pollSeconds: POLL_SECONDS,
+  });
+  await shop.registerWallet({ ...WALLET, cryptocurrency: "ETH", network: STILL.name });
   for (const cryptocurrency of CODES) {
-    await shop.registerWallet({
-      walletType: "DIRECT_WALLET",
-      cryptocurrency,
-      network: "ETH",
-      address: ADDRESS,
-      requiredConfirmations: REQUIRED,
-    });
+    await shop.registerWallet({ ...WALLET, cryptocurrency, network: ARBITRUM.name, requiredConfirmations: REQUIRED });
   }
 });
 afterAll(async () => {
   await shop?.stop();
-  await chain?.stop();
+  await second?.close();
+  await Promise.all([chain, still].map((each) => each?.stop()));
 });
 
 type Code = (typeof CODES)[number];
 
-const pairOf = (cryptocurrency: Code) => ({ cryptocurrency, network: "ETH" });
+const pairOf = (cryptocurrency: Code) => ({ cryptocurrency, network: ARBITRUM.name });
 const order = (code: Code, rawAmount: number) => shop.createInvoice({ rawAmount, paymentMethods: [pairOf(code)] });
 
 /** Sends whole coins for the invoice and mines them into the next block; returns the transaction. */
 async function pay(invoice: Invoice, code: Code, coins: string): Promise<string> {
-  const asset = assetOn(ETH, code);
+  const asset = assetOn(ARBITRUM, code);
   const units = unitsOf(coins, asset?.decimals);
   const { address: to } = shownTo(invoice, pairOf(code));
   const hash =
@@ -62,7 +78,7 @@ async function pay(invoice: Invoice, code: Code, coins: string): Promise<string>
   return hash;
 }
 
-describe("an invoice paid on an EVM chain", () => {
+describe("an invoice paid on a rollup", () => {
   it("goes from awaiting payment through pending to paid as its block gets deeper", async () => {
     const invoice = await order("USDT", 49.9);
     const hash = await pay(invoice, "USDT", shownTo(invoice, pairOf("USDT")).amount);
@@ -75,7 +91,14 @@ describe("an invoice paid on an EVM chain", () => {
     expect(pathOf(paid)).toEqual(["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"]);
     expect(paid).toMatchObject({ amountReceived: "49.900000", amountConfirmed: "49.900000", isLate: false });
     expect(paid.payments).toMatchObject([
-      { txHash: hash, status: "CONFIRMED", currency: "USDT", chainId: 1, amount: "49.9", matchedBy: "EXACT_AMOUNT" },
+      {
+        txHash: hash,
+        status: "CONFIRMED",
+        currency: "USDT",
+        chainId: ARBITRUM.chainId,
+        amount: "49.9",
+        matchedBy: "EXACT_AMOUNT",
+      },
     ]);
     expect(await shop.payments(`invoiceId=${invoice.id}`)).toEqual(paid.payments);
   });
@@ -112,5 +135,45 @@ describe("an invoice paid on an EVM chain", () => {
       await chain.mine();
     });
     expect(await untilStatus(shop, invoice.id, "PAID")).toMatchObject({ amountConfirmed: "12.000000", isLate: false });
+  });
+});
+
+describe("of two sources that disagree", () => {
+  it("one alone confirms no payment above the merchant's quorum amount, until the other shows it too", async () => {
+    await shop.changeSettings({ quorumAboveAmount: 1_000 });
+    second.rule = ({ method }) => (method.startsWith("eth_getTransaction") ? { result: null } : undefined);
+    const invoice = await order("USDT", 1_500);
+    await pay(invoice, "USDT", shownTo(invoice, pairOf("USDT")).amount);
+    const small = await order("USDC", 600);
+    await pay(small, "USDC", shownTo(small, pairOf("USDC")).amount);
+    await chain.mine();
+    // Both are as deep, and were asked for alike.
+    await untilStatus(shop, small.id, "PAID");
+    const seen = await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
+    expect(seen.payments).toMatchObject([{ status: "DETECTED" }]);
+
+    second.rule = () => undefined;
+    expect(await untilStatus(shop, invoice.id, "PAID")).toMatchObject({ amountConfirmed: "1500.000000" });
+  });
+});
+
+describe("a sequencer that stands still", () => {
+  it("makes its network degraded and decides nothing; once it goes on, what was paid meanwhile counts", async () => {
+    const invoice = await shop.createInvoice({
+      rawAmount: 35,
+      paymentMethods: [{ cryptocurrency: "ETH", network: STILL.name }],
+    });
+    const { address, amount } = shownTo(invoice, { cryptocurrency: "ETH", network: STILL.name });
+    const sent = await still.send({ to: `0x${address.slice(2)}`, value: unitsOf(amount, 18) });
+    const stopped = await untilHealth(shop, STILL.name, ({ degradedSince }) => degradedSince !== null);
+    expect(Date.parse(stopped.degradedSince ?? "")).toBeLessThan(Date.now() - 30 * 60_000);
+    expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
+
+    await still.rpc("evm_setTime", Math.floor(Date.now() / 1_000));
+    await still.mine();
+    const paid = await untilStatus(shop, invoice.id, "PAID");
+    expect(paid.payments).toMatchObject([{ txHash: sent, chainId: STILL.chainId, currency: "ETH" }]);
+    expect(paid.isLate).toBe(false);
+    await untilHealth(shop, STILL.name, ({ degradedSince }) => degradedSince === null);
   });
 });
