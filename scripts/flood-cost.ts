@@ -61,7 +61,7 @@ hold the address, and with the pause takes ${PASS_SECONDS} s. So an hour takes $
 |---|---|---|---|
 ${rows.join("\n")}
 
-CRO is not computed: no figure for its fee was found. Fees and prices are low ones: blocks that are full of transfers raise the fee with each block. A contract that makes many transfers in one transaction pays perhaps half the gas for each.
+CRO and the rollups are not computed: no figure for their fees was found. Fees and prices are low ones: blocks that are full of transfers raise the fee with each block. A contract that makes many transfers in one transaction pays perhaps half the gas for each.
 Operators who do not want strangers' addresses at all close the sign-up (\`SIGN_UP\`).
 `;
 }

@@ -36,7 +36,7 @@ export const MERCHANT_LIMIT_TEXTS = {
   },
   blocksPerReread: {
     counts:
-      "blocks of a range that an operator has read again: five days of BNB Smart Chain, the fastest network, and 19 years of Bitcoin",
+      "blocks of a range that an operator has read again: three days of Arbitrum, the fastest network, and 19 years of Bitcoin",
     protects: "everybody: the sources' own limits, and passes of other networks, which the reading shares time with",
     refusal: "400 `VALIDATION_FAILED`",
     setting: "none; several ranges one after the other have no limit",
