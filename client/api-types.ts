@@ -616,6 +616,8 @@ export interface components {
         | undefined;
       externalId?: string | undefined;
       expiresInSeconds?: number | undefined;
+      /** @description A lower tolerance than the merchant's own, for this invoice, rounded down to two digits; a higher one changes nothing. */
+      underpaidTolerancePercent?: number | undefined;
       paymentMethods?:
         | readonly {
             cryptocurrency: string;
@@ -831,7 +833,7 @@ export interface components {
        * @example https://shop.example.com/webhooks/edgetill
        */
       url: string;
-      /** @description Event types to receive; `invoice.*` means a whole domain, `*` means all. */
+      /** @description Event types to receive; `invoice.*` means a whole domain, `*` means all. Only with GREENFIELD they may be left out: then what says that an invoice is settled. */
       events: readonly (
         | "invoice.created"
         | "invoice.updated"
@@ -844,6 +846,7 @@ export interface components {
         | "invoice.cancelled"
         | "invoice.payment_late"
         | "invoice.reversed"
+        | "invoice.marked"
         | "payment.created"
         | "payment.detected"
         | "payment.updated"
@@ -894,6 +897,14 @@ export interface components {
        * @default 15000
        */
       timeout?: number | undefined;
+      /**
+       * @description GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events of which it knows a type can be subscribed to. It cannot be changed.
+       * @default STANDARD
+       * @enum {string}
+       */
+      format?: ("STANDARD" | "GREENFIELD") | undefined;
+      /** @description With GREENFIELD: a secret that the receiver has chosen. Otherwise one is made, which is better. */
+      secret?: string | undefined;
     };
     /** Customer */
     Customer: {
@@ -2138,6 +2149,11 @@ export interface components {
       url: string;
       events: string[];
       description: string | null;
+      /**
+       * @description GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events of which it knows a type can be subscribed to. It cannot be changed.
+       * @enum {string}
+       */
+      format: "STANDARD" | "GREENFIELD";
       isActive: boolean;
       retryCount: number;
       timeout: number;
@@ -2206,7 +2222,7 @@ export interface components {
         };
         answer: components["schemas"]["Invoice"];
       };
-      /** @description Resolve an invoice by hand. ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back. Needs PAYMENT_RESOLVE. */
+      /** @description Resolve an invoice by hand. ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back. MARK says that you take it for settled: its status stays that of its money, `invoice.marked` is sent, and every owner and admin is mailed. Needs PAYMENT_RESOLVE. */
       resolveInvoice: {
         params: {
           invoiceId: string;
@@ -3093,6 +3109,7 @@ export interface components {
             | "invoice.cancelled"
             | "invoice.payment_late"
             | "invoice.reversed"
+            | "invoice.marked"
             | "payment.created"
             | "payment.detected"
             | "payment.updated"
@@ -3372,7 +3389,7 @@ export interface components {
     };
     ResolveInvoiceBody: {
       /** @enum {string} */
-      action: "ACCEPT" | "DISMISS" | "RETURNED";
+      action: "ACCEPT" | "DISMISS" | "RETURNED" | "MARK";
       reason: string;
       /** @description The transaction that sent the money back, with RETURNED. */
       txHash?: string | undefined;
@@ -3865,6 +3882,7 @@ export interface components {
             | "invoice.cancelled"
             | "invoice.payment_late"
             | "invoice.reversed"
+            | "invoice.marked"
             | "payment.created"
             | "payment.detected"
             | "payment.updated"
@@ -3974,6 +3992,11 @@ export interface components {
       url: string;
       events: string[];
       description: string | null;
+      /**
+       * @description GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events of which it knows a type can be subscribed to. It cannot be changed.
+       * @enum {string}
+       */
+      format: "STANDARD" | "GREENFIELD";
       isActive: boolean;
       retryCount: number;
       timeout: number;

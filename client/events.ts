@@ -79,7 +79,7 @@ type InvoiceMove = "pending_confirmation" | "paid" | "underpaid" | "overpaid" | 
 
 /** An event, by type. Amounts and times are as the API shows them. */
 export type WebhookEvent =
-  | EventOf<"invoice.created" | "invoice.updated" | "invoice.partially_paid", OfInvoice>
+  | EventOf<"invoice.created" | "invoice.updated" | "invoice.partially_paid" | "invoice.marked", OfInvoice>
   | EventOf<`invoice.${InvoiceMove}`, Moved>
   | EventOf<"invoice.payment_late" | "payment.matched", WithPayment>
   | EventOf<"payment.created", WithMethod>

@@ -5,7 +5,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writ
 import { dirname, join } from "node:path";
 import { checkoutAssets, hashedName, keepForWorker, MODAL_PATH } from "./checkout-assets.ts";
 import { type BuiltFile, DASHBOARD_SOURCES } from "./dashboard-sources.ts";
-import { loadRoutes } from "./load-routes.ts";
+import { loadAllRoutes } from "./load-routes.ts";
 import { makeMcpLibrary } from "./mcp-library.ts";
 
 const FOLDER = "static";
@@ -79,7 +79,8 @@ async function checkoutFiles(): Promise<readonly BuiltFile[]> {
 
 /** /openapi.json without an origin (the deployment adds its own), /docs with the files that it loads, and the tools of /mcp. */
 async function referenceFiles(): Promise<readonly BuiltFile[]> {
-  const specs = await loadRoutes();
+  const { SPECS: specs, GREENFIELD_SPECS } = await loadAllRoutes();
+  const { greenfieldDocument } = await import("../src/app/greenfield-openapi.ts");
   const { openApiDocument } = await import("../src/app/openapi.ts");
   const { toolsOf } = await import("../src/app/mcp/tools.ts");
   const loaded = [
@@ -97,6 +98,7 @@ async function referenceFiles(): Promise<readonly BuiltFile[]> {
   return [
     ...files,
     ["reference/openapi.json", JSON.stringify(openApiDocument(specs, ""))],
+    ["reference/greenfield.json", JSON.stringify(greenfieldDocument(GREENFIELD_SPECS))],
     ["reference/docs.html", page],
     ["reference/mcp-tools.json", JSON.stringify(toolsOf(specs))],
   ];

@@ -7,6 +7,7 @@ export const DISTRICTS = [
     "notifications",
     "webhooks, deliveries and their log, receipts by mail, notices, lists of events and of the audit log",
   ],
+  ["greenfield", "the API of BTCPay Server, as its shop plugins call it: a translation of our own routes and events"],
   ["detection", "watchers of networks, matching of transfers to invoices, payers' claims, resolutions by hand"],
   ["commerce", "wallets and allocation, invoices, amounts, payments, customers, products"],
   ["accounts", "merchants, users, sign-in, sessions, factors, teams, invitations, API keys; who may call what"],
@@ -42,6 +43,7 @@ export const FEATURES: Readonly<Record<District, readonly (readonly string[])[]>
     ["attention", "deliveries", "delivery-log", "deployment-status"],
     ["audit", "merchant-summaries", "receipts", "webhooks"],
   ],
+  greenfield: [["invoices", "stores", "webhooks"], [""]],
   detection: [["networks", "watchers"], ["rereads", "resolutions"], ["passes"], ["matching"], ["claims", "growth"]],
   commerce: [
     ["restores"],

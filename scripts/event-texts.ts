@@ -76,6 +76,10 @@ export const EVENT_TEXTS: { readonly [T in EventType]: EventText<T> } = {
     when: "A confirmed payment disappeared: the chain was reorganised after `invoice.paid` or `invoice.overpaid`.",
     data: moved,
   },
+  "invoice.marked": {
+    when: "A person or a shop marked the invoice as settled by hand. Its status still says what was received: do not take it for `invoice.paid`.",
+    data: ofInvoice,
+  },
   "payment.created": {
     when: "A payment method was activated, so that the customer can pay with it.",
     data: { ...ofInvoice, paymentMethod: "the method, as the invoice shows it" },

@@ -11,9 +11,15 @@ const RUNTIME =
   "data:text/javascript,export class DurableObject { constructor(ctx, env) { Object.assign(this, { ctx, env }); } } export const env = {};";
 
 export async function loadRoutes() {
-  await replaceRuntime();
-  const { SPECS } = await import("../src/app/app.ts");
+  const { SPECS } = await loadAllRoutes();
   return SPECS;
+}
+
+/** Also the routes in the shapes of BTCPay Server, which are in none of our own references. */
+export async function loadAllRoutes() {
+  await replaceRuntime();
+  const { GREENFIELD_SPECS, SPECS } = await import("../src/app/app.ts");
+  return { GREENFIELD_SPECS, SPECS };
 }
 
 /** From here on Node can load the modules of the Worker. */

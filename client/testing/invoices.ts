@@ -2,7 +2,7 @@
 import { isSamePair, type Pair } from "../../src/chains/registry/pair.ts";
 import { type Customer, namesCustomer, newCustomer, withFields } from "../../src/commerce/customers/customer.ts";
 import type { Invoice, InvoiceFile, PaymentMethod } from "../../src/commerce/invoice-records/invoice.ts";
-import { resolutionRefusal, withResolution } from "../../src/commerce/invoice-records/resolution.ts";
+import { isMarked, resolutionRefusal, withResolution } from "../../src/commerce/invoice-records/resolution.ts";
 import { type NewInvoice, planInvoice } from "../../src/commerce/invoices/create-invoice.ts";
 import { settlementChange } from "../../src/commerce/invoices/settle-invoice.ts";
 import {
@@ -77,7 +77,9 @@ export function updateInvoice(state: FakeState, id: string, update: Body<"update
   const file = currentFile(state, id);
   const { invoice } = file;
   const { status } = invoice;
-  if (status !== "AWAITING_PAYMENT") throw new Refused({ code: "INVOICE_NOT_EDITABLE", status });
+  const { metadata: notes, ...others } = update;
+  const isOnlyNotes = notes !== undefined && Object.values(others).every((each) => each === undefined);
+  if (status !== "AWAITING_PAYMENT" && !isOnlyNotes) throw new Refused({ code: "INVOICE_NOT_EDITABLE", status });
   const { name = invoice.name, metadata } = update;
   const { description = invoice.description, redirectUrl = invoice.redirectUrl } = update;
   const texts = { name, description, redirectUrl };
@@ -128,11 +130,15 @@ export function cancelInvoice(state: FakeState, id: string): InvoiceFile {
 export function resolveInvoice(state: FakeState, id: string, body: Body<"resolveInvoice">, actor: string): InvoiceFile {
   const { action, reason, txHash = null } = body;
   const file = currentFile(state, id);
+  if (action === "MARK" && isMarked(file.invoice)) return file;
   const hasUnpriced = file.payments.some(({ weighedBy }) => weighedBy === "NO_RATE");
   const refusal = resolutionRefusal(file.invoice, action, hasUnpriced);
   if (refusal !== undefined) throw new Refused(refusal);
   const made = { action, reason, actor, at: isoTime(state.now()), txHash };
-  const columns = { resolution: withResolution(file.invoice.resolution, made), needsReview: false };
+  const resolution = withResolution(file.invoice.resolution, made);
+  if (action === "MARK")
+    return carryOut(state, file, { columns: { resolution }, events: [{ type: "invoice.marked" }] });
+  const columns = { resolution, needsReview: false };
   const settled = settlementChange(file, state.now(), { columns });
   return carryOut(state, file, settled ?? { columns, events: [{ type: "invoice.updated" }] });
 }

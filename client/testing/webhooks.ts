@@ -14,11 +14,14 @@ import type { Delivered } from "./hand.ts";
 import { Refused } from "./refusal.ts";
 import type { FakeDelivery, FakeState, FakeWebhook } from "./state.ts";
 
-export function createWebhook(state: FakeState, wanted: WebhookSettings): FakeWebhook {
+export function createWebhook(
+  state: FakeState,
+  { secret: given, ...wanted }: WebhookSettings & Pick<Webhook, "format"> & { readonly secret?: string | undefined },
+): FakeWebhook {
   const url = hrefOf(wanted.url);
   const nowMs = state.now();
   const id = state.newId("whk");
-  const secret = webhookSecret(crypto.getRandomValues(new Uint8Array(32)));
+  const secret = given ?? webhookSecret(crypto.getRandomValues(new Uint8Array(32)));
   const preview = secretKeyPreview(secret);
   // Nothing seals it: the fake is no safer than its memory.
   const row = { id: state.newId("whs"), webhookId: id, sealed: secret, preview, expiresAtMs: null, createdAtMs: nowMs };

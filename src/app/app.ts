@@ -34,6 +34,9 @@ import { walletRoutes } from "../commerce/wallets/routes.ts";
 import { claimRoutes } from "../detection/claims/routes.ts";
 import { networkRoutes } from "../detection/networks/routes.ts";
 import { paymentRoutes } from "../detection/resolutions/routes.ts";
+import { greenfieldInvoiceRoutes } from "../greenfield/invoices/routes.ts";
+import { storeRoutes, storeSources } from "../greenfield/stores/routes.ts";
+import { greenfieldWebhookRoutes } from "../greenfield/webhooks/routes.ts";
 import { sharedNameOf } from "../lib/ip-network.ts";
 import { lazily } from "../lib/lazily.ts";
 import { logAlert } from "../lib/log.ts";
@@ -55,7 +58,7 @@ import { isDevelopment } from "../platform/http/deployment.ts";
 import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec, servesPath } from "../platform/http/route.ts";
 import { refusesToServe } from "./configuration/configuration.ts";
 import { consoleRoutes } from "./console/routes.ts";
-import { answerDocs, answerOpenApi } from "./docs/reference.ts";
+import { answerDocs, answerGreenfield, answerOpenApi } from "./docs/reference.ts";
 import { explorerRoutes } from "./explorers/routes.ts";
 import { answerHealth, answerMetrics, KeptVitals, statusRoutes } from "./eyes/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
@@ -109,14 +112,38 @@ const ROUTES: readonly MountedRoute[] = [
   ...checkoutRoomRoutes,
   ...returnRoutes,
   ...storefrontRoutes,
-  ...mcpRoutes({
-    fetch: (request, env, waitUntil) =>
-      app().fetch(request, env, { waitUntil, passThroughOnException: () => {}, props: {} }),
-  }),
+  ...mcpRoutes({ fetch: fetchAgain }),
 ];
+
+/** A request to the app that comes from one of its own routes, as the same caller. */
+function fetchAgain(request: Request, env: Env, waitUntil: (work: Promise<unknown>) => void) {
+  return app().fetch(request, env, { waitUntil, passThroughOnException: () => {}, props: {} });
+}
+
+const sources = lazily(
+  () => new Map([...ROUTES, ...storeSources].map(({ spec, handle }) => [spec.operationId, handle])),
+);
+
+const GREENFIELD_ROUTES: readonly MountedRoute[] = [
+  storeRoutes,
+  greenfieldInvoiceRoutes,
+  greenfieldWebhookRoutes,
+].flatMap((routesWith) =>
+  routesWith({
+    fetch: fetchAgain,
+    handleOf: (operationId) => {
+      const handle = sources().get(operationId);
+      if (handle === undefined) throw new Error(`there is no operation ${operationId}`);
+      return handle;
+    },
+  }),
+);
 
 /** Every route of the Worker, for the OpenAPI document and the access tests. */
 export const SPECS: readonly RouteSpec[] = [...publicSpecs, ...ROUTES.map((route) => route.spec)];
+
+/** The routes in BTCPay Server's shapes, which have a reference of their own. */
+export const GREENFIELD_SPECS: readonly RouteSpec[] = GREENFIELD_ROUTES.map((route) => route.spec);
 
 /** The routes that run in the object of their merchant, by operation. */
 export const routesInObject = lazily(
@@ -134,8 +161,9 @@ export function createApp(): HonoBase<AppEnv> {
   app.use(requestContext);
   app.use(shield);
   app.use(onceSetUp);
-  for (const { spec, handle } of ROUTES) app.on(spec.method, spec.path, handle);
+  for (const { spec, handle } of [...ROUTES, ...GREENFIELD_ROUTES]) app.on(spec.method, spec.path, handle);
   app.get("/openapi.json", answerOpenApi);
+  app.get("/greenfield.json", answerGreenfield);
   app.get("/docs", answerDocs);
   const kept = new KeptVitals();
   app.get("/healthz", (c) => answerHealth(c, kept));

@@ -38,6 +38,14 @@ export const publicSpecs: readonly RouteSpec[] = [
   }),
   specOf({
     ...open,
+    path: "/greenfield.json",
+    operationId: "greenfield",
+    summary: "Read the reference for shop plugins of BTCPay Server as an OpenAPI document",
+    description: "Its routes are in the shapes of BTCPay Server's Greenfield API, and in this document alone.",
+    answers: [{ status: 200, description: "An OpenAPI 3.1 document", schema: documentBody }],
+  }),
+  specOf({
+    ...open,
     path: "/docs",
     operationId: "docs",
     summary: "Read this reference as a page",

@@ -46,7 +46,7 @@ export function pathOf(spec: RouteSpec, given: Readonly<Record<string, string>> 
 }
 
 /** Every kind of invalid body. A caller without access must not learn what is wrong with it. */
-const WRONG_BODIES: readonly Pick<Ask, "body" | "headers">[] = [
+export const WRONG_BODIES: readonly Pick<Ask, "body" | "headers">[] = [
   { body: {} },
   { body: "{" },
   { body: "x", headers: { "content-type": "text/plain" } },

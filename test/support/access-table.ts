@@ -171,6 +171,7 @@ export const OPEN: readonly string[] = [
   "GET /healthz",
   "GET /metrics",
   "GET /openapi.json",
+  "GET /greenfield.json",
   "GET /docs",
   "GET /dev/mail",
   "GET /",

@@ -38,6 +38,7 @@ export async function addEndpoint(
     id,
     events: '["*"]',
     description: null,
+    format: "STANDARD",
     isActive: true,
     retryCount: 9,
     timeoutMs: 15_000,

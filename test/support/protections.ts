@@ -29,6 +29,7 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
     "productId",
     "externalId",
     "expiresInSeconds",
+    "underpaidTolerancePercent",
     "paymentMethods[].cryptocurrency",
     "paymentMethods[].network",
   ],

@@ -12,6 +12,11 @@ type Action = ResolveInvoiceBody["action"];
 const ACTIONS: Readonly<Record<Action, { readonly name: string; readonly consequence: string }>> = {
   ACCEPT: { name: "Accept", consequence: "The invoice counts as paid with what has come, and your server is told." },
   DISMISS: { name: "Dismiss", consequence: "The invoice stays as it is, and needs no decision any more." },
+  MARK: {
+    name: "Mark as settled",
+    consequence:
+      "Shops that speak the API of BTCPay Server take it for settled. Here it stays unpaid until money comes.",
+  },
   RETURNED: {
     name: "Money returned",
     consequence: "A note that you sent the money back with your wallet software. Edgetill cannot send any.",

@@ -10,6 +10,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
   ACCEPT: "Accepted by hand",
   DISMISS: "Dismissed by hand",
   RETURNED: "Money returned",
+  MARK: "Marked as settled by hand",
 };
 
 export function TimelineSection({ invoice }: { readonly invoice: Invoice }) {

@@ -12,10 +12,20 @@ const DOCS_CSP =
 /** Five minutes, so that a new release shows soon. */
 const CACHE_CONTROL = "public, max-age=300";
 
+/** Returns our own reference. */
+export function answerOpenApi(c: AppContext): Promise<Response> {
+  return answerDocument(c, "openapi.json");
+}
+
+/** Returns the reference of the routes in the shapes of BTCPay Server. */
+export function answerGreenfield(c: AppContext): Promise<Response> {
+  return answerDocument(c, "greenfield.json");
+}
+
 /** Returns the document with the origin of this deployment as its server. */
-export async function answerOpenApi(c: AppContext): Promise<Response> {
+async function answerDocument(c: AppContext, name: string): Promise<Response> {
   const origin = publicUrl(c.env);
-  const made = await madeFile(c.env, "openapi.json");
+  const made = await madeFile(c.env, name);
   const etag = `"${made.hash}-${sha256Hex(origin).slice(0, 8)}"`;
   const body = async () => {
     const servers = JSON.stringify({ servers: serversOf("") }).slice(1, -1);

@@ -25,10 +25,10 @@ const MEMBERS: ReadonlySet<string> = new Set(["invoiceId", "status", "timestamp"
 
 /**
  * The shop's URL with our parameters set and its own query and fragment unchanged; its own parameters with one of our names are replaced.
- * Without a signature only the invoice is named, because shops would believe a status that they cannot verify.
+ * `{InvoiceId}` in it, which shop plugins of BTCPay Server write, is the invoice's id. Without a signature only the invoice is named, because shops would believe a status that they cannot verify.
  */
 export function returnUrl(redirectUrl: string, of: Return, signed: ReturnSignature | undefined): string {
-  const url = new URL(redirectUrl);
+  const url = new URL(redirectUrl.replaceAll("{InvoiceId}", of.invoiceId));
   const own = url.search.slice(1).split("&");
   const kept = own.filter((member) => member !== "" && !nameIsOurs(member));
   const { invoiceId, status, nowMs } = of;

@@ -4,7 +4,7 @@ import { type JsonOf, parseJson, printJson } from "../../lib/typed-json.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { Failure } from "../../platform/failures.ts";
 
-export type ResolutionAction = "ACCEPT" | "DISMISS" | "RETURNED";
+export type ResolutionAction = "ACCEPT" | "DISMISS" | "RETURNED" | "MARK";
 
 interface Resolution {
   readonly action: ResolutionAction;
@@ -21,11 +21,14 @@ export interface StoredResolution extends Resolution {
   readonly wasAccepted?: true;
 }
 
+/** MARK says that the merchant takes it for settled; it has no money, so the status stays. */
+const MARKABLE: readonly InvoiceStatus[] = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "EXPIRED", "UNDERPAID"];
+
 const ACCEPTABLE: readonly InvoiceStatus[] = ["AWAITING_PAYMENT", "EXPIRED", "UNDERPAID", "CANCELLED"];
 
 /**
- * ACCEPT is for an invoice that is not paid in full, or under review because its money has no price. The other two clear `needsReview`, which
- * must be set.
+ * ACCEPT is for an invoice that is not paid in full, or under review because its money has no price, MARK for one that is neither paid nor
+ * cancelled. The other two clear `needsReview`, which must be set.
  */
 export function resolutionRefusal(
   { status, needsReview }: { readonly status: InvoiceStatus; readonly needsReview: boolean },
@@ -36,6 +39,7 @@ export function resolutionRefusal(
     const isAcceptable = ACCEPTABLE.includes(status) || (status === "PENDING_CONFIRMATION" && hasUnpriced);
     return isAcceptable ? undefined : { code: "INVOICE_NOT_RESOLVABLE", status };
   }
+  if (action === "MARK") return MARKABLE.includes(status) ? undefined : { code: "INVOICE_NOT_RESOLVABLE", status };
   return needsReview ? undefined : { code: "NOTHING_TO_REVIEW" };
 }
 
@@ -52,6 +56,17 @@ export function isAccepted(column: JsonOf<StoredResolution> | null): boolean {
   if (column === null) return false;
   const { action, wasAccepted } = parseJson(column);
   return action === "ACCEPT" || wasAccepted === true;
+}
+
+/** Whether nothing is left to mark: it is paid, or its latest decision was this one. */
+export function isMarked({
+  status,
+  resolution,
+}: {
+  readonly status: InvoiceStatus;
+  readonly resolution: JsonOf<StoredResolution> | null;
+}): boolean {
+  return status === "PAID" || status === "OVERPAID" || (resolution !== null && parseJson(resolution).action === "MARK");
 }
 
 /** The latest decision, as shown. */

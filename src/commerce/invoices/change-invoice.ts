@@ -61,6 +61,8 @@ export interface Change {
   readonly asserts?: readonly Write[];
   /** Writes to other tables: amounts, wallets' counters, customers. */
   readonly statements?: readonly Write[];
+  /** Runs after the commit and before the response; must not throw. */
+  readonly afterwards?: () => Promise<void>;
 }
 
 export interface ChangeEvent {
@@ -170,7 +172,8 @@ export function changeInvoice(
     if (decided.value === undefined) return ok({ value: file });
     const built = buildChange(deps, file, decided.value, operationId);
     // A hundred payments of one change are hardly more statements than one.
-    return ok({ value: built.file, statements: joinStatements([built.statements]) });
+    const { afterwards } = decided.value;
+    return ok({ value: built.file, statements: joinStatements([built.statements]), afterwards });
   });
 }
 

@@ -83,6 +83,10 @@ export const createInvoiceBody = () =>
       metadata: metadata().optional(),
       externalId: text(200).optional(),
       expiresInSeconds: z.int().min(60).max(2_592_000).optional(),
+      underpaidTolerancePercent: z.number().min(0).max(10).optional().meta({
+        description:
+          "A lower tolerance than the merchant's own, for this invoice, rounded down to two digits; a higher one changes nothing.",
+      }),
       paymentMethods: z.array(pairBody()).max(20).optional(),
     })
     .refine(neededName.check, neededName.params)
@@ -97,10 +101,9 @@ type CreateInvoiceBody = z.output<ReturnType<typeof createInvoiceBody>>;
 
 /** Whether a browser's create has fields that only a server may send (decisions 7). */
 export function asksMoreThanPublic(body: CreateInvoiceBody): boolean {
-  const { externalId, metadata, expiresInSeconds, paymentMethods } = body;
-  return (
-    [externalId, metadata, expiresInSeconds].some((each) => each !== undefined) || (paymentMethods?.length ?? 0) > 1
-  );
+  const { externalId, metadata, expiresInSeconds, underpaidTolerancePercent, paymentMethods } = body;
+  const ofServers = [externalId, metadata, expiresInSeconds, underpaidTolerancePercent];
+  return ofServers.some((each) => each !== undefined) || (paymentMethods?.length ?? 0) > 1;
 }
 
 export const updateInvoiceBody = () =>
@@ -114,7 +117,7 @@ export const updateInvoiceBody = () =>
 
 export const resolveInvoiceBody = () =>
   z.strictObject({
-    action: z.enum(["ACCEPT", "DISMISS", "RETURNED"]),
+    action: z.enum(["ACCEPT", "DISMISS", "RETURNED", "MARK"]),
     reason: text(500),
     txHash: text(100).optional().meta({ description: "The transaction that sent the money back, with RETURNED." }),
   });

@@ -62,6 +62,7 @@ export interface NewInvoice extends AskedTerms {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly externalId?: string | undefined;
   readonly expiresInSeconds?: number | undefined;
+  readonly underpaidTolerancePercent?: number | undefined;
   readonly pairs: readonly Pair[] | undefined;
 }
 
@@ -176,8 +177,7 @@ export function planInvoice(
   });
   if (!chosen.ok) return chosen.error;
   const customer = customerOf(request, operationId, deps.nowMs);
-  const hasWallet = facts.wallets.some((wallet) => isWalletOpen(wallet, deps.nowMs));
-  const warnings = hasWallet ? [] : ["NO_ENABLED_WALLET"];
+  const warnings = facts.wallets.some((each) => isWalletOpen(each, deps.nowMs)) ? [] : ["NO_ENABLED_WALLET"];
   const given = { id, customerId: customer?.id ?? null, warnings, terms: terms.value };
   const invoice = newInvoice(deps.nowMs, request, given);
   return { invoice, toActivate: chosen.value, customer };
@@ -220,6 +220,7 @@ function newInvoice(
     underpaidToleranceMicros: underpaidToleranceMicros({
       expectedMicros,
       basisPoints: merchant.underpaidToleranceBasisPoints,
+      askedPercent: wanted.underpaidTolerancePercent,
       maxMicros: merchant.underpaidToleranceMaxMicros,
     }),
     overpaidToleranceMicros: overpaidToleranceMicros({

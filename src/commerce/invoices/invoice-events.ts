@@ -37,6 +37,7 @@ export interface InvoiceEvents {
   readonly "invoice.cancelled": Moved;
   readonly "invoice.payment_late": OfInvoice<"payment">;
   readonly "invoice.reversed": Moved;
+  readonly "invoice.marked": OfInvoice;
   readonly "payment.created": OfInvoice<"paymentMethod">;
   readonly "payment.detected": OfPayment;
   readonly "payment.updated": OfInvoice<"payment"> | OfInvoice<"paymentMethod">;

@@ -4,9 +4,10 @@ import { changedFacts } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { InvoiceFile } from "../invoice-records/invoice.ts";
 import type { ResolutionAction } from "../invoice-records/resolution.ts";
-import { resolutionRefusal, withResolution } from "../invoice-records/resolution.ts";
+import { isMarked, resolutionRefusal, withResolution } from "../invoice-records/resolution.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
 import { stateFacts } from "./invoice-facts.ts";
+import { type MarkDependencies, mailMark } from "./send-mark-mail.ts";
 import { settlementChange } from "./settle-invoice.ts";
 
 interface ResolveRequest {
@@ -16,11 +17,12 @@ interface ResolveRequest {
 }
 
 /**
- * A manual decision about an invoice (decisions 4). ACCEPT makes it PAID. Every decision clears `needsReview`, which only later money sets
- * again. The reason is stored with the invoice and not in the audit log, which is append-only.
+ * A manual decision about an invoice (decisions 4). ACCEPT makes it PAID. MARK leaves its status, which is what has been received, and every OWNER and
+ * ADMIN is mailed; a second one changes nothing. The others clear `needsReview`, which only later money sets again. The reason is stored with the
+ * invoice and not in the audit log, which is append-only.
  */
 export async function resolveInvoice(
-  deps: ChangeDependencies,
+  deps: ChangeDependencies & MarkDependencies,
   file: InvoiceFile,
   request: ResolveRequest,
 ): Promise<Result<InvoiceFile, Failure>> {
@@ -28,15 +30,28 @@ export async function resolveInvoice(
   const { action, reason, txHash = null } = request;
   return changeInvoice(deps, { merchantId, id, read: file }, async (read) => {
     const { invoice } = read;
+    if (action === "MARK" && isMarked(invoice)) return ok(undefined);
     const hasUnpriced = read.payments.some(({ weighedBy }) => weighedBy === "NO_RATE");
     const refusal = resolutionRefusal(invoice, action, hasUnpriced);
     if (refusal !== undefined) return err(refusal);
     const made = { action, reason, actor: deps.trail.actor.id ?? "", at: isoTime(deps.nowMs), txHash };
-    const columns = { resolution: withResolution(invoice.resolution, made), needsReview: false };
+    const resolution = withResolution(invoice.resolution, made);
+    if (action === "MARK") return ok(markOf(deps, { ...read, invoice: { ...invoice, resolution } }));
+    const columns = { resolution, needsReview: false };
     const change = settlementChange(read, deps.nowMs, { columns }) ?? unsettled(columns);
     const { before, after } = changedFacts(stateFacts(invoice), stateFacts({ ...invoice, ...change.columns }));
     return ok({ ...change, audit: { action: "invoice.resolved", before, after: { ...after, resolution: action } } });
   });
+}
+
+/** The mark and its event, whatever else is due: a read settles that. */
+function markOf(deps: ChangeDependencies & MarkDependencies, { invoice }: InvoiceFile): Change {
+  return {
+    columns: { resolution: invoice.resolution },
+    events: [{ type: "invoice.marked" }],
+    audit: { action: "invoice.resolved", after: { status: invoice.status, resolution: "MARK" } },
+    afterwards: () => mailMark(deps, invoice),
+  };
 }
 
 /** The change if the decision alters nothing else. */

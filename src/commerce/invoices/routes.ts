@@ -11,6 +11,7 @@ import { hostnameOf } from "../../platform/challenge/turnstile.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { countedCallers } from "../../platform/http/rate-check.ts";
 import { jsonReply, type Reply, replyTo } from "../../platform/http/reply.ts";
+import { mailerOf } from "../../platform/mail/dependencies.ts";
 import { fileOf, type InvoiceFile, type InvoiceRow } from "../invoice-records/invoice.ts";
 import { addPaymentMethod, type PickDependencies } from "./add-payment-method.ts";
 import { cancelInvoice } from "./cancel-invoice.ts";
@@ -130,13 +131,14 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     operationId: "resolveInvoice",
     summary: "Resolve an invoice by hand",
     description:
-      "ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back.",
+      "ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back. MARK says that you take it for settled: its status stays that of its money, `invoice.marked` is sent, and every owner and admin is mailed.",
     permission: "payment:resolve",
     body: resolveInvoiceBody,
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
     refusals: ["INVOICE_NOT_FOUND", "INVOICE_NOT_RESOLVABLE", "NOTHING_TO_REVIEW"],
     reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
-    answer: (call) => changed(call, (deps, file) => resolveInvoice(deps, file, call.body)),
+    answer: (call) =>
+      changed(call, (deps, file) => resolveInvoice({ ...deps, mailer: mailerOf(call.env, call) }, file, call.body)),
   })
   .get(`${ONE}/payment-methods`, {
     operationId: "listPaymentMethods",

@@ -24,7 +24,10 @@ interface InvoiceUpdate extends CustomerFields {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Updates an invoice's texts and customer while it awaits payment. Amounts, currency and time never change. */
+/**
+ * Updates an invoice's texts and customer while it awaits payment, and at any time the merchant's own notes on it. Amounts, currency and time never
+ * change.
+ */
 export async function updateInvoiceText(
   deps: ChangeDependencies,
   file: InvoiceFile,
@@ -33,7 +36,7 @@ export async function updateInvoiceText(
   const { merchantId, id } = file.invoice;
   return changeInvoice(deps, { merchantId, id, read: file }, async (read, _conflict, operationId) => {
     const { status } = read.invoice;
-    if (status !== "AWAITING_PAYMENT") return err({ code: "INVOICE_NOT_EDITABLE", status });
+    if (status !== "AWAITING_PAYMENT" && !isOnlyMetadata(update)) return err({ code: "INVOICE_NOT_EDITABLE", status });
     const columns = textColumns(read.invoice, update);
     const customer = await customerChange(deps, read, update, operationId);
     const all = customer === undefined ? columns : { ...columns, customerId: customer.after.id };
@@ -51,6 +54,10 @@ export async function updateInvoiceText(
       customer === undefined ? change : { ...change, customer: customer.after, statements: customer.statements },
     );
   });
+}
+
+function isOnlyMetadata({ metadata, ...rest }: InvoiceUpdate): boolean {
+  return metadata !== undefined && Object.values(rest).every((each) => each === undefined);
 }
 
 function textColumns(invoice: Invoice, update: InvoiceUpdate): Partial<Invoice> {

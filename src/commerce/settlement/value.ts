@@ -119,13 +119,18 @@ export function amountDueUnits(facts: {
   return missingMicros <= 0n ? 0n : ceilDiv(amountUnits * missingMicros, quoteForMicros);
 }
 
-/** How far below E still counts as paid: min(E x percent, max), rounded down; basis points are hundredths of a percent. */
+/**
+ * How far below E still counts as paid: min(E x percent, max), rounded down; basis points are hundredths of a percent. `askedPercent`, of a create,
+ * only lowers it.
+ */
 export function underpaidToleranceMicros(facts: {
   readonly expectedMicros: bigint;
   readonly basisPoints: number;
   readonly maxMicros: bigint;
+  readonly askedPercent?: number | undefined;
 }): bigint {
-  return minBig(percentage(facts.expectedMicros, facts.basisPoints), facts.maxMicros);
+  const asked = Math.floor((facts.askedPercent ?? Number.POSITIVE_INFINITY) * 100);
+  return minBig(percentage(facts.expectedMicros, Math.min(asked, facts.basisPoints)), facts.maxMicros);
 }
 
 /** How far above E is not yet overpaid: E x percent, rounded down. */

@@ -1,6 +1,7 @@
 // The POSTs of one round, a few at a time. None starts once one of them got no answer: an endpoint that hangs costs one or two time limits, not
 // one for each due delivery.
 
+import { webhookHeaders, webhookText } from "../../greenfield/webhook-message.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { eventText } from "../../platform/events/event.ts";
 import type { Resolution } from "../../platform/resolver/host-resolver-client.ts";
@@ -81,15 +82,29 @@ function unsent(nowMs: number, delivery: Claimed, error: AttemptError): Attempt 
 
 async function attemptOf(
   deps: PostDependencies,
-  { id: webhookId, url, timeoutMs }: Webhook,
+  webhook: Webhook,
   delivery: Claimed,
   secrets: readonly string[],
 ): Promise<Attempt> {
-  const body = eventText(delivery.event);
+  const { url, timeoutMs } = webhook;
   const atMs = deps.nowMs();
-  const timestampSeconds = Math.floor(atMs / SECOND_MS);
-  const of = { eventId: delivery.event.id, deliveryId: delivery.id, webhookId, body, timestampSeconds, secrets };
-  const requestHeaders = await signedHeaders(of);
+  const { body, requestHeaders } = await messageOf(webhook, delivery, { atMs, secrets });
   const answer = await deps.post({ url, headers: requestHeaders, body, timeoutMs });
   return { delivery, atMs, endedMs: deps.nowMs(), requestHeaders, answer };
+}
+
+/** What is sent, in the endpoint's format. */
+async function messageOf(
+  { id: webhookId, format }: Webhook,
+  { id: deliveryId, event, attempts }: Claimed,
+  { atMs, secrets }: { readonly atMs: number; readonly secrets: readonly string[] },
+): Promise<{ readonly body: string; readonly requestHeaders: Readonly<Record<string, string>> }> {
+  if (format === "GREENFIELD") {
+    const body = webhookText({ event, webhookId, deliveryId, isRedelivery: attempts > 0 });
+    return { body, requestHeaders: await webhookHeaders(body, secrets) };
+  }
+  const body = eventText(event);
+  const timestampSeconds = Math.floor(atMs / SECOND_MS);
+  const of = { eventId: event.id, deliveryId, webhookId, body, timestampSeconds, secrets };
+  return { body, requestHeaders: await signedHeaders(of) };
 }

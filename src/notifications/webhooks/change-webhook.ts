@@ -98,10 +98,16 @@ export function movedOn({ nowMs }: Pick<WebhookDependencies, "nowMs">, { updated
 /** A new secret in plain text, for the only response that shows it, and its encrypted row. */
 export async function newSecret(
   deps: WebhookDependencies,
-  of: { readonly operationId: string; readonly webhookId: WebhookId; readonly createdAtMs: number },
+  of: {
+    readonly operationId: string;
+    readonly webhookId: WebhookId;
+    readonly createdAtMs: number;
+    /** One that the receiver has chosen. */
+    readonly given?: string | undefined;
+  },
 ): Promise<{ readonly secret: string; readonly row: WebhookSecret }> {
   const { operationId, webhookId, createdAtMs } = of;
-  const secret = webhookSecret(deps.randomBytes(SECRET_BYTES));
+  const secret = of.given ?? webhookSecret(deps.randomBytes(SECRET_BYTES));
   const id = derivedId("whs", operationId);
   const sealed = await deps.seal(secretContext(id), secret);
   return {

@@ -1,8 +1,10 @@
 // Wire format of endpoints.
 import * as z from "zod";
+import { BY_HAND } from "../../greenfield/webhook-type.ts";
 import { isAnyGiven, textField, time } from "../../lib/fields.ts";
 import { MOST_RETRIES, SCHEDULED_RETRIES } from "./retry-schedule.ts";
 import { nearestSubscription, SUBSCRIPTIONS } from "./subscription.ts";
+import { isTranslatable, NOT_TRANSLATABLE } from "./webhook.ts";
 
 const fields = () => ({
   // A bad URL has its own refusal, with the reason.
@@ -35,16 +37,50 @@ const fields = () => ({
   timeout: z.int().min(1_000).max(30_000).meta({ description: "Milliseconds to wait for your response." }),
 });
 
+const format = () =>
+  z.enum(["STANDARD", "GREENFIELD"]).meta({
+    description:
+      "GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events of which it knows a type can be subscribed to. It cannot be changed.",
+  });
+
+/** A key of HMAC that a receiver has chosen; its characters are the key. */
+const chosenSecret = () =>
+  z
+    .string()
+    .regex(/^[\x21-\x7e]{24,128}$/, "must be 24 to 128 visible characters of ASCII")
+    .meta({
+      description: "With GREENFIELD: a secret that the receiver has chosen. Otherwise one is made, which is better.",
+    });
+
 export const createWebhookBody = () =>
   z
     .strictObject({
       ...fields(),
+      events: fields().events.optional().meta({
+        description:
+          "Event types to receive; `invoice.*` means a whole domain, `*` means all. Only with GREENFIELD they may be left out: then what says that an invoice is settled.",
+      }),
+      format: format().default("STANDARD"),
+      secret: chosenSecret().optional(),
       description: fields().description.default(null),
       isActive: fields().isActive.default(true),
       retryCount: fields().retryCount.default(SCHEDULED_RETRIES),
       timeout: fields().timeout.default(15_000),
     })
-    .transform(({ timeout: timeoutMs, ...rest }) => ({ ...rest, timeoutMs }));
+    // What clients know is required: only who makes an endpoint for a plugin by hand leaves the events out.
+    .meta({ required: ["url", "events"] })
+    .transform(({ timeout: timeoutMs, ...rest }, context) => {
+      const isGreenfield = rest.format === "GREENFIELD";
+      const events = rest.events ?? (isGreenfield ? JSON.stringify(BY_HAND) : "");
+      const problem = (path: string, message: string) => {
+        context.addIssue({ code: "custom", path: [path], message });
+        return z.NEVER;
+      };
+      if (events === "") return problem("events", "is required");
+      if (isGreenfield && !isTranslatable(events)) return problem("events", NOT_TRANSLATABLE);
+      if (!isGreenfield && rest.secret !== undefined) return problem("secret", "is for the format GREENFIELD only");
+      return { ...rest, events, timeoutMs };
+    });
 
 /** Every member is optional: an absent one keeps its value. */
 export const updateWebhookBody = () =>
@@ -64,6 +100,7 @@ export const webhookBody = () =>
       url: z.string().meta({ format: "uri" }),
       events: z.array(z.string()),
       description: z.string().nullable(),
+      format: format(),
       isActive: z.boolean(),
       retryCount: z.int(),
       timeout: z.int(),

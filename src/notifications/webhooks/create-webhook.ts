@@ -16,6 +16,9 @@ import { webhookBodyOf } from "./webhook-body.ts";
 /** The merchant's endpoints, as read together with the caller. */
 type Existing = readonly { readonly id: WebhookId }[];
 
+/** What a request asks for. `secret`: only for an endpoint in the format of BTCPay Server, whose plugins choose their own. */
+type NewWebhook = WebhookSettings & Pick<Webhook, "format"> & { readonly secret?: string | undefined };
+
 /**
  * The work of one creation, for `runOnce`. Its stored response must be encrypted: only creation and rotation ever show a secret. A second try
  * draws another secret, and only that of the committed batch is returned.
@@ -23,7 +26,7 @@ type Existing = readonly { readonly id: WebhookId }[];
 export function createWebhook(
   deps: WebhookDependencies,
   actor: WebhookActor & { readonly existing: Existing },
-  wanted: WebhookSettings,
+  { secret: given, ...wanted }: NewWebhook,
 ): Work {
   return async (operationId, conflict, tries): Promise<Prepared> => {
     throwUnlessContention("an endpoint", conflict);
@@ -41,7 +44,7 @@ export function createWebhook(
     // Our own earlier batch may have committed: then this one aborts on its operation id, and the stored response is returned.
     if (existing.value.filter((other) => other.id !== id).length >= MAX_WEBHOOKS)
       return { kind: "refused", failure: limitReached("webhookEndpointsPerMerchant") };
-    const { secret, row } = await newSecret(deps, { operationId, webhookId: id, createdAtMs: deps.nowMs });
+    const { secret, row } = await newSecret(deps, { operationId, webhookId: id, createdAtMs: deps.nowMs, given });
     const webhook: Webhook = {
       ...wanted,
       ...HEALTHY,
@@ -60,7 +63,7 @@ export function createWebhook(
       merchantId,
       action: "webhook.created",
       target: id,
-      after: webhookFacts(webhook),
+      after: { ...webhookFacts(webhook), format: webhook.format },
     } as const;
     return {
       kind: "ready",

@@ -4,7 +4,14 @@ import type { Failure } from "../../platform/failures.ts";
 import { type ChangeOf, changeWebhook, movedOn, type WebhookDependencies } from "./change-webhook.ts";
 import { parseEndpointUrl } from "./endpoint-url.ts";
 import { updateWebhook as updateRow } from "./store.ts";
-import { changedColumns, type SettingsUpdate, type Webhook, webhookFacts } from "./webhook.ts";
+import {
+  changedColumns,
+  isTranslatable,
+  NOT_TRANSLATABLE,
+  type SettingsUpdate,
+  type Webhook,
+  webhookFacts,
+} from "./webhook.ts";
 
 /**
  * Changes settings; absent ones keep their value. A change without effect writes nothing. An endpoint that is switched on, or gets another URL,
@@ -17,6 +24,8 @@ export async function updateWebhook(
 ): Promise<Result<Webhook, Failure>> {
   const url = wanted.url === undefined ? undefined : parseEndpointUrl(wanted.url, deps.urlRules);
   if (url !== undefined && !url.ok) return err({ code: "WEBHOOK_URL_REFUSED", reason: url.error });
+  if (of.read?.format === "GREENFIELD" && wanted.events !== undefined && !isTranslatable(wanted.events))
+    return err({ code: "VALIDATION_FAILED", details: [{ path: "events", message: NOT_TRANSLATABLE }] });
   const settings = url === undefined ? wanted : { ...wanted, url: url.value.href };
   return changeWebhook(deps, of, (read) => {
     const changed = changedColumns(read, settings, deps.nowMs);

@@ -10,6 +10,7 @@ export function webhookBodyOf(webhook: Webhook, nowMs: number) {
     url: webhook.url,
     events: parseJson(webhook.events),
     description: webhook.description,
+    format: webhook.format,
     isActive: webhook.isActive,
     retryCount: webhook.retryCount,
     timeout: webhook.timeoutMs,

@@ -1,5 +1,6 @@
 // An endpoint: its settings, its health and its secrets, and the effect of changes to them.
 
+import { sourcesOf, WEBHOOK_TYPES } from "../../greenfield/webhook-type.ts";
 import type { DeliveryId, EventId, MerchantId, WebhookId, WebhookSecretId } from "../../lib/ids.ts";
 import { makeId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -34,6 +35,8 @@ export interface Webhook {
   /** JSON array of subscriptions. */
   readonly events: JsonOf<readonly string[]>;
   readonly description: string | null;
+  /** Never changes: a receiver reads one of them. */
+  readonly format: "STANDARD" | "GREENFIELD";
   readonly isActive: boolean;
   readonly retryCount: number;
   readonly timeoutMs: number;
@@ -55,6 +58,14 @@ export interface Webhook {
 export type WebhookSettings = Pick<Webhook, "url" | "events" | "description" | "isActive" | "retryCount" | "timeoutMs">;
 
 const SETTINGS = ["url", "events", "description", "isActive", "retryCount", "timeoutMs"] as const;
+
+const TRANSLATABLE: readonly string[] = sourcesOf(WEBHOOK_TYPES);
+export const NOT_TRANSLATABLE = `with the format GREENFIELD only these can be named: ${TRANSLATABLE.join(", ")}`;
+
+/** Whether an endpoint in the format of BTCPay Server can be told of all these events. */
+export function isTranslatable(events: JsonOf<readonly string[]>): boolean {
+  return parseJson(events).every((name) => TRANSLATABLE.includes(name));
+}
 
 /** The context with which a secret is encrypted: moved to another row it cannot be decrypted. */
 export function secretContext(id: string): string {

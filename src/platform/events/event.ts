@@ -15,6 +15,8 @@ export const EVENT_TYPES = [
   "invoice.cancelled",
   "invoice.payment_late",
   "invoice.reversed",
+  /** Somebody says that it is settled; its status is that of its money. */
+  "invoice.marked",
   /** A payment method was activated. */
   "payment.created",
   "payment.detected",

@@ -52,7 +52,7 @@ export interface RouteAnswer {
 }
 
 export interface RouteSpec {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Hono path with `:parameters`. */
   readonly path: string;
   readonly operationId: string;

@@ -35,6 +35,7 @@ export async function stockHooks(lab: Lab): Promise<void> {
         url: `https://hooks.example.com/${id}`,
         events: '["*"]',
         description: null,
+        format: "STANDARD",
         isActive: true,
         retryCount: 9,
         timeoutMs: 1_000,

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { newApiKey } from "../../../src/accounts/auth/api-key.ts";
 import { keyPermissionName, PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../../../src/accounts/roles/permissions.ts";
-import { createApp, SPECS } from "../../../src/app/app.ts";
+import { createApp, GREENFIELD_SPECS, SPECS } from "../../../src/app/app.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { type Answer, type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../../support/access.ts";
@@ -78,7 +78,7 @@ describe("the routes of the Worker", () => {
     const mounted = createApp()
       .routes.filter(({ method }) => method !== "ALL")
       .map(({ method, path }) => `${method} ${path}`);
-    expect(mounted.sort()).toEqual(SPECS.map(nameOf).sort());
+    expect(mounted.sort()).toEqual([...SPECS, ...GREENFIELD_SPECS].map(nameOf).sort());
     const forAll = createApp().routes.filter(({ method }) => method === "ALL");
     expect([...new Set(forAll.map(({ path }) => path))]).toEqual(["/*"]);
   });

@@ -1,7 +1,7 @@
 // What a stranger reaches before a set-up link is redeemed: every route of the access table is knocked at, in a production Worker.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, test } from "vitest";
-import { SPECS } from "../../../src/app/app.ts";
+import { GREENFIELD_SPECS, SPECS } from "../../../src/app/app.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
 import { users } from "../../../src/platform/db/schema/users.ts";
 import { type Ask, expectHeaders, expectRefusal, seedShop } from "../../support/access.ts";
@@ -33,6 +33,8 @@ async function callers(): Promise<readonly Ask[]> {
   ];
 }
 
+const ALL = [...SPECS, ...GREENFIELD_SPECS];
+
 describe("before a set-up link is redeemed", () => {
   test.each([
     ["without a PUBLIC_URL", {}],
@@ -44,7 +46,7 @@ describe("before a set-up link is redeemed", () => {
     const { bindings, calls } = countingEnv({ ...FRESH, ...changes });
     const send = production(bindings);
     const before = await storedRows();
-    for (const spec of SPECS) {
+    for (const spec of ALL) {
       const body = spec.method === "GET" ? {} : { body: { token: "guessed" } };
       for (const ask of asks) {
         const answer = await send(pathOf(spec), { method: spec.method, ...body, ...ask });
@@ -59,7 +61,7 @@ describe("before a set-up link is redeemed", () => {
 
   test("a browser gets a page that says so, at any address, with the status of the refusal", async () => {
     const send = production();
-    for (const spec of SPECS.filter(({ method }) => method === "GET")) {
+    for (const spec of ALL.filter(({ method }) => method === "GET")) {
       const answer = await send(pathOf(spec), { headers: { accept } });
       expectHeaders(answer);
       if (BEFORE_SET_UP.includes(nameOf(spec))) continue;

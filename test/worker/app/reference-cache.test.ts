@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { send, sendWith } from "../../support/access.ts";
 
-const PATHS = ["/openapi.json", "/docs"];
+const PATHS = ["/openapi.json", "/greenfield.json", "/docs"];
 
 describe.each(PATHS)("%s", (path) => {
   const known = (tag: string) => send(path, { headers: { "if-none-match": tag } });

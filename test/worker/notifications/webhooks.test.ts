@@ -33,6 +33,7 @@ describe("an endpoint", () => {
       merchantId,
       ...ENDPOINT,
       description: null,
+      format: "STANDARD",
       isActive: true,
       retryCount: 9,
       timeout: 15_000,

@@ -13,6 +13,10 @@ export const webhooks = sqliteTable(
     /** Subscriptions: event types, `invoice.*` or `*`. */
     events: jsonText<readonly string[]>("events").notNull(),
     description: text("description"),
+    /** GREENFIELD: bodies and signature of BTCPay Server, for its shop plugins. */
+    format: text("format", { enum: ["STANDARD", "GREENFIELD"] })
+      .notNull()
+      .default("STANDARD"),
     isActive: integer("is_active", { mode: "boolean" }).notNull(),
     /** The number of retries after the first attempt. */
     retryCount: integer("retry_count").notNull(),

@@ -29,6 +29,7 @@ const WEBHOOK: Webhook = {
   url: "https://hooks.example.com/",
   events: '["*"]',
   description: null,
+  format: "STANDARD",
   isActive: true,
   retryCount: 9,
   timeoutMs: 15_000,

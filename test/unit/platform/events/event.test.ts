@@ -4,7 +4,7 @@ import { EVENT_TYPES } from "../../../../src/platform/events/event.ts";
 // webhooks.md "Types", in its own short form.
 const DOCUMENTED = {
   invoice:
-    "created updated partially_paid pending_confirmation paid underpaid overpaid expired cancelled payment_late reversed",
+    "created updated partially_paid pending_confirmation paid underpaid overpaid expired cancelled payment_late reversed marked",
   payment: "created detected updated confirmed paid underpaid overpaid expired dropped reorged unmatched matched",
   wallet: "created updated deleted gap_limit_warning detection_degraded address_degraded amounts_low",
   team: "member_joined member_removed role_changed ownership_transferred",

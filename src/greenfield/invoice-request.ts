@@ -1,0 +1,137 @@
+// What a plugin asks of invoices, as requests of our own API. What we have no word for is left out, and what is wrong goes on as it is: our own
+// schemas refuse it, behind the proof of the caller.
+
+import { MINUTE_MS, SECOND_MS } from "../lib/time.ts";
+import { isObject, type Json } from "../lib/typed-json.ts";
+import { isMetadata, packed } from "./metadata.ts";
+import { pairNamed } from "./payment-method-id.ts";
+
+type Body = Readonly<Record<string, Json | undefined>>;
+
+const MINUTE_SECONDS = MINUTE_MS / SECOND_MS;
+/** The longest that our own create takes. */
+const LONGEST = { name: 200, description: 1_000, tolerancePercent: 10 };
+
+/** The body of our own create. The order's number is part of the name, by which our search finds it; it is never our unique external id. */
+export function createBodyOf(json: Json | undefined): Json | undefined {
+  if (!isBody(json)) return json;
+  const { amount, currency, metadata } = json;
+  const checkout = isBody(json.checkout) ? json.checkout : {};
+  const notes = isBody(metadata) ? metadata : {};
+  const orderId = textOf(notes.orderId);
+  const description = textOf(notes.itemDesc);
+  return defined({
+    name: cut(orderId === undefined ? "Invoice" : `Order ${orderId}`, LONGEST.name),
+    // A top-up has no amount: any is taken.
+    rawAmount: amount === undefined || amount === null ? 0 : numberOf(amount),
+    currency,
+    description: description === undefined ? undefined : cut(description, LONGEST.description),
+    metadata: ownMetadata(metadata),
+    redirectUrl: textOf(checkout.redirectURL)?.replaceAll("{OrderId}", encodeURIComponent(orderId ?? "")),
+    expiresInSeconds: minutes(checkout.expirationMinutes),
+    underpaidTolerancePercent: toleranceOf(checkout.paymentTolerance),
+    paymentMethods: methodsOf(checkout.paymentMethods),
+  });
+}
+
+/** Ours, or what our own schema refuses. */
+export function ownMetadata(metadata: Json | undefined, isArchived = false): Json | undefined {
+  if (metadata === null || metadata === undefined) return isArchived ? packed({ metadata: {}, isArchived }) : undefined;
+  return isMetadata(metadata) ? packed({ metadata, isArchived }) : metadata;
+}
+
+interface ListAsked {
+  /** The query of our own list. */
+  readonly query: URLSearchParams;
+  /** What our own list does not filter by. */
+  readonly orderIds: readonly string[];
+  readonly statuses: readonly string[];
+  readonly isWithArchived: boolean;
+  readonly skip: number;
+  readonly take: number;
+}
+
+const MOST = 100;
+
+/** Filters that ours has not are applied to the newest hundred that it finds. */
+export function listAsked(asked: URLSearchParams): ListAsked {
+  const orderIds = asked.getAll("orderId");
+  const statuses = asked.getAll("status");
+  const [skip, take] = [count(asked.get("skip"), 0), Math.min(MOST, count(asked.get("take"), 50))];
+  const search = orderIds.length === 1 ? orderIds[0] : asked.get("textSearch");
+  const query = new URLSearchParams({ limit: String(MOST), cursor: "" });
+  if (search) query.set("search", search);
+  for (const [theirs, ours] of [
+    ["startDate", "createdFrom"],
+    ["endDate", "createdTo"],
+  ] as const) {
+    const time = asked.get(theirs);
+    if (time !== null) query.set(ours, timeOf(time));
+  }
+  return { query, orderIds, statuses, isWithArchived: asked.get("includeArchived") === "true", skip, take };
+}
+
+/** Of what our own list found, in its order. */
+export function listed<Item extends { readonly archived: boolean; readonly status: string; readonly metadata: Body }>(
+  { orderIds, statuses, isWithArchived, skip, take }: ListAsked,
+  found: readonly Item[],
+): readonly Item[] {
+  return found
+    .filter(({ archived }) => isWithArchived || !archived)
+    .filter(({ status }) => statuses.length === 0 || statuses.includes(status))
+    .filter(({ metadata }) => orderIds.length === 0 || orderIds.includes(textOf(metadata.orderId) ?? ""))
+    .slice(skip, skip + take);
+}
+
+/** Seconds of Unix, as Greenfield names times, or a text that our own schema reads or refuses. */
+function timeOf(text: string): string {
+  const isSeconds = /^\d{1,11}$/.test(text);
+  return isSeconds ? new Date(Number(text) * SECOND_MS).toISOString() : text;
+}
+
+function count(text: string | null, otherwise: number): number {
+  return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : otherwise;
+}
+
+export function isBody(json: Json | undefined): json is Body & Json {
+  return isObject(json);
+}
+
+export function textOf(value: Json | undefined): string | undefined {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Greenfield writes amounts as texts; ours is a number, whose shortest decimal text counts. */
+function numberOf(value: Json): Json {
+  return typeof value === "string" && /^\d{1,12}(\.\d{1,18})?$/.test(value) ? Number(value) : value;
+}
+
+function minutes(value: Json | undefined): Json | undefined {
+  const number = value === undefined || value === null ? undefined : numberOf(value);
+  return typeof number === "number" ? Math.round(number * MINUTE_SECONDS) : number;
+}
+
+function toleranceOf(value: Json | undefined): Json | undefined {
+  const number = value === undefined || value === null ? undefined : numberOf(value);
+  return typeof number === "number" ? Math.min(LONGEST.tolerancePercent, number) : number;
+}
+
+function methodsOf(value: Json | undefined): Json | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) return value;
+  const named: readonly Json[] = value;
+  if (named.length === 0) return undefined;
+  return named.map((id) => (typeof id === "string" ? { ...pairNamed(id) } : id));
+}
+
+/** At most so many characters; a pair of surrogates is not torn. */
+function cut(text: string, most: number): string {
+  return [...text].slice(0, most).join("");
+}
+
+function defined(body: Body): Json {
+  return Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]): [string, Json][] => (value === undefined ? [] : [[name, value]])),
+  );
+}

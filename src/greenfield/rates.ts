@@ -1,0 +1,16 @@
+// The prices that an invoice would be quoted at now, by pairs of codes.
+import { quoteRate, type RateTable } from "../rates/quote.ts";
+
+const MOST_PAIRS = 20;
+
+/** `BTC_USD` is the price of a bitcoin in dollars. Also `BTC/USD`; several with commas. */
+export function ratesOf(table: RateTable, pairs: string, nowMs: number): readonly object[] {
+  const named = pairs.split(",").filter((pair) => pair !== "");
+  return named.slice(0, MOST_PAIRS).map((currencyPair) => {
+    const [assetCode = "", currency = ""] = currencyPair.toUpperCase().split(/[_/]/);
+    const quote = quoteRate({ table, assetCode, currency, nowMs });
+    return quote.ok
+      ? { currencyPair, errors: [], rate: quote.value.rate }
+      : { currencyPair, errors: ["There is no rate of this pair now"], rate: null };
+  });
+}

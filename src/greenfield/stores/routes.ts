@@ -1,0 +1,116 @@
+// What a plugin asks to connect: whose the key is, what it may do, and how the store is paid.
+import * as z from "zod";
+import { type MountedRoute, routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
+import { ok } from "../../lib/result.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import { type Asked, type Inner, type Route, routesThrough, routeToNothing, type Told, WHOSE } from "../middleware.ts";
+import { type NamedPair, paymentMethodId } from "../payment-method-id.ts";
+import { ratesOf } from "../rates.ts";
+import { rightsOf } from "../rights.ts";
+
+const STORES = "/api/v1/stores";
+const STORE = `${STORES}/:merchantId`;
+
+/** The version whose shapes these are. Plugins ask whether it is new enough for them. */
+const VERSION = "2.4.7";
+
+/** Routes of ours that only translations ask: they are not mounted. */
+export const storeSources: readonly MountedRoute[] = [
+  ...routesOf({ tag: "API keys", callers: "KEY" }).get("/greenfield/key", {
+    operationId: WHOSE,
+    summary: "Read whose the key is",
+    answers: [{ status: 200, description: "The merchant, and Greenfield's names of what the key may do" }],
+    answer: async ({ principal: { merchantId, permissions }, merchant }) =>
+      ok(jsonReply(200, { id: merchantId, name: merchant.name, rights: rightsOf(permissions, merchantId) })),
+  }),
+  ...routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY", dependencies: invoiceDependencies }).get(
+    "/greenfield/:merchantId/rates",
+    {
+      operationId: "greenfieldRates",
+      summary: "Read prices",
+      permission: "merchant:view",
+      query: () => z.object({ currencyPair: z.string().max(200).default("") }),
+      answers: [{ status: 200, description: "The price of each pair" }],
+      answer: async ({ query, deps, nowMs }) =>
+        ok(jsonReply(200, { rates: ratesOf(await deps.table(), query.currencyPair, nowMs) })),
+    },
+  ),
+];
+
+interface OwnKey {
+  readonly id: string;
+  readonly name: string;
+  readonly rights: readonly string[];
+}
+
+function keyOf(text: string): OwnKey {
+  return JSON.parse(text);
+}
+
+const storeOf = ({ id, name }: Pick<OwnKey, "id" | "name">) => ({ id, name, defaultCurrency: "USD", archived: false });
+
+const tellKey = (text: string, { key }: Asked): Told => {
+  return { body: { apiKey: key, label: "", permissions: keyOf(text).rights } };
+};
+
+function tellStores(text: string): Told {
+  const key = keyOf(text);
+  const mayView = key.rights.some((right) => right.startsWith("btcpay.store.canviewstoresettings:"));
+  return { body: mayView ? [storeOf(key)] : [] };
+}
+
+/** No chain of a shop's own is behind: what is behind is paused by itself, and its methods are not offered. */
+const tellServer = (): Told => ({
+  body: { version: VERSION, onion: null, supportedPaymentMethods: [], fullySynched: true, syncStatus: [] },
+});
+
+function tellMethods(text: string, { query }: Asked): Told {
+  const wallets: readonly (NamedPair & { readonly isEnabled: boolean })[] = JSON.parse(text);
+  const isForAll = query.get("onlyEnabled") !== "true" && query.get("enabled") !== "true";
+  const methods = wallets
+    .filter(({ isEnabled }) => isForAll || isEnabled)
+    .map((wallet) => {
+      const id = paymentMethodId(wallet);
+      // Older clients read the last two.
+      return { paymentMethodId: id, enabled: wallet.isEnabled, paymentMethod: id, cryptoCode: wallet.cryptocurrency };
+    });
+  return { body: methods };
+}
+
+const whose = () => ({ operationId: WHOSE });
+const ROUTES: readonly Route[] = [
+  { at: "GET /api/v1/api-keys/current", operationId: "getCurrentKey", ask: whose, tell: tellKey },
+  { at: "GET /api/v1/server/info", operationId: "getServerInfo", ask: whose, tell: tellServer },
+  { at: `GET ${STORES}`, operationId: "listStores", ask: whose, tell: tellStores },
+  {
+    at: `GET ${STORE}`,
+    operationId: "getStore",
+    permission: "merchant:view",
+    ask: () => ({ operationId: "getMerchant" }),
+    tell: (text) => ({ body: storeOf(keyOf(text)) }),
+  },
+  {
+    at: `GET ${STORE}/payment-methods`,
+    operationId: "listStoreMethods",
+    permission: "wallet:view",
+    ask: () => ({ operationId: "listWallets" }),
+    tell: tellMethods,
+  },
+  {
+    at: `GET ${STORE}/rates`,
+    operationId: "listStoreRates",
+    permission: "merchant:view",
+    ask: ({ query }) => ({ operationId: "greenfieldRates", query }),
+    tell: (text) => ({ body: JSON.parse(text).rates }),
+  },
+];
+
+const NO_PULL_PAYMENTS = "Pull payments are not part of this service: it never holds money, so it can pay none out";
+
+export function storeRoutes(inner: Inner): readonly MountedRoute[] {
+  return [
+    ...routesThrough(inner, ROUTES),
+    routeToNothing(`POST ${STORE}/pull-payments`, "createPullPayment", NO_PULL_PAYMENTS),
+  ];
+}

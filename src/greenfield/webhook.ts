@@ -1,0 +1,57 @@
+// An endpoint in Greenfield's shape, and what a plugin asks of one as requests of our own API.
+import type { Json } from "../lib/typed-json.ts";
+import { isBody } from "./invoice-request.ts";
+import { sourcesOf, typesOf, WEBHOOK_TYPES } from "./webhook-type.ts";
+
+/** Of our own answer. */
+export interface OwnWebhook {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly format: string;
+  readonly isActive: boolean;
+  readonly retryCount: number;
+  readonly secret?: string;
+}
+
+export const isGreenfield = ({ format }: OwnWebhook) => format === "GREENFIELD";
+
+export function greenfieldWebhook(own: OwnWebhook): object {
+  const { id, url, events, isActive, retryCount, secret } = own;
+  const types = typesOf(events);
+  const everything = types.length === WEBHOOK_TYPES.length;
+  return {
+    id,
+    enabled: isActive,
+    automaticRedelivery: retryCount > 0,
+    url,
+    authorizedEvents: { everything, specificEvents: everything ? [] : types },
+    ...(secret === undefined ? {} : { secret }),
+  };
+}
+
+/** The body of our own change, and of a create with `isNew`: only then a secret is taken. What is wrong goes on, and is refused there. */
+export function webhookBodyOf(json: Json | undefined, isNew: boolean): Json | undefined {
+  if (!isBody(json)) return json;
+  const { url, enabled, automaticRedelivery, authorizedEvents, secret } = json;
+  return Object.fromEntries(
+    Object.entries({
+      url,
+      isActive: enabled ?? undefined,
+      events: eventsOf(authorizedEvents, isNew),
+      retryCount: automaticRedelivery === false ? 0 : undefined,
+      ...(isNew ? { format: "GREENFIELD", secret: secret || undefined } : {}),
+    }).flatMap(([name, value]): [string, Json][] => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/** All types where the plugin says so or, of a new one, says nothing. Of types that we do not have, none is heard of. */
+function eventsOf(authorized: Json | undefined, isNew: boolean): Json | undefined {
+  const { everything, specificEvents }: Readonly<Record<string, Json | undefined>> = isBody(authorized)
+    ? authorized
+    : { everything: isNew || undefined };
+  if (everything === true) return [...sourcesOf(WEBHOOK_TYPES)];
+  if (!Array.isArray(specificEvents)) return specificEvents;
+  const named: readonly Json[] = specificEvents;
+  return [...sourcesOf(named.filter((each) => typeof each === "string"))];
+}

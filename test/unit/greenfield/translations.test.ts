@@ -1,0 +1,199 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createBodyOf, listAsked, listed } from "../../../src/greenfield/invoice-request.ts";
+import { type Metadata, packed, unpacked } from "../../../src/greenfield/metadata.ts";
+import { pairNamed, paymentMethodId } from "../../../src/greenfield/payment-method-id.ts";
+import { refusalOf } from "../../../src/greenfield/refusal.ts";
+import { rightFor, rightsOf } from "../../../src/greenfield/rights.ts";
+import { greenfieldWebhook, webhookBodyOf } from "../../../src/greenfield/webhook.ts";
+import { WEBHOOK_TYPES } from "../../../src/greenfield/webhook-type.ts";
+
+describe("metadata", () => {
+  it("comes back as it was sent, whatever JSON it is and whatever its members are called", () => {
+    const name = fc.oneof(
+      fc.string(),
+      fc.constantFrom("greenfield:json", "greenfield:archived", "greenfield:", "orderId"),
+    );
+    const value = fc.jsonValue().map((each): Metadata[string] => JSON.parse(JSON.stringify(each)));
+    fc.assert(
+      fc.property(fc.dictionary(name, value), fc.boolean(), (metadata, isArchived) => {
+        expect(unpacked(packed({ metadata, isArchived }))).toEqual({ metadata: { ...metadata }, isArchived });
+      }),
+    );
+  });
+
+  it("is texts to our own API, and texts are themselves", () => {
+    const own = packed({ metadata: { orderId: "1001", taxIncluded: 5.2, posData: '{"a":1}' }, isArchived: false });
+    expect(own).toEqual({
+      orderId: "1001",
+      taxIncluded: "5.2",
+      posData: '{"a":1}',
+      "greenfield:json": '["taxIncluded"]',
+    });
+  });
+
+  it("that our own API has changed is read as far as it is JSON", () => {
+    expect(unpacked({ a: "x", "greenfield:json": '["a"]' }).metadata).toEqual({ a: "x" });
+    expect(unpacked({ a: "1", "greenfield:json": "no" }).metadata).toEqual({ a: "1" });
+    expect(unpacked(null)).toEqual({ metadata: {}, isArchived: false });
+  });
+});
+
+describe("names of payment methods", () => {
+  it.each([
+    [{ cryptocurrency: "BTC", network: "BTC" }, "BTC-CHAIN"],
+    [{ cryptocurrency: "USDT", network: "TRX" }, "USDT-TRX"],
+    [{ cryptocurrency: "BTC", network: "BTC_TESTNET" }, "BTC-BTC_TESTNET"],
+  ])("%o is %s, and the other way round", (pair, id) => {
+    expect(paymentMethodId(pair)).toBe(id);
+    expect(pairNamed(id)).toEqual(pair);
+  });
+
+  it("may be the older ones of a coin alone", () => {
+    for (const id of ["BTC", "BTC-OnChain"]) expect(pairNamed(id)).toEqual({ cryptocurrency: "BTC", network: "BTC" });
+  });
+});
+
+describe("a create", () => {
+  it("has the order's number in its name and its metadata, and never as an external id", () => {
+    const body = createBodyOf({
+      amount: "49.90",
+      currency: "EUR",
+      metadata: { orderId: "1001", itemDesc: "Tea" },
+      checkout: {
+        redirectURL: "https://shop.example/{OrderId}/done",
+        expirationMinutes: 15,
+        paymentTolerance: 50,
+        paymentMethods: ["BTC-CHAIN", "USDT-TRX"],
+        speedPolicy: "HighSpeed",
+      },
+      receipt: { enabled: true },
+    });
+    expect(body).toEqual({
+      name: "Order 1001",
+      rawAmount: 49.9,
+      currency: "EUR",
+      description: "Tea",
+      metadata: { orderId: "1001", itemDesc: "Tea" },
+      redirectUrl: "https://shop.example/1001/done",
+      expiresInSeconds: 900,
+      underpaidTolerancePercent: 10,
+      paymentMethods: [
+        { cryptocurrency: "BTC", network: "BTC" },
+        { cryptocurrency: "USDT", network: "TRX" },
+      ],
+    });
+  });
+
+  it("without an amount is a top-up, and what is wrong goes on to be refused", () => {
+    expect(createBodyOf({})).toEqual({ name: "Invoice", rawAmount: 0 });
+    expect(createBodyOf({ amount: "1e3", metadata: "x" })).toMatchObject({ rawAmount: "1e3", metadata: "x" });
+    expect(createBodyOf({ amount: "-1", checkout: { paymentMethods: "BTC" } })).toMatchObject({
+      rawAmount: "-1",
+      paymentMethods: "BTC",
+    });
+    for (const json of [undefined, null, "x", [1]]) expect(createBodyOf(json)).toBe(json);
+  });
+});
+
+describe("a list", () => {
+  const item = (id: string, orderId: unknown, status = "New", archived = false) => {
+    return { id, status, archived, metadata: { orderId: orderId as string } };
+  };
+  const found = [
+    item("1", "10"),
+    item("2", "100"),
+    item("3", 10),
+    item("4", "10", "Expired"),
+    item("5", "10", "New", true),
+  ];
+
+  it("of an order has exactly its invoices, those that were archived left out", () => {
+    const asked = listAsked(new URLSearchParams("orderId=10"));
+    expect(asked.query.get("search")).toBe("10");
+    expect(listed(asked, found).map(({ id }) => id)).toEqual(["1", "3", "4"]);
+  });
+
+  it("takes several orders and states, and a window", () => {
+    const several = listAsked(new URLSearchParams("orderId=10&orderId=100&status=New"));
+    expect(listed(several, found).map(({ id }) => id)).toEqual(["1", "2", "3"]);
+    const window = listAsked(new URLSearchParams("skip=1&take=2&includeArchived=true"));
+    expect(listed(window, found).map(({ id }) => id)).toEqual(["2", "3"]);
+  });
+
+  it("takes times in Unix seconds", () => {
+    expect(listAsked(new URLSearchParams("startDate=1700000000")).query.get("createdFrom")).toBe(
+      "2023-11-14T22:13:20.000Z",
+    );
+  });
+});
+
+describe("a refusal", () => {
+  it("is a list of fields where a field is wrong, and a code with a sentence for all else", () => {
+    const details = [
+      { path: "rawAmount", message: "no" },
+      { path: "paymentMethods.0.network", message: "is wrong" },
+    ];
+    const invalid = refusalOf(400, JSON.stringify({ code: "VALIDATION_FAILED", details }), rightFor);
+    expect(invalid).toEqual({
+      status: 422,
+      body: [
+        { path: "amount", message: "no" },
+        { path: "checkout.paymentMethods.0.network", message: "is wrong" },
+      ],
+    });
+    const denied = { code: "PERMISSION_DENIED", message: "no", permission: "INVOICE_CREATE" };
+    expect(refusalOf(403, JSON.stringify(denied), rightFor)).toEqual({
+      status: 403,
+      body: { code: "missing-permission", message: "no", missingPermission: "btcpay.store.cancreateinvoice" },
+    });
+    const unpriced = JSON.stringify({ code: "CURRENCY_NOT_PRICED", message: "no" });
+    expect(refusalOf(422, unpriced, rightFor)).toEqual({ status: 422, body: [{ path: "currency", message: "no" }] });
+    const unknown = JSON.stringify({ code: "INVOICE_NOT_FOUND", message: "no" });
+    expect(refusalOf(404, unknown, rightFor).body).toEqual({ code: "invoice-not-found", message: "no" });
+  });
+});
+
+describe("rights", () => {
+  it("are exactly those that WooCommerce asks for, of a key that is made for it", () => {
+    const held = [
+      "invoice:view",
+      "invoice:create",
+      "invoice:update",
+      "invoice:cancel",
+      "merchant:view",
+      "wallet:view",
+    ] as const;
+    expect(rightsOf(new Set(held), "mer_1").toSorted()).toEqual([
+      "btcpay.store.cancreateinvoice:mer_1",
+      "btcpay.store.canmodifyinvoices:mer_1",
+      "btcpay.store.canviewinvoices:mer_1",
+      "btcpay.store.canviewstoresettings:mer_1",
+    ]);
+    expect(rightsOf(new Set(["invoice:update"]), "mer_1")).toEqual([]);
+  });
+});
+
+describe("an endpoint", () => {
+  it("gets every type where the plugin says nothing or everything, and else those that it names and we have", () => {
+    const own = { url: "https://shop.example/", format: "GREENFIELD" };
+    for (const authorizedEvents of [undefined, { everything: true }]) {
+      const body = webhookBodyOf({ url: own.url, authorizedEvents: authorizedEvents ?? null }, true);
+      expect(body).toMatchObject({ ...own, events: expect.arrayContaining(["invoice.paid", "payment.detected"]) });
+    }
+    const named = webhookBodyOf({ authorizedEvents: { specificEvents: ["InvoiceSettled", "PayoutCreated"] } }, false);
+    expect(named).toEqual({ events: ["invoice.paid", "invoice.overpaid", "invoice.marked"] });
+  });
+
+  it("is shown with the types that it gets", () => {
+    const own = { id: "whk_1", url: "https://shop.example/", isActive: true, retryCount: 9, format: "GREENFIELD" };
+    expect(greenfieldWebhook({ ...own, events: ["invoice.paid", "invoice.overpaid", "invoice.marked"] })).toEqual({
+      id: "whk_1",
+      url: own.url,
+      enabled: true,
+      automaticRedelivery: true,
+      authorizedEvents: { everything: false, specificEvents: ["InvoiceSettled"] },
+    });
+    expect(WEBHOOK_TYPES).toContain("InvoiceCreated");
+  });
+});

@@ -1,0 +1,184 @@
+// Who may call each route in the shapes of BTCPay Server: every kind of key and caller at every one of them, against a table written by hand.
+import { beforeAll, describe, expect, it } from "vitest";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../../src/accounts/roles/permissions.ts";
+import { createApp, GREENFIELD_SPECS, SPECS } from "../../../src/app/app.ts";
+import type { MerchantId } from "../../../src/lib/ids.ts";
+import { HOUR_MS } from "../../../src/lib/time.ts";
+import type { RouteSpec } from "../../../src/platform/http/route.ts";
+import { type Answer, type Ask, seedKey, seedMerchant, send } from "../../support/access.ts";
+import { nameOf, pathOf, UNKNOWN_ULID, WRONG_BODIES } from "../../support/access-knock.ts";
+import { storedRows } from "../../support/production.ts";
+
+const STORE = "/api/v1/stores/:merchantId";
+
+/** All permissions that a call needs, as they are spelled on a key; none: any secret key will do. */
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  "GET /api/v1/api-keys/current": [],
+  "GET /api/v1/server/info": [],
+  "GET /api/v1/stores": [],
+  [`GET ${STORE}`]: ["MERCHANT_VIEW"],
+  [`GET ${STORE}/payment-methods`]: ["WALLET_VIEW"],
+  [`GET ${STORE}/rates`]: ["MERCHANT_VIEW"],
+  [`POST ${STORE}/invoices`]: ["INVOICE_CREATE"],
+  [`GET ${STORE}/invoices`]: ["INVOICE_VIEW"],
+  [`GET ${STORE}/invoices/:invoiceId`]: ["INVOICE_VIEW"],
+  [`PUT ${STORE}/invoices/:invoiceId`]: ["INVOICE_VIEW", "INVOICE_UPDATE"],
+  [`DELETE ${STORE}/invoices/:invoiceId`]: ["INVOICE_VIEW", "INVOICE_UPDATE"],
+  [`GET ${STORE}/invoices/:invoiceId/payment-methods`]: ["INVOICE_VIEW"],
+  // As Settled. As Invalid it needs INVOICE_CANCEL.
+  [`POST ${STORE}/invoices/:invoiceId/status`]: ["PAYMENT_RESOLVE"],
+  [`GET ${STORE}/webhooks`]: ["WEBHOOK_VIEW"],
+  [`POST ${STORE}/webhooks`]: ["WEBHOOK_CREATE"],
+  [`GET ${STORE}/webhooks/:webhookId`]: ["WEBHOOK_VIEW"],
+  [`PUT ${STORE}/webhooks/:webhookId`]: ["WEBHOOK_VIEW", "WEBHOOK_UPDATE"],
+  [`DELETE ${STORE}/webhooks/:webhookId`]: ["WEBHOOK_VIEW", "WEBHOOK_DELETE"],
+  "GET /api/v1/invoices/:invoiceId": ["INVOICE_VIEW"],
+  "PUT /api/v1/invoices/:invoiceId": ["INVOICE_VIEW", "INVOICE_UPDATE"],
+  "DELETE /api/v1/invoices/:invoiceId": ["INVOICE_VIEW", "INVOICE_UPDATE"],
+  "GET /api/v1/invoices/:invoiceId/payment-methods": ["INVOICE_VIEW"],
+  "POST /api/v1/invoices/:invoiceId/status": ["PAYMENT_RESOLVE"],
+  "GET /api/v1/webhooks/:webhookId": ["WEBHOOK_VIEW"],
+  "PUT /api/v1/webhooks/:webhookId": ["WEBHOOK_VIEW", "WEBHOOK_UPDATE"],
+  "DELETE /api/v1/webhooks/:webhookId": ["WEBHOOK_VIEW", "WEBHOOK_DELETE"],
+};
+
+/** Routes of BTCPay Server that this service does not have: 404 with a sentence for anybody. */
+const NOWHERE = [
+  `POST ${STORE}/pull-payments`,
+  `POST ${STORE}/invoices/:invoiceId/refund`,
+  "POST /api/v1/invoices/:invoiceId/refund",
+];
+
+const ALL = SECRET_KEY_PERMISSIONS.map(keyPermissionName);
+
+let merchantId: MerchantId;
+let foreign: string;
+let whole: string;
+const invalid: (string | undefined)[] = [undefined, "", "letmein"];
+
+beforeAll(async () => {
+  const [own, other] = [await seedMerchant(), await seedMerchant()];
+  merchantId = own;
+  foreign = await seedKey(other);
+  whole = await seedKey(own);
+  invalid.push(
+    `${whole}0`,
+    await seedKey(own, { expiresAtMs: Date.now() - 1 }),
+    await seedKey(own, { revokedAtMs: Date.now() - HOUR_MS }),
+    await seedKey(own, { kind: "PUBLIC" }),
+  );
+});
+
+const token = (key: string | undefined) => (key === undefined ? {} : { authorization: `token ${key}` });
+
+function knock(spec: RouteSpec, key: string | undefined, ask: Ask = {}, store: string = merchantId): Promise<Answer[]> {
+  const bodies = spec.method === "GET" ? [{}] : WRONG_BODIES;
+  return Promise.all(
+    bodies.map(({ body, headers }) =>
+      send(pathOf(spec, { merchantId: store }), {
+        method: spec.method,
+        ...(body === undefined ? {} : { body }),
+        headers: { ...headers, ...token(key), ...ask.headers },
+      }),
+    ),
+  );
+}
+
+function expectRefused(answers: readonly Answer[], status: number, code: string): void {
+  for (const answer of answers) {
+    expect([answer.status, answer.json?.code], answer.text).toEqual([status, code]);
+    expect(Object.keys(answer.json ?? {}).filter((name) => name !== "missingPermission")).toEqual(["code", "message"]);
+    expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
+  }
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+}
+
+describe("the routes of BTCPay Server", () => {
+  it("are those of the table, and are mounted beside our own, of which none has such a path", () => {
+    expect(GREENFIELD_SPECS.map(nameOf).sort()).toEqual([...Object.keys(NEEDED), ...NOWHERE].sort());
+    const paths = SPECS.map(({ path }) => path);
+    for (const { path } of GREENFIELD_SPECS) expect(paths).not.toContain(path);
+    const mounted = createApp().routes.map(({ method, path }) => `${method} ${path}`);
+    for (const spec of GREENFIELD_SPECS) expect(mounted).toContain(nameOf(spec));
+  });
+});
+
+const guarded = GREENFIELD_SPECS.filter((spec) => nameOf(spec) in NEEDED).map((spec) => [nameOf(spec), spec] as const);
+
+describe.each(guarded)("%s", (name, spec) => {
+  const needed = NEEDED[name] ?? [];
+
+  it("answers the same 401 to every invalid key, to a public one, and to a key in our own header", async () => {
+    const answers = await Promise.all(invalid.map((key) => knock(spec, key)));
+    const elsewhere = await Promise.all([
+      knock(spec, undefined, { headers: { "x-api-key": whole } }),
+      knock(spec, undefined, { headers: { authorization: `Bearer ${whole}` } }),
+      knock(spec, undefined, { headers: { authorization: `Basic ${btoa(`user:${whole}`)}` } }),
+      knock(spec, undefined, { headers: { cookie: "__Host-session=anything; session=anything" } }),
+    ]);
+    expectRefused([...answers, ...elsewhere].flat(), 401, "unauthenticated");
+  });
+
+  it("refuses a key without one of its permissions, whatever is wrong with the body, and writes nothing", async () => {
+    const before = await storedRows();
+    for (const missing of needed) {
+      const key = await seedKey(merchantId, { permissions: ALL.filter((each) => each !== missing) });
+      const answers = await knock(spec, key);
+      // What is read first is not there.
+      if (needed[0] === missing) expectRefused(answers, 403, "missing-permission");
+      else expect(answers.filter(({ status }) => status === 200)).toEqual([]);
+    }
+    const after = await storedRows();
+    expect({ ...after, api_keys: null }).toEqual({ ...before, api_keys: null });
+  });
+
+  it("lets a key with only its permissions in", async () => {
+    const key = await seedKey(merchantId, { permissions: needed });
+    for (const { status, text } of await knock(spec, key))
+      expect([200, 404, 422, 400, 413, 415], text).toContain(status);
+  });
+
+  if (spec.path.startsWith(STORE)) {
+    it("refuses another store's key, whether the store of the path exists or not", async () => {
+      const existing = await knock(spec, foreign);
+      expectRefused(existing, 403, "missing-permission");
+      for (const store of [`mer_${UNKNOWN_ULID}`, "x", "%00"])
+        expectRefused([...existing, ...(await knock(spec, foreign, {}, store))], 403, "missing-permission");
+    });
+  }
+
+  it("takes a key with an allow-list from its addresses alone", async () => {
+    const key = await seedKey(merchantId, { allowedIps: JSON.stringify(["203.0.113.7/32"]) });
+    expectRefused(await knock(spec, key, { headers: { "cf-connecting-ip": "198.51.100.23" } }), 403, "ip-not-allowed");
+    const inside = await knock(spec, key, { headers: { "cf-connecting-ip": "203.0.113.7" } });
+    expect(inside.filter(({ status }) => status === 401 || status === 403)).toEqual([]);
+  });
+});
+
+describe.each(NOWHERE)("%s", (name) => {
+  it("is 404 with a sentence", async () => {
+    const spec = GREENFIELD_SPECS.find((each) => nameOf(each) === name);
+    if (spec === undefined) throw new Error(name);
+    for (const key of [undefined, whole]) expectRefused(await knock(spec, key), 404, "not-supported");
+  });
+});
+
+describe("a key that may only create", () => {
+  it("marks nothing as settled and cancels nothing", async () => {
+    const key = await seedKey(merchantId, { permissions: ["INVOICE_CREATE"] });
+    const made = await send(`/api/v1/stores/${merchantId}/invoices`, {
+      method: "POST",
+      headers: token(key),
+      body: { amount: "10", currency: "USD", metadata: { orderId: "1" } },
+    });
+    expect(made.status, made.text).toBe(200);
+    for (const status of ["Settled", "Invalid"]) {
+      const marked = await send(`/api/v1/stores/${merchantId}/invoices/${made.json?.id}/status`, {
+        method: "POST",
+        headers: token(key),
+        body: { status },
+      });
+      expect([marked.status, marked.json?.code]).toEqual([403, "missing-permission"]);
+    }
+  });
+});
