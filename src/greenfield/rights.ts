@@ -1,28 +1,23 @@
-// What a key of ours may do, as Greenfield names rights. Plugins compare the list with exactly what they asked for, so a right is named only where
-// the key holds all that it stands for.
-import { keyPermissionName, type Permission } from "../accounts/roles/permissions.ts";
-
-const RIGHTS = {
-  "btcpay.store.canviewstoresettings": ["merchant:view", "wallet:view"],
-  "btcpay.store.canviewinvoices": ["invoice:view"],
-  "btcpay.store.cancreateinvoice": ["invoice:create"],
-  "btcpay.store.canmodifyinvoices": ["invoice:update", "invoice:cancel"],
-  "btcpay.store.canmanageinvoicestatus": ["payment:resolve"],
-  "btcpay.store.webhooks.canmodifywebhooks": ["webhook:view", "webhook:create", "webhook:update", "webhook:delete"],
-} as const satisfies Readonly<Record<string, readonly Permission[]>>;
+// What a key may do, as Greenfield names rights. Plugins compare the list with exactly what they asked for. So a key that an application asked for has
+// those that it was given, and for any other a right is named where the key holds all that it adds.
+import { isRight, ownPermissions, RIGHT_NAMES } from "../accounts/applications/rights.ts";
+import type { ApiKeyPrincipal } from "../accounts/auth/principal.ts";
+import { keyPermissionName } from "../accounts/roles/permissions.ts";
 
 /** Each right with the store that it is for. */
-export function rightsOf(held: ReadonlySet<Permission>, storeId: string): readonly string[] {
-  return Object.entries(RIGHTS).flatMap(([right, permissions]) =>
-    permissions.every((each) => held.has(each)) ? [`${right}:${storeId}`] : [],
-  );
+export function rightsOf(
+  { permissions, rights }: Pick<ApiKeyPrincipal, "permissions" | "rights">,
+  storeId: string,
+): readonly string[] {
+  const named =
+    rights?.filter(isRight) ??
+    RIGHT_NAMES.filter((right) => ownPermissions(right).every((each) => permissions.has(each)));
+  return named.map((right) => `${right}:${storeId}`);
 }
 
 /** The right that has the permission of a key, `INVOICE_CREATE`, or one of several; the name itself where none has. */
 export function rightFor(permission: string): string {
   const names = permission.split(" or ");
-  const right = Object.entries(RIGHTS).find(([, permissions]) =>
-    permissions.some((each) => names.includes(keyPermissionName(each))),
-  );
-  return right?.[0] ?? permission;
+  const right = RIGHT_NAMES.find((each) => ownPermissions(each).some((own) => names.includes(keyPermissionName(own))));
+  return right ?? permission;
 }

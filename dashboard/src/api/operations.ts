@@ -69,11 +69,11 @@ export interface components {
       redirect: string | null;
       /** @description Names of rights as the API of BTCPay Server has them. Your own role must have what they need. */
       rights: readonly (
+        | "btcpay.store.canviewstoresettings"
         | "btcpay.store.canviewinvoices"
         | "btcpay.store.cancreateinvoice"
         | "btcpay.store.canmodifyinvoices"
         | "btcpay.store.canmanageinvoicestatus"
-        | "btcpay.store.canviewstoresettings"
         | "btcpay.store.webhooks.canmodifywebhooks"
       )[];
     };

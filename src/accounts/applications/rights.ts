@@ -1,32 +1,37 @@
-// Rights of a key as shop plugins of BTCPay Server name them (its API "Greenfield"), and what each is here. There, too, a right includes others:
-// who may change invoices may make and see them, and who may see a store's settings may see its invoices.
+// Rights of a key as shop plugins of BTCPay Server name them (its API "Greenfield"), and what each is here.
 import { keyPermissionName, type Permission } from "../roles/permissions.ts";
 
-const SEEN = ["invoice:view", "payment:view"] as const;
-const SETTINGS_SEEN = [...SEEN, "merchant:view", "wallet:view"] as const;
-const CHANGED = [...SEEN, "invoice:create", "invoice:update", "invoice:cancel", "payment:resolve"] as const;
-const ENDPOINTS = ["webhook:view", "webhook:create", "webhook:update", "webhook:delete"] as const;
+interface Meaning {
+  /** What it adds to the rights that it includes. */
+  readonly own: readonly Permission[];
+  readonly includes?: readonly string[];
+  /** What a person reads before they give it. */
+  readonly words: string;
+}
 
 const RIGHTS = {
-  "btcpay.store.canviewinvoices": { permissions: SEEN, words: "See invoices and payments" },
-  "btcpay.store.cancreateinvoice": { permissions: ["invoice:create"], words: "Create invoices" },
-  "btcpay.store.canmodifyinvoices": {
-    permissions: CHANGED,
-    words: "Create, change and cancel invoices, and decide about payments",
-  },
-  "btcpay.store.canmanageinvoicestatus": {
-    permissions: [...SEEN, "invoice:cancel", "payment:resolve"],
-    words: "Cancel invoices, and decide about payments",
-  },
   "btcpay.store.canviewstoresettings": {
-    permissions: SETTINGS_SEEN,
+    own: ["merchant:view", "wallet:view"],
+    includes: ["btcpay.store.canviewinvoices"],
     words: "See invoices, payments, your wallets' public addresses and settings",
   },
+  "btcpay.store.canviewinvoices": { own: ["invoice:view"], words: "See invoices and what was paid" },
+  "btcpay.store.cancreateinvoice": { own: ["invoice:create"], words: "Create invoices" },
+  "btcpay.store.canmodifyinvoices": {
+    own: ["invoice:update", "invoice:cancel"],
+    includes: ["btcpay.store.canviewinvoices", "btcpay.store.cancreateinvoice", "btcpay.store.canmanageinvoicestatus"],
+    words: "See, create, change and cancel invoices, and mark them as settled by hand",
+  },
+  "btcpay.store.canmanageinvoicestatus": {
+    own: ["payment:resolve"],
+    includes: ["btcpay.store.canviewinvoices"],
+    words: "Mark invoices as settled by hand, and decide about payments",
+  },
   "btcpay.store.webhooks.canmodifywebhooks": {
-    permissions: ENDPOINTS,
+    own: ["webhook:view", "webhook:create", "webhook:update", "webhook:delete"],
     words: "Create, change and delete webhook endpoints",
   },
-} as const satisfies Readonly<Record<string, { readonly permissions: readonly Permission[]; readonly words: string }>>;
+} as const satisfies Readonly<Record<string, Meaning>>;
 
 export type Right = keyof typeof RIGHTS;
 
@@ -36,17 +41,27 @@ export function isRight(name: string): name is Right {
   return Object.hasOwn(RIGHTS, name);
 }
 
-/** What a person reads before they give it. */
 export function rightWords(right: Right): string {
   return RIGHTS[right].words;
 }
 
-/** All that these rights need, each once. */
+/** What a right adds to those that it includes. No permission is in two of them. */
+export function ownPermissions(right: Right): readonly Permission[] {
+  return RIGHTS[right].own;
+}
+
+/** All that these rights need, with what they include, each once. */
 export function permissionsOfRights(rights: readonly Right[]): readonly Permission[] {
-  return [...new Set(rights.flatMap((right): readonly Permission[] => RIGHTS[right].permissions))];
+  const all = rights.flatMap((right) => [right, ...includedIn(right)]);
+  return [...new Set(all.flatMap(ownPermissions))];
 }
 
 /** The same, as keys name them. */
 export function keyPermissionsOfRights(rights: readonly Right[]): readonly string[] {
   return permissionsOfRights(rights).map(keyPermissionName);
+}
+
+function includedIn(right: Right): readonly Right[] {
+  const meaning: Meaning = RIGHTS[right];
+  return (meaning.includes ?? []).filter(isRight);
 }

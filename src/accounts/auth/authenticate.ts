@@ -101,6 +101,7 @@ function principalOf(key: ApiKeyRow): ApiKeyPrincipal {
     keyId: key.id,
     merchantId: key.merchantId,
     permissions: permissionsOfKey(namesIn(key.permissions)),
+    rights: key.rights === null ? null : namesIn(key.rights),
   };
 }
 

@@ -16,6 +16,8 @@ export interface ApiKeyPrincipal {
   readonly keyId: ApiKeyId;
   readonly merchantId: MerchantId;
   readonly permissions: ReadonlySet<Permission>;
+  /** Those that an application was given, in its own words (accounts/applications/); null for any other key. */
+  readonly rights: readonly string[] | null;
 }
 
 /** A user with a live session that needs no second factor any more. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Permission } from "../../../src/accounts/roles/permissions.ts";
 import { createBodyOf, listAsked, listed } from "../../../src/greenfield/invoice-request.ts";
 import { type Metadata, packed, unpacked } from "../../../src/greenfield/metadata.ts";
 import { pairNamed, paymentMethodId } from "../../../src/greenfield/payment-method-id.ts";
@@ -164,13 +165,19 @@ describe("rights", () => {
       "merchant:view",
       "wallet:view",
     ] as const;
-    expect(rightsOf(new Set(held), "mer_1").toSorted()).toEqual([
+    const named = (permissions: readonly Permission[], rights: readonly string[] | null = null) =>
+      rightsOf({ permissions: new Set(permissions), rights }, "mer_1").toSorted();
+    expect(named(held)).toEqual([
       "btcpay.store.cancreateinvoice:mer_1",
       "btcpay.store.canmodifyinvoices:mer_1",
       "btcpay.store.canviewinvoices:mer_1",
       "btcpay.store.canviewstoresettings:mer_1",
     ]);
-    expect(rightsOf(new Set(["invoice:update"]), "mer_1")).toEqual([]);
+    expect(named(["invoice:update"])).toEqual([]);
+    // What it was given includes more.
+    expect(named(held, ["btcpay.store.canmodifyinvoices", "of.a.later.release"])).toEqual([
+      "btcpay.store.canmodifyinvoices:mer_1",
+    ]);
   });
 });
 

@@ -80,6 +80,7 @@ describe("a key for an application", () => {
       givenTo: "https://shop.example",
       expiresUnusedAt: expect.any(String),
     });
+    // Which needs MERCHANT_VIEW.
     expect(await statusWith(owner.merchantId, String(answer.json?.secret))).toBe(403);
     const path = `/api/v1/merchants/merchant/${owner.merchantId}/invoices`;
     expect((await send(path, { key: String(answer.json?.secret) })).status).toBe(200);
@@ -87,6 +88,21 @@ describe("a key for an application", () => {
     expect(JSON.parse(entry?.after ?? "")).toMatchObject({ name: "Woo", givenTo: "https://shop.example" });
     const [row] = await testDb.select().from(apiKeys).where(eq(apiKeys.merchantId, owner.merchantId));
     expect(JSON.parse(row?.rights ?? "")).toEqual(RIGHTS);
+  });
+
+  it("is asked by the plugin for its rights, and names exactly those, although some include others", async () => {
+    const owner = await seated("OWNER");
+    for (const rights of [
+      ["btcpay.store.canmodifyinvoices"],
+      RIGHTS,
+      ["btcpay.store.canviewstoresettings", RIGHTS[1]],
+    ]) {
+      const { json } = await give(owner, { rights });
+      const asked = { headers: { authorization: `token ${json?.secret}` } };
+      const answer = await send("/api/v1/api-keys/current", asked);
+      expect(answer.json?.permissions).toEqual(rights.map((right) => `${right}:${owner.merchantId}`));
+      expect((await send(`/api/v1/stores/${owner.merchantId}/invoices`, asked)).status).toBe(200);
+    }
   });
 
   it("is made once for a question, however often it is answered, by whom and for which shop", async () => {
