@@ -57,6 +57,7 @@ const ID_LENGTH = 16;
 const ID = /^(inv|cus|pay)_([0-9a-z]{1,26})$/i;
 const HASH = /^(?:0x)?([0-9a-f]{6,64})$/i;
 const ADDRESS = /^[0-9a-z]{6,100}$/i;
+const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
 /** The name of coins that a contract sent, which have no transaction (transfer.ts). */
 const GROWTH = /^block:\d{1,15}$/i;
 
@@ -91,9 +92,12 @@ function idRanges(prefix: "inv" | "cus" | "pay", text: string): readonly TextRan
 function transactionRanges(text: string): SearchTerms["transactions"] {
   if (GROWTH.test(text)) return onNetworks("evm", text.toLowerCase());
   const [, digits] = HASH.exec(text) ?? [];
-  if (digits === undefined) return [];
+  // A whole address is not the beginning of a hash. Each network of it would be read.
+  if (digits === undefined || EVM_ADDRESS.test(text)) return [];
   const hash = digits.toLowerCase();
-  return [...onNetworks("evm", `0x${hash}`), ...onNetworks("bitcoin", hash), ...onNetworks("tron", hash)];
+  // Nobody writes a hash of Bitcoin's or Litecoin's with 0x; TRON's is written both ways.
+  const bare = /^0x/i.test(text) ? [] : onNetworks("bitcoin", hash);
+  return [...onNetworks("evm", `0x${hash}`), ...bare, ...onNetworks("tron", hash)];
 }
 
 function onNetworks(family: Network["family"], start: string): SearchTerms["transactions"] {

@@ -85,12 +85,9 @@ describe("a search finds", () => {
     for (const text of [`0x${hash}`, `0X${hash.toUpperCase()}`, hash, hash.toUpperCase(), hash.slice(0, 8)]) {
       const { payments, ...rest } = await found(shop, text);
       expect(rest).toEqual({ invoices: [[invoiceId, "TRANSACTION"]], customers: [] });
-      expect(payments.toSorted()).toEqual(
-        [
-          [id, "TRANSACTION"],
-          [other.id, "TRANSACTION"],
-        ].toSorted(),
-      );
+      // A hash of Bitcoin's has no 0x.
+      const ids = /^0x/i.test(text) ? [id] : [id, other.id];
+      expect(payments.toSorted()).toEqual(ids.map((each) => [each, "TRANSACTION"]).toSorted());
     }
     expect((await found(shop, hash.slice(0, 5))).payments).toEqual([]);
     expect((await found(shop, id)).payments).toEqual([[id, "ID"]]);

@@ -32,18 +32,23 @@ describe("a text that is searched for", () => {
   });
 
   it.each([HASH, `0x${HASH}`, HASH.toUpperCase(), `0X${HASH.toUpperCase()}`, `0x${HASH}`.slice(0, 12)])(
-    "%j is a transaction on every network, as each stores it",
+    "%j is a transaction on every network where it is written so, as each stores it",
     (text) => {
       const digits = text.toLowerCase().replace("0x", "");
       const { transactions } = searchTerms(text);
       expect(transactions.length).toBeGreaterThan(10);
+      expect(transactions.some(({ network }) => network === "TRX")).toBe(true);
+      expect(transactions.some(({ network }) => network === "BTC")).toBe(!/^0x/i.test(text));
       for (const { network, from } of transactions) expect(from).toBe(isEvm(network) ? `0x${digits}` : digits);
     },
   );
 
-  it.each(["1001", "0x12", "abcdefg", `${HASH}0`, "0x", "g".repeat(64)])("%j is no transaction", (text) => {
-    expect(searchTerms(text).transactions).toEqual([]);
-  });
+  it.each(["1001", "0x12", "abcdefg", `${HASH}0`, "0x", "g".repeat(64), EVM, EVM.toLowerCase()])(
+    "%j is no transaction",
+    (text) => {
+      expect(searchTerms(text).transactions).toEqual([]);
+    },
+  );
 
   it.each([EVM, EVM.slice(2), EVM.toLowerCase(), EVM.toUpperCase(), EVM.slice(2).toUpperCase()])(
     "%j is the address on every EVM network, in lower case",
