@@ -19,6 +19,7 @@ import { due } from "./benchmarks/due.ts";
 import { exportOfPayments } from "./benchmarks/export.ts";
 import { pages } from "./benchmarks/pages.ts";
 import { paymentLatency } from "./benchmarks/payment-latency.ts";
+import { placeOrder } from "./benchmarks/place-order.ts";
 import { get, replay } from "./benchmarks/read.ts";
 import { createAtManyRows, list } from "./benchmarks/rows.ts";
 import { search } from "./benchmarks/search.ts";
@@ -36,6 +37,7 @@ const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>
   "create-direct": createWithDirect,
   "create-merchants": createForManyMerchants,
   "create-peer": createBesidePeer,
+  "place-order": placeOrder,
   "create-strangers": createAmongStrangers,
   "create-watched": createWatched,
   replay,

@@ -1,0 +1,43 @@
+// An order placed through the routes of BTCPay Server's API, as its shop plugins place it, against a create of our own with the same facts.
+import type { Context } from "../context.ts";
+import { interleave, target } from "../interleave.ts";
+import type { Outcome } from "../report.ts";
+import { createTarget, merchantWithTwoWallets } from "./create-targets.ts";
+import { cpu, latency, throughput } from "./figures.ts";
+
+/** What WooCommerce's plugin sends of an order. */
+const ORDER = {
+  amount: "25.50",
+  currency: "USD",
+  metadata: {
+    orderId: "1001",
+    buyerName: "Ada Lovelace",
+    buyerEmail: "ada@example.com",
+    posData: '{"WooCommerce":{"Order ID":1001}}',
+    taxIncluded: 4.07,
+  },
+  checkout: { redirectURL: "https://shop.example.com/thanks", speedPolicy: "MediumSpeed" },
+};
+
+export async function placeOrder(context: Context): Promise<Outcome> {
+  const product = await context.product();
+  const merchant = await merchantWithTwoWallets(product);
+  const through = target("order of a plugin", product.served, {
+    method: "POST",
+    path: `/api/v1/stores/${merchant.merchantId}/invoices`,
+    headers: { authorization: `token ${merchant.headers["x-api-key"]}` },
+    body: ORDER,
+  });
+  const figures = [];
+  for (const connections of context.options.connections ?? [1, 16]) {
+    const window = { ...context.plan, connections };
+    const [ours, theirs] = await interleave(
+      context,
+      [through, createTarget("create", product, merchant)] as const,
+      window,
+    );
+    const of = { what: `an order of a plugin, c = ${connections}`, ours, baseline: "a create of our own", theirs };
+    figures.push(throughput({ ...of, target: { atLeast: 0.9 } }), latency(of), ...cpu(of));
+  }
+  return { figures };
+}
