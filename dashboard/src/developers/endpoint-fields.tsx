@@ -1,5 +1,5 @@
 // The fields of an endpoint, new or to change.
-import { Group, MultiSelect, Radio, TextInput } from "@mantine/core";
+import { Group, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { changedFields } from "../api/changed-fields.ts";
 import { ApiError, wholeFieldErrors } from "../api/errors.ts";
@@ -11,7 +11,8 @@ import { hasMailbox } from "../shell/deployment.ts";
 import { Form, type Inputs, refusedIn } from "../shell/form.tsx";
 import { useMerchant } from "../shell/merchants.ts";
 import { NumberField } from "../shell/number-field.tsx";
-import { EVENT_GROUPS } from "./event-groups.ts";
+import { eventNames, type Heard, heardBy } from "./heard.ts";
+import { HearsField } from "./hears-field.tsx";
 
 /** As the contract has them (webhooks/contract.ts). */
 const LONGEST = { url: 2_048, description: 500 } as const;
@@ -26,11 +27,9 @@ interface Props {
   readonly onMade?: (made: NewWebhook) => void;
 }
 
-interface Values {
+interface Values extends Heard {
   readonly url: string;
   readonly description: string;
-  readonly hears: "ALL" | "CHOSEN";
-  readonly events: string[];
   /** As they were typed. */
   readonly retryCount: string;
   readonly timeoutSeconds: string;
@@ -56,23 +55,11 @@ export function EndpointFields(props: Props) {
         maxLength={LONGEST.description}
         {...form.getInputProps("description")}
       />
-      <Radio.Group label="What it hears" {...form.getInputProps("hears")}>
-        <Group mt={6}>
-          <Radio value="ALL" label="Every event" />
-          <Radio value="CHOSEN" label="Those that I choose" />
-        </Group>
-      </Radio.Group>
-      {form.values.hears === "CHOSEN" && (
-        <MultiSelect
-          label="Events"
-          description="A name with a star is every event of its kind, those to come included."
-          data={[...EVENT_GROUPS, "ping"]}
-          searchable
-          clearable
-          clearButtonProps={{ "aria-label": "No event" }}
-          {...form.getInputProps("events")}
-        />
-      )}
+      <HearsField
+        form={form}
+        heard={form.values}
+        {...(props.endpoint === undefined && { onFormat: (format) => form.setValues(heardBy(undefined, format)) })}
+      />
       <PatienceFields form={form} />
     </Form>
   );
@@ -143,23 +130,22 @@ function formErrors(error: Error): Readonly<Record<string, string>> {
 }
 
 function valuesOf(endpoint: Webhook | undefined): Values {
-  const isAll = endpoint === undefined || endpoint.events.includes("*");
   return {
+    ...heardBy(endpoint),
     url: endpoint?.url ?? "",
     description: endpoint?.description ?? "",
-    hears: isAll ? "ALL" : "CHOSEN",
-    events: isAll ? [] : [...endpoint.events],
     retryCount: fieldText(endpoint?.retryCount ?? USUAL_RETRIES),
     timeoutSeconds: fieldText((endpoint?.timeout ?? 15_000) / 1_000),
   };
 }
 
-function bodyOf({ url, description, hears, events, retryCount, timeoutSeconds }: Values): CreateWebhookBody {
-  const names = hears === "ALL" ? ["*"] : events;
+function bodyOf(values: Values): CreateWebhookBody {
+  const { url, description, format, retryCount, timeoutSeconds } = values;
   return {
     url: url.trim(),
     description: description.trim() || null,
-    events: names.map((name) => listed(name)),
+    events: eventNames(values).map((name) => listed(name)),
+    ...(format === "GREENFIELD" && { format }),
     retryCount: wireNumber(retryCount, RETRIES),
     timeout: Math.round(wireNumber(timeoutSeconds, TIMEOUT_SECONDS) * 1_000),
   };

@@ -1,0 +1,37 @@
+// What an endpoint is told of. One in the format of BTCPay Server's plugins begins with what says that an invoice is settled: some of these plugins take
+// every signed message for money.
+import { BY_HAND, sourcesOf, WEBHOOK_TYPES } from "../../../src/greenfield/webhook-type.ts";
+import type { CreateWebhookBody, Webhook } from "../api/operations.ts";
+
+export type Format = NonNullable<CreateWebhookBody["format"]>;
+type Hears = "ALL" | "CHOSEN" | "SETTLED";
+
+export interface Heard {
+  readonly format: Format;
+  readonly hears: Hears;
+  readonly events: string[];
+}
+
+export const ALL_OF_PLUGINS: readonly string[] = sourcesOf(WEBHOOK_TYPES);
+
+/** What a form begins with, for an endpoint as it is or for a new one. */
+export function heardBy(
+  endpoint: Pick<Webhook, "format" | "events"> | undefined,
+  format: Format = endpoint?.format ?? "STANDARD",
+): Heard {
+  const events = endpoint === undefined || endpoint.events.includes("*") ? [] : [...endpoint.events];
+  return { format, hears: hearsOf(format, events), events };
+}
+
+function hearsOf(format: Format, events: readonly string[]): Hears {
+  if (format === "STANDARD") return events.length === 0 ? "ALL" : "CHOSEN";
+  const isAll = ALL_OF_PLUGINS.every((each) => events.includes(each));
+  if (isAll) return "ALL";
+  return events.every((each) => BY_HAND.some((settled) => settled === each)) ? "SETTLED" : "CHOSEN";
+}
+
+export function eventNames({ format, hears, events }: Heard): readonly string[] {
+  if (hears === "CHOSEN") return events;
+  if (hears === "SETTLED") return BY_HAND;
+  return format === "GREENFIELD" ? ALL_OF_PLUGINS : ["*"];
+}
