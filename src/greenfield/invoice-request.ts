@@ -10,7 +10,7 @@ type Body = Readonly<Record<string, Json | undefined>>;
 
 const MINUTE_SECONDS = MINUTE_MS / SECOND_MS;
 /** The longest that our own create takes. */
-const LONGEST = { name: 200, description: 1_000, tolerancePercent: 10 };
+const LONGEST = { name: 200, url: 2_048, description: 1_000, tolerancePercent: 10 };
 
 /** The body of our own create. The order's number is part of the name, by which our search finds it; it is never our unique external id. */
 export function createBodyOf(json: Json | undefined): Json | undefined {
@@ -27,11 +27,17 @@ export function createBodyOf(json: Json | undefined): Json | undefined {
     currency,
     description: description === undefined ? undefined : cut(description, LONGEST.description),
     metadata: ownMetadata(metadata),
-    redirectUrl: textOf(checkout.redirectURL)?.replaceAll("{OrderId}", encodeURIComponent(orderId ?? "")),
+    redirectUrl: withOrder(textOf(checkout.redirectURL), orderId ?? ""),
     expiresInSeconds: minutes(checkout.expirationMinutes),
     underpaidTolerancePercent: toleranceOf(checkout.paymentTolerance),
     paymentMethods: methodsOf(checkout.paymentMethods),
   });
+}
+
+/** The caller has proved nothing yet: what our own schema refuses for its length is not made longer first. */
+function withOrder(url: string | undefined, orderId: string): string | undefined {
+  if (url === undefined || url.length > LONGEST.url || orderId.length > LONGEST.name) return url;
+  return url.replaceAll("{OrderId}", encodeURIComponent(orderId));
 }
 
 /** Ours, or what our own schema refuses. */

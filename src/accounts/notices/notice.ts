@@ -7,7 +7,7 @@ import { MINUTE_MS } from "../../lib/time.ts";
 
 export const NOTICE_WINDOW_MS = LIMITS.minutesBetweenNotices * MINUTE_MS;
 
-export type NoticeKind = "WALLET_ENABLED" | "WALLET_SETTINGS" | "ENDPOINT_DISABLED";
+export type NoticeKind = "WALLET_ENABLED" | "WALLET_SETTINGS" | "ENDPOINT_DISABLED" | "INVOICE_MARKED";
 
 /** `once more`, `14 more times`. */
 export function moreTimes(count: number): string {

@@ -36,7 +36,7 @@ function tellList(text: string, { query }: Asked): Told {
 function askMark({ json }: Asked): OwnRequest {
   const status = isBody(json) ? textOf(json.status) : undefined;
   if (status === "Invalid") return { operationId: "cancelInvoice" };
-  const action = status === "Settled" ? "MARK" : (status ?? "");
+  const action = status === "Settled" ? "MARK" : "";
   return { operationId: "resolveInvoice", json: { action, reason: "Marked through the Greenfield API" } };
 }
 

@@ -1,5 +1,6 @@
 // Dependencies of the cron's notices: the writers of each kind of mail.
 
+import { readMarkMails } from "../../commerce/invoices/send-mark-mail.ts";
 import { readWalletMails } from "../../commerce/wallet-alerts/read-wallet-mails.ts";
 import { sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
@@ -21,7 +22,9 @@ export function noticeDependencies(
     nowMs,
     sleep,
     mailer: mailerOf(env, given),
-    mailsOf: (notice) =>
-      notice.kind === "ENDPOINT_DISABLED" ? readEndpointMails(deps, notice) : readWalletMails(deps, notice),
+    mailsOf: (notice) => {
+      if (notice.kind === "ENDPOINT_DISABLED") return readEndpointMails(deps, notice);
+      return notice.kind === "INVOICE_MARKED" ? readMarkMails(deps, notice) : readWalletMails(deps, notice);
+    },
   };
 }

@@ -95,6 +95,15 @@ describe("a create", () => {
     });
     for (const json of [undefined, null, "x", [1]]) expect(createBodyOf(json)).toBe(json);
   });
+
+  it("is not made longer than what it is refused for, while its caller has proved nothing", () => {
+    const worst = { metadata: { orderId: " ".repeat(32_000) }, checkout: { redirectURL: "{OrderId}".repeat(3_550) } };
+    const text = (json: Parameters<typeof createBodyOf>[0]) => JSON.stringify(createBodyOf(json)).length;
+    expect(text(worst)).toBeLessThan(JSON.stringify(worst).length + 1_000);
+    // The most that is filled in: some hundred times a number of 200 characters.
+    const longest = { metadata: { orderId: " ".repeat(200) }, checkout: { redirectURL: "{OrderId}".repeat(227) } };
+    expect(text(longest)).toBeLessThan(150_000);
+  });
 });
 
 describe("a list", () => {

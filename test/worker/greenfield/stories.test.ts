@@ -13,9 +13,12 @@ import { ok } from "../../../src/lib/result.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { deliverMessages } from "../../../src/notifications/deliveries/dependencies.ts";
+import { noticeDependencies } from "../../../src/notifications/notices/dependencies.ts";
+import { sendNotices } from "../../../src/notifications/notices/send-notices.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { notices } from "../../../src/platform/db/schema/notices.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { deliveries, webhooks } from "../../../src/platform/db/schema/webhooks.ts";
 import { type Ask, seedKey, send } from "../../support/access.ts";
@@ -238,6 +241,26 @@ describe("settled by hand", () => {
     expect(JSON.stringify(mails)).toContain(id);
     const settled = (await received(shop)).filter(({ type }) => type === "InvoiceSettled");
     expect(settled).toMatchObject([{ manuallyMarked: true, overPaid: false }]);
+  });
+
+  it("is one mail for all that follow within ten minutes, and no other word is a way to PAID", async () => {
+    const { team, owner } = await freshTeam();
+    const shop = await pluginShop({ merchantId: team.merchantId, secret: await seedKey(team.merchantId) });
+    for (let n = 0; n < 4; n++) await shop.call("POST", `/invoices/${await order(shop)}/status`, { status: "Settled" });
+    expect((await mailsTo(owner.email)).filter(({ subject }) => subject.includes("settled by hand"))).toHaveLength(1);
+    await testDb
+      .update(notices)
+      .set({ dueAtMs: Date.now() - 1 })
+      .where(eq(notices.merchantId, team.merchantId));
+    await sendNotices(noticeDependencies(env, { db: testDb, nowMs: Date.now(), background: (work) => void work }));
+    const [joined] = (await mailsTo(owner.email)).filter(({ subject }) => subject.startsWith("Invoices of"));
+    expect(joined?.text).toContain("marked 3 more invoices of");
+    const id = await order(shop);
+    for (const status of ["ACCEPT", "DISMISS", "RETURNED", "MARK", "Processing", "New", "", 1, null]) {
+      const answer = await shop.call("POST", `/invoices/${id}/status`, { status });
+      expect([status, answer.status]).toEqual([status, 422]);
+    }
+    expect(await stateOf(shop, id)).toBe("New/None");
   });
 
   it("is Invalid again once money that came has gone", async () => {

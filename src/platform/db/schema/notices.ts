@@ -6,7 +6,9 @@ import type { MerchantId } from "../../../lib/ids.ts";
 export const notices = sqliteTable(
   "notices",
   {
-    kind: text("kind", { enum: ["WALLET_ENABLED", "WALLET_SETTINGS", "ENDPOINT_DISABLED"] }).notNull(),
+    kind: text("kind", {
+      enum: ["WALLET_ENABLED", "WALLET_SETTINGS", "ENDPOINT_DISABLED", "INVOICE_MARKED"],
+    }).notNull(),
     /** The id of the resource. */
     thing: text("thing").notNull(),
     /** The actor's name in mails; empty for the system. Mails about different actors are separate. */
