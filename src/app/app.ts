@@ -1,9 +1,11 @@
 // The map of the API: middleware order and every mount. A route is declared once, in its feature's routes.ts; here it is mounted,
 // documented, and known to the access tests.
+
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import { apiKeyRoutes } from "../accounts/api-keys/routes.ts";
 import { applicationRoutes } from "../accounts/applications/routes.ts";
+import { isOfApplication } from "../accounts/auth/api-key.ts";
 import { factorRoutes } from "../accounts/factors/routes.ts";
 import { identityRoutes } from "../accounts/identities/routes.ts";
 import { imageRoutes } from "../accounts/images/routes.ts";
@@ -160,6 +162,7 @@ export function createApp(): HonoBase<AppEnv> {
   const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   app.use(requestContext);
   app.use(shield);
+  app.use(refuseApplicationKeys);
   app.use(onceSetUp);
   for (const { spec, handle } of [...ROUTES, ...GREENFIELD_ROUTES]) app.on(spec.method, spec.path, handle);
   app.get("/openapi.json", answerOpenApi);
@@ -186,6 +189,15 @@ async function shield(c: AppContext, next: () => Promise<void>): Promise<Respons
   }
   const verdict = await c.env.IP_SHIELD.limit({ key: sharedNameOf(ip) });
   if (!verdict.success) return refuse(c, { code: "RATE_LIMITED", retryAfterSeconds: 60 });
+  await next();
+  return undefined;
+}
+
+/** From outside, a key that an application asked for works through the routes of BTCPay Server's API alone, which take it from a header of their own. */
+async function refuseApplicationKeys(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
+  const borne = /^bearer +(.*)$/i.exec(c.req.header("authorization") ?? "")?.[1];
+  if ([c.req.header("x-api-key"), borne].some((key) => key !== undefined && isOfApplication(key)))
+    return refuse(c, { code: "UNAUTHORIZED" });
   await next();
   return undefined;
 }

@@ -145,10 +145,10 @@ async function throughDoor(c: AppContext, inner: Inner, { before, ask, tell }: T
   return answer.status >= 400 ? refused(answer, text) : told(answer, tell(text, asked));
 }
 
-/** Only the header of Greenfield counts, and only a secret key: no cookie, and no key that a page may have. */
+/** Only the header of Greenfield counts, and only a secret key, or one that an application asked for: no cookie, and no key that a page may have. */
 function keyIn({ headers }: Request): string | undefined {
   const key = /^token +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
-  return key?.startsWith("sk_") ? key : undefined;
+  return key !== undefined && /^[sa]k_/.test(key) ? key : undefined;
 }
 
 /** What our own routes read of a request. */

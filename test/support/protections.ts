@@ -52,7 +52,7 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
     "isEnabled",
   ],
   disableWalletByLink: ["token"],
-  createWebhook: ENDPOINT,
+  createWebhook: [...ENDPOINT, "format", "secret"],
   updateWebhook: ENDPOINT,
   replayEvents: ["from", "to", "types"],
   createProduct: [...PRODUCT, ...QUESTIONS],

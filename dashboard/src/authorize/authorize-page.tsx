@@ -1,9 +1,9 @@
 // Where a shop's plugin sends a person to ask for a key, as BTCPay Server does. What an application says of itself proves nothing: what counts is where
 // the key goes, which is shown in full, and which the browser holds the form to.
-import { Alert, Button, Code, Group, List, NativeSelect, Stack, Text } from "@mantine/core";
+import { Alert, Button, Code, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { type Question, readQuestion } from "../../../src/accounts/applications/question.ts";
 import { permissionsOfRights, rightWords } from "../../../src/accounts/applications/rights.ts";
 import type { Me, Merchant } from "../api/operations.ts";
@@ -15,6 +15,8 @@ import { Loading, Problem } from "../shell/problem.tsx";
 import { Entrance } from "../sign-in/entrance.tsx";
 import { Gate } from "../sign-in/gate.tsx";
 import { type Answer, SendKey } from "./send-key.tsx";
+
+const SEEN_AFTER_MS = 1_000;
 
 const asked = new URLSearchParams(location.search);
 const read = readQuestion(asked);
@@ -65,11 +67,13 @@ function Asked({ me, question, token }: AskedProps) {
       <Destination question={question} />
       <Stack gap={4}>
         <Text fw={600}>With the key it can</Text>
-        <List size="sm">
+        <ul style={{ margin: 0, paddingInlineStart: "1.25rem" }}>
           {question.rights.map((right) => (
-            <List.Item key={right}>{rightWords(right)}</List.Item>
+            <Text key={right} size="sm" component="li">
+              {rightWords(right)}
+            </Text>
           ))}
-        </List>
+        </ul>
         <Text size="sm" c="dimmed">
           It can never move money: your wallets' private keys are not here.
         </Text>
@@ -126,6 +130,7 @@ function Choice({ able, question, token, onAnswer }: ChoiceProps) {
     isShownInPlace: true,
     onSuccess: ({ secret, merchantId }) => onAnswer({ secret, merchantId }),
   });
+  const isSeen = useSeen();
   const { application, redirect, rights } = question;
   const body = { question: token, application, redirect: redirect?.url ?? null, rights: [...rights] };
   return (
@@ -145,12 +150,22 @@ function Choice({ able, question, token, onAnswer }: ChoiceProps) {
         <Button component={Link} to="/console" variant="default">
           Give nothing
         </Button>
-        <Button loading={give.isPending} onClick={() => give.mutate({ merchantId: chosen, body })}>
+        <Button loading={give.isPending} disabled={!isSeen} onClick={() => give.mutate({ merchantId: chosen, body })}>
           Give it a key
         </Button>
       </Group>
     </Stack>
   );
+}
+
+/** After a moment: a page that asked for a double click may have been put aside between the two, with this one below it. */
+function useSeen(): boolean {
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSeen(true), SEEN_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return isSeen;
 }
 
 function Given({ question, answer }: { readonly question: Question; readonly answer: Answer }) {

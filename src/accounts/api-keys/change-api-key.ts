@@ -12,7 +12,7 @@ import type { EventType } from "../../platform/events/event.ts";
 import { recordEvent } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Mailer } from "../../platform/mail/mail.ts";
-import type { KeyKind, NewApiKey } from "../auth/api-key.ts";
+import type { KeyMaking, NewApiKey } from "../auth/api-key.ts";
 import type { MerchantPrincipal } from "../auth/principal.ts";
 import type { ApiKeyRow } from "../auth/store.ts";
 import type { Seat } from "../merchant-records/store.ts";
@@ -27,7 +27,7 @@ import { assertKeyAsRead, selectApiKey, updateApiKey } from "./store.ts";
 export interface KeyDependencies extends CommitDependencies {
   readonly mailer: Mailer;
   /** Makes a secret; throws if API_KEY_MAC_KEY is not configured. */
-  newSecret(of: { readonly kind: KeyKind; readonly merchantId: string }): NewApiKey;
+  newSecret(of: Pick<KeyMaking, "kind" | "merchantId" | "isForApplication">): NewApiKey;
 }
 
 /** Only users manage keys: no key can hold these permissions (decisions 7), and one that does is refused here. */

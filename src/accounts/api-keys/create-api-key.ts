@@ -43,7 +43,11 @@ export function createApiKey(
     const seat = tries === 0 ? ok(actor.seat) : await seatWithRoom(deps, actor);
     if (!seat.ok) return { kind: "refused", failure: seat.error };
     const { merchantId } = seat.value;
-    const { secret, hash, display } = deps.newSecret({ kind: wanted.kind, merchantId });
+    const { secret, hash, display } = deps.newSecret({
+      kind: wanted.kind,
+      merchantId,
+      isForApplication: wanted.asked !== undefined,
+    });
     const key: ApiKeyRow = {
       id: makeId("key", operationId),
       merchantId,

@@ -14,11 +14,11 @@ export function keyDependencies(env: Env, given: GivenDependencies): KeyDependen
     nowMs,
     sleep,
     newOperationId,
-    newSecret: ({ kind, merchantId }) => {
+    newSecret: (of) => {
       const macKeys = keyringOf(env, "API_KEY_MAC_KEY");
       if (!macKeys.ok) throw new Error(macKeys.error);
       const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
-      return newApiKey({ kind, merchantId, macKeys: macKeys.value, randomBytes });
+      return newApiKey({ ...of, macKeys: macKeys.value, randomBytes });
     },
   };
 }

@@ -23,7 +23,7 @@ export function rotateApiKey(deps: KeyDependencies, of: ChangeOf, overlapHours: 
     const { key, seat } = keyAndSeat.value;
     const failure = overreach(key, seat.role);
     if (failure !== undefined) return { kind: "refused", failure };
-    const { secret, hash, display } = deps.newSecret(key);
+    const { secret, hash, display } = deps.newSecret({ ...key, isForApplication: key.rights !== null });
     const change: KeyChange = {
       columns: { hash, display, ...previousColumns(key.hash, deps.nowMs, overlapHours) },
       entry: { action: "api_key.rotated", before: { display: key.display }, after: { display, overlapHours } },

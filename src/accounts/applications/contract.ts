@@ -12,7 +12,7 @@ export const authorizeBody = () =>
     application: textField(200).meta({ description: "Becomes the name of the key.", examples: ["WooCommerce"] }),
     redirect: z
       .string()
-      .max(2_048)
+      .max(1_000)
       .nullable()
       .meta({ description: "Where the page sends the key; null if it is shown instead." }),
     rights: z

@@ -7,13 +7,19 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { isRight, type Right } from "./rights.ts";
 
 const LONGEST_NAME = 200;
-const LONGEST_URL = 2_048;
+/** As part of the address to return to after signing in with a provider, it is encoded twice. */
+const LONGEST_URL = 1_000;
 /** Of different names: there are some forty. */
 const MOST_NAMES = 60;
 
 const NOT_VALID = "The address that the key should go to is not a valid one.";
-/** Parsers accept more, such as `;` and `'`, which mean something else in a content policy. */
-const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:]+\])$/;
+/** Those that a content policy can name. Parsers accept more, such as `;` and `'`, which mean something else there. */
+const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
+/** A name is shown, so it is no text of somebody's own. */
+const NAME = /^(?:unrestricted|btcpay(?:\.[a-z]{1,40}){1,4})$/;
+
+/** Letters that are not seen, or look like spaces: controls, direction marks, fillers, the blank of Braille. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\s]+/gu;
 
 export interface Question {
   /** As the application calls itself, which proves nothing. */
@@ -37,7 +43,7 @@ export function readQuestion(query: URLSearchParams): Result<Question, string> {
   const names = [...new Set(query.getAll("permissions").flatMap((value) => value.split(/[,;\s]+/)))]
     // A plugin may name the store that it wants. Which one it gets is the person's choice.
     .map((name) => name.trim().toLowerCase().replace(/:.*$/, ""))
-    .filter((name) => name !== "");
+    .filter((name) => NAME.test(name));
   if (names.length > MOST_NAMES) return err("The application asks for too many rights.");
   const rights = [...new Set(names)].filter(isRight);
   if (rights.length === 0) return err("The application asks for no right that Edgetill can give.");
@@ -66,6 +72,6 @@ export function redirectOf(text: string): Result<Redirect, string> {
 
 /** A key needs a name: that of the application, else of where it runs. */
 function nameOf(text: string, redirect: Redirect | undefined): string {
-  const name = [...text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim()].slice(0, LONGEST_NAME).join("");
+  const name = [...text.replace(UNSEEN, " ").trim()].slice(0, LONGEST_NAME).join("");
   return name === "" ? (redirect?.origin ?? "Application") : name;
 }

@@ -13,7 +13,7 @@ const RIGHTS = {
   "btcpay.store.canviewstoresettings": {
     own: ["merchant:view", "wallet:view"],
     includes: ["btcpay.store.canviewinvoices"],
-    words: "See invoices, payments, your wallets' public addresses and settings",
+    words: "See your shop's name, its payment methods and rates, and invoices",
   },
   "btcpay.store.canviewinvoices": { own: ["invoice:view"], words: "See invoices and what was paid" },
   "btcpay.store.cancreateinvoice": { own: ["invoice:create"], words: "Create invoices" },
@@ -25,7 +25,7 @@ const RIGHTS = {
   "btcpay.store.canmanageinvoicestatus": {
     own: ["payment:resolve"],
     includes: ["btcpay.store.canviewinvoices"],
-    words: "Mark invoices as settled by hand, and decide about payments",
+    words: "See and cancel invoices, and mark them as settled by hand",
   },
   "btcpay.store.webhooks.canmodifywebhooks": {
     own: ["webhook:view", "webhook:create", "webhook:update", "webhook:delete"],

@@ -1,4 +1,4 @@
-// API keys: `sk_` or `pk_`, 32 random base62 characters, and 6 characters of a MAC over kind, random part and merchant. With the MAC the Worker
+// API keys: `sk_`, `pk_` or `ak_`, 32 random base62 characters, and 6 characters of a MAC over kind, random part and merchant. With the MAC the Worker
 // can tell a key that it made from an invented one without a storage read. The MAC grants nothing: every key is authenticated from storage, where
 // only its SHA-256 is kept.
 import { equalDigests, lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";
@@ -7,7 +7,7 @@ import { type Keyring, macsOfText, macText, type SecretKey } from "../../lib/key
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 32;
 const MAC_LENGTH = 6;
-const SHAPE = /^(sk|pk)_[0-9A-Za-z]{38}$/;
+const SHAPE = /^(sk|pk|ak)_[0-9A-Za-z]{38}$/;
 /** The largest multiple of 62 in a byte. Random bytes from here on are discarded, so that every character is equally likely. */
 const FAIR_BYTES = 248;
 
@@ -24,6 +24,8 @@ export interface NewApiKey {
 /** What a key is made for, and with. */
 export interface KeyMaking {
   readonly kind: KeyKind;
+  /** Of a secret key: whether it works only through the routes of BTCPay Server's API (`isOfApplication`). */
+  readonly isForApplication?: boolean | undefined;
   readonly merchantId: string;
   /** API_KEY_MAC_KEY, newest first. */
   readonly macKeys: Keyring;
@@ -31,8 +33,8 @@ export interface KeyMaking {
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-export function newApiKey({ kind, merchantId, macKeys, randomBytes }: KeyMaking): NewApiKey {
-  const prefix = kind === "SECRET" ? "sk_" : "pk_";
+export function newApiKey({ kind, isForApplication = false, merchantId, macKeys, randomBytes }: KeyMaking): NewApiKey {
+  const prefix = prefixOf(kind, isForApplication);
   let random = "";
   while (random.length < RANDOM_LENGTH) {
     for (const byte of randomBytes(RANDOM_LENGTH)) {
@@ -44,10 +46,23 @@ export function newApiKey({ kind, merchantId, macKeys, randomBytes }: KeyMaking)
   return { secret, hash: hashApiKey(secret), display: `${secret.slice(0, 7)}...${secret.slice(-4)}` };
 }
 
+function prefixOf(kind: KeyKind, isForApplication: boolean): string {
+  if (kind === "PUBLIC") return "pk_";
+  return isForApplication ? "ak_" : "sk_";
+}
+
 /** The kind of a key by its form; undefined if the form is wrong. */
 export function apiKeyKind(text: string): KeyKind | undefined {
   if (!SHAPE.test(text)) return undefined;
-  return text.startsWith("sk_") ? "SECRET" : "PUBLIC";
+  return text.startsWith("pk_") ? "PUBLIC" : "SECRET";
+}
+
+/**
+ * Whether a person gave the key to an application (accounts/applications/). Its rights are those of BTCPay Server's API, whose routes translate: our own
+ * show more for the same permission (an extended key, every event), so from outside they refuse it.
+ */
+export function isOfApplication(text: string): boolean {
+  return text.startsWith("ak_");
 }
 
 /**

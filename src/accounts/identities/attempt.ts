@@ -38,7 +38,7 @@ export function isToken(text: string | undefined): text is string {
   return text !== undefined && /^[A-Za-z0-9_-]{43}$/.test(text);
 }
 
-const LONGEST_PATH = 2_000;
+const LONGEST_PATH = 6_000;
 
 /**
  * Whether a browser may be redirected to this path after signing in. It must be on our own origin: nothing that some browser reads as another

@@ -8,8 +8,8 @@ import { newQuestionToken } from "../../../src/accounts/applications/question-to
 import { keyPermissionsOfRights } from "../../../src/accounts/applications/rights.ts";
 import { apiKeys } from "../../../src/platform/db/schema/api-keys.ts";
 import { keyringOf } from "../../../src/platform/keys/keyrings.ts";
-import { expectRefusal, send } from "../../support/access.ts";
-import { auditOf, type Seated, seated, statusWith } from "../../support/api-keys.ts";
+import { type Answer, expectRefusal, send } from "../../support/access.ts";
+import { auditOf, type Seated, seated } from "../../support/api-keys.ts";
 import { askedPage } from "../../support/application-questions.ts";
 import { expectDocumented } from "../../support/documented.ts";
 import { seedSession } from "../../support/people.ts";
@@ -35,6 +35,12 @@ async function give(by: Seated, { question, redirect = REDIRECT, rights = RIGHTS
     rights,
   };
   return send(`/api/v1/merchants/merchant/${by.merchantId}/applications`, { method: "POST", body, headers });
+}
+
+/** Of a request as the application makes it, with the key that an answer gave. */
+async function statusIn({ merchantId }: Seated, { json }: Answer): Promise<number> {
+  const headers = { authorization: `token ${json?.secret}` };
+  return (await send(`/api/v1/stores/${merchantId}/invoices`, { headers })).status;
 }
 
 describe("the page that an application opens", () => {
@@ -80,10 +86,7 @@ describe("a key for an application", () => {
       givenTo: "https://shop.example",
       expiresUnusedAt: expect.any(String),
     });
-    // Which needs MERCHANT_VIEW.
-    expect(await statusWith(owner.merchantId, String(answer.json?.secret))).toBe(403);
-    const path = `/api/v1/merchants/merchant/${owner.merchantId}/invoices`;
-    expect((await send(path, { key: String(answer.json?.secret) })).status).toBe(200);
+    expect(await statusIn(owner, answer)).toBe(200);
     const [entry] = await auditOf(owner.merchantId);
     expect(JSON.parse(entry?.after ?? "")).toMatchObject({ name: "Woo", givenTo: "https://shop.example" });
     const [row] = await testDb.select().from(apiKeys).where(eq(apiKeys.merchantId, owner.merchantId));
@@ -103,6 +106,19 @@ describe("a key for an application", () => {
       expect(answer.json?.permissions).toEqual(rights.map((right) => `${right}:${owner.merchantId}`));
       expect((await send(`/api/v1/stores/${owner.merchantId}/invoices`, asked)).status).toBe(200);
     }
+  });
+
+  it("works through the routes of BTCPay Server's API alone, whatever its permissions open elsewhere", async () => {
+    const owner = await seated("OWNER");
+    const { json } = await give(owner, {});
+    const secret = String(json?.secret);
+    expect(secret).toMatch(/^ak_/);
+    const path = `/api/v1/merchants/merchant/${owner.merchantId}/invoices`;
+    for (const headers of [{ "x-api-key": secret }, { authorization: `Bearer ${secret}` }])
+      for (const at of [path, "/mcp", "/api/v1/me"]) expectRefusal(await send(at, { headers }), 401, "UNAUTHORIZED");
+    const rotated = await owner.keys(`/${json?.id}/rotate`, { method: "POST", body: { overlapHours: 0 } });
+    expect(rotated.json?.secret).toMatch(/^ak_/);
+    expect(await statusIn(owner, rotated)).toBe(200);
   });
 
   it("is made once for a question, however often it is answered, by whom and for which shop", async () => {
@@ -168,8 +184,7 @@ describe("a key for an application", () => {
         .set({ unusedUntilMs: Date.now() - 1 })
         .where(eq(apiKeys.question, String(id)));
     const [unused, used] = [await give(owner, {}), await give(owner, {})];
-    const path = `/api/v1/merchants/merchant/${owner.merchantId}/invoices`;
-    const statusOf = async ({ json }: typeof used) => (await send(path, { key: String(json?.secret) })).status;
+    const statusOf = (answer: Answer) => statusIn(owner, answer);
     expect(await statusOf(used)).toBe(200);
     const rows = await testDb.select().from(apiKeys).where(eq(apiKeys.merchantId, owner.merchantId));
     for (const { question } of rows) await makeOver(question);

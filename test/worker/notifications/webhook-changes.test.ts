@@ -147,7 +147,7 @@ describe("a change", () => {
     const [a, b] = ["https://hooks.example.com/a?...", "https://hooks.example.com/b?..."];
     const all = { events: ["*"], description: null, isActive: true, retryCount: 9, timeout: 15_000 };
     expect(facts).toEqual([
-      { action: "webhook.created", target: id, before: null, after: { ...all, url: a } },
+      { action: "webhook.created", target: id, before: null, after: { ...all, url: a, format: "STANDARD" } },
       { action: "webhook.updated", target: id, before: { url: a }, after: { url: a } },
       { action: "webhook.updated", target: id, before: { url: a, retryCount: 9 }, after: { url: b, retryCount: 1 } },
       { action: "webhook.deleted", target: id, before: { ...all, url: b, retryCount: 1 }, after: null },

@@ -5,6 +5,7 @@ import {
   apiKeyKind,
   apiKeyStanding,
   hashApiKey,
+  isOfApplication,
   type KeyKind,
   type KeyMaking,
   newApiKey,
@@ -38,13 +39,15 @@ function macOf(body: string, merchantId: string): string {
 }
 
 describe("a new API key", () => {
-  const kinds: readonly [KeyKind, string][] = [
-    ["SECRET", "sk_"],
-    ["PUBLIC", "pk_"],
+  const kinds: readonly [KeyKind, string, boolean][] = [
+    ["SECRET", "sk_", false],
+    ["PUBLIC", "pk_", false],
+    ["SECRET", "ak_", true],
   ];
-  it.each(kinds)("of kind %s is %s and 38 base62 characters, and its kind is recognised", (kind, prefix) => {
+  it.each(kinds)("of kind %s is %s and 38 base62 characters, and its kind is recognised", (kind, prefix, isOf) => {
     for (let i = 0; i < 100; i++) {
-      const { secret, hash, display } = made({ kind });
+      const { secret, hash, display } = made({ kind, isForApplication: isOf });
+      expect(isOfApplication(secret)).toBe(isOf);
       expect(secret).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{38}$`));
       expect(apiKeyKind(secret)).toBe(kind);
       expect(hash).toBe(createHash("sha256").update(secret).digest("hex"));
@@ -119,7 +122,7 @@ describe("the standing of an API key", () => {
       fc.property(
         making.chain((text) => mutationOf(text, `${BASE62}_- .`)),
         (mutated) => {
-          expect(standingOf(mutated)).toBe(/^(sk|pk)_[0-9A-Za-z]{38}$/.test(mutated) ? "UNPROVED" : "MALFORMED");
+          expect(standingOf(mutated)).toBe(/^(sk|pk|ak)_[0-9A-Za-z]{38}$/.test(mutated) ? "UNPROVED" : "MALFORMED");
         },
       ),
       { numRuns: RUNS },
