@@ -13,6 +13,7 @@ const OPEN: readonly string[] = [
   "GET /healthz",
   "GET /metrics",
   "GET /openapi.json",
+  "GET /greenfield.json",
   "GET /docs",
   "GET /dev/mail",
   "GET /images/:merchantId/:name",
