@@ -49,7 +49,7 @@ describe("a deployment as it will live", () => {
       await twin.settle();
     });
     findings = await day.close();
-  }, 900_000);
+  }, 1_800_000);
   afterAll(async () => {
     await twin?.stop();
     await chain?.stop();

@@ -40,7 +40,7 @@ describe("two deployments in one account", () => {
         return day.close();
       }),
     );
-  }, 900_000);
+  }, 1_800_000);
   afterAll(async () => {
     for (const twin of twins.toReversed()) await twin.stop();
     await chain?.stop();

@@ -33,7 +33,7 @@ describe("a command of the runbooks", () => {
     twin = await openAccount({ name: NAME });
     // So that there is a release to go back to.
     await twin.upgrade();
-  }, 900_000);
+  }, 1_800_000);
   afterAll(() => twin?.stop());
 
   it("is there", () => {
