@@ -46,6 +46,7 @@ export const STORIES = {
   "commerce/cursors": ["detection/watch-begins"],
   "commerce/customers": ["commerce/customer-summary"],
   "commerce/exports": ["platform/merchant-exports"],
+  "commerce/greenfield": ["commerce/greenfield/stories"],
   "commerce/invoice-records": ["commerce/invoice-origin"],
   "commerce/invoices": ["commerce/active-invoices", "commerce/create-replays", "commerce/resolve-invoice"],
   "commerce/payment-methods": ["commerce/parallel-activations"],

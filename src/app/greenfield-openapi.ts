@@ -1,7 +1,7 @@
-// The reference of the routes in BTCPay Server's shapes (greenfield/), as a document of its own: their errors, their header and their success are
+// The reference of the routes in BTCPay Server's shapes (commerce/greenfield/), as a document of its own: their errors, their header and their success are
 // not those of our API. Made when the static assets are built.
 import * as z from "zod";
-import * as shapes from "../greenfield/contract.ts";
+import * as shapes from "../commerce/greenfield/contract.ts";
 import { jsonSchema, type NamedSchemas } from "../platform/http/json-schema.ts";
 import type { RouteSpec } from "../platform/http/route.ts";
 import { VERSION } from "./configuration/version.ts";

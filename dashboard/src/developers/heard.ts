@@ -1,6 +1,6 @@
 // What an endpoint is told of. One in the format of BTCPay Server's plugins begins with what says that an invoice is settled: some of these plugins take
 // every signed message for money.
-import { BY_HAND, sourcesOf, WEBHOOK_TYPES } from "../../../src/greenfield/webhook-type.ts";
+import { BY_HAND, sourcesOf, WEBHOOK_TYPES } from "../../../src/commerce/greenfield/webhook-type.ts";
 import type { CreateWebhookBody, Webhook } from "../api/operations.ts";
 
 export type Format = NonNullable<CreateWebhookBody["format"]>;

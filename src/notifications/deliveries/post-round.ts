@@ -1,7 +1,7 @@
 // The POSTs of one round, a few at a time. None starts once one of them got no answer: an endpoint that hangs costs one or two time limits, not
 // one for each due delivery.
 
-import { webhookHeaders, webhookText } from "../../greenfield/webhook-message.ts";
+import { webhookHeaders, webhookText } from "../../commerce/greenfield/webhook-message.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { eventText } from "../../platform/events/event.ts";
 import type { Resolution } from "../../platform/resolver/host-resolver-client.ts";

@@ -1,6 +1,6 @@
 // Wire format of endpoints.
 import * as z from "zod";
-import { BY_HAND } from "../../greenfield/webhook-type.ts";
+import { BY_HAND } from "../../commerce/greenfield/webhook-type.ts";
 import { isAnyGiven, textField, time } from "../../lib/fields.ts";
 import { MOST_RETRIES, SCHEDULED_RETRIES } from "./retry-schedule.ts";
 import { nearestSubscription, SUBSCRIPTIONS } from "./subscription.ts";

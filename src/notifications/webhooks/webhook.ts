@@ -1,6 +1,6 @@
 // An endpoint: its settings, its health and its secrets, and the effect of changes to them.
 
-import { sourcesOf, WEBHOOK_TYPES } from "../../greenfield/webhook-type.ts";
+import { sourcesOf, WEBHOOK_TYPES } from "../../commerce/greenfield/webhook-type.ts";
 import type { DeliveryId, EventId, MerchantId, WebhookId, WebhookSecretId } from "../../lib/ids.ts";
 import { makeId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";

@@ -1,7 +1,7 @@
 // The form of an endpoint: what it sends is what it shows, and an endpoint for a plugin begins with what says that an invoice is settled.
 import { describe, expect, it } from "vitest";
 import { ALL_OF_PLUGINS, eventNames, heardBy } from "../../../dashboard/src/developers/heard.ts";
-import { BY_HAND } from "../../../src/greenfield/webhook-type.ts";
+import { BY_HAND } from "../../../src/commerce/greenfield/webhook-type.ts";
 
 describe("what an endpoint hears", () => {
   it("is everything for a new one, and for a plugin what says that an invoice is settled", () => {

@@ -1,13 +1,13 @@
 // The door of the Greenfield routes: a plugin's request becomes a request of one of our own routes, and its answer becomes Greenfield's. Who may do
 // what, limits by key, audit entries, events and Idempotency-Keys are those of the route behind it.
-import type { MountedRoute } from "../accounts/pipeline/routes-of.ts";
-import { ok } from "../lib/result.ts";
-import type { Json } from "../lib/typed-json.ts";
-import { NO_BODY, readBody } from "../platform/http/body.ts";
-import type { AppContext } from "../platform/http/context.ts";
-import { failureResponse } from "../platform/http/errors.ts";
-import { type RouteSpec, specOf } from "../platform/http/route.ts";
-import { answerHeaders } from "../platform/http/security-headers.ts";
+import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
+import { ok } from "../../lib/result.ts";
+import type { Json } from "../../lib/typed-json.ts";
+import { NO_BODY, readBody } from "../../platform/http/body.ts";
+import type { AppContext } from "../../platform/http/context.ts";
+import { failureResponse } from "../../platform/http/errors.ts";
+import { type RouteSpec, specOf } from "../../platform/http/route.ts";
+import { answerHeaders } from "../../platform/http/security-headers.ts";
 import { refusalOf } from "./refusal.ts";
 import { rightFor } from "./rights.ts";
 

@@ -1,9 +1,10 @@
 // A delivery in Greenfield's format: the body, and the one header that signs it.
-import type { InvoiceBody } from "../commerce/invoices/invoice-body.ts";
-import { bytesToHex, utf8ToBytes } from "../lib/bytes.ts";
-import { hmacSha256 } from "../lib/hmac.ts";
-import { SECOND_MS } from "../lib/time.ts";
-import type { EventRow } from "../platform/events/event.ts";
+
+import { bytesToHex, utf8ToBytes } from "../../lib/bytes.ts";
+import { hmacSha256 } from "../../lib/hmac.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import type { EventRow } from "../../platform/events/event.ts";
+import type { InvoiceBody } from "../invoices/invoice-body.ts";
 import { factsOf, greenfieldPayment, pairOfPayment } from "./invoice.ts";
 import { unpacked } from "./metadata.ts";
 import { paymentMethodId } from "./payment-method-id.ts";

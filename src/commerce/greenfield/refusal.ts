@@ -1,5 +1,5 @@
 // A refusal of our own API in Greenfield's two shapes: a list of fields for 422, and a code with a message for everything else.
-import { jsonObject } from "../lib/typed-json.ts";
+import { jsonObject } from "../../lib/typed-json.ts";
 
 interface GreenfieldRefusal {
   readonly status: number;

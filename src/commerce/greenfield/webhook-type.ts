@@ -1,6 +1,6 @@
 // Which of Greenfield's webhooks an event of ours is. An event of a status is told by the state that the invoice has after it, so that what a
 // receiver is told and what it reads are the same.
-import type { EventType } from "../platform/events/event.ts";
+import type { EventType } from "../../platform/events/event.ts";
 import type { GreenfieldStatus } from "./state.ts";
 
 /** The events that become each type: what an endpoint in this format can subscribe to. */

@@ -1,5 +1,5 @@
 // Endpoints in Greenfield's format. Those in our own format are none of a plugin's.
-import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
+import type { MountedRoute } from "../../../accounts/pipeline/routes-of.ts";
 import { type Inner, type OwnRequest, type Route, routesOfKey, routesThrough, type Told } from "../middleware.ts";
 import { greenfieldWebhook, isGreenfield, type OwnWebhook, webhookBodyOf } from "../webhook.ts";
 

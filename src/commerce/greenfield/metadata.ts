@@ -1,6 +1,6 @@
 // Free JSON as an invoice's metadata. Ours is texts by name, so a member that is a text stays one, readable in the console and in our API, and any
 // other is its JSON text; one more member lists which those are. So nothing needs a column of its own, and what comes back is what was sent.
-import { isObject, type Json } from "../lib/typed-json.ts";
+import { isObject, type Json } from "../../lib/typed-json.ts";
 
 export type Metadata = Readonly<Record<string, Json>>;
 type OwnMetadata = Readonly<Record<string, string>>;

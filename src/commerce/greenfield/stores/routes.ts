@@ -1,9 +1,9 @@
 // What a plugin asks to connect: whose the key is, what it may do, and how the store is paid.
 import * as z from "zod";
-import { type MountedRoute, routesOf } from "../../accounts/pipeline/routes-of.ts";
-import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
-import { ok } from "../../lib/result.ts";
-import { jsonReply } from "../../platform/http/reply.ts";
+import { type MountedRoute, routesOf } from "../../../accounts/pipeline/routes-of.ts";
+import { ok } from "../../../lib/result.ts";
+import { jsonReply } from "../../../platform/http/reply.ts";
+import { invoiceDependencies } from "../../invoices/dependencies.ts";
 import { type Asked, type Inner, type Route, routesThrough, routeToNothing, type Told, WHOSE } from "../middleware.ts";
 import { type NamedPair, paymentMethodId } from "../payment-method-id.ts";
 import { ratesOf } from "../rates.ts";

@@ -1,8 +1,8 @@
 // What a plugin asks of invoices, as requests of our own API. What we have no word for is left out, and what is wrong goes on as it is: our own
 // schemas refuse it, behind the proof of the caller.
 
-import { MINUTE_MS, SECOND_MS } from "../lib/time.ts";
-import { isObject, type Json } from "../lib/typed-json.ts";
+import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
+import { isObject, type Json } from "../../lib/typed-json.ts";
 import { isMetadata, packed } from "./metadata.ts";
 import { pairNamed } from "./payment-method-id.ts";
 

@@ -1,8 +1,8 @@
 // An invoice of ours in Greenfield's shape, and its payments by method.
-import { pairOf } from "../chains/registry/pair.ts";
-import type { InvoiceBody } from "../commerce/invoices/invoice-body.ts";
-import { formatUnits, maxBig, parseUnits } from "../lib/money.ts";
-import { MINUTE_MS, SECOND_MS } from "../lib/time.ts";
+import { pairOf } from "../../chains/registry/pair.ts";
+import { formatUnits, maxBig, parseUnits } from "../../lib/money.ts";
+import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
+import type { InvoiceBody } from "../invoices/invoice-body.ts";
 import { type Metadata, unpacked } from "./metadata.ts";
 import { type NamedPair, paymentMethodId } from "./payment-method-id.ts";
 import { type InvoiceFacts, markableAs, stateOf } from "./state.ts";

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Permission } from "../../../src/accounts/roles/permissions.ts";
-import { createBodyOf, listAsked, listed } from "../../../src/greenfield/invoice-request.ts";
-import { type Metadata, packed, unpacked } from "../../../src/greenfield/metadata.ts";
-import { pairNamed, paymentMethodId } from "../../../src/greenfield/payment-method-id.ts";
-import { refusalOf } from "../../../src/greenfield/refusal.ts";
-import { rightFor, rightsOf } from "../../../src/greenfield/rights.ts";
-import { greenfieldWebhook, webhookBodyOf } from "../../../src/greenfield/webhook.ts";
-import { WEBHOOK_TYPES } from "../../../src/greenfield/webhook-type.ts";
+import type { Permission } from "../../../../src/accounts/roles/permissions.ts";
+import { createBodyOf, listAsked, listed } from "../../../../src/commerce/greenfield/invoice-request.ts";
+import { type Metadata, packed, unpacked } from "../../../../src/commerce/greenfield/metadata.ts";
+import { pairNamed, paymentMethodId } from "../../../../src/commerce/greenfield/payment-method-id.ts";
+import { refusalOf } from "../../../../src/commerce/greenfield/refusal.ts";
+import { rightFor, rightsOf } from "../../../../src/commerce/greenfield/rights.ts";
+import { greenfieldWebhook, webhookBodyOf } from "../../../../src/commerce/greenfield/webhook.ts";
+import { WEBHOOK_TYPES } from "../../../../src/commerce/greenfield/webhook-type.ts";
 
 describe("metadata", () => {
   it("comes back as it was sent, whatever JSON it is and whatever its members are called", () => {

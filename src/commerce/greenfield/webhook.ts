@@ -1,5 +1,5 @@
 // An endpoint in Greenfield's shape, and what a plugin asks of one as requests of our own API.
-import type { Json } from "../lib/typed-json.ts";
+import type { Json } from "../../lib/typed-json.ts";
 import { isBody } from "./invoice-request.ts";
 import { sourcesOf, typesOf, WEBHOOK_TYPES } from "./webhook-type.ts";
 

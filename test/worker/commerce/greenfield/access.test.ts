@@ -1,13 +1,13 @@
 // Who may call each route in the shapes of BTCPay Server: every kind of key and caller at every one of them, against a table written by hand.
 import { beforeAll, describe, expect, it } from "vitest";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../../src/accounts/roles/permissions.ts";
-import { createApp, GREENFIELD_SPECS, SPECS } from "../../../src/app/app.ts";
-import type { MerchantId } from "../../../src/lib/ids.ts";
-import { HOUR_MS } from "../../../src/lib/time.ts";
-import type { RouteSpec } from "../../../src/platform/http/route.ts";
-import { type Answer, type Ask, seedKey, seedMerchant, send } from "../../support/access.ts";
-import { nameOf, pathOf, UNKNOWN_ULID, WRONG_BODIES } from "../../support/access-knock.ts";
-import { storedRows } from "../../support/production.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../../../src/accounts/roles/permissions.ts";
+import { createApp, GREENFIELD_SPECS, SPECS } from "../../../../src/app/app.ts";
+import type { MerchantId } from "../../../../src/lib/ids.ts";
+import { HOUR_MS } from "../../../../src/lib/time.ts";
+import type { RouteSpec } from "../../../../src/platform/http/route.ts";
+import { type Answer, type Ask, seedKey, seedMerchant, send } from "../../../support/access.ts";
+import { nameOf, pathOf, UNKNOWN_ULID, WRONG_BODIES } from "../../../support/access-knock.ts";
+import { storedRows } from "../../../support/production.ts";
 
 const STORE = "/api/v1/stores/:merchantId";
 

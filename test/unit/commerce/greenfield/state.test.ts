@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { type InvoiceFacts, markableAs, stateOf } from "../../../src/greenfield/state.ts";
-import { BY_HAND, sourcesOf, typesOf, WEBHOOK_TYPES, webhookTypeOf } from "../../../src/greenfield/webhook-type.ts";
-import { INVOICE_STATUSES } from "../../../src/platform/column-values.ts";
-import { EVENT_TYPES } from "../../../src/platform/events/event.ts";
+import { type InvoiceFacts, markableAs, stateOf } from "../../../../src/commerce/greenfield/state.ts";
+import {
+  BY_HAND,
+  sourcesOf,
+  typesOf,
+  WEBHOOK_TYPES,
+  webhookTypeOf,
+} from "../../../../src/commerce/greenfield/webhook-type.ts";
+import { INVOICE_STATUSES } from "../../../../src/platform/column-values.ts";
+import { EVENT_TYPES } from "../../../../src/platform/events/event.ts";
 
 const FLAGS = ["isAccepted", "isMarked", "wasPaid", "isLate", "hasMoney"] as const;
 

@@ -1,5 +1,5 @@
 // The prices that an invoice would be quoted at now, by pairs of codes.
-import { quoteRate, type RateTable } from "../rates/quote.ts";
+import { quoteRate, type RateTable } from "../../rates/quote.ts";
 
 const MOST_PAIRS = 20;
 

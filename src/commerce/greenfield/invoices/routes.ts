@@ -1,6 +1,6 @@
 // Invoices as plugins make, read, list, mark and archive them.
-import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
-import type { InvoiceBody } from "../../commerce/invoices/invoice-body.ts";
+import type { MountedRoute } from "../../../accounts/pipeline/routes-of.ts";
+import type { InvoiceBody } from "../../invoices/invoice-body.ts";
 import { greenfieldInvoice, invoiceMethods as methodsOf } from "../invoice.ts";
 import { createBodyOf, isBody, listAsked, listed, ownMetadata, textOf } from "../invoice-request.ts";
 import { unpacked } from "../metadata.ts";

@@ -1,8 +1,8 @@
 // What a key may do, as Greenfield names rights. Plugins compare the list with exactly what they asked for. So a key that an application asked for has
 // those that it was given, and for any other a right is named where the key holds all that it adds.
-import { isRight, ownPermissions, RIGHT_NAMES } from "../accounts/applications/rights.ts";
-import type { ApiKeyPrincipal } from "../accounts/auth/principal.ts";
-import { keyPermissionName } from "../accounts/roles/permissions.ts";
+import { isRight, ownPermissions, RIGHT_NAMES } from "../../accounts/applications/rights.ts";
+import type { ApiKeyPrincipal } from "../../accounts/auth/principal.ts";
+import { keyPermissionName } from "../../accounts/roles/permissions.ts";
 
 /** Each right with the store that it is for. */
 export function rightsOf(

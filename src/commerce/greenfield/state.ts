@@ -1,6 +1,6 @@
 // The state of an invoice in the words of BTCPay Server's Greenfield API, as one table. A shop ships on Settled, so nothing but confirmed money and
 // a decision by hand is Settled.
-import type { InvoiceStatus } from "../platform/column-values.ts";
+import type { InvoiceStatus } from "../../platform/column-values.ts";
 
 export type GreenfieldStatus = "New" | "Processing" | "Settled" | "Expired" | "Invalid";
 type AdditionalStatus = "None" | "PaidLate" | "PaidPartial" | "Marked" | "PaidOver";
