@@ -52,7 +52,7 @@ function factsByType(
     readonly payment: EventData["payment"];
   },
 ): object {
-  const { additional, payment } = of;
+  const { additional, status, payment } = of;
   switch (type) {
     case undefined:
     case "InvoiceCreated":
@@ -68,7 +68,7 @@ function factsByType(
     case "InvoiceProcessing":
       return { overPaid: false };
     case "InvoiceExpired":
-      return { partiallyPaid: of.status === "UNDERPAID" };
+      return { partiallyPaid: status === "UNDERPAID" };
     case "InvoiceSettled":
       return { manuallyMarked: additional === "Marked", overPaid: additional === "PaidOver" };
     case "InvoiceInvalid":

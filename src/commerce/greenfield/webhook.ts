@@ -1,6 +1,6 @@
 // An endpoint in Greenfield's shape, and what a plugin asks of one as requests of our own API.
 import type { Json } from "../../lib/typed-json.ts";
-import { isBody } from "./invoice-request.ts";
+import { defined, isBody } from "./invoice-request.ts";
 import { sourcesOf, typesOf, WEBHOOK_TYPES } from "./webhook-type.ts";
 
 /** Of our own answer. */
@@ -34,15 +34,13 @@ export function greenfieldWebhook(own: OwnWebhook): object {
 export function webhookBodyOf(json: Json | undefined, isNew: boolean): Json | undefined {
   if (!isBody(json)) return json;
   const { url, enabled, automaticRedelivery, authorizedEvents, secret } = json;
-  return Object.fromEntries(
-    Object.entries({
-      url,
-      isActive: enabled ?? undefined,
-      events: eventsOf(authorizedEvents, isNew),
-      retryCount: automaticRedelivery === false ? 0 : undefined,
-      ...(isNew ? { format: "GREENFIELD", secret: secret || undefined } : {}),
-    }).flatMap(([name, value]): [string, Json][] => (value === undefined ? [] : [[name, value]])),
-  );
+  return defined({
+    url,
+    isActive: enabled ?? undefined,
+    events: eventsOf(authorizedEvents, isNew),
+    retryCount: automaticRedelivery === false ? 0 : undefined,
+    ...(isNew ? { format: "GREENFIELD", secret: secret || undefined } : {}),
+  });
 }
 
 /** All types where the plugin says so or, of a new one, says nothing. Of types that we do not have, none is heard of. */
