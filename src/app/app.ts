@@ -123,7 +123,7 @@ function fetchAgain(request: Request, env: Env, waitUntil: (work: Promise<unknow
 }
 
 const sources = lazily(
-  () => new Map([...ROUTES, ...storeSources].map(({ spec, handle }) => [spec.operationId, handle])),
+  () => new Map([...ROUTES, ...storeSources].map(({ spec, answerTranslated }) => [spec.operationId, answerTranslated])),
 );
 
 const GREENFIELD_ROUTES: readonly MountedRoute[] = [
@@ -132,11 +132,10 @@ const GREENFIELD_ROUTES: readonly MountedRoute[] = [
   greenfieldWebhookRoutes,
 ].flatMap((routesWith) =>
   routesWith({
-    fetch: fetchAgain,
-    handleOf: (operationId) => {
-      const handle = sources().get(operationId);
-      if (handle === undefined) throw new Error(`there is no operation ${operationId}`);
-      return handle;
+    answerOf: (operationId) => {
+      const answer = sources().get(operationId);
+      if (answer === undefined) throw new Error(`no operation ${operationId} answers translations`);
+      return answer;
     },
   }),
 );

@@ -10,7 +10,7 @@ import { requestSleep } from "../../lib/sleep.ts";
 import type { Json } from "../../lib/typed-json.ts";
 import { restoreRefusal } from "../../platform/deployment/read-deployment.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { NO_BODY, type ParsedBody, readBody, readForm } from "../../platform/http/body.ts";
+import { NO_BODY } from "../../platform/http/body.ts";
 import { type AppContext, type GivenDependencies, type MakeDependencies, refuse } from "../../platform/http/context.ts";
 import { type CookieName, readCookie } from "../../platform/http/cookies.ts";
 import type { CountedAs } from "../../platform/http/counted-callers.ts";
@@ -26,10 +26,10 @@ import { failedCredential, limitByIp, limitCaller } from "../../platform/http/ra
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
 import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec, waitsForRestore } from "../../platform/http/route.ts";
 import { forAnyOrigin } from "../../platform/http/security-headers.ts";
-import { validate, validateBody, validateQuery } from "../../platform/http/validate.ts";
 import type { Statements } from "../auth/authenticate.ts";
 import type { ProvedCall } from "./answer-once.ts";
 import type { CallerKind, CallOf, OpenCall, ReadInput, ReadKeys } from "./call.ts";
+import { readSent, readTranslated, type TranslatedRequest, type ValidRequest, valuesOf } from "./read-request.ts";
 import { type Access, type Entry, STRATEGIES } from "./strategies.ts";
 
 /** A route for the pipeline. Only its declaration has the types of its body, query and reads (`routes-of.ts`). */
@@ -71,13 +71,29 @@ export async function respondInObject<C extends CallerKind, Deps>(
   { query, json }: Pick<HandedOver, "query" | "json">,
 ): Promise<HandedBack> {
   const headers: Record<string, string> = {};
-  const request = lazily(async () => bothOf(validate(route.spec.query(), query), validate(route.spec.body(), json)));
+  const request = lazily(async () => valuesOf(route.spec, query, json));
   // The edge has searched the body.
   const result = await runSteps(incoming, route, { json, request, headers, secretIn: () => undefined });
   if (!result.ok) return { result, headers };
   const { status, body, headers: own } = result.value;
   if (body !== null && typeof body !== "string") throw new Error(`${route.spec.operationId} answers with a stream`);
   return { result: ok({ status, body, ...(own === undefined ? {} : { headers: own }) }), headers };
+}
+
+/** An answer before it is a response. */
+export interface TranslatedAnswer {
+  readonly result: Result<Reply, Failure>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Handles a request of the API that came in another shape. */
+export async function respondToTranslated<C extends CallerKind, Deps>(
+  c: AppContext,
+  route: PipelineRoute<C, Deps, Reply>,
+  translated: TranslatedRequest,
+): Promise<TranslatedAnswer> {
+  const headers: Record<string, string> = {};
+  return { result: await runPipeline(c, route, headers, enterMerchantObject, translated), headers };
 }
 
 /** How a request enters the object of its merchant. */
@@ -94,20 +110,22 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   route: PipelineRoute<C, Deps, Answer>,
   headers: Record<string, string>,
   enter?: Enter<Answer>,
+  translated?: TranslatedRequest,
 ): Promise<Result<Answer, Failure>> {
   const { operationId } = route.spec;
   c.set("operationId", operationId);
-  const busy = route.runsInMerchantObject ? throttled(c.req.param("merchantId")) : undefined;
+  const incoming = { ...incomingOf(c), ...translated?.said };
+  const busy = route.runsInMerchantObject ? throttled(incoming.params.merchantId) : undefined;
   if (busy !== undefined) return err(busy);
-  const parsed = await bodyOf(c, route.spec);
+  const { parsed, query, request } =
+    translated === undefined ? await readSent(c, route.spec) : readTranslated(route.spec, translated);
   const { json, bytes } = parsed.ok ? parsed.value : NO_BODY;
-  const incoming = incomingOf(c);
   const ran = await runSteps(incoming, route, {
     json,
     headers,
     secretIn: lazily(() => secretRefusal(json, route.secrets)),
-    request: lazily(() => requestOf(c, route, parsed)),
-    enter: enter && ((entry) => enter(incoming, entry, { operationId, query: c.req.query(), json, bytes }, headers)),
+    request: lazily(request),
+    enter: enter && ((entry) => enter(incoming, entry, { operationId, query, json, bytes }, headers)),
   });
   const hasFailed = !ran.ok && ran.error.code === "UNAUTHORIZED";
   const result = hasFailed ? err(await failedCredential(incoming)) : ran;
@@ -229,14 +247,6 @@ const enterMerchantObject: Enter<Reply> = async (incoming, { merchantId, isPubli
   return result;
 };
 
-/** Reads the body first, because the route's reads use it. A problem with it is only reported after the caller has passed the earlier steps. */
-async function bodyOf(c: AppContext, spec: RouteSpec): Promise<Result<ParsedBody, Failure>> {
-  if (!spec.isPage) return readBody(c.req.raw);
-  return spec.method === "GET" ? ok(NO_BODY) : readForm(c.req.raw);
-}
-
-type ValidRequest = Result<{ readonly body: unknown; readonly query: unknown }, Failure>;
-
 async function readsOf<C extends CallerKind, Deps, Answer>(
   incoming: Incoming,
   route: PipelineRoute<C, Deps, Answer>,
@@ -268,27 +278,6 @@ function secretRefusal(json: Json | undefined, secrets: SecretForms): Failure | 
 }
 
 const UNSEARCHED = "too much looks like private keys to search it all; nothing was stored";
-
-async function requestOf(
-  c: AppContext,
-  { spec }: { readonly spec: RouteSpec },
-  parsed: Result<ParsedBody, Failure>,
-): Promise<ValidRequest> {
-  if (!parsed.ok) return parsed;
-  const { json, text } = parsed.value;
-  const query = await validateQuery(c, spec.query());
-  if (!query.ok) return query;
-  const isHandedOn = text !== undefined && spec.method !== "GET";
-  const body = isHandedOn
-    ? await validateBody(c, spec.isPage ? "form" : "json", spec.body(), text)
-    : validate(spec.body(), json);
-  return bothOf(query, body);
-}
-
-function bothOf(query: Result<unknown, Failure>, body: Result<unknown, Failure>): ValidRequest {
-  if (!query.ok) return query;
-  return body.ok ? ok({ body: body.value, query: query.value }) : body;
-}
 
 const LONGEST_USER_AGENT = 300;
 

@@ -14,12 +14,21 @@ import { alternativesOf, type Needed, neededText } from "../roles/permissions.ts
 import { answeringOnce, answerOnce, type OnceOptions, type ProvedCall } from "./answer-once.ts";
 import type { CallerKind, CallOf, ReadInput, ReadKeys } from "./call.ts";
 import { honoursKey } from "./keyed-routes.ts";
-import { type PipelineRoute, respond, respondInObject } from "./pipeline.ts";
+import {
+  type PipelineRoute,
+  respond,
+  respondInObject,
+  respondToTranslated,
+  type TranslatedAnswer,
+} from "./pipeline.ts";
+import type { TranslatedRequest } from "./read-request.ts";
 
 /** A route with its handler, as the app mounts it. */
 export interface MountedRoute {
   readonly spec: RouteSpec;
   readonly handle: (c: AppContext) => Promise<Response>;
+  /** Answers a request that came in another shape; only for routes of programs. */
+  readonly answerTranslated?: (c: AppContext, translated: TranslatedRequest) => Promise<TranslatedAnswer>;
   /** Handles a request inside the object of its merchant; only for routes that run there. */
   readonly handleInObject?: (incoming: Incoming, handed: Pick<HandedOver, "query" | "json">) => Promise<HandedBack>;
 }
@@ -179,7 +188,11 @@ function mount<C extends CallerKind, Deps>(
       endsAccess &&
       ((call: ProvedCall, failure: Failure) => answerOnce(call, async () => ({ kind: "refused", failure }), options)),
   };
-  const mounted: MountedRoute = { spec, handle: (c) => respond(c, run) };
+  const mounted: MountedRoute = {
+    spec,
+    handle: (c) => respond(c, run),
+    answerTranslated: (c, translated) => respondToTranslated(c, run, translated),
+  };
   if (!runsInMerchantObject) return mounted;
   return { ...mounted, handleInObject: (incoming, handed) => respondInObject(incoming, run, handed) };
 }

@@ -37,7 +37,7 @@ export function createBodyOf(json: Json | undefined): Json | undefined {
 /** The caller has proved nothing yet: what our own schema refuses for its length is not made longer first. */
 function withOrder(url: string | undefined, orderId: string): string | undefined {
   if (url === undefined || url.length > LONGEST.url || orderId.length > LONGEST.name) return url;
-  return url.replaceAll("{OrderId}", encodeURIComponent(orderId));
+  return url.replaceAll("{OrderId}", encodeURIComponent(orderId)).slice(0, LONGEST.url + 1);
 }
 
 /** Ours, or what our own schema refuses. */

@@ -1,11 +1,14 @@
 // The door of the Greenfield routes: a plugin's request becomes a request of one of our own routes, and its answer becomes Greenfield's. Who may do
 // what, limits by key, audit entries, events and Idempotency-Keys are those of the route behind it.
+import type { TranslatedRequest } from "../../accounts/pipeline/read-request.ts";
 import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
 import { ok } from "../../lib/result.ts";
 import type { Json } from "../../lib/typed-json.ts";
+import type { Failure } from "../../platform/failures.ts";
 import { NO_BODY, readBody } from "../../platform/http/body.ts";
 import type { AppContext } from "../../platform/http/context.ts";
-import { failureResponse } from "../../platform/http/errors.ts";
+import { answerTo } from "../../platform/http/errors.ts";
+import type { Reply } from "../../platform/http/reply.ts";
 import { type RouteSpec, specOf } from "../../platform/http/route.ts";
 import { answerHeaders } from "../../platform/http/security-headers.ts";
 import { refusalOf } from "./refusal.ts";
@@ -13,12 +16,7 @@ import { rightFor } from "./rights.ts";
 
 /** What the door needs of the app. */
 export interface Inner {
-  readonly handleOf: (operationId: string) => MountedRoute["handle"];
-  readonly fetch: (
-    request: Request,
-    env: Env,
-    background: (work: Promise<unknown>) => void,
-  ) => Response | Promise<Response>;
+  readonly answerOf: (operationId: string) => NonNullable<MountedRoute["answerTranslated"]>;
 }
 
 /** A plugin's request. */
@@ -90,13 +88,9 @@ export function routesThrough(inner: Inner, routes: readonly Route[]): readonly 
 
 /** The same without the store in their paths, as newer versions have them: the key's store is meant. */
 export function routesOfKey(inner: Inner, routes: readonly Route[]): readonly MountedRoute[] {
-  return routes.map(({ at, operationId, permission }) => ({
-    spec: specOfRoute({
-      at: withoutStore(at),
-      operationId: `${operationId}OfKey`,
-      ...(permission !== undefined && { permission }),
-    }),
-    handle: (c) => throughStore(c, inner),
+  return routes.map((route) => ({
+    spec: specOfRoute({ ...route, at: withoutStore(route.at), operationId: `${route.operationId}OfKey` }),
+    handle: (c) => throughStore(c, inner, route),
   }));
 }
 
@@ -117,32 +111,37 @@ export function routeToNothing(at: Route["at"], operationId: string, message: st
   };
 }
 
-async function throughDoor(c: AppContext, inner: Inner, { before, ask, tell }: Translation): Promise<Response> {
+interface Door {
+  /** The values of the path's `:parameters`. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly path: string;
+}
+
+async function throughDoor(
+  c: AppContext,
+  inner: Inner,
+  { before, ask, tell }: Translation,
+  door: Door = { params: c.req.param(), path: c.req.path },
+): Promise<Response> {
   const { raw } = c.req;
   const parsed = raw.method === "GET" ? ok(NO_BODY) : await readBody(raw);
-  const asked = {
-    query: new URL(raw.url).searchParams,
-    json: parsed.ok ? parsed.value.json : undefined,
-    key: keyIn(raw),
-  };
-  const send = async (own: OwnRequest, body = own.json === undefined ? undefined : JSON.stringify(own.json)) => {
-    c.req.raw = requestOf(raw, asked.key, own, body);
-    c.req.bodyCache = {};
-    const answer = await inner.handleOf(own.operationId)(c);
-    c.req.raw = raw;
-    return { answer, text: await answer.text() };
-  };
-  const read = before === undefined ? undefined : await send({ operationId: before });
-  if (read !== undefined && read.answer.status >= 400) return refused(read.answer, read.text);
-  const own = ask(asked, read?.text ?? "");
-  if (!("operationId" in own)) return told(read?.answer ?? new Response(), own);
-  // A body that cannot be read is refused behind the proof of the caller, as our own route refuses one that is no JSON.
-  const { answer, text } = await (parsed.ok ? send(own) : send(own, "{"));
-  if (!parsed.ok && answer.status === 400) {
-    const failure = failureResponse(parsed.error, c.get("requestId"));
-    return refused(failure, await failure.text());
-  }
-  return answer.status >= 400 ? refused(answer, text) : told(answer, tell(text, asked));
+  const { json, bytes } = parsed.ok ? parsed.value : NO_BODY;
+  const asked = { query: new URL(raw.url).searchParams, json, key: keyIn(raw) };
+  const said = { ...door, header: headersOf(raw, asked.key) };
+  const send = (own: OwnRequest, body: TranslatedRequest["parsed"]) =>
+    inner.answerOf(own.operationId)(c, { said, query: firstOfEach(own.query), parsed: body });
+  const read = before === undefined ? undefined : await send({ operationId: before }, ok(NO_BODY));
+  if (read?.result.ok === false) return refused(c, read.result.error, read.headers);
+  const own = ask(asked, read === undefined ? "" : await textOf(read.result.value));
+  if (!("operationId" in own)) return told(c, own, read?.headers);
+  // A body that cannot be read is refused behind the proof of the caller, by the route that it was for.
+  const { result, headers } = await send(own, parsed.ok ? ok({ json: own.json, bytes }) : parsed);
+  if (!result.ok) return refused(c, result.error, headers);
+  return told(c, tell(await textOf(result.value), asked), { ...headers, ...result.value.headers });
+}
+
+async function textOf({ body }: Reply): Promise<string> {
+  return typeof body === "string" ? body : new Response(body).text();
 }
 
 /** Only the header of Greenfield counts, and only a secret key, or one that an application asked for: no cookie, and no key that a page may have. */
@@ -152,54 +151,43 @@ function keyIn({ headers }: Request): string | undefined {
 }
 
 /** What our own routes read of a request. */
-const HEADERS = ["cf-connecting-ip", "user-agent", "idempotency-key"];
+const HEADERS: readonly string[] = ["user-agent", "idempotency-key"];
 
-function requestOf(raw: Request, key: string | undefined, { query }: OwnRequest, body: string | undefined): Request {
-  const headers = new Headers();
-  for (const name of HEADERS) {
-    const value = raw.headers.get(name);
-    if (value !== null) headers.set(name, value);
-  }
-  if (key !== undefined) headers.set("x-api-key", key);
-  if (body !== undefined) headers.set("content-type", "application/json");
-  const url = new URL(raw.url);
-  url.search = query?.toString() ?? "";
-  return new Request(url, {
-    method: body === undefined ? "GET" : "POST",
-    headers,
-    ...(body !== undefined && { body }),
-  });
+function headersOf({ headers }: Request, key: string | undefined): TranslatedRequest["said"]["header"] {
+  return (name) => {
+    if (name === "x-api-key") return key;
+    return HEADERS.includes(name) ? (headers.get(name) ?? undefined) : undefined;
+  };
 }
 
-function refused(answer: Response, text: string): Response {
-  const { status, body } = refusalOf(answer.status, text, rightFor);
-  return told(answer, { status, body });
+function firstOfEach(query = new URLSearchParams()): Readonly<Record<string, string>> {
+  return Object.fromEntries([...query].reverse());
+}
+
+function refused(c: AppContext, failure: Failure, headers: Readonly<Record<string, string>>): Response {
+  const answer = answerTo(failure);
+  return told(c, refusalOf(failure, answer, rightFor), { ...headers, ...answer.headers });
 }
 
 /** Every success is 200, because plugins take any other status for a failure. No page reads these answers. */
-function told(answer: Response, { status = 200, body }: Told): Response {
-  const headers = new Headers(answer.headers);
-  for (const name of [...headers.keys()]) if (name.startsWith("access-control-")) headers.delete(name);
-  headers.delete("content-length");
-  if (body !== undefined) headers.set("content-type", "application/json; charset=utf-8");
-  return new Response(body === undefined ? null : JSON.stringify(body), { status, headers });
+function told(c: AppContext, { status = 200, body }: Told, headers: Readonly<Record<string, string>> = {}): Response {
+  const type = body === undefined ? {} : { "content-type": "application/json; charset=utf-8" };
+  return new Response(body === undefined ? null : JSON.stringify(body), {
+    status,
+    headers: answerHeaders(c.get("requestId"), { ...headers, ...type }),
+  });
 }
 
 /** The operation that says whose a key is. */
 export const WHOSE = "greenfieldKey";
 
-/** Asks whose the key is, and goes on to the path with that store. */
-async function throughStore(c: AppContext, inner: Inner): Promise<Response> {
-  const { raw } = c.req;
-  c.req.raw = new Request(raw.url, { headers: raw.headers });
-  const known = await throughDoor(c, inner, {
-    ask: () => ({ operationId: WHOSE }),
-    tell: (text) => ({ body: JSON.parse(text) }),
-  });
-  c.req.raw = raw;
-  if (known.status >= 400) return known;
-  const { id }: { readonly id: string } = await known.json();
-  const url = new URL(raw.url);
-  url.pathname = url.pathname.replace("/api/v1/", `/api/v1${STORE.replace(":merchantId", id)}`);
-  return inner.fetch(new Request(url, raw), c.env, (work) => c.executionCtx.waitUntil(work));
+/** Asks whose the key is, and goes on with that store. */
+async function throughStore(c: AppContext, inner: Inner, route: Route): Promise<Response> {
+  const said = { path: c.req.path, params: c.req.param(), header: headersOf(c.req.raw, keyIn(c.req.raw)) };
+  const whose = { said, query: {}, parsed: ok(NO_BODY) };
+  const { result, headers } = await inner.answerOf(WHOSE)(c, whose);
+  if (!result.ok) return refused(c, result.error, headers);
+  const { id }: { readonly id: string } = JSON.parse(await textOf(result.value));
+  const path = said.path.replace("/api/v1/", `/api/v1${STORE.replace(":merchantId", id)}`);
+  return throughDoor(c, inner, route, { params: { ...said.params, merchantId: id }, path });
 }

@@ -1,9 +1,15 @@
 // A refusal of our own API in Greenfield's two shapes: a list of fields for 422, and a code with a message for everything else.
-import { jsonObject } from "../../lib/typed-json.ts";
+import type { Failure, FieldProblem } from "../../platform/failures.ts";
 
 interface GreenfieldRefusal {
   readonly status: number;
   readonly body: object;
+}
+
+/** What our own API answers to a failure. */
+interface OwnAnswer {
+  readonly status: number;
+  readonly message: string;
 }
 
 /** Greenfield's name of a member of our own requests. */
@@ -39,27 +45,28 @@ const CODES: Readonly<Record<string, string>> = {
 const KEY_WANTED = "Authentication is required: send a valid secret key in the header `Authorization: token KEY`";
 
 /** Greenfield's right for one of ours, as `rights.ts` grants it; ours where it has none. */
-export function refusalOf(status: number, text: string, rightFor: (permission: string) => string): GreenfieldRefusal {
-  const { code, message, details, permission } = jsonObject(text) ?? {};
-  const name = typeof code === "string" ? code : "INTERNAL_ERROR";
-  const field = FIELD_OF_CODE[name];
-  if (name === "VALIDATION_FAILED") return { status: 422, body: fieldsOf(details) };
+export function refusalOf(
+  failure: Failure,
+  { status, message }: OwnAnswer,
+  rightFor: (permission: string) => string,
+): GreenfieldRefusal {
+  if (failure.code === "VALIDATION_FAILED") return { status: 422, body: fieldsOf(failure.details) };
+  const { code } = failure;
+  const field = FIELD_OF_CODE[code];
   if (field !== undefined || status === 422) return { status: 422, body: [{ path: field ?? "", message }] };
   return {
     status,
     body: {
-      code: CODES[name] ?? name.toLowerCase().replaceAll("_", "-"),
-      message: name === "UNAUTHORIZED" ? KEY_WANTED : message,
-      ...(typeof permission === "string" ? { missingPermission: rightFor(permission) } : {}),
+      code: CODES[code] ?? code.toLowerCase().replaceAll("_", "-"),
+      message: code === "UNAUTHORIZED" ? KEY_WANTED : message,
+      ...(code === "PERMISSION_DENIED" && { missingPermission: rightFor(failure.permission) }),
     },
   };
 }
 
-function fieldsOf(details: unknown): readonly object[] {
-  const problems: readonly unknown[] = Array.isArray(details) ? details : [];
-  return problems.map((problem) => {
-    const { path, message } = Object(problem);
-    const [first = "", ...rest] = String(path).split(".");
+function fieldsOf(problems: readonly FieldProblem[]): readonly object[] {
+  return problems.map(({ path, message }) => {
+    const [first = "", ...rest] = path.split(".");
     return { path: [FIELDS[first] ?? first, ...rest].join("."), message };
   });
 }

@@ -8,6 +8,8 @@ import { refusalOf } from "../../../../src/commerce/greenfield/refusal.ts";
 import { rightFor, rightsOf } from "../../../../src/commerce/greenfield/rights.ts";
 import { greenfieldWebhook, webhookBodyOf } from "../../../../src/commerce/greenfield/webhook.ts";
 import { WEBHOOK_TYPES } from "../../../../src/commerce/greenfield/webhook-type.ts";
+import type { Failure } from "../../../../src/platform/failures.ts";
+import { answerTo } from "../../../../src/platform/http/errors.ts";
 
 describe("metadata", () => {
   it("comes back as it was sent, whatever JSON it is and whatever its members are called", () => {
@@ -139,12 +141,14 @@ describe("a list", () => {
 });
 
 describe("a refusal", () => {
+  const refused = (failure: Failure) => refusalOf(failure, answerTo(failure), rightFor);
+
   it("is a list of fields where a field is wrong, and a code with a sentence for all else", () => {
     const details = [
       { path: "rawAmount", message: "no" },
       { path: "paymentMethods.0.network", message: "is wrong" },
     ];
-    const invalid = refusalOf(400, JSON.stringify({ code: "VALIDATION_FAILED", details }), rightFor);
+    const invalid = refused({ code: "VALIDATION_FAILED", details });
     expect(invalid).toEqual({
       status: 422,
       body: [
@@ -152,15 +156,19 @@ describe("a refusal", () => {
         { path: "checkout.paymentMethods.0.network", message: "is wrong" },
       ],
     });
-    const denied = { code: "PERMISSION_DENIED", message: "no", permission: "INVOICE_CREATE" };
-    expect(refusalOf(403, JSON.stringify(denied), rightFor)).toEqual({
+    const denied: Failure = { code: "PERMISSION_DENIED", permission: "INVOICE_CREATE" };
+    expect(refused(denied)).toMatchObject({
       status: 403,
-      body: { code: "missing-permission", message: "no", missingPermission: "btcpay.store.cancreateinvoice" },
+      body: {
+        code: "missing-permission",
+        message: expect.stringContaining("INVOICE_CREATE"),
+        missingPermission: "btcpay.store.cancreateinvoice",
+      },
     });
-    const unpriced = JSON.stringify({ code: "CURRENCY_NOT_PRICED", message: "no" });
-    expect(refusalOf(422, unpriced, rightFor)).toEqual({ status: 422, body: [{ path: "currency", message: "no" }] });
-    const unknown = JSON.stringify({ code: "INVOICE_NOT_FOUND", message: "no" });
-    expect(refusalOf(404, unknown, rightFor).body).toEqual({ code: "invoice-not-found", message: "no" });
+    const unpriced = refused({ code: "CURRENCY_NOT_PRICED", currency: "LBP", isDisputed: false });
+    expect(unpriced).toMatchObject({ status: 422, body: [{ path: "currency", message: expect.any(String) }] });
+    const unknown = refused({ code: "INVOICE_NOT_FOUND" });
+    expect(unknown).toMatchObject({ status: 404, body: { code: "invoice-not-found", message: "Invoice not found" } });
   });
 });
 

@@ -155,6 +155,46 @@ describe.each(guarded)("%s", (name, spec) => {
   });
 });
 
+/** A store's key, and ids of what it has. */
+async function freshStore() {
+  const store = await seedMerchant();
+  const headers = token(await seedKey(store));
+  const path = `/api/v1/stores/${store}`;
+  const make = async (what: string, body: object) => {
+    const made = await send(`${path}/${what}`, { method: "POST", headers, body });
+    expect(made.status, made.text).toBe(200);
+    return String(made.json?.id);
+  };
+  const invoiceId = await make("invoices", { amount: "10", currency: "USD", metadata: { orderId: "1" } });
+  const webhookId = await make("webhooks", { url: "https://hooks.example.com/shop" });
+  return { headers, ids: { merchantId: store, invoiceId, webhookId } };
+}
+
+describe.each(guarded.filter(([, { path }]) => /:(invoice|webhook)Id/.test(path)))("%s", (_, spec) => {
+  const place = spec.path.includes(":invoiceId") ? "invoiceId" : "webhookId";
+  const body = { metadata: { orderId: "2" }, status: "Invalid", url: "https://hooks.example.com/other" };
+  const call = ({ headers, ids }: Awaited<ReturnType<typeof freshStore>>, id: string) =>
+    send(pathOf(spec, { ...ids, [place]: id }), {
+      method: spec.method,
+      headers,
+      ...(spec.method === "GET" || spec.method === "DELETE" ? {} : { body }),
+    });
+
+  it("answers another store's id, and one of another kind, as one that nobody has, and does its work on its own", async () => {
+    const [mine, theirs] = [await freshStore(), await freshStore()];
+    const before = await storedRows();
+    const unknown = await call(mine, `${place === "invoiceId" ? "inv" : "whk"}_${UNKNOWN_ULID}`);
+    expect(unknown.status, unknown.text).toBe(404);
+    for (const id of [...Object.values(theirs.ids), mine.ids.merchantId, "x", "%00"]) {
+      const { status, text } = await call(mine, id);
+      expect([id, status, text]).toEqual([id, unknown.status, unknown.text]);
+    }
+    expect(await storedRows()).toEqual(before);
+    const own = await call(mine, mine.ids[place]);
+    expect(own.status, own.text).toBe(200);
+  });
+});
+
 describe.each(NOWHERE)("%s", (name) => {
   it("is 404 with a sentence", async () => {
     const spec = GREENFIELD_SPECS.find((each) => nameOf(each) === name);
