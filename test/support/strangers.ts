@@ -88,10 +88,19 @@ export async function intruders({ shop, key }: OpenShop): Promise<Refusals> {
   const path = `/api/v1/merchants/merchant/${shop.merchantId}`;
   const foreign = await seedKey((await freshMerchant()).merchantId);
   const body = { name: "Order", rawAmount: 10 };
-  const answers = await several(120, (n) => {
-    if (n % 4 === 0) return send(`${path}/invoices`, { method: "POST", key: `sk_${randomHex(19)}`, body });
-    if (n % 4 === 1) return send(`${path}/invoices`, { method: "POST", key: foreign, body });
-    if (n % 4 === 2) return send(`${path}/wallets`, { method: "POST", key, body });
+  const order = { amount: "10", currency: "USD" };
+  const plugin = (token: string) =>
+    send(`/api/v1/stores/${shop.merchantId}/invoices`, {
+      method: "POST",
+      headers: { authorization: `token ${token}` },
+      body: order,
+    });
+  const answers = await several(180, (n) => {
+    if (n % 6 === 0) return send(`${path}/invoices`, { method: "POST", key: `sk_${randomHex(19)}`, body });
+    if (n % 6 === 1) return send(`${path}/invoices`, { method: "POST", key: foreign, body });
+    if (n % 6 === 2) return send(`${path}/wallets`, { method: "POST", key, body });
+    if (n % 6 === 3) return plugin(`sk_${randomHex(19)}`);
+    if (n % 6 === 4) return plugin(foreign);
     return send(`${path}/invoices`, { method: "POST", key, body: "x".repeat(LIMITS.bodyBytes + 1) });
   });
   return refusals(ofSent(answers));

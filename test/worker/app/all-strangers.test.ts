@@ -87,7 +87,14 @@ function expectAllRefused(met: Awaited<ReturnType<typeof everyStranger>>): void 
     late: 409,
     claimed: { "claims of one address": 6, "claims of one invoice": 6 },
     viewed: { socket: 3, view: 10 },
-    intruded: { UNAUTHORIZED: 30, MERCHANT_MISMATCH: 30, PUBLIC_KEY_FORBIDDEN: 30, BODY_TOO_LARGE: 30 },
+    intruded: {
+      UNAUTHORIZED: 30,
+      MERCHANT_MISMATCH: 30,
+      PUBLIC_KEY_FORBIDDEN: 30,
+      BODY_TOO_LARGE: 30,
+      unauthenticated: 30,
+      "missing-permission": 30,
+    },
     burgled: { RATE_LIMITED: 3, INVALID_CODE: 10, TOO_MANY_ATTEMPTS: 4 },
     looked: { TRANSACTION_NOT_FOUND: 60, RATE_LIMITED: 2 },
     hoarded: {
