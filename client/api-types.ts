@@ -3537,6 +3537,7 @@ export interface components {
         logoUrl: string | null;
       };
       frameAncestors: string[];
+      formerStoreId: string | null;
       /** @description Stable codes: QUORUM_IGNORED if a network has only one chain source. */
       warnings: string[];
       /**
@@ -3855,6 +3856,8 @@ export interface components {
         | undefined;
       /** @description Origins whose pages may show the checkout in a frame; if empty, no page may. */
       frameAncestors?: readonly string[] | undefined;
+      /** @description The store's id at BTCPay Server: plugins may call the merchant by it still. */
+      formerStoreId?: (string | null) | undefined;
     };
     UpdateWalletBody: {
       /** @description When false, no new invoice uses the wallet. */

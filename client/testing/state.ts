@@ -92,6 +92,7 @@ export function newMerchant(id: MerchantId, nowMs: number): MerchantRow {
     publicInvoices: 0,
     brand: null,
     frameAncestors: null,
+    formerStoreId: null,
     suspendedAtMs: null,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,

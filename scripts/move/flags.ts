@@ -11,9 +11,11 @@ npm run move -- interface --from <https://...> --from-merchant <id>  [flags]   f
   --plan                   only print what would be written
   --yes                    do not ask
   --key <coin>=<key>       the extended public key of a new account, for BTC or LTC; may be repeated
+  --plugin                 the shop keeps its plugin of BTCPay Server: its webhooks keep their format and their secrets, its store keeps its id
   --unused <coin>          no address of the key of this coin was ever shown to anybody; may be repeated
 
-Keys come from the environment, or are asked for: MOVE_FROM_KEY of the server that is left, MOVE_TO_KEY of Edgetill.`;
+Keys come from the environment, or are asked for: MOVE_FROM_KEY of the server that is left, MOVE_TO_KEY of Edgetill. With --plugin also the secrets of
+its webhooks, which BTCPay Server shows where a webhook is edited: MOVE_WEBHOOK_SECRETS="<webhook's id>=<secret> ..."; without one a new one is made.`;
 
 export interface Flags {
   readonly source: "btcpay" | "interface";
@@ -25,6 +27,7 @@ export interface Flags {
   readonly merchant: string | undefined;
   readonly isPlanOnly: boolean;
   readonly isYes: boolean;
+  readonly isPlugin: boolean;
   readonly keys: ReadonlyMap<string, string>;
   readonly unused: ReadonlySet<string>;
 }
@@ -39,6 +42,7 @@ const OPTIONS = {
   merchant: text,
   plan: { type: "boolean" },
   yes: { type: "boolean" },
+  plugin: { type: "boolean" },
   key: { type: "string", multiple: true },
   unused: { type: "string", multiple: true },
 } as const;
@@ -64,6 +68,7 @@ export function readFlags(args: readonly string[]): Flags {
     merchant,
     isPlanOnly: values.plan === true,
     isYes: values.yes === true,
+    isPlugin: values.plugin === true,
     keys: keysOf(values.key ?? []),
     unused: new Set((values.unused ?? []).map((coin) => coinOf("--unused", coin))),
   } as const;
@@ -79,10 +84,11 @@ function parsed(args: readonly string[]): ReturnType<typeof parse> {
   }
 }
 
-function assertWhole({ source, from, folder, store, fromMerchant, to, merchant }: Flags): void {
+function assertWhole({ source, from, folder, store, fromMerchant, to, merchant, isPlugin }: Flags): void {
   if ((from === undefined) === (folder === undefined)) throw new MoveError(`Give --from or --export.\n\n${USAGE}`);
   if (source === "interface" && (from === undefined || fromMerchant === undefined))
     throw new MoveError(`interface needs --from and --from-merchant.\n\n${USAGE}`);
+  if (source === "interface" && isPlugin) throw new MoveError(`--plugin is for btcpay.\n\n${USAGE}`);
   if ((to === undefined) !== (merchant === undefined)) throw new MoveError("--to and --merchant belong together.");
   for (const [flag, id] of Object.entries({
     "--store": store,

@@ -1,6 +1,7 @@
 // What of a BTCPay store Edgetill can have, and in which words. Pure.
 import type * as Api from "../../client/edgetill.ts";
 import type { Network } from "../../src/chains/registry/networks.ts";
+import { sourcesOf, WEBHOOK_TYPES } from "../../src/commerce/greenfield/webhook-type.ts";
 import { plainText } from "../../src/lib/plain-text.ts";
 import { type Account, accountOfBtcpay, accountOfKey } from "./derivation.ts";
 import type { BtcpayExport, BtcpayMethod, BtcpayStore, BtcpayWebhook } from "./greenfield.ts";
@@ -12,6 +13,8 @@ export interface Choices {
   readonly keys: ReadonlyMap<string, string>;
   /** Coins whose key was never shown to anybody, as the operator says. */
   readonly unused: ReadonlySet<string>;
+  /** The secrets of webhooks by their ids, where the shop keeps its plugin. */
+  readonly plugin?: ReadonlyMap<string, string> | undefined;
 }
 
 type EventNames = Api.CreateWebhookBody["events"];
@@ -49,7 +52,10 @@ export function wantedOfStore(
   choices: Choices,
 ): Wanted {
   const wallets = methods.map((method) => walletOf(all, store, method, choices));
-  const hooks = (webhooks ?? []).map(webhookOf);
+  const { plugin } = choices;
+  const hooks = (webhooks ?? []).map((each) =>
+    plugin === undefined ? webhookOf(each) : pluginWebhookOf(each, plugin),
+  );
   const settings = settingsOf(store);
   return {
     title: `the store "${store.name}" (${store.id})`,
@@ -57,7 +63,7 @@ export function wantedOfStore(
     webhooks: hooks.flatMap(({ body }) => body ?? []),
     products: [],
     customers: [],
-    settings: settings.settings,
+    settings: { ...settings.settings, ...(plugin !== undefined && { formerStoreId: store.id }) },
     left: [
       ...wallets.flatMap(({ left }) => left ?? []),
       ...(webhooks === undefined
@@ -66,9 +72,16 @@ export function wantedOfStore(
       ...hooks.flatMap(({ left }) => left),
       "invoices, payment requests, pull payments, apps and users: open invoices end where they were made",
     ],
-    notes: [...wallets.flatMap(({ notes }) => notes ?? []), ...settings.notes],
+    notes: [
+      ...wallets.flatMap(({ notes }) => notes ?? []),
+      ...settings.notes,
+      ...(plugin === undefined ? [] : [KEY_OF_PLUGIN]),
+    ],
   };
 }
+
+const KEY_OF_PLUGIN =
+  "the plugin: give it this host and a new key (docs/guides/btcpay-plugins.md). Its store's id may stay as it is";
 
 interface WalletDecision {
   readonly wallet?: WantedWallet;
@@ -182,10 +195,12 @@ function noteOnSpeed(id: string, { speedPolicy }: BtcpayStore): readonly string[
     : [];
 }
 
-function webhookOf({ id, url, isEnabled, everything, events }: BtcpayWebhook): {
+interface WebhookDecision {
   readonly body?: Api.CreateWebhookBody;
   readonly left: readonly string[];
-} {
+}
+
+function webhookOf({ id, url, isEnabled, everything, events }: BtcpayWebhook): WebhookDecision {
   const known = everything ? EVERYTHING : events.flatMap((name) => ownMember(EVENTS, name) ?? []);
   const unknown = everything ? [] : events.filter((name) => ownMember(EVENTS, name) === undefined);
   const shown = plainText(url);
@@ -202,6 +217,32 @@ function webhookOf({ id, url, isEnabled, everything, events }: BtcpayWebhook): {
     },
     left,
   };
+}
+
+/** For a receiver that goes on reading BTCPay Server's format. It begins at once where it knows the secret. */
+function pluginWebhookOf(
+  { id, url, isEnabled, everything, events }: BtcpayWebhook,
+  secrets: ReadonlyMap<string, string>,
+): WebhookDecision {
+  const types = everything ? WEBHOOK_TYPES : events.filter((name) => WEBHOOK_TYPES.includes(name));
+  const shown = plainText(url);
+  const left = everything
+    ? []
+    : events
+        .filter((name) => !WEBHOOK_TYPES.includes(name))
+        .map((name) => `webhook ${shown}: Edgetill has no ${plainText(name)} for plugins`);
+  if (!isEnabled) return { left: [`webhook ${shown}: it is disabled`] };
+  if (types.length === 0) return { left: [...left, `webhook ${shown}: none of its events is there for plugins`] };
+  const secret = secrets.get(id);
+  const body = {
+    url,
+    format: "GREENFIELD",
+    events: [...sourcesOf(types)],
+    description: `Moved from BTCPay Server, webhook ${id}`,
+    isActive: secret !== undefined,
+    ...(secret !== undefined && { secret }),
+  } as const;
+  return { body, left };
 }
 
 /** Names come from another server: `toString` is none of ours. */

@@ -76,7 +76,8 @@ function incomplete(line: string, print: (line: string) => void): number {
 
 /** What is wanted, of each store if none is chosen. */
 async function readSource(flags: Flags, around: Surroundings): Promise<readonly Wanted[]> {
-  const choices = { keys: flags.keys, unused: flags.unused };
+  const plugin = flags.isPlugin ? secretsOf(around.environment.MOVE_WEBHOOK_SECRETS ?? "") : undefined;
+  const choices = { keys: flags.keys, unused: flags.unused, plugin };
   const read = await readerFor(flags, around);
   if (flags.source === "interface")
     return [wantedOfMerchant(await readMerchant(read, flags.fromMerchant ?? ""), choices)];
@@ -110,6 +111,19 @@ async function secretOf(name: string, question: string, { environment, askSecret
   if (given === "") throw new MoveError(`Set ${name} to the API key, or run this at a terminal, which asks for it.`);
   if (!/^[\x21-\x7e]+$/.test(given)) throw new MoveError(`${name} holds a character that no API key has.`);
   return given;
+}
+
+/** `W1=secret W2=other`: without secrets nobody is asked, as a webhook may get a new one. */
+function secretsOf(text: string): ReadonlyMap<string, string> {
+  const pairs = text.split(/\s+/).filter((pair) => pair !== "");
+  return new Map(
+    pairs.map((pair) => {
+      const [, id, secret] = /^([\w-]+)=(.+)$/.exec(pair) ?? [];
+      if (id === undefined || secret === undefined)
+        throw new MoveError('MOVE_WEBHOOK_SECRETS must be webhooks and their secrets, such as "<id>=<secret>".');
+      return [id, secret];
+    }),
+  );
 }
 
 async function isAgreed({ isYes }: Flags, { ask, print }: Surroundings): Promise<boolean> {

@@ -138,7 +138,7 @@ function customerIdentity({ email, name, address, phoneNumber }: Api.UpsertCusto
 }
 
 function settingsWork(wanted: WantedSettings, present: Api.Settings | undefined): Work {
-  const { invoiceLifetimeSeconds, underpaidTolerancePercent, brandName } = wanted;
+  const { invoiceLifetimeSeconds, underpaidTolerancePercent, brandName, formerStoreId } = wanted;
   const body: Api.UpdateSettingsBody = {
     ...(invoiceLifetimeSeconds === undefined || invoiceLifetimeSeconds === present?.invoiceLifetimeSeconds
       ? {}
@@ -147,6 +147,7 @@ function settingsWork(wanted: WantedSettings, present: Api.Settings | undefined)
       ? {}
       : { underpaidTolerancePercent }),
     ...(brandName === undefined || (present?.brand.name ?? null) !== null ? {} : { brand: { name: brandName } }),
+    ...(formerStoreId === undefined || formerStoreId === present?.formerStoreId ? {} : { formerStoreId }),
   };
   const isDone = Object.keys(body).length === 0;
   const there = isDone && Object.keys(wanted).length > 0 ? ["settings"] : [];
@@ -168,8 +169,11 @@ export function lineOf(step: Step): string {
       const confirmations = requiredConfirmations === 1 ? "1 confirmation" : `${requiredConfirmations} confirmations`;
       return `wallet ${cryptocurrency} on ${network}: ${what}, ${confirmations}${state}`;
     }
-    case "webhook":
-      return `webhook ${plainText(step.body.url)}: ${step.body.events.join(", ")}, switched off`;
+    case "webhook": {
+      const { url, events, format = "STANDARD", isActive = true } = step.body;
+      const as = format === "GREENFIELD" ? ", in BTCPay Server's format" : "";
+      return `webhook ${plainText(url)}: ${(events ?? []).join(", ")}${as}${isActive ? "" : ", switched off"}`;
+    }
     case "product":
       return `product ${plainText(step.body.name)}: ${step.body.price} ${step.body.currency}`;
     case "customer":

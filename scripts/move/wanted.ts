@@ -28,6 +28,7 @@ export interface WantedSettings {
   readonly underpaidTolerancePercent?: number;
   /** Shown to customers; only where the merchant has no brand name. */
   readonly brandName?: string;
+  readonly formerStoreId?: string;
 }
 
 /** Addresses that are the same in any case: of EVM networks, and those of Bitcoin and Litecoin in bech32. */

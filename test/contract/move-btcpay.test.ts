@@ -120,6 +120,47 @@ describe.each([1, 2] as const)("from BTCPay Server %i.x", (version) => {
   });
 });
 
+describe("a shop that keeps its plugin", () => {
+  const SECRET = "2xMoved8Secret5OfThePlugin";
+  const PLUGIN = { args: [...UNUSED, "--plugin", "--yes"], environment: { MOVE_WEBHOOK_SECRETS: `W1=${SECRET}` } };
+
+  it("has its webhooks in their format, with the secrets that were given, and its store's id works", async () => {
+    const { source } = await standIn();
+    const merchant = await newMerchant();
+    const first = await runMove(source, merchant, PLUGIN);
+    expect([first.status, first.printed]).toEqual([0, expect.stringContaining("5 made.")]);
+    // The other one has a new secret, and waits until the plugin has it.
+    expect(first.printed.match(/secret of (\S+) /g)).toEqual([`secret of ${HOOKS[1]?.url} `]);
+    expect(first.printed).not.toContain(SECRET);
+    type Hook = { url: string; events: string[]; isActive: boolean; format: string };
+    const hooks = expectOk(await merchant.get<Hook[]>("/webhooks"), 200);
+    expect(hooks.map(({ url, format, isActive, events }) => [url, format, isActive, events.length])).toEqual([
+      [HOOKS[0]?.url, "GREENFIELD", true, 5],
+      [HOOKS[1]?.url, "GREENFIELD", false, 12],
+    ]);
+    const placed = await fetch(`${service.baseUrl}/api/v1/stores/${STORE.id}/invoices`, {
+      method: "POST",
+      headers: { authorization: `token ${merchant.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ amount: "4.50", currency: "EUR", metadata: { orderId: "1001" } }),
+    });
+    expect([placed.status, await placed.json()]).toEqual([
+      200,
+      expect.objectContaining({ status: "New", storeId: merchant.merchantId }),
+    ]);
+    const second = await runMove(source, merchant, PLUGIN);
+    expect([second.status, second.printed]).toEqual([0, expect.stringContaining("There is nothing to write.")]);
+  });
+
+  it.each(["W1", "=x", "W1=a W2"])("is told what secrets look like: %s", async (MOVE_WEBHOOK_SECRETS) => {
+    const { source } = await standIn();
+    const { status, printed } = await runMove(source, await newMerchant(), {
+      ...PLUGIN,
+      environment: { MOVE_WEBHOOK_SECRETS },
+    });
+    expect([status, printed]).toEqual([1, expect.stringContaining("MOVE_WEBHOOK_SECRETS must be")]);
+  });
+});
+
 describe("an interruption", () => {
   const WRITES = 5;
   const cases = (["before", "after"] as const).flatMap((when) =>

@@ -47,7 +47,12 @@ interface Moved {
 export async function runMove(
   { args, key }: Source,
   into: Api,
-  more: { readonly args?: readonly string[]; readonly answers?: readonly string[]; readonly to?: string } = {},
+  more: {
+    readonly args?: readonly string[];
+    readonly answers?: readonly string[];
+    readonly to?: string;
+    readonly environment?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<Moved> {
   const lines: string[] = [];
   const asked: string[] = [];
@@ -58,7 +63,7 @@ export async function runMove(
   };
   const to = ["--to", more.to ?? service.baseUrl, "--merchant", into.merchantId];
   const status = await move([...args, ...to, ...(more.args ?? [])], {
-    environment: { MOVE_FROM_KEY: key, MOVE_TO_KEY: into.key },
+    environment: { MOVE_FROM_KEY: key, MOVE_TO_KEY: into.key, ...more.environment },
     print: (line) => lines.push(line),
     ask: more.answers === undefined ? undefined : ask,
     askSecret: undefined,

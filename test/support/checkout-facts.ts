@@ -237,6 +237,7 @@ function settingsColumns(changes: Partial<SettingsColumns> = {}): SettingsColumn
     quorumAboveMicros: null,
     maxActiveInvoices: 10_000,
     maxPublicInvoices: 1_000,
+    formerStoreId: null,
     mailReceiptsToCustomers: true,
     mailReceiptsToMerchant: false,
     brand: null,

@@ -76,6 +76,8 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
     // Bounds for capacity; the operator's own limits hold beyond them.
     "maxActiveInvoices",
     "maxPublicInvoices",
+    // Another name for the merchant, to those whose key is the merchant's already.
+    "formerStoreId",
   ],
   createApiKey: ["name", "kind", "permissions", "expiresAt", "allowedIps"],
   authorizeApplication: ["question", "application", "redirect", "rights"],

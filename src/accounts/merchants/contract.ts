@@ -138,6 +138,12 @@ export const updateSettingsBody = () =>
         .optional()
         .meta({ description: "Absent members keep their values; null removes the whole brand." }),
       frameAncestors: frameAncestors().optional(),
+      formerStoreId: z
+        .string()
+        .regex(/^[A-Za-z0-9]{1,64}$/, "must be 1 to 64 letters and digits")
+        .nullable()
+        .optional()
+        .meta({ description: "The store's id at BTCPay Server: plugins may call the merchant by it still." }),
     })
     .refine(isAnyGiven, "must have at least one setting")
     .transform(
@@ -200,6 +206,7 @@ export const settingsBody = () =>
         logoUrl: z.string().nullable(),
       }),
       frameAncestors: z.array(z.string()),
+      formerStoreId: z.string().nullable(),
       warnings: z
         .array(z.string())
         .meta({ description: "Stable codes: QUORUM_IGNORED if a network has only one chain source." }),

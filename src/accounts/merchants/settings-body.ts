@@ -38,6 +38,7 @@ export function settingsBodyOf(
     mailReceiptsToMerchant: settings.mailReceiptsToMerchant,
     brand: { ...brand, logoUrl },
     frameAncestors: settings.frameAncestors,
+    formerStoreId: settings.formerStoreId,
     warnings: quorum === null || hasSecondSources ? [] : ["QUORUM_IGNORED"],
     updatedAt: isoTime(row.updatedAtMs),
   };

@@ -36,6 +36,8 @@ export interface Settings {
   readonly brand: Brand;
   /** Origins that may frame the checkout. */
   readonly frameAncestors: readonly string[];
+  /** The store's id at BTCPay Server, by which plugins may call the merchant still. */
+  readonly formerStoreId: string | null;
 }
 
 /** The settings as columns; two are JSON, null if not set. */
@@ -94,6 +96,7 @@ function settingsColumns(row: SettingsColumns): SettingsColumns {
     mailReceiptsToMerchant: row.mailReceiptsToMerchant,
     brand: row.brand,
     frameAncestors: row.frameAncestors,
+    formerStoreId: row.formerStoreId,
   };
 }
 
@@ -118,6 +121,7 @@ export function settingsFacts(settings: Settings): AuditFacts {
     "brand.supportUrl": brand.supportUrl,
     "brand.logo": brand.logo,
     frameAncestors: settings.frameAncestors,
+    formerStoreId: settings.formerStoreId,
   };
 }
 

@@ -26,10 +26,16 @@ import { failedCredential, limitByIp, limitCaller } from "../../platform/http/ra
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
 import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec, waitsForRestore } from "../../platform/http/route.ts";
 import { forAnyOrigin } from "../../platform/http/security-headers.ts";
+import {
+  readSent,
+  readTranslated,
+  type TranslatedRequest,
+  type ValidRequest,
+  valuesOf,
+} from "../../platform/http/validate.ts";
 import type { Statements } from "../auth/authenticate.ts";
 import type { ProvedCall } from "./answer-once.ts";
 import type { CallerKind, CallOf, OpenCall, ReadInput, ReadKeys } from "./call.ts";
-import { readSent, readTranslated, type TranslatedRequest, type ValidRequest, valuesOf } from "./read-request.ts";
 import { type Access, type Entry, STRATEGIES } from "./strategies.ts";
 
 /** A route for the pipeline. Only its declaration has the types of its body, query and reads (`routes-of.ts`). */

@@ -9,6 +9,7 @@ import type { HandedBack, HandedOver } from "../../platform/http/handed-over.ts"
 import type { Incoming } from "../../platform/http/incoming.ts";
 import type { Reply } from "../../platform/http/reply.ts";
 import { type noBody, type noQuery, type RouteSpec, specOf } from "../../platform/http/route.ts";
+import type { TranslatedRequest } from "../../platform/http/validate.ts";
 import type { Statements } from "../auth/authenticate.ts";
 import { alternativesOf, type Needed, neededText } from "../roles/permissions.ts";
 import { answeringOnce, answerOnce, type OnceOptions, type ProvedCall } from "./answer-once.ts";
@@ -21,7 +22,6 @@ import {
   respondToTranslated,
   type TranslatedAnswer,
 } from "./pipeline.ts";
-import type { TranslatedRequest } from "./read-request.ts";
 
 /** A route with its handler, as the app mounts it. */
 export interface MountedRoute {

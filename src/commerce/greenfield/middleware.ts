@@ -1,7 +1,7 @@
 // The door of the Greenfield routes: a plugin's request becomes a request of one of our own routes, and its answer becomes Greenfield's. Who may do
 // what, limits by key, audit entries, events and Idempotency-Keys are those of the route behind it.
-import type { TranslatedRequest } from "../../accounts/pipeline/read-request.ts";
 import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
+import { parseId } from "../../lib/ids.ts";
 import { ok } from "../../lib/result.ts";
 import type { Json } from "../../lib/typed-json.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -11,6 +11,7 @@ import { answerTo } from "../../platform/http/errors.ts";
 import type { Reply } from "../../platform/http/reply.ts";
 import { type RouteSpec, specOf } from "../../platform/http/route.ts";
 import { answerHeaders } from "../../platform/http/security-headers.ts";
+import type { TranslatedRequest } from "../../platform/http/validate.ts";
 import { refusalOf } from "./refusal.ts";
 import { rightFor } from "./rights.ts";
 
@@ -83,7 +84,14 @@ function methodOf(at: string): RouteSpec["method"] {
 }
 
 export function routesThrough(inner: Inner, routes: readonly Route[]): readonly MountedRoute[] {
-  return routes.map((route) => ({ spec: specOfRoute(route), handle: (c) => throughDoor(c, inner, route) }));
+  return routes.map((route) => ({
+    spec: specOfRoute(route),
+    handle: (c) => {
+      const store = c.req.param("merchantId");
+      const isPlain = store === undefined || parseId("mer", store) !== undefined;
+      return isPlain ? throughDoor(c, inner, route) : throughStore(c, inner, route);
+    },
+  }));
 }
 
 /** The same without the store in their paths, as newer versions have them: the key's store is meant. */
@@ -181,13 +189,19 @@ function told(c: AppContext, { status = 200, body }: Told, headers: Readonly<Rec
 /** The operation that says whose a key is. */
 export const WHOSE = "greenfieldKey";
 
-/** Asks whose the key is, and goes on with that store. */
+/** Asks whose the key is, and goes on with that store: where the path names none, or names it as it was called at BTCPay Server. */
 async function throughStore(c: AppContext, inner: Inner, route: Route): Promise<Response> {
   const said = { path: c.req.path, params: c.req.param(), header: headersOf(c.req.raw, keyIn(c.req.raw)) };
   const whose = { said, query: {}, parsed: ok(NO_BODY) };
   const { result, headers } = await inner.answerOf(WHOSE)(c, whose);
   if (!result.ok) return refused(c, result.error, headers);
-  const { id }: { readonly id: string } = JSON.parse(await textOf(result.value));
-  const path = said.path.replace("/api/v1/", `/api/v1${STORE.replace(":merchantId", id)}`);
+  const { id, formerStoreId }: { readonly id: string; readonly formerStoreId: string | null } = JSON.parse(
+    await textOf(result.value),
+  );
+  const { merchantId: named } = said.params;
+  // Another store's name is refused as our own routes refuse another merchant's id.
+  if (named !== undefined && named !== formerStoreId) return throughDoor(c, inner, route);
+  const from = named === undefined ? "/api/v1/" : `/api/v1${STORE.replace(":merchantId", named)}`;
+  const path = said.path.replace(from, `/api/v1${STORE.replace(":merchantId", id)}`);
   return throughDoor(c, inner, route, { params: { ...said.params, merchantId: id }, path });
 }

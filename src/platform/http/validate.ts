@@ -1,12 +1,71 @@
-// Validates the query and body of a request with Hono's validator. Two of its behaviours are replaced. It responds to an invalid request at once
-// and in its own format: here the pipeline responds in ours, after authentication (401 before 400). It treats an unreadable body as an empty
-// object, or throws: so `body.ts` reads the body first, and only passes on what is JSON or a form.
+// What the pipeline reads of a request, as it was sent or as a translation of another API's request says it (commerce/greenfield): read, and then
+// validated with Hono's validator. Two of its behaviours are replaced. It responds to an invalid request at once and in its own format: here the
+// pipeline responds in ours, after authentication (401 before 400). It treats an unreadable body as an empty object, or throws: so `body.ts` reads
+// the body first, and only passes on what is JSON or a form.
 import { zValidator } from "@hono/zod-validator";
 import type { MiddlewareHandler } from "hono";
 import type * as z from "zod";
 import { err, ok, type Result } from "../../lib/result.ts";
+import type { Json } from "../../lib/typed-json.ts";
 import type { Failure, FieldProblem } from "../failures.ts";
+import { NO_BODY, type ParsedBody, readBody, readForm } from "./body.ts";
 import type { AppContext, AppEnv } from "./context.ts";
+import type { Incoming } from "./incoming.ts";
+import type { RouteSpec } from "./route.ts";
+
+type Query = Readonly<Record<string, string>>;
+export type ValidRequest = Result<{ readonly body: unknown; readonly query: unknown }, Failure>;
+
+interface Read {
+  readonly parsed: Result<Pick<ParsedBody, "json" | "bytes">, Failure>;
+  readonly query: Query;
+  /** Validates query and body. */
+  readonly request: () => Promise<ValidRequest>;
+}
+
+/** A request in this route's words. Its sender has sent another. */
+export interface TranslatedRequest {
+  readonly said: Pick<Incoming, "path" | "params" | "header">;
+  readonly query: Query;
+  /** Read by `readBody` and translated since, or what is wrong with it: told to a caller who is proved, as everywhere. */
+  readonly parsed: Read["parsed"];
+}
+
+export async function readSent(c: AppContext, spec: RouteSpec): Promise<Read> {
+  const parsed = await bodyOf(c, spec);
+  return { parsed, query: c.req.query(), request: () => requestOf(c, spec, parsed) };
+}
+
+export function readTranslated(spec: RouteSpec, { query, parsed }: TranslatedRequest): Read {
+  return { parsed, query, request: async () => (parsed.ok ? valuesOf(spec, query, parsed.value.json) : parsed) };
+}
+
+export function valuesOf(spec: RouteSpec, query: Query, json: Json | undefined): ValidRequest {
+  return bothOf(validate(spec.query(), query), validate(spec.body(), json));
+}
+
+/** Reads the body first, because the route's reads use it. A problem with it is only reported after the caller has passed the earlier steps. */
+async function bodyOf(c: AppContext, spec: RouteSpec): Promise<Result<ParsedBody, Failure>> {
+  if (!spec.isPage) return readBody(c.req.raw);
+  return spec.method === "GET" ? ok(NO_BODY) : readForm(c.req.raw);
+}
+
+async function requestOf(c: AppContext, spec: RouteSpec, parsed: Result<ParsedBody, Failure>): Promise<ValidRequest> {
+  if (!parsed.ok) return parsed;
+  const { json, text } = parsed.value;
+  const query = await validateQuery(c, spec.query());
+  if (!query.ok) return query;
+  const isHandedOn = text !== undefined && spec.method !== "GET";
+  const body = isHandedOn
+    ? await validateBody(c, spec.isPage ? "form" : "json", spec.body(), text)
+    : validate(spec.body(), json);
+  return bothOf(query, body);
+}
+
+function bothOf(query: Result<unknown, Failure>, body: Result<unknown, Failure>): ValidRequest {
+  if (!query.ok) return query;
+  return body.ok ? ok({ body: body.value, query: query.value }) : body;
+}
 
 /** The parsed value, or VALIDATION_FAILED. */
 type Verdict<T = unknown> = Result<T, Failure>;

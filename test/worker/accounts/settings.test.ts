@@ -26,6 +26,7 @@ const CHANGE = {
   mailReceiptsToMerchant: true,
   brand: { name: "Corner", color: "#aabbcc", supportUrl: "https://shop.example/help" },
   frameAncestors: ["https://shop.example"],
+  formerStoreId: "CoffeeStore1",
 };
 const SHOWN = {
   ...CHANGE,

@@ -21,8 +21,8 @@ export const storeSources: readonly MountedRoute[] = [
     operationId: WHOSE,
     summary: "Read whose the key is",
     answers: [{ status: 200, description: "The merchant, and Greenfield's names of what the key may do" }],
-    answer: async ({ principal, merchant: { id, name } }) =>
-      ok(jsonReply(200, { id, name, rights: rightsOf(principal, id) })),
+    answer: async ({ principal, merchant: { id, name, formerStoreId } }) =>
+      ok(jsonReply(200, { id, name, formerStoreId, rights: rightsOf(principal, id) })),
   }),
   ...routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY", dependencies: invoiceDependencies }).get(
     "/greenfield/:merchantId/rates",

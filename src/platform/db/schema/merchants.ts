@@ -38,6 +38,8 @@ export const merchants = sqliteTable("merchants", {
   brand: text("brand"),
   /** Origins that may frame the checkout. */
   frameAncestors: jsonText<readonly string[]>("frame_ancestors"),
+  /** What a plugin that was not told otherwise still calls the merchant. */
+  formerStoreId: text("former_store_id"),
   /** Since when an operator lets the merchant take no new payments; null for nearly all. */
   suspendedAtMs: integer("suspended_at_ms"),
   createdAtMs: integer("created_at_ms").notNull(),

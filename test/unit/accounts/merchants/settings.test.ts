@@ -26,6 +26,7 @@ const DEFAULTS: SettingsColumns = {
   mailReceiptsToMerchant: false,
   brand: null,
   frameAncestors: null,
+  formerStoreId: null,
 };
 const NO_DELAY = { walletChangeDelayHours: 0, walletChangeDelayNextHours: null, walletChangeDelayNextFromMs: null };
 const LOGO = "ab".repeat(32);
@@ -63,6 +64,7 @@ describe("the settings of a merchant", () => {
       mailReceiptsToMerchant: false,
       brand: { name: null, color: null, supportUrl: null, logo: null, logoUrl: null },
       frameAncestors: [],
+      formerStoreId: null,
       warnings: [],
       updatedAt: "1970-01-01T00:00:00.000Z",
     });

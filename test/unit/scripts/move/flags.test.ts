@@ -16,6 +16,7 @@ describe("the command line of a move", () => {
       merchant: "mer_1",
       isPlanOnly: true,
       isYes: false,
+      isPlugin: false,
       keys: new Map([["BTC", "zpub1"]]),
       unused: new Set(["LTC"]),
     });

@@ -161,14 +161,39 @@ describe("webhooks", () => {
     ]);
   });
 
-  it("are bodies that the API takes, whatever events they name", () => {
+  it("are bodies that the API takes, whatever events they name, for a plugin or not", () => {
     const names = fc.subarray([...Object.keys(EVENTS), "PayoutCreated", "constructor"], { minLength: 1 });
+    const secrets = fc.option(fc.constantFrom(new Map(), new Map([["W1", "2xMoved8Secret5OfThePlugin"]])), {
+      nil: undefined,
+    });
     fc.assert(
-      fc.property(names, fc.boolean(), (events, everything) => {
-        for (const body of wanted(exportOf({ webhooks: [webhook({ events, everything })] })).webhooks)
-          expect(createWebhookBody().safeParse(body).success).toBe(true);
+      fc.property(names, fc.boolean(), secrets, (events, everything, plugin) => {
+        const choices = { ...NONE, plugin };
+        for (const body of wanted(exportOf({ webhooks: [webhook({ events, everything })] }), choices).webhooks)
+          expect(createWebhookBody().safeParse(body).success, JSON.stringify(body)).toBe(true);
       }),
     );
+  });
+
+  it("of a plugin keep their types, begin at once with their secret and switched off with a new one", () => {
+    const webhooks = [webhook({}), webhook({ id: "W2", events: ["InvoiceExpired", "InvoicePaidAfterExpiration"] })];
+    const {
+      webhooks: bodies,
+      settings,
+      left,
+      notes,
+    } = wanted(exportOf({ webhooks }), {
+      ...NONE,
+      plugin: new Map([["W1", "2xMoved8Secret5OfThePlugin"]]),
+    });
+    expect(bodies).toMatchObject([
+      { format: "GREENFIELD", isActive: true, secret: "2xMoved8Secret5OfThePlugin" },
+      { format: "GREENFIELD", isActive: false, events: ["invoice.expired", "invoice.underpaid"] },
+    ]);
+    expect(bodies[1]).not.toHaveProperty("secret");
+    expect(settings.formerStoreId).toBe(STORE.id);
+    expect(left.join()).toContain("no InvoicePaidAfterExpiration for plugins");
+    expect(notes.join()).toContain("this host and a new key");
   });
 });
 

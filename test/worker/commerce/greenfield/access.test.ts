@@ -1,13 +1,16 @@
 // Who may call each route in the shapes of BTCPay Server: every kind of key and caller at every one of them, against a table written by hand.
+import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../../../src/accounts/roles/permissions.ts";
 import { createApp, GREENFIELD_SPECS, SPECS } from "../../../../src/app/app.ts";
 import type { MerchantId } from "../../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../../src/lib/time.ts";
+import { merchants } from "../../../../src/platform/db/schema/merchants.ts";
 import type { RouteSpec } from "../../../../src/platform/http/route.ts";
 import { type Answer, type Ask, seedKey, seedMerchant, send } from "../../../support/access.ts";
 import { nameOf, pathOf, UNKNOWN_ULID, WRONG_BODIES } from "../../../support/access-knock.ts";
 import { storedRows } from "../../../support/production.ts";
+import { testDb } from "../../../support/worker-merchant.ts";
 
 const STORE = "/api/v1/stores/:merchantId";
 
@@ -191,6 +194,39 @@ describe.each(guarded.filter(([, { path }]) => /:(invoice|webhook)Id/.test(path)
     }
     expect(await storedRows()).toEqual(before);
     const own = await call(mine, mine.ids[place]);
+    expect(own.status, own.text).toBe(200);
+  });
+});
+
+describe("a store that was at BTCPay Server", () => {
+  const FORMER = "9qZxk3Coffee1";
+  const nested = guarded.filter(([, { path }]) => path.startsWith(STORE));
+
+  it.each(nested)("%s: is the key's own by its former id, once it has one, and no other key's", async (_, spec) => {
+    const [mine, theirs] = [await freshStore(), await freshStore()];
+    const body = {
+      metadata: { orderId: "2" },
+      status: "Invalid",
+      url: "https://hooks.example.com/other",
+      amount: "1",
+      currency: "USD",
+    };
+    const call = ({ headers }: typeof mine, store: string) =>
+      send(pathOf(spec, { ...mine.ids, merchantId: store }), {
+        method: spec.method,
+        headers,
+        ...(spec.method === "GET" || spec.method === "DELETE" ? {} : { body }),
+      });
+    expectRefused([await call(mine, FORMER)], 403, "missing-permission");
+    for (const { ids } of [mine, theirs])
+      await testDb
+        .update(merchants)
+        .set({ formerStoreId: `${FORMER}x` })
+        .where(eq(merchants.id, ids.merchantId));
+    expectRefused([await call(mine, FORMER), await call(theirs, mine.ids.merchantId)], 403, "missing-permission");
+    await testDb.update(merchants).set({ formerStoreId: FORMER }).where(eq(merchants.id, mine.ids.merchantId));
+    expectRefused([await call(theirs, FORMER)], 403, "missing-permission");
+    const own = await call(mine, FORMER);
     expect(own.status, own.text).toBe(200);
   });
 });

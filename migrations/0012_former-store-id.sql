@@ -1,0 +1,1 @@
+ALTER TABLE `merchants` ADD `former_store_id` text;
