@@ -9,6 +9,8 @@ import { type InvoiceFacts, markableAs, stateOf } from "./state.ts";
 
 type PaymentBody = InvoiceBody["payments"][number];
 
+/** Of amounts in the invoice's currency. */
+const MICRO_DIGITS = 6;
 const PAID: readonly string[] = ["PAID", "OVERPAID"];
 
 /** What the table of states reads of an invoice. A mark counts until money comes: what was paid and undone since is not settled by it. */
@@ -21,9 +23,17 @@ export function factsOf(invoice: InvoiceBody): InvoiceFacts {
     isAccepted: resolution?.action === "ACCEPT",
     isMarked: markedAt !== undefined && (paidAt === undefined || paidAt <= markedAt),
     wasPaid: paidAt !== undefined,
-    isLate: invoice.isLate,
+    isPaidLate: isPaidLate(invoice),
     hasMoney: invoice.payments.some((payment) => paymentStatus(payment) !== "Invalid"),
   };
+}
+
+function isPaidLate({ isLate, payments, rawAmount }: InvoiceBody): boolean {
+  const confirmed = payments.reduce(
+    (sum, { status, fiatAmount }) => sum + (status === "CONFIRMED" ? units(fiatAmount, MICRO_DIGITS) : 0n),
+    0n,
+  );
+  return isLate && confirmed > 0n && confirmed >= units(rawAmount, MICRO_DIGITS);
 }
 
 interface GreenfieldInvoice {

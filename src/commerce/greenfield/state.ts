@@ -19,7 +19,8 @@ export interface InvoiceFacts {
   readonly isMarked: boolean;
   /** Whether it was PAID or OVERPAID before. */
   readonly wasPaid: boolean;
-  readonly isLate: boolean;
+  /** Whether money has come too late, and all that has come and is confirmed is worth what was asked. */
+  readonly isPaidLate: boolean;
   readonly hasMoney: boolean;
 }
 
@@ -52,16 +53,17 @@ export function stateOf(facts: InvoiceFacts): GreenfieldState {
 
 type Unpaid = Exclude<InvoiceStatus, "PAID" | "OVERPAID" | "CANCELLED">;
 
-function withoutDecision({ isLate, hasMoney }: InvoiceFacts, status: Unpaid): GreenfieldState {
+/** Plugins take PaidLate for a payment in full, and ship: money that is too little, or not confirmed, is never it. */
+function withoutDecision({ isPaidLate, hasMoney }: InvoiceFacts, status: Unpaid): GreenfieldState {
   switch (status) {
     case "AWAITING_PAYMENT":
       return state("New", hasMoney ? "PaidPartial" : "None");
     case "PENDING_CONFIRMATION":
       return state("Processing", "None");
     case "UNDERPAID":
-      return state("Expired", isLate ? "PaidLate" : "PaidPartial");
     case "EXPIRED":
-      return state("Expired", isLate ? "PaidLate" : "None");
+      if (isPaidLate) return state("Expired", "PaidLate");
+      return state("Expired", status === "UNDERPAID" || hasMoney ? "PaidPartial" : "None");
   }
 }
 

@@ -10,18 +10,18 @@ import {
 import { INVOICE_STATUSES } from "../../../../src/platform/column-values.ts";
 import { EVENT_TYPES } from "../../../../src/platform/events/event.ts";
 
-const FLAGS = ["isAccepted", "isMarked", "wasPaid", "isLate", "hasMoney"] as const;
+const FLAGS = ["isAccepted", "isMarked", "wasPaid", "isPaidLate", "hasMoney"] as const;
 
 /** Every status with every combination of marks. */
 const ALL: readonly InvoiceFacts[] = INVOICE_STATUSES.flatMap((status) =>
   Array.from({ length: 2 ** FLAGS.length }, (_, bits): InvoiceFacts => {
-    const [isAccepted, isMarked, wasPaid, isLate, hasMoney] = FLAGS.map((_, at) => ((bits >> at) & 1) === 1);
+    const [isAccepted, isMarked, wasPaid, isPaidLate, hasMoney] = FLAGS.map((_, at) => ((bits >> at) & 1) === 1);
     return {
       status,
       isAccepted: isAccepted ?? false,
       isMarked: isMarked ?? false,
       wasPaid: wasPaid ?? false,
-      isLate: isLate ?? false,
+      isPaidLate: isPaidLate ?? false,
       hasMoney: hasMoney ?? false,
     };
   }),
@@ -37,7 +37,7 @@ const plain: InvoiceFacts = {
   isAccepted: false,
   isMarked: false,
   wasPaid: false,
-  isLate: false,
+  isPaidLate: false,
   hasMoney: false,
 };
 
@@ -50,9 +50,10 @@ describe("the state that a plugin reads", () => {
     [{ status: "PAID", wasPaid: true, isAccepted: true }, "Settled/Marked"],
     [{ status: "OVERPAID", wasPaid: true, hasMoney: true }, "Settled/PaidOver"],
     [{ status: "UNDERPAID", hasMoney: true }, "Expired/PaidPartial"],
-    [{ status: "UNDERPAID", hasMoney: true, isLate: true }, "Expired/PaidLate"],
+    [{ status: "UNDERPAID", hasMoney: true, isPaidLate: true }, "Expired/PaidLate"],
     [{ status: "EXPIRED" }, "Expired/None"],
-    [{ status: "EXPIRED", isLate: true, hasMoney: true }, "Expired/PaidLate"],
+    [{ status: "EXPIRED", hasMoney: true }, "Expired/PaidPartial"],
+    [{ status: "EXPIRED", hasMoney: true, isPaidLate: true }, "Expired/PaidLate"],
     [{ status: "CANCELLED" }, "Invalid/Marked"],
     [{ status: "PENDING_CONFIRMATION", wasPaid: true, hasMoney: true }, "Invalid/None"],
     [{ status: "EXPIRED", wasPaid: true }, "Invalid/None"],

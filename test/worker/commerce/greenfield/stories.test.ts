@@ -184,7 +184,7 @@ describe("an order", () => {
     );
   });
 
-  it("that nobody pays is Expired, and what comes late makes it Expired/PaidLate", async () => {
+  it("that nobody pays is Expired, and Expired/PaidLate once all of it has come late and is confirmed", async () => {
     const shop = await pluginShop();
     const id = await order(shop);
     await end(id);
@@ -192,7 +192,11 @@ describe("an order", () => {
     expect(await received(shop)).toContainEqual(
       expect.objectContaining({ type: "InvoiceExpired", partiallyPaid: false }),
     );
-    await pay(shop, id, 10, { status: "DETECTED", confirmations: 0, isLate: true });
+    await pay(shop, id, 9, { isLate: true });
+    expect(await stateOf(shop, id)).toBe("Expired/PaidPartial");
+    const rest = await pay(shop, id, 1, { status: "DETECTED", confirmations: 0, isLate: true });
+    expect(await stateOf(shop, id)).toBe("Expired/PaidPartial");
+    await testDb.update(payments).set({ status: "CONFIRMED" }).where(eq(payments.id, rest.id));
     expect(await stateOf(shop, id)).toBe("Expired/PaidLate");
     const late = (await received(shop)).filter(({ type }) => type === "InvoiceReceivedPayment");
     expect(late).toMatchObject([{ afterExpiration: true }]);
