@@ -86,6 +86,7 @@ describeInBrowser("a shop's plugin that asks for a key", () => {
     expect(more).toEqual([]);
     expect(form?.getAll("permissions[]")).toEqual([...RIGHTS, OPTIONAL[1]].map((right) => `${right}:${owner.id}`));
     const key = form?.get("apiKey") ?? "";
+    expect(key).toMatch(/^ak[0-9A-Za-z]{38}$/);
     const path = `${inject("street").baseUrl}/api/v1/stores/${owner.id}`;
     const headers = { authorization: `token ${key}` };
     const statusOf = async (rest: string) => (await fetch(`${path}${rest}`, { headers })).status;

@@ -103,7 +103,19 @@ test("WooCommerce: connects, lists methods, registers its endpoint, places an or
 test("PrestaShop: chooses the secret of its endpoint, and finds, changes and deletes the endpoint", async () => {
   await registerWallet(shop, xpubWallet(extendedKey()));
   await succeed("GET", "/server/info");
-  expect(await succeed("GET", STORE)).toMatchObject({ id: shop.merchantId });
+  // Its page of settings reads all of these.
+  expect(await succeed("GET", STORE)).toMatchObject({
+    id: shop.merchantId,
+    name: expect.any(String),
+    invoiceExpiration: expect.any(Number),
+    monitoringExpiration: expect.any(Number),
+    speedPolicy: "MediumSpeed",
+    defaultCurrency: "USD",
+  });
+  // Its form takes letters and digits alone, so the key is known without its `_`, and stored as it is answered.
+  const bare = shop.key.replace("_", "");
+  const current = await ask("GET", "/api-keys/current", undefined, { authorization: `token ${bare}` });
+  expect([current.status, current.body.apiKey]).toEqual([200, bare]);
   const secret = "0123456789abcdef0123456789abcdef0123456789abcdef";
   const key = unique("ps");
   const url = receiver.url("ok", key);

@@ -74,6 +74,7 @@ export interface components {
         | "btcpay.store.cancreateinvoice"
         | "btcpay.store.canmodifyinvoices"
         | "btcpay.store.canmanageinvoicestatus"
+        | "btcpay.store.canmodifystoresettings"
         | "btcpay.store.webhooks.canmodifywebhooks"
       )[];
     };

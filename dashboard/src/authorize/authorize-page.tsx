@@ -128,7 +128,8 @@ function Choice({ able, question, token, onAnswer }: ChoiceProps) {
   const [chosen, setChosen] = useState(able[0]?.id ?? "");
   const give = useChange("authorizeApplication", {
     isShownInPlace: true,
-    onSuccess: ({ secret, merchantId }) => onAnswer({ secret, merchantId }),
+    // PrestaShop's form takes letters and digits alone, and the API for plugins knows the key without its `_`.
+    onSuccess: ({ secret, merchantId }) => onAnswer({ secret: secret.replace("_", ""), merchantId }),
   });
   const isSeen = useSeen();
   const { application, redirect, rights } = question;

@@ -27,6 +27,20 @@ const RIGHTS = {
     includes: ["btcpay.store.canviewinvoices"],
     words: "See and cancel invoices, and mark them as settled by hand",
   },
+  // PrestaShop's plugin takes no key without it, and changes nothing by it: there is no such call here.
+  "btcpay.store.canmodifystoresettings": {
+    own: [],
+    includes: [
+      "btcpay.store.canviewstoresettings",
+      "btcpay.store.canviewinvoices",
+      "btcpay.store.cancreateinvoice",
+      "btcpay.store.canmodifyinvoices",
+      "btcpay.store.canmanageinvoicestatus",
+      "btcpay.store.webhooks.canmodifywebhooks",
+    ],
+    words:
+      "Do everything else that an application may. It cannot change your shop's settings, whatever this right is called",
+  },
   "btcpay.store.webhooks.canmodifywebhooks": {
     own: ["webhook:view", "webhook:create", "webhook:update", "webhook:delete"],
     words: "Create, change and delete webhook endpoints",

@@ -24,7 +24,7 @@ export interface Inner {
 export interface Asked {
   readonly query: URLSearchParams;
   readonly json: Json | undefined;
-  /** The key, as it was sent. */
+  /** The key, as it was sent: maybe without its `_`. */
   readonly key: string | undefined;
 }
 
@@ -152,10 +152,13 @@ async function textOf({ body }: Reply): Promise<string> {
   return typeof body === "string" ? body : new Response(body).text();
 }
 
-/** Only the header of Greenfield counts, and only a secret key, or one that an application asked for: no cookie, and no key that a page may have. */
+/**
+ * Only the header of Greenfield counts, and only a secret key, or one that an application asked for: no cookie, and no key that a page may have.
+ * PrestaShop's form takes letters and digits alone, so a key is known without its `_`, too.
+ */
 function keyIn({ headers }: Request): string | undefined {
   const key = /^token +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
-  return key !== undefined && /^[sa]k_/.test(key) ? key : undefined;
+  return key !== undefined && /^[sa]k/.test(key) ? key : undefined;
 }
 
 /** What our own routes read of a request. */
@@ -163,7 +166,7 @@ const HEADERS: readonly string[] = ["user-agent", "idempotency-key"];
 
 function headersOf({ headers }: Request, key: string | undefined): TranslatedRequest["said"]["header"] {
   return (name) => {
-    if (name === "x-api-key") return key;
+    if (name === "x-api-key") return key?.replace(/^(.k)_?/, "$1_");
     return HEADERS.includes(name) ? (headers.get(name) ?? undefined) : undefined;
   };
 }

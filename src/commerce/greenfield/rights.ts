@@ -1,6 +1,6 @@
 // What a key may do, as Greenfield names rights. Plugins compare the list with exactly what they asked for. So a key that an application asked for has
-// those that it was given, and for any other a right is named where the key holds all that it adds.
-import { isRight, ownPermissions, RIGHT_NAMES } from "../../accounts/applications/rights.ts";
+// those that it was given, and for any other a right is named where it adds something and the key holds all of that.
+import { isRight, ownPermissions, RIGHT_NAMES, type Right } from "../../accounts/applications/rights.ts";
 import type { ApiKeyPrincipal } from "../../accounts/auth/principal.ts";
 import { keyPermissionName } from "../../accounts/roles/permissions.ts";
 
@@ -9,9 +9,11 @@ export function rightsOf(
   { permissions, rights }: Pick<ApiKeyPrincipal, "permissions" | "rights">,
   storeId: string,
 ): readonly string[] {
-  const named =
-    rights?.filter(isRight) ??
-    RIGHT_NAMES.filter((right) => ownPermissions(right).every((each) => permissions.has(each)));
+  const isHeld = (right: Right) => {
+    const own = ownPermissions(right);
+    return own.length > 0 && own.every((each) => permissions.has(each));
+  };
+  const named = rights?.filter(isRight) ?? RIGHT_NAMES.filter(isHeld);
   return named.map((right) => `${right}:${storeId}`);
 }
 

@@ -97,6 +97,7 @@ describe("a key for an application", () => {
     const owner = await seated("OWNER");
     for (const rights of [
       ["btcpay.store.canmodifyinvoices"],
+      ["btcpay.store.canmodifystoresettings"],
       RIGHTS,
       ["btcpay.store.canviewstoresettings", RIGHTS[1]],
     ]) {

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { type MountedRoute, routesOf } from "../../../accounts/pipeline/routes-of.ts";
 import { ok } from "../../../lib/result.ts";
+import { MINUTE_MS, SECOND_MS } from "../../../lib/time.ts";
 import { jsonReply } from "../../../platform/http/reply.ts";
 import { invoiceDependencies } from "../../invoices/dependencies.ts";
 import { type Asked, type Inner, type Route, routesThrough, routeToNothing, type Told, WHOSE } from "../middleware.ts";
@@ -11,9 +12,30 @@ import { rightsOf } from "../rights.ts";
 
 const STORES = "/api/v1/stores";
 const STORE = `${STORES}/:merchantId`;
+const STORE_ITSELF = "greenfieldStore";
 
 /** The version whose shapes these are. Plugins ask whether it is new enough for them. */
 const VERSION = "2.4.7";
+
+interface Merchant {
+  readonly id: string;
+  readonly name: string;
+  readonly invoiceLifetimeSeconds: number;
+  readonly monitorSeconds: number;
+}
+
+/** As Greenfield shows a store, with all that a plugin's page of settings reads. How many confirmations count is a matter of each wallet here. */
+const storeOf = ({ id, name, invoiceLifetimeSeconds, monitorSeconds }: Merchant) => ({
+  id,
+  name,
+  defaultCurrency: "USD",
+  invoiceExpiration: minutesOf(invoiceLifetimeSeconds),
+  monitoringExpiration: minutesOf(monitorSeconds),
+  speedPolicy: "MediumSpeed",
+  archived: false,
+});
+
+const minutesOf = (seconds: number) => Math.round((seconds * SECOND_MS) / MINUTE_MS);
 
 /** Routes of ours that only translations ask: they are not mounted. */
 export const storeSources: readonly MountedRoute[] = [
@@ -21,8 +43,17 @@ export const storeSources: readonly MountedRoute[] = [
     operationId: WHOSE,
     summary: "Read whose the key is",
     answers: [{ status: 200, description: "The merchant, and Greenfield's names of what the key may do" }],
-    answer: async ({ principal, merchant: { id, name, formerStoreId } }) =>
-      ok(jsonReply(200, { id, name, formerStoreId, rights: rightsOf(principal, id) })),
+    answer: async ({ principal, merchant }) => {
+      const { id, formerStoreId } = merchant;
+      return ok(jsonReply(200, { store: storeOf(merchant), id, formerStoreId, rights: rightsOf(principal, id) }));
+    },
+  }),
+  ...routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY" }).get("/greenfield/:merchantId/store", {
+    operationId: STORE_ITSELF,
+    summary: "Read a merchant as a store",
+    permission: "merchant:view",
+    answers: [{ status: 200, description: "The store" }],
+    answer: async ({ merchant }) => ok(jsonReply(200, storeOf(merchant))),
   }),
   ...routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY", dependencies: invoiceDependencies }).get(
     "/greenfield/:merchantId/rates",
@@ -39,16 +70,13 @@ export const storeSources: readonly MountedRoute[] = [
 ];
 
 interface OwnKey {
-  readonly id: string;
-  readonly name: string;
+  readonly store: object;
   readonly rights: readonly string[];
 }
 
 function keyOf(text: string): OwnKey {
   return JSON.parse(text);
 }
-
-const storeOf = ({ id, name }: Pick<OwnKey, "id" | "name">) => ({ id, name, defaultCurrency: "USD", archived: false });
 
 const tellKey = (text: string, { key }: Asked): Told => {
   return { body: { apiKey: key, label: "", permissions: keyOf(text).rights } };
@@ -57,7 +85,7 @@ const tellKey = (text: string, { key }: Asked): Told => {
 function tellStores(text: string): Told {
   const key = keyOf(text);
   const mayView = key.rights.some((right) => right.startsWith("btcpay.store.canviewstoresettings:"));
-  return { body: mayView ? [storeOf(key)] : [] };
+  return { body: mayView ? [key.store] : [] };
 }
 
 /** No chain of a shop's own is behind: what is behind is paused by itself, and its methods are not offered. */
@@ -87,8 +115,8 @@ const ROUTES: readonly Route[] = [
     at: `GET ${STORE}`,
     operationId: "getStore",
     permission: "merchant:view",
-    ask: () => ({ operationId: "getMerchant" }),
-    tell: (text) => ({ body: storeOf(keyOf(text)) }),
+    ask: () => ({ operationId: STORE_ITSELF }),
+    tell: (text) => ({ body: JSON.parse(text) }),
   },
   {
     at: `GET ${STORE}/payment-methods`,

@@ -191,6 +191,8 @@ describe("rights", () => {
       "btcpay.store.canviewstoresettings:mer_1",
     ]);
     expect(named(["invoice:update"])).toEqual([]);
+    // It adds nothing, so only a key that an application asked for has it.
+    expect(named(held, ["btcpay.store.canmodifystoresettings"])).toEqual(["btcpay.store.canmodifystoresettings:mer_1"]);
     // What it was given includes more.
     expect(named(held, ["btcpay.store.canmodifyinvoices", "of.a.later.release"])).toEqual([
       "btcpay.store.canmodifyinvoices:mer_1",
