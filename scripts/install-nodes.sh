@@ -25,7 +25,7 @@ nodes=$(cd "${1:-.nodes}" && pwd)
 runs() {
   case ${1##*/} in
     python3*) "$1" -c 'import http.server, sqlite3' ;;
-    php*) "$1" -r 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);' ;;
+    php*) "$1" -r 'exit(extension_loaded("pdo_sqlite") && extension_loaded("curl") ? 0 : 1);' ;;
     *) "$1" -version ;;
   esac >/dev/null 2>&1
 }
@@ -99,7 +99,7 @@ for node in $missing; do
   case $node in
     bitcoind) packages="$packages bitcoin-knots/$RELEASE-backports" ;;
     chromium) packages="$packages chromium-headless-shell patchelf" ;;
-    php) packages="$packages php-cli php-sqlite3" ;;
+    php) packages="$packages php-cli php-sqlite3 php-curl" ;;
     *) packages="$packages $node" ;;
   esac
 done
@@ -142,7 +142,7 @@ interpreter() {
 #!/bin/sh
 root=\$(dirname "\$0")/root
 exec "\$root/$loader" --library-path "\$root/$libraries" "\$root/$program" -n -d extension_dir="\$root/$extensions" \\
-  -d extension=pdo -d extension=pdo_sqlite "\$@"
+  -d extension=pdo -d extension=pdo_sqlite -d extension=curl "\$@"
 SH
 }
 

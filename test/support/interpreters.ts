@@ -9,7 +9,8 @@ export const PYTHON = ["python3", `${NODES}/python3/python3.sh`].find(
   (each) => spawnSync(each, ["-c", "import http.server, sqlite3"]).status === 0,
 );
 
-/** With PDO for SQLite; undefined where there is none. */
+/** With PDO for SQLite, and curl; undefined where there is none. */
 export const PHP = ["php", `${NODES}/php/php.sh`].find(
-  (each) => spawnSync(each, ["-r", 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);']).status === 0,
+  (each) =>
+    spawnSync(each, ["-r", 'exit(extension_loaded("pdo_sqlite") && extension_loaded("curl") ? 0 : 1);']).status === 0,
 );

@@ -136,7 +136,7 @@ describe("the installation of nodes", () => {
     expect(called()).toBe("");
   });
 
-  test("fetches PHP once if there is none with PDO for SQLite, which it then loads from the folder", () => {
+  test("fetches PHP once if there is none with PDO for SQLite and curl, which it then loads from the folder", () => {
     haveApt();
     command("php", "#!/bin/sh\nexit 1\n");
     expect(install({ PHP_BODY: "exit 1" })).toMatchObject({
@@ -144,10 +144,10 @@ describe("the installation of nodes", () => {
       said: expect.stringContaining("php was fetched but does not run"),
     });
     expect(install()).toMatchObject({ status: 0 });
-    expect(called()).toContain("--simulate systemd-standalone-sysusers php-cli php-sqlite3\n");
+    expect(called()).toContain("--simulate systemd-standalone-sysusers php-cli php-sqlite3 php-curl\n");
     const extensions = join(nodes, "php/root/usr/lib/php/2026");
     expect(run("php", "-v")).toBe(
-      `php runs with -n -d extension_dir=${extensions} -d extension=pdo -d extension=pdo_sqlite -v`,
+      `php runs with -n -d extension_dir=${extensions} -d extension=pdo -d extension=pdo_sqlite -d extension=curl -v`,
     );
     rmSync(calls);
     expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are already installed") });
