@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { SEEN_WITHIN_MS, until } from "../detection/harness.ts";
 import { hiddenIn, type Led, openPage, type Page, pressButton, textOf } from "./customer.ts";
 import { installShop, READY_WITHIN_MS } from "./install-shop.ts";
+import { tellPluginStories } from "./plugin-stories.ts";
 import { isTested, nameOf, SHOPS } from "./shops.ts";
 import { openStand, type Purchase, type Stand } from "./stand.ts";
 import { openWorld, type World } from "./world.ts";
@@ -189,6 +190,8 @@ describe.each(SHOPS.map((shop) => ({ shop, name: nameOf(shop) })))("the shop in 
     expect([await stand.timesPaid(paid.orderId), await stand.timesPaid(waiting.orderId)]).toEqual([1, 1]);
   });
 });
+
+tellPluginStories(() => world);
 
 function isIn(state: unknown, status: string): boolean {
   return typeof state === "object" && state !== null && "status" in state && state.status === status;

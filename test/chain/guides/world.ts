@@ -7,7 +7,15 @@ import { payDue } from "../../../scripts/demo-story/pay-due.ts";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
 import { network } from "../../support/named-network.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
-import { type PaymentMethod, POLL_SECONDS, SEEN_WITHIN_MS, type Shop, startShop, until } from "../detection/harness.ts";
+import {
+  type PaymentMethod,
+  POLL_SECONDS,
+  SEEN_WITHIN_MS,
+  type Shop,
+  startShop,
+  unitsOf,
+  until,
+} from "../detection/harness.ts";
 
 /** Soon, and then patient: an endpoint that has failed 20 times in a row is only probed. */
 const WEBHOOK_SCHEDULE = "0,1,3,6,20,60,60,60,60,60";
@@ -16,32 +24,43 @@ export interface World {
   readonly edgetill: Shop;
   /** The merchant's secret key. */
   readonly key: string;
-  /** Chooses how to pay on the checkout, as its page does, and sends what it asks for. Not mined yet. */
+  /** Chooses how to pay on the checkout, as its page does. */
+  choose(checkoutUrl: string): Promise<PaymentMethod>;
+  /** The same, and sends what it asks for. Not mined yet. */
   pay(checkoutUrl: string): Promise<void>;
+  /** Sends USDT to an address; returns the transaction's hash. Not mined yet. */
+  send(address: string, amount: string): Promise<string>;
+  mine(): Promise<void>;
   /** Mines a block before each reading, until the value is as wanted. */
   mineUntil<T>(read: () => Promise<T>, isIt: (value: T) => boolean): Promise<T>;
   close(): Promise<void>;
 }
 
 export async function openWorld(): Promise<World> {
-  const chain = await startEvmChain([assetOn(network("ETH"), "USDT")?.contract ?? ""]);
+  const usdt = assetOn(network("ETH"), "USDT");
+  const contract = usdt?.contract ?? "";
+  const chain = await startEvmChain([contract]);
   const edgetill = await startEdgetill(chain).catch(async (error) => {
     await chain.stop();
     throw error;
   });
+  const choose: World["choose"] = async (checkoutUrl) => {
+    const path = `/api/v1/checkout/${invoiceIdIn(checkoutUrl)}/payment-methods`;
+    const response = await fetch(new URL(path, checkoutUrl), {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+      body: JSON.stringify(USDT),
+    });
+    if (!response.ok) throw new Error(`the checkout refused: ${response.status} ${await response.text()}`);
+    return (await response.json()) as PaymentMethod;
+  };
   return {
     edgetill,
     key: keyOf(edgetill),
-    pay: async (checkoutUrl) => {
-      const path = `/api/v1/checkout/${invoiceIdIn(checkoutUrl)}/payment-methods`;
-      const response = await fetch(new URL(path, checkoutUrl), {
-        method: "POST",
-        headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
-        body: JSON.stringify(USDT),
-      });
-      if (!response.ok) throw new Error(`the checkout refused: ${response.status} ${await response.text()}`);
-      await payDue(chain, (await response.json()) as PaymentMethod);
-    },
+    choose,
+    pay: async (checkoutUrl) => payDue(chain, await choose(checkoutUrl)),
+    mine: chain.mine,
+    send: (to, amount) => chain.sendToken({ contract, to, units: unitsOf(amount, usdt?.decimals) }),
     mineUntil: (read, isIt) => {
       const mined = async () => {
         await chain.mine();
