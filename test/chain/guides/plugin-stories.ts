@@ -27,6 +27,7 @@ interface InvoiceFacts {
 
 interface Delivery {
   readonly id: string;
+  readonly eventId: string;
   readonly status: string;
   readonly attempts: number;
 }
@@ -64,7 +65,7 @@ export function tellPluginStories(worldOf: () => World): void {
       expect(await shop.order(order)).toEqual(before);
       await stand.payAll(invoice);
       await stand.untilOrder(order, stand.words.paid);
-      await sendAllAgain(stand);
+      await sendAgain(stand, invoice);
       expect(await shop.order(order)).toMatchObject({ status: stand.words.paid, paid: 1 });
     });
 
@@ -296,11 +297,13 @@ async function settled({ merchant }: Stand): Promise<readonly (Delivery & { read
   return until(read, (all) => all.every(({ status }) => status === "SUCCEEDED"), SEEN_WITHIN_MS);
 }
 
-/** Has every webhook so far delivered once more, and waits until the shop has taken it. */
-async function sendAllAgain(stand: Stand): Promise<void> {
+/** Has every webhook of an invoice delivered once more, and waits until the shop has taken it. */
+async function sendAgain(stand: Stand, invoice: string): Promise<void> {
   const { merchant } = stand;
-  const all = await settled(stand);
-  expect(all.length).toBeGreaterThan(0);
+  type Events = { readonly data: readonly { readonly id: string }[] };
+  const { data: events } = await merchant.call<Events>("GET", `/events?invoiceId=${invoice}`);
+  const all = (await settled(stand)).filter(({ eventId }) => events.some(({ id }) => id === eventId));
+  expect(all.length).toBeGreaterThan(2);
   for (const { path } of all) await merchant.call("POST", `${path}/redeliver`);
   await Promise.all(
     all.map(({ path, attempts }) =>
