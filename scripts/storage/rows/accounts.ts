@@ -1,0 +1,165 @@
+// Example rows of users and of what they prove themselves with, of merchants, teams and keys.
+import { derivedId } from "../../../src/lib/ids.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
+import { printJson } from "../../../src/lib/typed-json.ts";
+import { apiKeys } from "../../../src/platform/db/schema/api-keys.ts";
+import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { notices } from "../../../src/platform/db/schema/notices.ts";
+import { imageFacts, images } from "../../../src/platform/db/schema/products.ts";
+import { invitationMails, invitations, members, teams } from "../../../src/platform/db/schema/teams.ts";
+import {
+  backupCodes,
+  emailCodes,
+  factorGuesses,
+  identities,
+  passkeys,
+  sessions,
+  singleUseTokens,
+  users,
+} from "../../../src/platform/db/schema/users.ts";
+import {
+  CREATED,
+  HASH,
+  merchantId,
+  NOW_MS,
+  OPERATION,
+  rowOf,
+  SEALED,
+  UPDATED,
+  userId,
+  walletId,
+} from "../example-row.ts";
+
+const USERS = [
+  rowOf(users, {
+    id: userId,
+    email: "Ada@shop.example",
+    emailKey: "ada@shop.example",
+    name: "Ada",
+    emailVerifiedAtMs: NOW_MS,
+    totpSecret: SEALED,
+    totpEnabledAtMs: NOW_MS,
+    totpLastStep: 59_488_320,
+    ...CREATED,
+    ...UPDATED,
+  }),
+  rowOf(sessions, {
+    id: derivedId("ses", OPERATION),
+    userId,
+    tokenHash: HASH,
+    state: "ACTIVE",
+    signedInWith: "EMAIL_CODE",
+    factor: "TOTP",
+    factorAtMs: NOW_MS,
+    ip: "198.51.100.7",
+    userAgent: "Mozilla/5.0 (X11; Linux x86_64)",
+    ...CREATED,
+    lastSeenAtMs: NOW_MS + HOUR_MS,
+  }),
+  rowOf(passkeys, {
+    id: derivedId("pky", OPERATION),
+    userId,
+    credentialId: "Y3JlZGVudGlhbA",
+    publicKey: "pQECAyYgASFYIA",
+    counter: 4,
+    transports: printJson(["internal"]),
+    name: "Laptop",
+    isBackedUp: true,
+    ...CREATED,
+    lastUsedAtMs: NOW_MS,
+  }),
+  rowOf(identities, { provider: "github", subject: "583231", userId, email: "ada@shop.example", ...CREATED }),
+  rowOf(backupCodes, { userId, mac: HASH, macKeyId: "k1" }),
+  rowOf(emailCodes, {
+    id: OPERATION,
+    purpose: "SIGN_IN",
+    emailKey: "ada@shop.example",
+    mailbox: "ada@shop.example",
+    email: "Ada@shop.example",
+    boundTo: HASH,
+    mac: HASH,
+    macKeyId: "k1",
+    tries: 0,
+    ip: "198.51.100.7/32",
+    ...CREATED,
+    expiresAtMs: NOW_MS + 10 * MINUTE_MS,
+  }),
+  rowOf(singleUseTokens, {
+    hash: HASH,
+    kind: "WALLET_DISABLE",
+    data: printJson({ merchantId, walletId }),
+    ...CREATED,
+    expiresAtMs: NOW_MS + 7 * DAY_MS,
+  }),
+  rowOf(factorGuesses, { scope: `person ${userId}`, failures: 2, endsAtMs: NOW_MS + 15 * MINUTE_MS }),
+];
+
+const MERCHANTS = [
+  rowOf(merchants, {
+    id: merchantId,
+    name: "Ada's Lamps",
+    quorumAboveMicros: 5_000_000_000n,
+    activeInvoices: 3,
+    brand: printJson({ name: "Ada's Lamps", logo: HASH, color: "#0a7d5c", supportUrl: "https://shop.example/help" }),
+    frameAncestors: printJson(["https://shop.example"]),
+    ...CREATED,
+    ...UPDATED,
+  }),
+  rowOf(teams, { merchantId, enforceTfa: true, ...UPDATED }),
+  rowOf(members, { id: derivedId("mem", OPERATION), merchantId, userId, role: "OWNER", ...CREATED, ...UPDATED }),
+  rowOf(invitations, {
+    id: derivedId("tin", OPERATION),
+    merchantId,
+    email: "grace@shop.example",
+    emailKey: "grace@shop.example",
+    role: "ADMIN",
+    tokenHash: HASH,
+    invitedBy: userId,
+    ...CREATED,
+    ...UPDATED,
+    expiresAtMs: NOW_MS + 7 * DAY_MS,
+    mailedAtMs: NOW_MS,
+  }),
+  rowOf(invitationMails, { merchantId, userId, emailKey: "grace@shop.example", atMs: NOW_MS }),
+  rowOf(apiKeys, {
+    id: derivedId("key", OPERATION),
+    merchantId,
+    kind: "SECRET",
+    name: "Shop",
+    hash: HASH,
+    display: "sk_…9f2c",
+    permissions: printJson(["INVOICE_CREATE"]),
+    allowedIps: printJson(["203.0.113.0/24"]),
+    createdBy: userId,
+    lastUsedAtMs: NOW_MS,
+    ...CREATED,
+  }),
+  rowOf(auditEvents, {
+    id: derivedId("aud", OPERATION),
+    merchantId,
+    actorKind: "USER",
+    actorId: userId,
+    action: "wallet.updated",
+    target: walletId,
+    before: printJson({ isEnabled: true }),
+    after: printJson({ isEnabled: false }),
+    ip: "198.51.100.7",
+    requestId: derivedId("req", OPERATION),
+    ...CREATED,
+  }),
+  rowOf(notices, {
+    kind: "WALLET_ENABLED",
+    thing: walletId,
+    actor: "Ada",
+    isLinked: true,
+    merchantId,
+    sentAtMs: NOW_MS,
+    waiting: 1,
+    dueAtMs: NOW_MS + 10 * MINUTE_MS,
+  }),
+  rowOf(images, { merchantId, name: HASH, contentType: "image/png", bytes: "iVBORw0KGgo=", ...CREATED }),
+  rowOf(imageFacts, { merchantId, name: HASH, size: 8, sweptAtMs: NOW_MS }),
+];
+
+export const ACCOUNT_ROWS = [...USERS, ...MERCHANTS];
