@@ -2,8 +2,8 @@
 import type { Problem } from "./style-rules.ts";
 import { dottedName, type Node, nameOf, nodes, visit } from "./syntax-tree.ts";
 
-/** The files with a collection at module scope that changes: what an isolate keeps of the rates, the deployment's set-up, calls without an answer and what objects refuse. */
-const SHARED_STATE: readonly string[] = [
+/** The files with a constant at module scope that changes: what an isolate keeps of the rates, the deployment's set-up, calls without an answer and what objects refuse. */
+export const SHARED_STATE: readonly string[] = [
   "src/rates/rate-cache.ts",
   "src/platform/deployment/read-deployment.ts",
   "src/platform/db/unanswered.ts",
@@ -19,26 +19,30 @@ export function stateProblems(path: string, program: Node): Problem[] {
   const loose = variables
     .filter((node) => node.kind !== "const")
     .map(({ start }) => ({ start, what: "has a variable at module scope" }));
-  const collections = variables.flatMap((node) => nodes(node.declarations)).filter(isCollection);
-  const changed = SHARED_STATE.includes(path)
-    ? []
-    : collections.flatMap((node) => mutationsOf(program, nameOf(node.id)));
+  const names = variables.flatMap((node) => nodes(node.declarations)).map(({ id }) => nameOf(id));
+  const mayChange = SHARED_STATE.includes(path) || path.startsWith(OF_ONE_PAGE);
+  const changed = mayChange ? [] : mutationsOf(program, new Set(names));
   return [...loose, ...changed, ...impuritiesAtImport(program)];
 }
 
-function isCollection(declarator: Node): boolean {
-  const [init] = nodes([declarator.init]);
-  return init?.type === "NewExpression" && /^(Weak)?(Map|Set)$/.test(nameOf(init.callee) ?? "");
-}
+/** What runs in a browser, where one page has a module for itself. */
+const OF_ONE_PAGE = "src/checkout/pay/browser/";
 
-function mutationsOf(program: Node, name: string | undefined): Problem[] {
+const CHANGING = /^(set|add|delete|clear|push|pop|shift|unshift|splice|sort|reverse|fill)$/;
+
+/** Calls that change what one of `names` is, and values that are put into a member of it. */
+function mutationsOf(program: Node, names: ReadonlySet<string | undefined>): Problem[] {
   const found: Problem[] = [];
+  const note = (start: number, name: string | undefined) => {
+    if (name !== undefined && names.has(name)) found.push({ start, what: `changes ${name}, which all requests share` });
+  };
   visit(program, (node) => {
     const [callee] = nodes([node.callee]);
-    if (node.type !== "CallExpression" || callee?.type !== "MemberExpression") return;
-    const isChange = /^(set|add|delete|clear)$/.test(nameOf(callee.property) ?? "");
-    if (isChange && nameOf(callee.object) === name)
-      found.push({ start: node.start, what: `changes ${name}, which all requests share` });
+    if (node.type === "CallExpression" && callee?.type === "MemberExpression")
+      if (CHANGING.test(nameOf(callee.property) ?? "")) note(node.start, nameOf(callee.object));
+    const [target] = nodes([node.type === "UpdateExpression" ? node.argument : node.left]);
+    if (/^(Assignment|Update)Expression$/.test(node.type) && target?.type === "MemberExpression")
+      note(node.start, dottedName(target).split(".")[0]);
   });
   return found;
 }

@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { DISTRICTS } from "../../../scripts/districts.ts";
 import { ARCHITECTURE_PAGE, architecturePage } from "../../../scripts/write-architecture.ts";
+import { commentsOfSchema } from "../../../scripts/write-storage.ts";
+import { SHARED_STATE } from "../../support/isolate-rules.ts";
 
 test("the architecture page is what `npm run docs:architecture` writes, with every district once and in order", async () => {
   const page = await readFile(ARCHITECTURE_PAGE, "utf8");
@@ -9,4 +11,34 @@ test("the architecture page is what `npm run docs:architecture` writes, with eve
   expect([...page.matchAll(/^\| \d+ \| `src\/(\w+)\/` \|/gm)].map(([, name]) => name)).toEqual(
     DISTRICTS.map(([name]) => name),
   );
+});
+
+const ARCHITECTURE = await readFile(ARCHITECTURE_PAGE, "utf8");
+const [, where = ""] = ARCHITECTURE.split("\n## Where state is\n");
+const [state = ""] = where.split("\n## ");
+const [objects = "", tables = "", isolate = ""] = state.split(/\*\*(?:Tables of D1|What an isolate keeps)\.\*\*/);
+/** The names in the first column of a table. */
+const namesIn = (text: string) =>
+  [...text.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = ""]) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+  );
+
+test("it counts and lists the classes of objects that wrangler.toml binds", async () => {
+  const classes = [...(await readFile("wrangler.toml", "utf8")).matchAll(/class_name = "(\w+)"/g)].map(
+    ([, name]) => name,
+  );
+  expect(namesIn(objects).toSorted()).toEqual(classes.toSorted());
+  const words = ["seven", "eight", "nine", "ten", "eleven", "twelve"];
+  expect(ARCHITECTURE).toContain(`, ${words[classes.length - 7]} classes of Durable Objects,`);
+});
+
+test("it lists every table of the database", () => {
+  expect(namesIn(tables).toSorted()).toEqual([...commentsOfSchema().keys()].toSorted());
+});
+
+test("it lists every file that keeps something at module scope, and the one that keeps it in the app", () => {
+  expect(namesIn(isolate).map((path) => `src/${path}`)).toEqual(
+    expect.arrayContaining([...SHARED_STATE, "src/app/eyes/routes.ts"]),
+  );
+  expect(namesIn(isolate)).toHaveLength(SHARED_STATE.length + 1);
 });
