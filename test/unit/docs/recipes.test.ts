@@ -37,7 +37,9 @@ describe.each(PAGES)("%s", (page) => {
 
   it("links only to pages and headings that exist", () => {
     const anchors = anchorsOf(text);
-    const isBroken = (link: string) => (link.startsWith("#") ? !anchors.includes(link) : !existsSync(link));
+    // Headings of other pages are for citations.test.ts.
+    const isBroken = (link: string) =>
+      link.startsWith("#") ? !anchors.includes(link) : !existsSync(link.replace(/#.*/, ""));
     expect(linksIn(text).filter(isBroken)).toEqual([]);
   });
 

@@ -1,0 +1,41 @@
+// What CONTRIBUTING.md lists and lets be typed: all generated files with their commands, and flags that there are.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parseFlags } from "../../../scripts/deploy/answers.ts";
+
+const CONTRIBUTING = readFileSync("CONTRIBUTING.md", "utf8");
+const { scripts }: { readonly scripts: object } = JSON.parse(readFileSync("package.json", "utf8"));
+const [, section = ""] = CONTRIBUTING.split("\n## Generated files\n");
+const rows = [...section.matchAll(/^\| [^|]+ \| `npm run ([\w:-]+)[^`]*`(?:, [^|]+)? \| ([^|]+) \|$/gm)].map(
+  ([, script = "", writes = ""]) => ({
+    script,
+    writes: [...writes.matchAll(/`([^`]+)`/g)].map(([, path = ""]) => path),
+  }),
+);
+
+describe("the table of generated files", () => {
+  it("has every script of documents and of the client", () => {
+    const named = rows.map(({ script }) => script);
+    const expected = Object.keys(scripts).filter((name) => /^(docs|client):/.test(name) || name.endsWith(":generate"));
+    expect(expected.length).toBeGreaterThan(10);
+    expect(expected.filter((name) => !named.includes(name))).toEqual([]);
+  });
+
+  it("has every committed file that says that it is written by a command", () => {
+    const files = execFileSync("git", ["ls-files", "*.ts", "*.md", "*.txt", "*.json"], { encoding: "utf8" });
+    const generated = files
+      .trim()
+      .split("\n")
+      .filter((path) => /^(<!--|\/\/|\/\*|#) ?(Written|Made|Generated) by /.test(readFileSync(path, "utf8")));
+    expect(generated.length).toBeGreaterThan(10);
+    const writes = rows.flatMap((row) => row.writes);
+    expect(generated.filter((path) => !writes.some((each) => path === each || path.startsWith(each)))).toEqual([]);
+  });
+});
+
+it("deployments of its own have flags that `npm run deploy` takes", () => {
+  const commands = [...CONTRIBUTING.matchAll(/^npm run deploy -- (.*)$/gm)].map(([, flags = ""]) => flags.split(" "));
+  expect(commands).toHaveLength(2);
+  for (const flags of commands) expect(parseFlags(flags)).toMatchObject({ ok: true, value: { isConfirmed: true } });
+});
