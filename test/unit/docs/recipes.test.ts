@@ -61,7 +61,7 @@ interface Recipe {
 
 const RECIPES: readonly Recipe[] = [
   { title: "Add a network", mentions: /\bPOL\b|\bETH_SEPOLIA\b/, only: /\bPOL\b/, besides: ["Add a coin"] },
-  { title: "Add a coin", mentions: /\bEURC\b/ },
+  { title: "Add a coin", mentions: /\bEURC\b|\d+ cryptocurrencies/, only: /\bEURC\b/ },
   { title: "Add an event", mentions: /\bmember_joined\b/ },
   { title: "Add a route", mentions: /\b(getSettings|settings\w*)\b/i, only: /\bgetSettings\b/ },
   { title: "Add a merchant setting", mentions: /\bmailReceiptsToMerchant\b/ },

@@ -1,0 +1,73 @@
+// What somebody writes who follows "Add a network" of CONTRIBUTING.md for Arbitrum Nova: a rollup with a block every 0.25 s, whose coin is ETH. It is
+// no network of the service; its sources here are nobody's.
+import { before, behind, inPlaceOf, type Recipe } from "./recipe.ts";
+
+const AFTER_OPTIMISM = behind('  | "OPTIMISM"\n', '  | "NOVA"\n');
+
+export const NETWORK_RECIPE: Recipe = {
+  title: "Add a network",
+  additions: {
+    "src/chains/registry/network.ts": [AFTER_OPTIMISM],
+    "src/chains/registry/chain-traits.ts": [
+      before(
+        "/** About 19 blocks until a block is solidified. */\n",
+        `/** A committee keeps its batches; blocks and depths are those of Arbitrum. */
+export const ANY_TRUST = { ...ARBITRUM_NITRO } as const;
+`,
+      ),
+    ],
+    "src/chains/registry/network-table.ts": [
+      before("  ARBITRUM_NITRO,\n  BITCOIN,", "  ANY_TRUST,\n"),
+      before(
+        '  {\n    ...BITCOIN,\n    ...TEST,\n    name: "BTC_TESTNET",',
+        `  {
+    ...ANY_TRUST,
+    ...MAIN,
+    name: "NOVA",
+    aliases: ["ARBITRUM_NOVA"],
+    displayName: "Arbitrum Nova",
+    chainId: 42_170,
+    assets: [ETH, token("USDC", 6, "0x750ba8b76187092B0D1E87E28daaf484d1b5273b")],
+  },
+`,
+      ),
+    ],
+    // No exchange has a name for its tokens.
+    "src/checkout/pay/coins.ts": [],
+    "scripts/deploy/public-sources.ts": [
+      behind(
+        '      { network: "OPTIMISM", url: "https://optimism.gateway.tenderly.co" },\n',
+        '      { network: "NOVA", url: "https://nova.gateway.example" },\n',
+      ),
+      behind(
+        '      { network: "OPTIMISM", url: "https://optimism.api.onfinality.io/public" },\n',
+        '      { network: "NOVA", url: "https://nova.api.example/public" },\n',
+      ),
+    ],
+    "README.md": [inPlaceOf("Arbitrum One and OP Mainnet with", "Arbitrum One, Arbitrum Nova and OP Mainnet with")],
+    "docs/guides/wallets.md": [behind("| `OPTIMISM` | ETH, USDC, DAI | 12 |\n", "| `NOVA` | ETH, USDC | 96 |\n")],
+    "docs/guides/watching-chains.md": [
+      inPlaceOf("CRO, BASE, ARBITRUM, OPTIMISM |", "CRO, BASE, ARBITRUM, OPTIMISM, NOVA |"),
+      inPlaceOf("CRO, BASE, ARBITRUM, OPTIMISM:**", "CRO, BASE, ARBITRUM, OPTIMISM, NOVA:**"),
+    ],
+    "docs/design/chains.md": [
+      inPlaceOf("| ARBITRUM | 0.25 s |", "| ARBITRUM, NOVA | 0.25 s |"),
+      behind("| OPTIMISM | USDC 6, DAI 18 |\n", "| NOVA | USDC 6 |\n"),
+    ],
+    "docs/design/decisions.md": [
+      behind("| `OPTIMISM` | OP_MAINNET, OP | `OPTIMISM_SEPOLIA` | OP_SEPOLIA |\n", "| `NOVA` | ARBITRUM_NOVA | | |\n"),
+    ],
+    "test/unit/chains/networks.test.ts": [
+      behind('    ["OPTIMISM", ["OP_Mainnet", "op"]],\n', '    ["NOVA", ["Arbitrum_Nova"]],\n'),
+      behind('    ["ARBITRUM", 0.25, 4_800, 96, 128],\n', '    ["NOVA", 0.25, 4_800, 96, 128],\n'),
+      inPlaceOf("expect(NETWORKS).toHaveLength(22);", "expect(NETWORKS).toHaveLength(23);"),
+    ],
+    "test/unit/scripts/deploy/public-sources.test.ts": [
+      inPlaceOf("BASE, ARBITRUM, OPTIMISM: no source is named", "BASE, ARBITRUM, OPTIMISM, NOVA: no source is named"),
+      inPlaceOf('"BASE", "ARBITRUM", "OPTIMISM"]);', '"BASE", "ARBITRUM", "OPTIMISM", "NOVA"]);'),
+    ],
+    "test/chain/detection/evm-networks.test.ts": [
+      inPlaceOf('"ARBITRUM", "OPTIMISM"] as const', '"ARBITRUM", "OPTIMISM", "NOVA"] as const'),
+    ],
+  },
+};
