@@ -107,6 +107,8 @@ export const LEFT_OUT = [
   // Packs the client and installs it into projects of its own.
   "test/unit/client/package.test.ts",
   "test/contract/8-client-package.test.ts",
+  // Compiles a copy of the repository in which recipes were followed, and runs tests there.
+  "test/unit/scripts/followed-recipes.test.ts",
   // Random histories by the thousand.
   "test/unit/commerce/invoices/settle-histories.test.ts",
   // Every request of the guides, and every answer of a shop that moves in, over HTTP.
