@@ -77,7 +77,7 @@ it("decisions.md has the names and aliases of every network", () => {
   expect(named.toSorted()).toEqual(OPEN.map(({ name, aliases }) => `${name}: ${aliases.join(", ")}`).toSorted());
 });
 
-it("watching-chains.md has every main network in the row of its kind of source, and how payments by contracts are found", () => {
+it("the guide on sources has every main network in the row of its kind of source, and how payments by contracts are found", () => {
   const page = textOf("docs/guides/watching-chains.md");
   const rows = rowsBelow(page, "| networks | `kind` | what it is | what it needs |");
   const named = rows.flatMap(([names = ""]) => (names === "" ? [] : names.split(", ")));
