@@ -18,7 +18,7 @@ export const behind = (at: string, text: string): Addition => ({ at, becomes: at
 export const before = (at: string, text: string): Addition => ({ at, becomes: text + at });
 export const inPlaceOf = (at: string, becomes: string): Addition => ({ at, becomes });
 
-export interface Step {
+interface Step {
   /** Files of the repository that the step names. */
   readonly files: readonly string[];
   /** The npm scripts that it has run. */
