@@ -2326,6 +2326,13 @@ export interface components {
           }[];
         };
       };
+      /** @description Check on which other networks the address of a wallet may be registered. Asks every EVM network, or every test network, for code at the address. Code on any of them means a contract, such as a Safe, which need not exist on the others; then none is FREE. Register each with its own call. The list is empty for other wallets. 60 an hour. Needs WALLET_CREATE. */
+      checkNetworks: {
+        params: {
+          walletId: string;
+        };
+        answer: components["schemas"]["WalletNetworks"];
+      };
       /** @description Export what wallet software needs to find every payment. Needs WALLET_VIEW. */
       exportRecovery: {
         params: {
@@ -3987,6 +3994,23 @@ export interface components {
        */
       updatedAt: string;
     };
+    /** WalletNetworks */
+    WalletNetworks: {
+      address: string | null;
+      networks: {
+        network: string;
+        /**
+         * @description FREE: the address may be registered. REGISTERED: all coins have a wallet. CODE: there is code at the address. CODE_ELSEWHERE: there is on another network. NO_SOURCE, NO_ANSWER: the network could not be asked. UNPROVEN: a network where you use the address could not be.
+         * @enum {string}
+         */
+        state: "FREE" | "REGISTERED" | "CODE" | "CODE_ELSEWHERE" | "NO_SOURCE" | "NO_ANSWER" | "UNPROVEN";
+        coins: {
+          cryptocurrency: string;
+          /** @description Your wallet of this pair, at whatever address. */
+          walletId: string | null;
+        }[];
+      }[];
+    };
     /** Webhook */
     Webhook: {
       id: string;
@@ -4113,6 +4137,7 @@ export type UpdateWebhookBody = components["schemas"]["UpdateWebhookBody"];
 export type UploadImageBody = components["schemas"]["UploadImageBody"];
 export type UpsertCustomerBody = components["schemas"]["UpsertCustomerBody"];
 export type Wallet = components["schemas"]["Wallet"];
+export type WalletNetworks = components["schemas"]["WalletNetworks"];
 export type Webhook = components["schemas"]["Webhook"];
 export type WebhookEvent = components["schemas"]["WebhookEvent"];
 
@@ -4137,6 +4162,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   updateWallet: "PATCH /wallets/{walletId}",
   deleteWallet: "DELETE /wallets/{walletId}",
   previewAddresses: "GET /wallets/{walletId}/addresses",
+  checkNetworks: "GET /wallets/{walletId}/networks",
   exportRecovery: "GET /wallets/{walletId}/recovery",
   listEvents: "GET /events",
   getEvent: "GET /events/{eventId}",

@@ -75,6 +75,8 @@ export const wallets = (call: Call) => ({
   /** Of an extended key, without spending an index. */
   previewAddresses: (walletId: string, query: Api.PreviewAddressesQuery = {}, options?: CallOptions) =>
     call("previewAddresses", { params: { walletId }, query }, options),
+  /** On which other EVM networks the address may be registered: nowhere, if there is code at it on any of them. */
+  checkNetworks: (walletId: string, options?: CallOptions) => call("checkNetworks", { params: { walletId } }, options),
   /** What wallet software needs to find every payment. */
   recovery: (walletId: string, options?: CallOptions) =>
     call("exportRecovery", { params: { walletId }, query: { format: "json" } }, options),

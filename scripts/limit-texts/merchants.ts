@@ -8,6 +8,13 @@ export const MERCHANT_LIMIT_TEXTS = {
     refusal: TOO_OFTEN,
     setting: "none",
   },
+  networkChecksPerMerchantAndHour: {
+    counts:
+      "times in an hour that a merchant asks on which other networks an address may be used; each asks every EVM network",
+    protects: "the chain sources that all merchants share",
+    refusal: TOO_OFTEN,
+    setting: "none",
+  },
   exportsPerMerchantAndMinute: {
     counts:
       "exports of payments, invoices and statements that a merchant begins in a minute, by all its keys and members; a long one counts again for each 25,000 rows",

@@ -34,6 +34,7 @@ export const LIMITS = {
   unmatchedPerAddressAndDay: 100,
   merchantsPerUnmatchedTransfer: 100,
   lookupsPerMerchantAndHour: 60,
+  networkChecksPerMerchantAndHour: 60,
   exportsPerMerchantAndMinute: 60,
   webhookEndpointsPerMerchant: 25,
   eventsPerReplay: 10_000,

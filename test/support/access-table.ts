@@ -36,6 +36,7 @@ export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
   [`PATCH ${MERCHANT}/wallets/:walletId`]: need("WALLET_UPDATE", "step-up"),
   [`DELETE ${MERCHANT}/wallets/:walletId`]: need("WALLET_DELETE", "step-up"),
   [`GET ${MERCHANT}/wallets/:walletId/addresses`]: need("WALLET_VIEW"),
+  [`GET ${MERCHANT}/wallets/:walletId/networks`]: need("WALLET_CREATE"),
   [`GET ${MERCHANT}/wallets/:walletId/recovery`]: need("WALLET_VIEW"),
   [`POST ${MERCHANT}/invoices`]: need("INVOICE_CREATE", "public"),
   [`GET ${MERCHANT}/invoices`]: need("INVOICE_VIEW"),

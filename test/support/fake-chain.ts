@@ -97,6 +97,8 @@ export class FakeSource {
   scanBlocks = Number.POSITIVE_INFINITY;
   /** By address or txHash: the source is well but for these. */
   readonly faults = new Map<string, ItemFault>();
+  /** Addresses at which it sees code. */
+  readonly code = new Set<string>();
   /** How many transactions of its mempool one look reads. */
   mempoolPart = Number.POSITIVE_INFINITY;
   /** Pages of addresses that were asked for. */
@@ -149,6 +151,7 @@ export class FakeSource {
                 .filter(({ toAddress }) => recipients.has(toAddress))
                 .map((sent) => transferOf(sent, null)),
         ),
+      hasCode: (address) => answer(`hasCode ${address}`, () => this.code.has(address), address),
       lookup: ({ txHash, recipients }) => answer(`lookup ${txHash}`, () => this.#lookup(txHash, recipients), txHash),
       ...(of.costsBy === "recipients"
         ? { history: (request) => answer(`history ${request.address}`, () => this.#history(request), request.address) }

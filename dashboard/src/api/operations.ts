@@ -1736,6 +1736,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   updateWallet: "PATCH /wallets/{walletId}",
   deleteWallet: "DELETE /wallets/{walletId}",
   previewAddresses: "GET /wallets/{walletId}/addresses",
+  checkNetworks: "GET /wallets/{walletId}/networks",
   exportRecovery: "GET /wallets/{walletId}/recovery",
   disableWalletByLink: "POST /api/v1/wallets/disable",
   listEvents: "GET /events",

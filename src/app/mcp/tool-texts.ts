@@ -7,6 +7,8 @@ export const TOOL_TEXTS: Readonly<Record<string, string>> = {
   getWallet: "Reads one wallet: its coin and network, whether new invoices use it, and warnings about it.",
   previewAddresses:
     "Shows addresses that an extended key leads to, to compare them with wallet software. It uses none of them up.",
+  checkNetworks:
+    "Asks every EVM network whether the address of a wallet may be used there too. None is FREE if it is a contract's on any of them, such as a Safe's. A person then registers it in the console.",
   createInvoice:
     "Creates an invoice that a customer pays in cryptocurrency. Give `name` and `rawAmount`, or a `productId`. The result has `checkoutUrl`, the page to send to the customer. Name `paymentMethods` to have an address and an exact amount at once; if none is named, the only one available is activated.",
   listInvoices:

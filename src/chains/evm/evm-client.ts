@@ -16,7 +16,7 @@ import { type BlockRef, growthHeight } from "../sources/transfer.ts";
 import { type NativeScan, scanBalances } from "./balance-watch-client.ts";
 import { scanLoggedTransfers } from "./logged-transfers-client.ts";
 import { minedTransfers } from "./mined-transfers.ts";
-import { Hash, Height, quantity, RpcBlock, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
+import { Bytes, Hash, Height, quantity, RpcBlock, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { type Wanted, wantedOf } from "./token-log.ts";
 
 /** Most blocks of a scan that may read whole blocks. */
@@ -44,6 +44,7 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     // Payments with 0 confirmations are not shown on EVM.
     mempool: async () => ok([]),
     lookup: (request) => lookup(edge, request),
+    hasCode: (address) => hasCode(edge, address),
   };
 }
 
@@ -63,6 +64,11 @@ async function tip(edge: EvmEdge): Promise<Result<BlockRef, Outage>> {
   const latest = await rpcValue(edge, RpcBlock, "eth_getBlockByNumber", ["latest", false]);
   if (!latest.ok) return latest;
   return latest.value === null ? err(outage("BEHIND", "the source has no block")) : ok(latest.value);
+}
+
+async function hasCode(edge: EvmEdge, address: string): Promise<Result<boolean, Outage>> {
+  const code = await rpcValue(edge, Bytes, "eth_getCode", [address, "latest"]);
+  return code.ok ? ok(code.value !== "0x") : code;
 }
 
 /** Null where the node does not know the tag, and before the chain's first final block. */

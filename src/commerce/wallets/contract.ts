@@ -1,6 +1,7 @@
 // The wire format of wallets: requests and answers (Interface 2.1, decisions 3).
 import * as z from "zod";
 import { integerParameter, isAnyGiven, textField as text, time } from "../../lib/fields.ts";
+import { OFFER_STATES } from "./network-offer.ts";
 
 /** Longer than any address or key, so that an invalid one is refused with its real reason instead of its length. */
 const MAX_TEXT = 1_000;
@@ -126,6 +127,28 @@ export const addressListBody = () =>
   z.object({
     data: z.array(z.object({ index: z.int(), address: z.string(), path: z.string() })),
   });
+
+export const walletNetworksBody = () =>
+  z
+    .object({
+      address: z.string().nullable(),
+      networks: z.array(
+        z.object({
+          network: z.string(),
+          state: z.enum(OFFER_STATES).meta({
+            description:
+              "FREE: the address may be registered. REGISTERED: all coins have a wallet. CODE: there is code at the address. CODE_ELSEWHERE: there is on another network. NO_SOURCE, NO_ANSWER: the network could not be asked. UNPROVEN: a network where you use the address could not be.",
+          }),
+          coins: z.array(
+            z.object({
+              cryptocurrency: z.string(),
+              walletId: z.string().nullable().meta({ description: "Your wallet of this pair, at whatever address." }),
+            }),
+          ),
+        }),
+      ),
+    })
+    .meta({ title: "WalletNetworks" });
 
 export const recoveryBody = () =>
   z.object({

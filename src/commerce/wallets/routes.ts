@@ -12,6 +12,7 @@ import type { Steward } from "../wallet-alerts/alert.ts";
 import { readersOf } from "../wallet-alerts/record-wallet-change.ts";
 import type { Wallet } from "../wallet-records/wallet.ts";
 import { walletBodyOf } from "../wallet-records/wallet-body.ts";
+import { checkNetworks } from "./check-networks.ts";
 import {
   addressesQuery,
   addressListBody,
@@ -22,6 +23,7 @@ import {
   updateWalletBody,
   walletBody,
   walletListBody,
+  walletNetworksBody,
 } from "./contract.ts";
 import { deleteWallet } from "./delete-wallet.ts";
 import { walletDependencies } from "./dependencies.ts";
@@ -151,6 +153,26 @@ export const walletRoutes = routesOf({
       const found = walletRead(call, call.read[0]);
       if (!found.ok) return found;
       return replyTo(previewAddresses(found.value, call.deps.body.macKeys, call.query), (data) => ({ data }));
+    },
+  })
+  .get(`${ONE}/networks`, {
+    operationId: "checkNetworks",
+    summary: "Check on which other networks the address of a wallet may be registered",
+    description:
+      "Asks every EVM network, or every test network, for code at the address. Code on any of them means a contract, such as a Safe, which need not exist on the others; then none is FREE. Register each with its own call. The list is empty for other wallets. 60 an hour.",
+    permission: "wallet:create",
+    answers: [{ status: 200, description: "Each network, with its coins", schema: walletNetworksBody }],
+    refusals: ["WALLET_NOT_FOUND", "WALLET_FROZEN"],
+    reads: ({ db, merchantId, params }) => [
+      ...walletReads(db, merchantId, params.walletId),
+      ...walletListReads(db, merchantId),
+    ],
+    answer: async (call) => {
+      const [rows, live] = call.read;
+      const found = walletRead(call, rows);
+      if (!found.ok) return found;
+      const deps = { ...call.deps, macKeys: call.deps.body.macKeys };
+      return replyTo(await checkNetworks(deps, { wallet: found.value, live }));
     },
   })
   .get(`${ONE}/recovery`, {

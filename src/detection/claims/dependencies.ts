@@ -5,13 +5,14 @@ import { newOperationId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { SECOND_MS } from "../../lib/time.ts";
-import { withinLimit } from "../../platform/db/retry.ts";
+import { answerWithin } from "../../platform/db/retry.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { waitOfIp } from "../../platform/http/rate-check.ts";
+import type { ClaimOutcome } from "./claim.ts";
 import type { ClaimDependencies } from "./claim-payment.ts";
 
 /** How long a payer waits for the answer; the lookup continues after that. */
-const LOOK_LIMIT_MS = 10 * SECOND_MS;
+const LOOK_LIMIT = { limitMs: 10 * SECOND_MS, otherwise: "UNAVAILABLE" } as const;
 
 export function claimDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): ClaimDependencies {
   return {
@@ -20,13 +21,9 @@ export function claimDependencies(env: Env, { db, nowMs, sleep }: GivenDependenc
     sleep,
     newOperationId,
     look: async (network, txHash) => {
-      if (!watchedNetworks(env).has(network)) return "UNAVAILABLE";
-      try {
-        return await withinLimit(sleep, objectOf(env, env.NETWORK_WATCHER, network).look(txHash), LOOK_LIMIT_MS);
-      } catch {
-        // The object could not be reached, or took too long: its own log has the reason.
-        return "UNAVAILABLE";
-      }
+      if (!watchedNetworks(env).has(network)) return LOOK_LIMIT.otherwise;
+      const ask = async () => objectOf(env, env.NETWORK_WATCHER, network).look(txHash);
+      return answerWithin<ClaimOutcome>(sleep, ask, LOOK_LIMIT);
     },
     waitOfIp: (ip) =>
       waitOfIp(env, ip, {

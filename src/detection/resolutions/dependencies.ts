@@ -4,27 +4,26 @@ import { watchedNetworks } from "../../chains/sources/chain-sources.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { SECOND_MS } from "../../lib/time.ts";
-import { withinLimit } from "../../platform/db/retry.ts";
+import { answerWithin } from "../../platform/db/retry.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import { waitOfMerchant } from "../../platform/http/rate-check.ts";
+import type { LookUpOutcome } from "../passes/look-for-merchant.ts";
 import type { LookUpDependencies } from "./look-up-payment.ts";
 
 /** How long a caller waits for the answer; the lookup continues after that. */
-const LOOK_LIMIT_MS = 15 * SECOND_MS;
+const LOOK_LIMIT = { limitMs: 15 * SECOND_MS, otherwise: "UNAVAILABLE" } as const;
 
 export function lookUpDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): LookUpDependencies {
   return {
     db,
     sleep,
     hasSource: (network) => watchedNetworks(env).has(network),
-    look: async (network, named) => {
-      try {
-        return await withinLimit(sleep, objectOf(env, env.NETWORK_WATCHER, network).lookUp(named), LOOK_LIMIT_MS);
-      } catch {
-        // The object could not be reached, or took too long: its own log has the reason.
-        return "UNAVAILABLE";
-      }
-    },
+    look: (network, named) =>
+      answerWithin<LookUpOutcome>(
+        sleep,
+        async () => objectOf(env, env.NETWORK_WATCHER, network).lookUp(named),
+        LOOK_LIMIT,
+      ),
     waitOf: waitOfMerchant(env, "lookups", (limiter) => limiter.takeInHour(LIMITS.lookupsPerMerchantAndHour, nowMs)),
   };
 }

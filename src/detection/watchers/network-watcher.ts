@@ -2,10 +2,12 @@
 // cannot stop it, and deleted when nothing is watched. Everything that must outlive the object is in D1.
 import { DurableObject } from "cloudflare:workers";
 import { type Network, networkNamed } from "../../chains/registry/networks.ts";
+import type { CodeAnswer } from "../../commerce/wallets/network-offer.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { logWork, NO_COST } from "../../lib/work-log.ts";
 import { pauseMs } from "../passes/cursor-plan.ts";
 import { type LookOutcome, lookForClaim } from "../passes/look-for-claim.ts";
+import { lookForCode } from "../passes/look-for-code.ts";
 import { type LookUpOutcome, lookForMerchant, type NamedTransaction } from "../passes/look-for-merchant.ts";
 import { type WatchDependencies, WatchMemory } from "../passes/watch-pass.ts";
 import { pollSecondsOf, watchDependencies } from "./dependencies.ts";
@@ -47,6 +49,10 @@ export class NetworkWatcher extends DurableObject<Env> {
     const outcome = await lookForMerchant(this.#deps, this.#network, named);
     if (outcome === "FOUND") await this.wake();
     return outcome;
+  }
+
+  codeAt(address: string): Promise<CodeAnswer> {
+    return lookForCode(this.#deps, this.#network, address);
   }
 
   /** Runs one whole pass, after the one that may be running. */

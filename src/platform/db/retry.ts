@@ -125,6 +125,19 @@ export async function withinLimit<T>(sleep: Sleep, work: Promise<T>, limitMs = A
   }
 }
 
+/** An object's answer; `otherwise` if it cannot be reached, fails or takes too long: its own log has the reason, and its work may go on. */
+export async function answerWithin<T>(
+  sleep: Sleep,
+  ask: () => Promise<T>,
+  of: { readonly limitMs: number; readonly otherwise: T },
+): Promise<T> {
+  try {
+    return await withinLimit(sleep, ask(), of.limitMs);
+  } catch {
+    return of.otherwise;
+  }
+}
+
 /** The pause before the `repeat`-th repeat, from 0. */
 export function pauseMs(repeat: number): number {
   return FIRST_PAUSE_MS * 2 ** repeat;

@@ -28,6 +28,7 @@ const CALLS: Readonly<Record<keyof typeof ROUTES, (client: Edgetill) => PromiseL
   updateWallet: ({ wallets }) => wallets.update("id1", body),
   deleteWallet: ({ wallets }) => wallets.delete("id1"),
   previewAddresses: ({ wallets }) => wallets.previewAddresses("id1"),
+  checkNetworks: ({ wallets }) => wallets.checkNetworks("id1"),
   exportRecovery: ({ wallets }) => wallets.recovery("id1"),
   createProduct: ({ products }) => products.create(body),
   listProducts: ({ products }) => products.list(),

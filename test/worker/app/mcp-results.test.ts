@@ -90,6 +90,7 @@ describe("the result of every tool", () => {
     for (const { id } of wallets) await use("get_wallet", { walletId: id });
     const xpub = wallets.find(({ walletType }: { walletType: string }) => walletType === "XPUB_WALLET");
     await use("preview_addresses", { walletId: xpub.id, from: 1, count: 2 });
+    await use("check_networks", { walletId: xpub.id });
     const product = await use("create_product", { name: "Tea", price: 4, description: "Green" });
     await use("update_product", { productId: product.id, isActive: true });
     await use("get_product", { productId: product.id });

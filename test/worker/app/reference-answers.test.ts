@@ -108,6 +108,7 @@ describe("a live answer matches the OpenAPI document:", () => {
     expect((await checked("getWallet", { of: walletId })).status).toBe(200);
     expect(JSON.parse((await checked("listWallets")).text)).toHaveLength(2);
     expect((await checked("previewAddresses", { of: xpubId })).json?.data).toHaveLength(20);
+    expect((await checked("checkNetworks", { of: walletId })).json?.networks).toHaveLength(7);
     await checked("createInvoice", {
       body: { name: "a", rawAmount: 1, paymentMethods: [{ cryptocurrency: "BTC", network: "BTC" }] },
     });

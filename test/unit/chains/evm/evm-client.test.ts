@@ -79,6 +79,24 @@ function nodeWith(of: { readonly log?: object; readonly receipt?: object | null 
   });
 }
 
+describe("code at an address", () => {
+  it.each<[string, unknown, object]>([
+    ["is there where a contract is", "0x6080", { ok: true, value: true }],
+    ["is there where a key's account delegates", `0xef0100${"11".repeat(20)}`, { ok: true, value: true }],
+    ["is not there where a key's account is, or nothing", "0x", { ok: true, value: false }],
+    ["is unknown where the node answers nothing", null, { ok: false, error: { kind: "UNEXPECTED_SHAPE" } }],
+    ["is unknown where the node answers half a byte", "0x6", { ok: false, error: { kind: "UNEXPECTED_SHAPE" } }],
+  ])("%s", async (_, code, expected) => {
+    const asked: unknown[] = [];
+    const client = clientOf((method, params) => {
+      asked.push(method, ...params);
+      return code;
+    });
+    expect(await client.hasCode?.(SHOP)).toMatchObject(expected);
+    expect(asked).toEqual(["eth_getCode", SHOP, "latest"]);
+  });
+});
+
 describe("a log from a node", () => {
   it("is a transfer with its index in the receipt and the time of its block", async () => {
     expect(await nodeWith({}).scan(range)).toMatchObject({
