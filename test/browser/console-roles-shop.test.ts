@@ -18,6 +18,8 @@ interface Shop extends PageShop {
 
 const OF_A_WALLET = { "Copy the id": ALL, Disable: "wallet:update", Delete: "wallet:delete" };
 const OF_THE_FORM = { Save: "wallet:update" };
+/** Where the address is the same on other networks. */
+const OF_EVM = { "Use this address on other networks": "wallet:create" };
 const PARTS = { Summary: ALL, Confirmations: "wallet:update", Changes: "audit:view" };
 
 const PLACES: readonly Place<Shop>[] = [
@@ -33,8 +35,8 @@ const PLACES: readonly Place<Shop>[] = [
     path: ({ merchantId, address }) => `/console/${merchantId}/wallets/${address}`,
     heading: "USDT on ETH",
     needs: "wallet:view",
-    buttons: { ...OF_A_WALLET, ...OF_THE_FORM },
-    sections: PARTS,
+    buttons: { ...OF_A_WALLET, ...OF_THE_FORM, ...OF_EVM },
+    sections: { ...PARTS, "Other networks": "wallet:create" },
   },
   {
     name: "a wallet with an extended key",
@@ -49,8 +51,8 @@ const PLACES: readonly Place<Shop>[] = [
     path: ({ merchantId, pending }) => `/console/${merchantId}/wallets/${pending}`,
     heading: "ETH",
     needs: "wallet:view",
-    buttons: { ...OF_A_WALLET, ...OF_THE_FORM },
-    sections: PARTS,
+    buttons: { ...OF_A_WALLET, ...OF_THE_FORM, ...OF_EVM },
+    sections: { ...PARTS, "Other networks": "wallet:create" },
   },
   {
     name: "a wallet that was altered",

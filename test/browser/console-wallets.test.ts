@@ -1,10 +1,12 @@
 // Wallets in the console: registered with their first addresses to compare, followed, changed, and deleted once nothing pays to them.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
+import { rpcAt } from "../../scripts/demo-story/rpc.ts";
+import { networkNamed } from "../../src/chains/registry/networks.ts";
 import { randomHex, xpubWallet } from "../support/wallet-bodies.ts";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
 import { type ConsoleMerchant, createOrder, openMerchant } from "./console-merchant.ts";
-import { describeInBrowser, until, useBrowser } from "./harness.ts";
+import { describeInBrowser, REQUIRED, until, useBrowser } from "./harness.ts";
 import { changeDatabase } from "./street.ts";
 
 /** Mantine puts what moves away at the end of its transition. A deletion is refused, and what was deleted is read once more. */
@@ -15,8 +17,23 @@ const QUIET = {
 
 interface WalletFacts {
   readonly id: string;
+  readonly cryptocurrency: string;
+  readonly network: string;
+  readonly address: string | null;
   readonly requiredConfirmations: number;
   readonly isEnabled: boolean;
+}
+
+/** The networks answer so; only Ethereum has a source here. What is registered is real. */
+async function answerWith(page: Page, address: string, states: Readonly<Record<string, string>>) {
+  const coins = (network: string) =>
+    (networkNamed(network)?.assets ?? []).map(({ code }) => ({ cryptocurrency: code, walletId: null }));
+  const networks = Object.entries({ ETH: "FREE", ...states }).map(([network, state]) => ({
+    network,
+    state,
+    coins: coins(network),
+  }));
+  await page.route("**/wallets/*/networks", (route) => route.fulfill({ json: { address, networks } }));
 }
 
 describeInBrowser("wallets", () => {
@@ -106,6 +123,77 @@ describeInBrowser("wallets", () => {
     await confirm(page, "Delete");
     await untilPage(page, "Wallets");
     expect(await walletsOf(merchant)).toEqual([]);
+  });
+
+  it("with an EVM address are offered for other networks, none chosen, and each is registered by itself", async () => {
+    const { page, merchant } = await atWallets();
+    const [wallet] = await walletsOf(merchant);
+    const address = wallet?.address ?? "";
+    await answerWith(page, address, { BASE: "FREE", ARBITRUM: "FREE", CRO: "NO_SOURCE", POL: "NO_ANSWER" });
+    await page.getByRole("link", { name: "ETH" }).click();
+    const section = page.getByRole("region", { name: "Other networks" });
+    await section.getByRole("button", { name: "Use this address on other networks" }).click();
+    await section.getByText("Not offered: Cronos, because this deployment has no source").waitFor();
+    await section.getByText("Not offered: Polygon, because there is no answer").waitFor();
+    const next = section.getByRole("button", { name: "Check and confirm" });
+    expect(await Promise.all([section.getByRole("checkbox", { checked: true }).count(), next.isDisabled()])).toEqual([
+      0,
+      true,
+    ]);
+    await section.getByLabel("Base", { exact: true }).check();
+    await section.getByLabel("EURC on Base").uncheck();
+    await section.getByLabel("USDT on Arbitrum One").check();
+    expect(await findings(page)).toEqual([]);
+    await next.click();
+    await section.getByText("Customers will send money on Base, Arbitrum One to this address").waitFor();
+    await section.getByText(address).waitFor();
+    expect(await findings(page)).toEqual([]);
+    expect(await walletsOf(merchant)).toHaveLength(1);
+    // Somebody of the team was faster with one of them.
+    const other = {
+      walletType: "DIRECT_WALLET",
+      address: `0x${randomHex(20)}`,
+      network: "BASE",
+      cryptocurrency: "USDC",
+    };
+    await merchant.call("POST", "/wallets", other);
+    await section.getByRole("button", { name: "Register 3 wallets" }).click();
+    await section.getByText("2 of 3 are registered. The others are not").waitFor();
+    const refused = section.getByRole("listitem").filter({ hasText: "USDC on Base" });
+    await refused.getByText(/^Not registered: /).waitFor();
+    expect(await findings(page)).toEqual([]);
+    const own = (await walletsOf(merchant)).filter((each) => each.address === address);
+    expect(
+      own.map(({ cryptocurrency, network, requiredConfirmations }) => [cryptocurrency, network, requiredConfirmations]),
+    ).toEqual([
+      ["ETH", "ETH", REQUIRED],
+      ["ETH", "BASE", 12],
+      ["USDT", "ARBITRUM", 96],
+    ]);
+  });
+
+  it("are offered for no other network where there is code at the address, and none that cannot be asked", async () => {
+    const { page, merchant } = await atWallets({ isBare: true });
+    await page.getByRole("button", { name: "Add the first wallet" }).click();
+    const dialog = page.getByRole("dialog", { name: "Add a wallet" });
+    const address = `0x${randomHex(20)}`;
+    await dialog.getByLabel("Address or extended public key").fill(address);
+    await dialog.getByRole("button", { name: "Add the wallet" }).click();
+    const ask = () => dialog.getByRole("button", { name: "Use this address on other networks" }).click();
+    await ask();
+    await dialog
+      .getByText(/^Not offered: Polygon, BNB Smart Chain.*because this deployment has no source there/)
+      .waitFor();
+    expect(await dialog.getByRole("checkbox").count()).toBe(0);
+    expect(await findings(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Continue" }).click();
+    await rpcAt(inject("street").chainUrl)("anvil_setCode", address, "0x6000");
+    await page.getByRole("link", { name: "USDT on ETH" }).click();
+    await page.getByRole("button", { name: "Use this address on other networks" }).click();
+    await page.getByText("There is code at it on Ethereum: it is a contract, such as a Safe").waitFor();
+    expect(await page.getByRole("checkbox").count()).toBe(0);
+    expect(await findings(page)).toEqual([]);
+    expect(await walletsOf(merchant)).toHaveLength(1);
   });
 
   it("that wait for their delay are shown with who asked for them, and can be disabled at once", async () => {

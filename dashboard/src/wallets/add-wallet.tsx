@@ -2,6 +2,8 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { RegisteredWallet } from "../api/operations.ts";
 import { coinName } from "../shell/coin-name.ts";
+import { OtherNetworks } from "./other-networks.tsx";
+import { isOnEvm } from "./pairs.ts";
 import { WalletForm } from "./wallet-form.tsx";
 import { WalletWarnings } from "./warnings.tsx";
 
@@ -10,19 +12,27 @@ interface Props {
   /** The button that leaves without a wallet. */
   readonly leave: { readonly name: string; readonly onLeave: () => void };
   readonly onDone: () => void;
+  /** Whether the address of the wallet is offered for other networks, where it may be. */
+  readonly offersNetworks?: boolean;
 }
 
 /** Adds a wallet, and then says what the service warns of, if anything. */
-export function AddWallet({ merchantId, leave, onDone }: Props) {
+export function AddWallet({ merchantId, leave, onDone, offersNetworks = false }: Props) {
   const [added, setAdded] = useState<RegisteredWallet>();
+  const hasOffer = (wallet: RegisteredWallet) => offersNetworks && isOnEvm(wallet.network);
   if (added === undefined) {
-    const registered = (wallet: RegisteredWallet) => (wallet.warnings.length === 0 ? onDone() : setAdded(wallet));
+    const registered = (wallet: RegisteredWallet) =>
+      wallet.warnings.length === 0 && !hasOffer(wallet) ? onDone() : setAdded(wallet);
     return <WalletForm merchantId={merchantId} leave={leave} onRegistered={registered} />;
   }
   return (
     <Stack>
-      <Text>The wallet for {coinName(added.cryptocurrency, added.network)} is added. Before you take money on it:</Text>
+      <Text>
+        The wallet for {coinName(added.cryptocurrency, added.network)} is added.
+        {added.warnings.length > 0 && " Before you take money on it:"}
+      </Text>
       <WalletWarnings wallet={added} />
+      {hasOffer(added) && <OtherNetworks wallet={added} />}
       <Group justify="flex-end">
         <Button onClick={onDone}>Continue</Button>
       </Group>

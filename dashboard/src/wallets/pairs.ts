@@ -16,17 +16,30 @@ export function pairsFor(recognised: Recognised): readonly Pair[] {
   const { coin } = recognised;
   const family = recognised.kind === "XPUB" ? "bitcoin" : recognised.family;
   const networks = NETWORKS.filter((each) => each.family === family && !each.isTest);
-  const pairs = networks.flatMap(({ name, displayName, recommendedConfirmations, assets }) =>
-    assets.map(({ code }) => ({
-      cryptocurrency: code,
-      network: name,
-      recommendedConfirmations,
-      label: `${code} on ${displayName}`,
-    })),
-  );
+  const pairs = networks.flatMap(({ name, assets }) => assets.flatMap(({ code }) => pairOf(code, name)));
   return pairs
     .filter(({ cryptocurrency }) => coin === undefined || cryptocurrency === coin)
     .toSorted((a, b) => Number(b.cryptocurrency === "USDT") - Number(a.cryptocurrency === "USDT"));
+}
+
+/** The pair; none for a network that this console does not know. */
+export function pairOf(cryptocurrency: string, network: string): readonly Pair[] {
+  return NETWORKS.filter(({ name }) => name === network).map(({ displayName, recommendedConfirmations }) => ({
+    cryptocurrency,
+    network,
+    recommendedConfirmations,
+    label: `${cryptocurrency} on ${displayName}`,
+  }));
+}
+
+/** As payers see it: `Base`. */
+export function displayNameOf(network: string): string {
+  return NETWORKS.find(({ name }) => name === network)?.displayName ?? network;
+}
+
+/** Whether addresses of the network are the same on others. */
+export function isOnEvm(network: string): boolean {
+  return NETWORKS.some(({ name, family }) => name === network && family === "evm");
 }
 
 /** How many confirmations a payment on the network should have; undefined for a network that this console does not know. */

@@ -16,7 +16,7 @@ export function RegisterWallet({ isOpen, onClose }: Props) {
   };
   return (
     <Modal opened={isOpen} onClose={onClose} title="Add a wallet" size="lg" closeOnClickOutside={false}>
-      <AddWallet merchantId={merchantId} leave={{ name: "Cancel", onLeave: onClose }} onDone={done} />
+      <AddWallet merchantId={merchantId} leave={{ name: "Cancel", onLeave: onClose }} onDone={done} offersNetworks />
     </Modal>
   );
 }

@@ -8,11 +8,14 @@ import { ConfirmButton } from "../shell/confirm.tsx";
 import { useMay } from "../shell/merchants.ts";
 import { PageHeader } from "../shell/page-header.tsx";
 import { Read } from "../shell/read.tsx";
+import { Section } from "../shell/section.tsx";
 import { AddressesSection } from "./addresses-section.tsx";
 import { BlockingInvoices } from "./blocking-invoices.tsx";
 import { beganToWait, useWalletChanges } from "./changes.ts";
 import { ChangesSection } from "./changes-section.tsx";
 import { ConfirmationsSection } from "./confirmations-section.tsx";
+import { OtherNetworks } from "./other-networks.tsx";
+import { isOnEvm } from "./pairs.ts";
 import { AskedBy } from "./pending-changes.tsx";
 import { RecoverySection } from "./recovery-section.tsx";
 import { WalletState } from "./state.tsx";
@@ -36,6 +39,7 @@ export function WalletPage() {
 function TheWallet({ wallet }: { readonly wallet: Wallet }) {
   const maySeeChanges = useMay("audit:view");
   const mayUpdate = useMay("wallet:update");
+  const mayCreate = useMay("wallet:create");
   const removal = useRemoval(wallet);
   const isAltered = wallet.warnings.includes("INTEGRITY_CHECK_FAILED");
   const isXpub = wallet.walletType === "XPUB_WALLET";
@@ -57,6 +61,11 @@ function TheWallet({ wallet }: { readonly wallet: Wallet }) {
           <SummarySection wallet={wallet} />
           {mayUpdate && !isAltered && <ConfirmationsSection wallet={wallet} />}
         </SimpleGrid>
+        {mayCreate && !isAltered && isOnEvm(wallet.network) && (
+          <Section title="Other networks" about="The address of a wallet of your own is the same on all of these.">
+            <OtherNetworks wallet={wallet} />
+          </Section>
+        )}
         {isXpub && !isAltered && (
           <>
             <AddressesSection wallet={wallet} />

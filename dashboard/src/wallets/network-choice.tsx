@@ -1,0 +1,127 @@
+// The networks that a wallet's address is offered for, none of them chosen, and in words why others are not.
+import { Alert, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import type { WalletNetworks } from "../api/operations.ts";
+import { displayNameOf, type Pair, pairOf } from "./pairs.ts";
+
+type Offer = WalletNetworks["networks"][number];
+
+interface Props {
+  readonly offers: readonly Offer[];
+  /** The network of the wallet itself, which is none of the others. */
+  readonly own: string;
+  readonly onChosen: (pairs: readonly Pair[]) => void;
+}
+
+export function NetworkChoice({ offers, own, onChosen }: Props) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const free = offers.filter(({ network, state }) => state === "FREE" && network !== own);
+  const pairs = free.flatMap(pairsOf).filter(({ label }) => chosen.has(label));
+  const choose = (labels: readonly string[], isOn: boolean) => {
+    const others = [...chosen].filter((label) => !labels.includes(label));
+    setChosen(new Set(isOn ? [...others, ...labels] : others));
+  };
+  return (
+    <Stack>
+      <Refusals offers={offers} own={own} />
+      {free.map((offer) => (
+        <NetworkBoxes key={offer.network} offer={offer} chosen={chosen} onChange={choose} />
+      ))}
+      {free.length > 0 && (
+        <Group>
+          <Button disabled={pairs.length === 0} onClick={() => onChosen(pairs)}>
+            Check and confirm
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+/** Coins of the network that have no wallet. */
+const pairsOf = ({ network, coins }: Offer): readonly Pair[] =>
+  coins.flatMap(({ cryptocurrency, walletId }) => (walletId === null ? pairOf(cryptocurrency, network) : []));
+
+interface BoxesProps {
+  readonly offer: Offer;
+  readonly chosen: ReadonlySet<string>;
+  readonly onChange: (labels: readonly string[], isOn: boolean) => void;
+}
+
+function NetworkBoxes({ offer, chosen, onChange }: BoxesProps) {
+  const { network, coins } = offer;
+  const name = displayNameOf(network);
+  const labels = pairsOf(offer).map(({ label }) => label);
+  const count = labels.filter((label) => chosen.has(label)).length;
+  const taken = coins.filter(({ walletId }) => walletId !== null).map(({ cryptocurrency }) => cryptocurrency);
+  return (
+    <Stack gap="xs">
+      <Checkbox
+        label={name}
+        checked={count === labels.length}
+        indeterminate={count > 0 && count < labels.length}
+        onChange={({ currentTarget }) => onChange(labels, currentTarget.checked)}
+      />
+      <Group gap="md" pl="xl">
+        {labels.map((label) => (
+          <Checkbox
+            key={label}
+            size="sm"
+            label={label}
+            checked={chosen.has(label)}
+            onChange={({ currentTarget }) => onChange([label], currentTarget.checked)}
+          />
+        ))}
+        {taken.length > 0 && (
+          <Text size="sm" c="dimmed">
+            Has a wallet already: {taken.join(", ")}
+          </Text>
+        )}
+      </Group>
+    </Stack>
+  );
+}
+
+/** Why networks are not offered; the first of these that counts for all is the only one that is said. */
+function Refusals({ offers, own }: Pick<Props, "offers" | "own">) {
+  const namesOf = (state: Offer["state"], among = offers) =>
+    among.filter((offer) => offer.state === state).map(({ network }) => displayNameOf(network));
+  const withCode = namesOf("CODE");
+  if (withCode.length > 0) {
+    return (
+      <Alert color="red" role="status" title="This address is not offered for other networks">
+        There is code at it on {withCode.join(", ")}: it is a contract, such as a Safe, or an account that delegates to
+        one. A contract need not exist on the other networks, and money that is sent to it there could be lost.
+      </Alert>
+    );
+  }
+  const others = offers.filter(({ network }) => network !== own);
+  const [unproven, full] = [namesOf("UNPROVEN", others), namesOf("REGISTERED", others)];
+  const [unread, silent] = [namesOf("NO_SOURCE", others), namesOf("NO_ANSWER", others)];
+  return (
+    <>
+      {unproven.length > 0 && (
+        <Alert color="orange" role="status" title="This address cannot be offered now">
+          A network on which you use it does not answer, so it is not known whether a contract is there. A contract need
+          not exist on other networks. Try again later.
+        </Alert>
+      )}
+      <Unasked names={unread}>this deployment has no source there and cannot look for a contract.</Unasked>
+      <Unasked names={silent}>there is no answer at the moment. Try again later.</Unasked>
+      {full.length > 0 && (
+        <Text size="sm" c="dimmed">
+          All coins have a wallet: {full.join(", ")}.
+        </Text>
+      )}
+    </>
+  );
+}
+
+function Unasked({ names, children }: { readonly names: readonly string[]; readonly children: string }) {
+  if (names.length === 0) return null;
+  return (
+    <Text size="sm" c="dimmed">
+      Not offered: {names.join(", ")}, because {children}
+    </Text>
+  );
+}

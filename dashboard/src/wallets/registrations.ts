@@ -1,0 +1,49 @@
+// Registers one address for several pairs, one after the other: each is a call of its own, with all that is asked of a single one.
+import { useEffect, useRef, useState } from "react";
+import { StepUpCancelled } from "../api/errors.ts";
+import { useChange } from "../api/queries.ts";
+import type { Pair } from "./pairs.ts";
+
+export type Outcome =
+  | { readonly kind: "BUSY" | "DONE" }
+  /** A sentence. */
+  | { readonly kind: "FAILED"; readonly reason: string };
+
+/** `outcomes`: by the label of a pair that was tried. A refusal of one does not keep the next from being tried; leaving the page does. */
+export function useRegistrations(merchantId: string, address: string) {
+  const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map());
+  const isShown = useIsShown();
+  const { mutateAsync } = useChange("registerWallet", { isShownInPlace: true });
+  const register = async (pairs: readonly Pair[]) => {
+    for (const { label, cryptocurrency, network, recommendedConfirmations: requiredConfirmations } of pairs) {
+      if (!isShown.current) return;
+      const note = (outcome: Outcome) => setOutcomes((before) => new Map(before).set(label, outcome));
+      note({ kind: "BUSY" });
+      const body = { walletType: "DIRECT_WALLET", address, cryptocurrency, network, requiredConfirmations } as const;
+      try {
+        await mutateAsync({ merchantId, body });
+        note({ kind: "DONE" });
+      } catch (error) {
+        note({ kind: "FAILED", reason: reasonOf(error) });
+        if (error instanceof StepUpCancelled) return;
+      }
+    }
+  };
+  return { outcomes, isBusy: [...outcomes.values()].some(({ kind }) => kind === "BUSY"), register };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof StepUpCancelled) return "you did not confirm that it is you.";
+  return error instanceof Error ? error.message : "the service did not answer.";
+}
+
+function useIsShown() {
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  return isShown;
+}
