@@ -32,7 +32,7 @@ export const amountField = () =>
   z
     .number()
     .min(0)
-    .max(1_000_000)
+    .max(1_000_000, "must be at most 1000000, in every currency")
     .transform((value, context) => {
       const micros = microsFromJsonNumber(value);
       if (micros.ok) return micros.value;

@@ -37,11 +37,12 @@ export function numberError(text: string, rule: NumberRule, ifEmpty: string | nu
   return BigInt(number.value.split(".")[0] ?? "0") < least ? `At least ${shown(String(least), rule)}` : null;
 }
 
-/** What the text will be sent as, or between which amounts it leaves a choice; undefined while there is nothing to say of it. */
+/** What the text will be sent as, between which amounts it leaves a choice, or that it is too large; undefined while there is nothing to say of it. */
 export function readingOf(text: string, rule: NumberRule): string | undefined {
   const number = readAmount(text, { ...rule, locale: rule.locale });
   if (number.ok) return `= ${shown(number.value, rule)}`;
-  return number.error.kind === "AMBIGUOUS" ? words(text, number.error, rule) : undefined;
+  const { kind } = number.error;
+  return kind === "AMBIGUOUS" || kind === "TOO_LARGE" ? words(text, number.error, rule) : undefined;
 }
 
 /**
@@ -69,8 +70,13 @@ function words(text: string, problem: AmountProblem, rule: NumberRule): string {
       if (problem.digits === 0) return `${currency} has no decimals`;
       return `${currency} has at most ${problem.digits} decimals`;
     }
-    case "TOO_LARGE":
-      return `At most ${shown(String(problem.most), rule)}`;
+    case "TOO_LARGE": {
+      const most = `At most ${shown(String(problem.most), rule)}`;
+      // It hurts where the unit is worth little, such as IDR and VND.
+      return rule.most === MOST_PRICE && rule.currency !== undefined
+        ? `${most}: the limit is the same number in every currency. Price a larger order in one that is worth more`
+        : most;
+    }
     case "AMBIGUOUS": {
       const [one = "", other = ""] = problem.readings.map((reading) => shown(reading, rule));
       return `“${text.trim()}” can be read as ${one} or as ${other}. Write ${problem.instead.join(" or ")}`;

@@ -10,6 +10,9 @@ import {
 
 const of = (currency: string, locale: string, stored?: string) => ({ ...priceRule(currency, stored), locale });
 
+const tooLarge = (most: string) =>
+  `At most ${most}: the limit is the same number in every currency. Price a larger order in one that is worth more`;
+
 describe("a price that is typed into the console", () => {
   it.each([
     ["en-US", "USD", "1,234", "= $1,234.00", 1234],
@@ -36,13 +39,20 @@ describe("a price that is typed into the console", () => {
     ],
     ["en-US", "USD", "12.3456", "USD has at most 2 decimals"],
     ["en-US", "JPY", "12.5", "JPY has no decimals"],
-    ["en-US", "USD", "1,000,001", "At most $1,000,000.00"],
+    ["en-US", "USD", "1,000,001", tooLarge("$1,000,000.00")],
+    ["en-US", "IDR", "1,250,000", tooLarge("IDR\u00a01,000,000")],
+    ["en-US", "VND", "2500000", tooLarge("₫1,000,000")],
     ["en-US", "USD", "twelve", "Enter digits, such as 12.5"],
     ["de-DE", "EUR", "-1", "Enter digits, such as 12,5"],
     ["en-US", "USD", " ", "Enter a price"],
   ])("in %s, of %s: %j is refused with what to do: %s", (locale, currency, text, error) => {
     expect(numberError(text, of(currency, locale), "Enter a price")).toBe(error);
     expect(() => wireNumber(text, of(currency, locale))).toThrow("not checked");
+  });
+
+  it("is said to be too large while it is typed, before it is sent", () => {
+    expect(readingOf("1,250,000", of("IDR", "en-US"))).toBe(tooLarge("IDR\u00a01,000,000"));
+    expect(readingOf("1,000,000", of("VND", "en-US"))).toBe("= ₫1,000,000");
   });
 
   it("keeps digits that its currency does not have, if the stored price has them", () => {

@@ -91,6 +91,11 @@ describe("a new invoice", () => {
   ])("refuses the rawAmount %j", (rawAmount) => {
     expect(pathsOf({ ...MINIMAL, rawAmount })).toEqual(["rawAmount"]);
   });
+
+  it("names the maximum where it is exceeded, which happens soon in IDR and VND", () => {
+    const parsed = createInvoiceBody().safeParse({ ...MINIMAL, rawAmount: 1_500_000, currency: "VND" });
+    expect(parsed.error?.issues.map(({ message }) => message)).toEqual(["must be at most 1000000, in every currency"]);
+  });
 });
 
 describe("the currency of an invoice", () => {
