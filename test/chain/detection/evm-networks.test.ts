@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { WalletNetworks } from "../../../client/api-types.ts";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
 import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";
 import { dataOf, install, installToken, MULTICALL, POLYGON_COIN } from "../../support/contracts.ts";
@@ -192,7 +193,7 @@ describe.each(NAMES)("on %s", (name) => {
   });
 });
 
-describe.each(["POL", "BNB", "CRO", "OPTIMISM"] as const)("a reorg on %s", (name) => {
+describe.each(["POL", "BNB", "CRO", "BASE", "ARBITRUM", "OPTIMISM"] as const)("a reorg on %s", (name) => {
   it("takes back a payment in the coin, which counts once when it is mined again", async () => {
     const anvil = chainOf(name);
     const invoice = await order(name, coinOf(name), 330);
@@ -276,5 +277,24 @@ describe("an unusable first source", () => {
       networks: { [name]: { height: expect.any(Number), isResting: false, degradedSince: null } },
       warnings: [],
     });
+  });
+});
+
+describe("the address of a wallet", () => {
+  it("may be used on the networks that say that no contract is there, and on none once one of them has code", async () => {
+    const address: Hex = getAddress(`0x${"abcde3".padEnd(40, "7")}`);
+    const pair = { cryptocurrency: "WBTC", network: "ETH" };
+    const { id } = await shop.registerWallet({ walletType: "DIRECT_WALLET", ...pair, address });
+    const states = async () => {
+      const { networks } = await shop.call<WalletNetworks>("GET", `/wallets/${id}/networks`);
+      return Object.fromEntries(networks.map(({ network: name, state }) => [name, state]));
+    };
+    // All coins have wallets there; and of two sources of Polygon and Cronos one cannot be used.
+    const full = { BNB: "REGISTERED", ARBITRUM: "REGISTERED", OPTIMISM: "REGISTERED" };
+    const silent = { POL: "NO_ANSWER", CRO: "NO_ANSWER" };
+    expect(await states()).toEqual({ ...full, ...silent, ETH: "FREE", BASE: "FREE" });
+    await install(chainOf("BASE"), "Payer", address);
+    const elsewhere = { ETH: "CODE_ELSEWHERE", POL: "CODE_ELSEWHERE", CRO: "CODE_ELSEWHERE" };
+    expect(await states()).toEqual({ ...full, ...elsewhere, BASE: "CODE" });
   });
 });
