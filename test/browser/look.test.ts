@@ -8,6 +8,7 @@ import { textsOf } from "../../src/platform/texts/texts.ts";
 import { axeFindings, findingsEverywhere } from "../support/page-axe.ts";
 import type { Load } from "../support/page-visit.ts";
 import { installWallet } from "../support/page-wallet.ts";
+import { randomHex } from "../support/wallet-bodies.ts";
 import {
   describeInBrowser,
   methodOf,
@@ -74,6 +75,34 @@ describeInBrowser("the checkout", () => {
         expect(await shifts()).toEqual([]);
         expect(await sideways(page)).toBe(0);
       }
+    }
+  });
+
+  it("names Base, Arbitrum One and OP Mainnet where one address is on all, with their chain ids, accessibly", async () => {
+    const shop = await openShop([]);
+    const address = `0x${randomHex(20)}`;
+    const rollups = {
+      BASE: ["Base", 8_453],
+      ARBITRUM: ["Arbitrum One", 42_161],
+      OPTIMISM: ["OP Mainnet", 10],
+    } as const;
+    for (const network of Object.keys(rollups))
+      await shop.registerWallet({ walletType: "DIRECT_WALLET", cryptocurrency: "USDC", network, address });
+    const { page } = await browsing.visit({ viewport: { width: 320, height: 720 } });
+    await page.goto(payPath(await shop.createInvoice({ rawAmount: 19.5 })));
+    await untilStage(page, "choose");
+    for (const [name] of Object.values(rollups)) await page.getByRole("button", { name: new RegExp(name) }).waitFor();
+    expect(await findingsEverywhere(page)).toEqual([]);
+    for (const [network, [name, chainId]] of Object.entries(rollups)) {
+      const paymentMethods = [{ cryptocurrency: "USDC", network }];
+      await page.goto(payPath(await shop.createInvoice({ rawAmount: 19.5, paymentMethods })));
+      await untilStage(page, "pay");
+      expect(await seenIn(page.locator("p.warning"))).toMatch(new RegExp(`^Send only USD Coin, and only on ${name}`));
+      expect(await page.getByRole("link", { name: en.openInWallet }).getAttribute("href")).toContain(
+        `@${chainId}/transfer?`,
+      );
+      expect(await findingsEverywhere(page)).toEqual([]);
+      expect(await sideways(page)).toBe(0);
     }
   });
 

@@ -1,5 +1,6 @@
 // Everything needed to pay: amount, address and warnings. The parts that a new rate changes can be swapped separately.
 
+import { networkNamed } from "../../chains/registry/networks.ts";
 import { addressGroups, decimalMoney, timeText } from "../../platform/texts/format.ts";
 import type { Chrome } from "./chrome.ts";
 import type { MethodView } from "./method-view.ts";
@@ -26,7 +27,7 @@ export function MethodPanel(of: Of & { readonly hasDeadline: boolean }) {
       </div>
       <p class="warning">
         <Filled
-          text={method.coin === method.networkName ? texts.warnCoin : texts.warnNetwork}
+          text={isNetworkClear(method) ? texts.warnCoin : texts.warnNetwork}
           values={{ coin: method.coin, network: networkText(method) }}
         />
       </p>
@@ -39,6 +40,11 @@ export function MethodPanel(of: Of & { readonly hasDeadline: boolean }) {
       </a>
     </>
   );
+}
+
+/** The coin has the network's name, and nobody can send it to this address elsewhere: on EVM the same address is on every network. */
+function isNetworkClear({ coin, networkName, network }: MethodView): boolean {
+  return coin === networkName && networkNamed(network)?.family !== "evm";
 }
 
 /** Hints for the payer while no payment has come yet. */

@@ -1,13 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { NETWORKS } from "../../../../src/chains/registry/networks.ts";
 import { checkoutMain, checkoutPage } from "../../../../src/checkout/pay/checkout-page.tsx";
+import { coinName } from "../../../../src/checkout/pay/coins.ts";
 import { modalStatus } from "../../../../src/checkout/pay/modal-status.ts";
 import { NOTES, type Note } from "../../../../src/checkout/pay/note.ts";
 import { problemPage } from "../../../../src/checkout/pay/problem-page.tsx";
-import type { CheckoutView } from "../../../../src/checkout/pay/view.ts";
+import { type CheckoutView, checkoutView } from "../../../../src/checkout/pay/view.ts";
 import { makeId } from "../../../../src/lib/ids.ts";
 import { LANGUAGES, type Language } from "../../../../src/platform/texts/languages.ts";
 import { fill, textsOf } from "../../../../src/platform/texts/texts.ts";
+import { ADDRESS, BTC_BTC, viewFacts } from "../../../support/checkout-facts.ts";
 import {
   checkoutViewOf,
   chromeOf,
@@ -238,6 +241,21 @@ describe("the page for paying", () => {
     expect(html).toMatch(/data-pay-with="[^"]*\{wallet\}/);
     expect(html).toMatch(/data-wrong-network="[^"]*Ethereum/);
     expect(page(checkoutViewOf("pay"))).not.toContain("data-wallets");
+  });
+
+  it("warns by the network's name on every EVM network, where the same address is on all of them, also of its own coin", () => {
+    const evm = NETWORKS.filter(({ family }) => family === "evm");
+    expect(evm).toHaveLength(14);
+    for (const { name, displayName, nativeCode, chainId } of evm) {
+      const active = [{ cryptocurrency: nativeCode, network: name }];
+      const html = page(checkoutView(viewFacts({ active })));
+      expect(shownText(html)).toContain(
+        fill(textsOf("en").warnNetwork, { coin: coinName(nativeCode), network: displayName }),
+      );
+      expect(html).toContain(`href="ethereum:${ADDRESS}@${chainId}?value=`);
+    }
+    const bitcoin = page(checkoutView(viewFacts({ active: [BTC_BTC] })));
+    expect(shownText(bitcoin)).toContain(fill(textsOf("en").warnCoin, { coin: "Bitcoin" }));
   });
 
   it("counts down to the amount's deadline and says what happens then", () => {
