@@ -66,8 +66,6 @@ export const ANY_TRUST = { ...ARBITRUM_NITRO } as const;
       inPlaceOf("BASE, ARBITRUM, OPTIMISM: no source is named", "BASE, ARBITRUM, OPTIMISM, NOVA: no source is named"),
       inPlaceOf('"BASE", "ARBITRUM", "OPTIMISM"]);', '"BASE", "ARBITRUM", "OPTIMISM", "NOVA"]);'),
     ],
-    "test/chain/detection/evm-networks.test.ts": [
-      inPlaceOf('"ARBITRUM", "OPTIMISM"] as const', '"ARBITRUM", "OPTIMISM", "NOVA"] as const'),
-    ],
+    "test/chain/detection/evm-networks.test.ts": [inPlaceOf('"OPTIMISM"] as const;', '"OPTIMISM", "NOVA"] as const;')],
   },
 };
