@@ -77,7 +77,8 @@ let listening: Listening;
 
 export let receiver: ReceiverControl;
 
-export const folder = mkdtempSync(join(tmpdir(), "edgetill-webhooks-"));
+/** Of the file that runs; files of a process share this module. */
+export let folder: string;
 
 /** Registers an endpoint for one test. With the behaviour `told` it answers 200 until the test calls `tell`. */
 export async function register(events: readonly string[], fields: Record<string, unknown> = {}, behaviour = "told") {
@@ -115,6 +116,7 @@ async function arrivals(key: string, count: number): Promise<readonly Reception[
 /** Starts a receiver for the tests of a file, and removes it and the example's state folder afterwards. */
 export function useReceiver(): void {
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "edgetill-webhooks-"));
     listening = await startReceiver();
     receiver = receiverAt(listening.origin);
     await removeWallets(shop);
