@@ -115,6 +115,7 @@ const chain = {
     name: "chain",
     ...filesOf("chain", PART),
     environment: "node",
+    globalSetup: ["./test/support/static-assets.ts", "./test/support/build-worker.ts"],
     // Real nodes: each file starts its own, and waits for them more than it works.
     ...PATIENT,
   },
@@ -126,7 +127,7 @@ const contract = {
     name: "contract",
     ...filesOf("contract", PART),
     environment: "node",
-    globalSetup: ["./test/support/static-assets.ts", "./test/contract/serve.ts"],
+    globalSetup: ["./test/support/static-assets.ts", "./test/support/build-worker.ts", "./test/contract/serve.ts"],
     isolate: false,
     ...PATIENT,
   },
@@ -143,7 +144,7 @@ const browser = {
     name: "browser",
     ...filesOf("browser", PART),
     environment: "node",
-    globalSetup: ["./test/support/static-assets.ts", "./test/browser/serve.ts"],
+    globalSetup: ["./test/support/static-assets.ts", "./test/support/build-worker.ts", "./test/browser/serve.ts"],
     ...PATIENT,
   },
 };

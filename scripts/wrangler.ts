@@ -159,6 +159,13 @@ export function executeSqlFile(home: Pick<Home, "state">, file: string): void {
   }
 }
 
+interface Serving {
+  readonly logFile: string | undefined;
+  readonly main: string | undefined;
+  /** The program that is called as wrangler is. */
+  readonly wrangler: string | undefined;
+}
+
 /**
  * Starts the Worker on 127.0.0.1. Variables go by the environment of the process and secrets by a file: a command line can be read by
  * every user of the machine. The --env-file also keeps a .dev.vars or .env in the working folder out.
@@ -166,7 +173,7 @@ export function executeSqlFile(home: Pick<Home, "state">, file: string): void {
 export function spawnServer(
   home: Home,
   settings: Settings,
-  { logFile, main }: { readonly logFile: string | undefined; readonly main: string | undefined },
+  { logFile, main, wrangler = WRANGLER }: Serving,
 ): ChildProcess {
   const configuration = writeDevelopmentConfiguration(settings.name);
   const output = logFile === undefined ? "inherit" : openSync(logFile, "a", 0o600);
@@ -174,7 +181,7 @@ export function spawnServer(
     process.execPath,
     [
       ...PARENT_WATCH,
-      WRANGLER,
+      wrangler,
       "dev",
       ...(main === undefined ? [] : [main]),
       "--config",

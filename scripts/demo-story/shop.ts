@@ -33,6 +33,7 @@ export interface ShopOptions {
   readonly turnstile?: { readonly siteKey: string; readonly secretKey: string; readonly origin: string };
   /** Inserts further rows at every start. */
   readonly seedMore?: StartOptions["seedMore"];
+  readonly wrangler?: StartOptions["wrangler"];
 }
 
 /** A pair as a request names it. */
@@ -89,9 +90,13 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const home = mkdtempSync(join(tmpdir(), "edgetill-shop-"));
   const logFile = join(home, "server.log");
   const port = await findFreePort();
-  const { seedMore } = options;
+  const { seedMore, wrangler } = options;
   const start = () =>
-    startServer(settingsOf(options, home, port), seedMore === undefined ? { logFile } : { logFile, seedMore });
+    startServer(settingsOf(options, home, port), {
+      logFile,
+      wrangler,
+      ...(seedMore === undefined ? {} : { seedMore }),
+    });
   const forget = () => {
     process.removeListener("exit", forget);
     rmSync(home, { recursive: true, force: true });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Shop, startShop } from "../../scripts/demo-story/shop.ts";
 import { en } from "../../src/platform/texts/en.ts";
+import { SERVE_BUILT } from "../support/built-worker.ts";
 import type { Listening } from "../support/listen.ts";
 import { findingsEverywhere } from "../support/page-axe.ts";
 import { startVisit, type Visit } from "../support/page-visit.ts";
@@ -20,7 +21,10 @@ describeInBrowser("the page of a product with a challenge", () => {
 
   beforeAll(async () => {
     turnstile = await startTurnstile();
-    shop = await startShop({ turnstile: { siteKey: "0x4AAA-site", secretKey: SECRET_KEY, origin: turnstile.origin } });
+    shop = await startShop({
+      wrangler: SERVE_BUILT,
+      turnstile: { siteKey: "0x4AAA-site", secretKey: SECRET_KEY, origin: turnstile.origin },
+    });
     await shop.registerWallet(xpubWallet());
     const product = { name: "Coffee, 1 kg", price: 19.5, askForName: true };
     path = `/buy/${(await shop.call<{ readonly id: string }>("POST", "/products", product)).id}`;

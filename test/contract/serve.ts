@@ -1,6 +1,6 @@
-// The servers of the contract tests, one for each worker of the test run, so that concurrent files share no merchant: each is a real
-// `wrangler dev` on a free port with its own home folder, ended by its id when the tests are done. It is started when a file of its worker first asks
-// for it: one that nobody uses takes three hundredths of a core, all the time that other projects run.
+// The servers of the contract tests, one for each worker of the test run, so that concurrent files share no merchant: each is started as `npm start` does
+// it, but with what is built once for all (serve-built.ts), on a free port with its own home folder, and ended by its id when the tests are done. It is
+// started when a file of its worker first asks for it: one that nobody uses takes three hundredths of a core, all the time that other projects run.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -9,6 +9,7 @@ import type { TestProject } from "vitest/node";
 import { findFreePort } from "../../scripts/free-port.ts";
 import { startServer } from "../../scripts/server.ts";
 import { readSettings } from "../../scripts/settings.ts";
+import { SERVE_BUILT } from "../support/built-worker.ts";
 import { listen } from "../support/listen.ts";
 import { type Extra, seedExtra } from "../support/seed-extra.ts";
 
@@ -68,6 +69,7 @@ async function serveOne(name: string): Promise<{ readonly edgetill: Edgetill; re
   let extra: Extra | undefined;
   const server = await startServer(settings, {
     logFile: join(home, "server.log"),
+    wrangler: SERVE_BUILT,
     seedMore: async (at, demo) => {
       extra = await seedExtra(at, demo.merchantId, Date.now());
     },

@@ -109,7 +109,11 @@ export function checkOutOnOurTables(revision: string): Checkout {
   }
 }
 
-const WRANGLER = '"node_modules/wrangler/bin/wrangler.js"';
+/** Where a release names the program that serves. The second is of this release, whose contract tests are served by it. */
+const SERVING = [
+  { file: "scripts/wrangler.ts", program: '"node_modules/wrangler/bin/wrangler.js"' },
+  { file: "test/support/built-worker.ts", program: 'resolve("test/support/serve-built.ts")' },
+] as const;
 
 /**
  * A folder of the release `edge` whose server has the objects of the release `objects` (mixed-wrangler.ts), both on our tables; undefined is this
@@ -127,11 +131,13 @@ export function checkOutMixed(of: { readonly edge: string | undefined; readonly 
   };
   try {
     const folder = folderOf(of.edge);
-    const file = join(folder, "scripts/wrangler.ts");
-    const text = readFileSync(file, "utf8");
-    if (text.split(WRANGLER).length !== 2) throw new Error(`${file} does not name wrangler once`);
     const mixed = JSON.stringify(join(import.meta.dirname, "mixed-wrangler.ts"));
-    writeFileSync(file, text.replace(WRANGLER, mixed));
+    for (const { file, program } of of.edge === undefined ? SERVING : SERVING.slice(0, 1)) {
+      const path = join(folder, file);
+      const text = readFileSync(path, "utf8");
+      if (text.split(program).length !== 2) throw new Error(`${path} does not name ${program} once`);
+      writeFileSync(path, text.replace(program, mixed));
+    }
     return { folder, environment: { OBJECTS_FOLDER: folderOf(of.objects) }, remove };
   } catch (error) {
     remove();

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
 import { payDue } from "../../../scripts/demo-story/pay-due.ts";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
+import { SERVE_BUILT } from "../../support/built-worker.ts";
 import { network } from "../../support/named-network.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import {
@@ -85,7 +86,12 @@ export function invoiceIdIn(checkoutUrl: string): string {
 async function startEdgetill(chain: EvmChain): Promise<Shop> {
   await chain.mine();
   const sources = { ETH: [{ kind: "evm-rpc", url: chain.url }] };
-  const edgetill = await startShop({ sources, pollSeconds: POLL_SECONDS, webhookSchedule: WEBHOOK_SCHEDULE });
+  const edgetill = await startShop({
+    wrangler: SERVE_BUILT,
+    sources,
+    pollSeconds: POLL_SECONDS,
+    webhookSchedule: WEBHOOK_SCHEDULE,
+  });
   await edgetill.registerWallet({ ...directWallet(), requiredConfirmations: 2 });
   return edgetill;
 }
