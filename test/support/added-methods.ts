@@ -10,4 +10,5 @@ export const ADDED_METHODS = [
   "MERCHANT_OBJECT.keepRevocations",
   "MERCHANT_OBJECT.knows",
   "MERCHANT_OBJECT.revocationsSince",
+  "NETWORK_WATCHER.codeAt",
 ] as const;

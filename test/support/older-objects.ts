@@ -4,7 +4,12 @@ import { env } from "cloudflare:workers";
 import { ADDED_METHODS } from "./added-methods.ts";
 import { standInFor } from "./stand-ins.ts";
 
-export type AddedBinding = "ADDRESS_ALLOCATOR" | "AMOUNT_ALLOCATOR" | "DIRECTORY" | "MERCHANT_OBJECT";
+export type AddedBinding =
+  | "ADDRESS_ALLOCATOR"
+  | "AMOUNT_ALLOCATOR"
+  | "DIRECTORY"
+  | "MERCHANT_OBJECT"
+  | "NETWORK_WATCHER";
 
 /** The namespace, in which those objects that `isOlder` names run the release before. */
 export function withOlder<B extends AddedBinding>(binding: B, isOlder: (name: string) => boolean): Pick<Env, B> {

@@ -81,6 +81,7 @@ const NAMES: Readonly<Record<AddedBinding, string>> = {
   AMOUNT_ALLOCATOR: placeName({ network: "ETH", cryptocurrency: "USDT", address: "older" }),
   DIRECTORY: "MERCHANTS",
   MERCHANT_OBJECT: "mer_older",
+  NETWORK_WATCHER: "ETH",
 };
 
 it.each(ADDED_METHODS)("%s, called on an object without it, is a fault that passes and no bug", async (added) => {
