@@ -33,6 +33,8 @@ let chain: EvmChain;
 let second: RpcProxy;
 let still: Anvil;
 let shop: Shop;
+/** Runs out while the other scenarios run. */
+let left: Invoice;
 
 beforeAll(async () => {
   chain = await startEvmChain(
@@ -53,6 +55,7 @@ beforeAll(async () => {
   for (const cryptocurrency of CODES) {
     await shop.registerWallet({ ...WALLET, cryptocurrency, network: ARBITRUM.name, requiredConfirmations: REQUIRED });
   }
+  left = await shop.createInvoice({ rawAmount: 77, paymentMethods: [pairOf("USDC")], expiresInSeconds: 60 });
 });
 afterAll(async () => {
   await shop?.stop();
@@ -176,4 +179,16 @@ describe("a sequencer that stands still", () => {
     expect(paid.isLate).toBe(false);
     await untilHealth(shop, STILL.name, ({ degradedSince }) => degradedSince === null);
   });
+});
+
+it("paid after it has run out, an invoice stays EXPIRED, and its money is late and asks for a decision", async () => {
+  // Nothing runs out before its network has been read beyond its end: the chain must go on.
+  await new Promise((resolve) => setTimeout(resolve, Date.parse(left.expiresAt) + 1_000 - Date.now()));
+  await chain.mine();
+  expect(await untilStatus(shop, left.id, "EXPIRED")).toMatchObject({ isLate: false, payments: [] });
+  const hash = await pay(left, "USDC", shownTo(left, pairOf("USDC")).amount);
+  await chain.mine();
+  const late = await untilInvoice(shop, left.id, ({ payments }) => payments[0]?.status === "CONFIRMED");
+  expect(late).toMatchObject({ status: "EXPIRED", isLate: true, needsReview: true, amountReceived: "0.000000" });
+  expect(late.payments).toMatchObject([{ txHash: hash, isLate: true, chainId: ARBITRUM.chainId, amount: "77" }]);
 });
