@@ -82,6 +82,10 @@ async function readSource(flags: Flags, around: Surroundings): Promise<readonly 
   if (flags.source === "interface")
     return [wantedOfMerchant(await readMerchant(read, flags.fromMerchant ?? ""), choices)];
   const all = await readBtcpay(read, flags.unused);
+  const known = all.flatMap(({ webhooks = [] }) => webhooks.map(({ id }) => id));
+  const unknown = [...(plugin?.keys() ?? [])].filter((id) => !known.includes(id));
+  if (unknown.length > 0)
+    throw new MoveError(`MOVE_WEBHOOK_SECRETS names webhooks that are not there: ${unknown.join(", ")}.`);
   return chosen(all, flags.store).map((each) => wantedOfStore(all, each, choices));
 }
 
@@ -120,7 +124,9 @@ function secretsOf(text: string): ReadonlyMap<string, string> {
     pairs.map((pair) => {
       const [, id, secret] = /^([\w-]+)=(.+)$/.exec(pair) ?? [];
       if (id === undefined || secret === undefined)
-        throw new MoveError('MOVE_WEBHOOK_SECRETS must be webhooks and their secrets, such as "<id>=<secret>".');
+        throw new MoveError(
+          'MOVE_WEBHOOK_SECRETS must be webhooks and their secrets, such as "<id>=<secret>", without spaces in a secret.',
+        );
       return [id, secret];
     }),
   );

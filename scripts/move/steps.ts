@@ -81,13 +81,19 @@ function webhookWork(wanted: Wanted, { webhooks }: Present): Work {
   return {
     steps: read.flatMap(({ body, same }) => (same === undefined ? { kind: "webhook", body } : [])),
     there: read.flatMap(({ body, same }) =>
-      same === undefined
+      same === undefined || !isSameFormat(body, same)
         ? []
         : `webhook ${plainText(body.url)}: ${same.id}; if you do not have its secret, make a new one: rotate it in the console`,
     ),
-    blocked: [],
+    blocked: read.flatMap(({ body, same }) =>
+      same === undefined || isSameFormat(body, same)
+        ? []
+        : `webhook ${plainText(body.url)}: ${same.id} is there in the format ${same.format}; delete it in the console and run this again`,
+    ),
   };
 }
+
+const isSameFormat = ({ format = "STANDARD" }: Api.CreateWebhookBody, same: Api.Webhook) => format === same.format;
 
 /** By the mark that a move leaves: the server spells the URL in its own way, and events may be changed afterwards. */
 function isSameWebhook(body: Api.CreateWebhookBody, { description }: Api.Webhook): boolean {
@@ -185,7 +191,8 @@ export function lineOf(step: Step): string {
 
 /** The same for the same step in every run, so that the server does it once. */
 export function idempotencyKeyOf(step: Step): string {
-  return `move-${sha256Hex(JSON.stringify(step))}`;
+  // Without secrets: the server keeps the key.
+  return `move-${sha256Hex(JSON.stringify(step, (name, value: unknown) => (name === "secret" ? undefined : value)))}`;
 }
 
 /** The permissions that a step needs, as the API names them. A wallet that shows wrong addresses is disabled, which is an update. */

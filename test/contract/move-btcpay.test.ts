@@ -151,6 +151,17 @@ describe("a shop that keeps its plugin", () => {
     expect([second.status, second.printed]).toEqual([0, expect.stringContaining("There is nothing to write.")]);
   });
 
+  it("is told of a webhook that there is not, and of one that was moved in the other format", async () => {
+    const { source } = await standIn();
+    const merchant = await newMerchant();
+    const wrong = { ...PLUGIN, environment: { MOVE_WEBHOOK_SECRETS: `W7=${SECRET}` } };
+    const none = await runMove(source, merchant, wrong);
+    expect([none.status, none.printed]).toEqual([1, expect.stringContaining("not there: W7")]);
+    await runMove(source, merchant, { args: [...UNUSED, "--yes"] });
+    const { status, printed } = await runMove(source, merchant, PLUGIN);
+    expect([status, printed]).toEqual([1, expect.stringMatching(/\/paid: whk_\w+ is there in the format STANDARD/)]);
+  });
+
   it.each(["W1", "=x", "W1=a W2"])("is told what secrets look like: %s", async (MOVE_WEBHOOK_SECRETS) => {
     const { source } = await standIn();
     const { status, printed } = await runMove(source, await newMerchant(), {

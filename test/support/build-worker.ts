@@ -1,4 +1,4 @@
-// The Worker as wrangler bundles it and its bindings as wrangler reads them, made once for all servers of a run (serve-built.ts), before the tests: `wrangler
+// The Worker as wrangler bundles it and its bindings as wrangler reads them, made once for all servers (serve-built.ts), before the tests: `wrangler
 // dev` bundles anew for each. It is kept by what it is made of, as migrated databases are.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
@@ -22,18 +23,20 @@ const CACHE = resolve("node_modules/.cache/edgetill");
 /** How the names of its folders begin. */
 const BUILT = "worker-";
 const CONFIGURATION = "wrangler.toml";
-const MADE_OF = [CONFIGURATION, "package-lock.json", "test/support/build-worker.ts", "src/**/*.{ts,js,jsonc,txt}"];
+const MADE_OF = [CONFIGURATION, "package-lock.json", "test/support/build-worker.ts", "src/**/*.*"];
 /** Of other sources, and no longer in use by any run. */
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
 export default function buildWorker(): void {
   const folder = join(CACHE, BUILT + versionOfSources());
-  if (!existsSync(folder)) buildIn(folder);
+  if (existsSync(folder)) utimesSync(folder, new Date(), new Date());
+  else buildIn(folder);
   process.env[FOLDER] = folder;
 }
 
 function versionOfSources(): string {
-  const made = createHash("sha256");
+  // Copies of the sources share the cache, and the bindings name folders.
+  const made = createHash("sha256").update(resolve("."));
   for (const file of globSync(MADE_OF).toSorted()) made.update(file).update(readFileSync(file));
   return made.digest("hex").slice(0, 32);
 }

@@ -102,8 +102,8 @@ function Refusals({ offers, own }: Pick<Props, "offers" | "own">) {
     <>
       {unproven.length > 0 && (
         <Alert color="orange" role="status" title="This address cannot be offered now">
-          A network on which you use it does not answer, so it is not known whether a contract is there. A contract need
-          not exist on other networks. Try again later.
+          A network on which you use it does not answer, or this deployment has no source of its data, so it is not
+          known whether a contract is there. A contract need not exist on other networks.
         </Alert>
       )}
       <Unasked names={unread}>this deployment has no source there and cannot look for a contract.</Unasked>

@@ -39,7 +39,7 @@ const RIGHTS = {
       "btcpay.store.webhooks.canmodifywebhooks",
     ],
     words:
-      "Do everything else that an application may. It cannot change your shop's settings, whatever this right is called",
+      "See your shop, its wallets and rates; see, create, change and cancel invoices, and mark them as settled by hand; create, change and delete webhook endpoints. It cannot change your shop's settings, whatever this right is called",
   },
   "btcpay.store.webhooks.canmodifywebhooks": {
     own: ["webhook:view", "webhook:create", "webhook:update", "webhook:delete"],

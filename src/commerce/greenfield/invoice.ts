@@ -28,12 +28,13 @@ export function factsOf(invoice: InvoiceBody): InvoiceFacts {
   };
 }
 
+/** What a payment is worth is shown rounded down, so of several payments as many millionths less one may be missing from what was asked. */
 function isPaidLate({ isLate, payments, rawAmount }: InvoiceBody): boolean {
-  const confirmed = payments.reduce(
-    (sum, { status, fiatAmount }) => sum + (status === "CONFIRMED" ? units(fiatAmount, MICRO_DIGITS) : 0n),
-    0n,
-  );
-  return isLate && confirmed > 0n && confirmed >= units(rawAmount, MICRO_DIGITS);
+  const worths = payments
+    .filter(({ status }) => status === "CONFIRMED")
+    .map(({ fiatAmount }) => units(fiatAmount, MICRO_DIGITS));
+  const confirmed = worths.reduce((sum, worth) => sum + worth, 0n);
+  return isLate && confirmed > 0n && confirmed + BigInt(worths.length) > units(rawAmount, MICRO_DIGITS);
 }
 
 interface GreenfieldInvoice {

@@ -43,9 +43,9 @@ export function offersOf(of: {
 }): readonly NetworkOffer[] {
   const { wallet, live, answers } = of;
   const answerOn = (network: string) => answers.get(network) ?? "NO_ANSWER";
-  const used = [wallet, ...live.filter(({ address }) => address === wallet.address)];
-  const isProven = used.every(({ network }) => answerOn(network) === "NO_CODE");
   const networks = networksLike(wallet);
+  const used = [wallet, ...live.filter(({ address }) => address === wallet.address)].map(({ network }) => network);
+  const isProven = networks.every(({ name }) => !used.includes(name) || answerOn(name) === "NO_CODE");
   const hasCode = networks.some(({ name }) => answerOn(name) === "CODE");
   return networks.map(({ name, assets }) => {
     const coins = assets.map(({ code }) => ({

@@ -43,11 +43,11 @@ const format = () =>
       "GREENFIELD is that of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events of which it knows a type can be subscribed to. It cannot be changed.",
   });
 
-/** A key of HMAC that a receiver has chosen; its characters are the key. */
+/** A key of HMAC that a receiver has chosen; its characters are the key. BTCPay Server makes some of 128 bits in base58: 21 or 22 characters. */
 const chosenSecret = () =>
   z
     .string()
-    .regex(/^[\x21-\x7e]{24,128}$/, "must be 24 to 128 visible characters of ASCII")
+    .regex(/^[\x21-\x7e]{20,128}$/, "must be 20 to 128 visible characters of ASCII")
     .meta({
       description: "With GREENFIELD: a secret that the receiver has chosen. Otherwise one is made, which is better.",
     });

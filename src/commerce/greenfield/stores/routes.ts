@@ -84,7 +84,7 @@ const tellKey = (text: string, { key }: Asked): Told => {
 
 function tellStores(text: string): Told {
   const key = keyOf(text);
-  const mayView = key.rights.some((right) => right.startsWith("btcpay.store.canviewstoresettings:"));
+  const mayView = key.rights.some((right) => /^btcpay\.store\.can(view|modify)storesettings:/.test(right));
   return { body: mayView ? [key.store] : [] };
 }
 

@@ -75,6 +75,20 @@ describe("an offer of other networks", () => {
     expect(statesWith({ BNB: "NO_SOURCE" }, live)).toEqual(allOf("FREE", { BNB: "NO_SOURCE" }));
   });
 
+  it("does not wait for a test network where the merchant has tried the address, nor the other way round", () => {
+    const tried = walletOn("BASE_SEPOLIA", "ETH");
+    const [main] = [
+      offersOf({ wallet: WALLET, live: [WALLET, tried], answers: new Map(MAIN.map((name) => [name, "NO_CODE"])) }),
+    ];
+    expect(new Set(main.map(({ state }) => state))).toEqual(new Set(["FREE"]));
+    const test = offersOf({
+      wallet: tried,
+      live: [WALLET, tried],
+      answers: new Map(TEST.map((name) => [name, "NO_CODE"])),
+    });
+    expect(new Set(test.map(({ state }) => state))).toEqual(new Set(["FREE"]));
+  });
+
   it("names the wallet that a coin has, also of another address, and is over for a network whose coins all have one", () => {
     const own = ["ETH", "USDC", "EURC"].map((code) => walletOn("BASE", code, code === "ETH" ? OTHER : ADDRESS));
     const offers = offersOf({ wallet: WALLET, live: [WALLET, ...own], answers: answersWith() });

@@ -202,6 +202,19 @@ describe("an order", () => {
     expect(late).toMatchObject([{ afterExpiration: true }]);
   });
 
+  it.each([
+    // Two parts of all that was asked: what each is worth is rounded down.
+    ["PaidLate", [3_333_333n, 6_666_666n]],
+    ["PaidPartial", [3_333_332n, 6_666_666n]],
+    ["PaidPartial", [9_999_999n]],
+  ])("whose late money comes in parts is %s", async (additionalStatus, parts) => {
+    const shop = await pluginShop();
+    const id = await order(shop);
+    await end(id);
+    for (const fiatMicros of parts) await pay(shop, id, 0, { fiatMicros, isLate: true });
+    expect(await stateOf(shop, id)).toBe(`Expired/${additionalStatus}`);
+  });
+
   it("that is overpaid is Settled/PaidOver", async () => {
     const shop = await pluginShop();
     const id = await order(shop);
