@@ -26,6 +26,7 @@ const BITCOIN_KEY =
 const WALLETS = [
   ...["USDT", "USDC", "ETH"].map((cryptocurrency) => ({ cryptocurrency, network: "ETH", address: TEST_ADDRESS })),
   ...["USDT", "USDC", "POL"].map((cryptocurrency) => ({ cryptocurrency, network: "POL", address: TEST_ADDRESS })),
+  { cryptocurrency: "USDC", network: "BASE", address: TEST_ADDRESS },
   { cryptocurrency: "USDT", network: "TRX", address: "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8" },
 ].map((wallet) => ({ walletType: "DIRECT_WALLET", requiredConfirmations: 3, ...wallet }));
 

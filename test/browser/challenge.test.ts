@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Shop, startShop } from "../../scripts/demo-story/shop.ts";
 import { en } from "../../src/platform/texts/en.ts";
-import { SERVE_BUILT } from "../support/built-worker.ts";
+import { builtServer } from "../support/built-worker.ts";
 import type { Listening } from "../support/listen.ts";
 import { findingsEverywhere } from "../support/page-axe.ts";
 import { startVisit, type Visit } from "../support/page-visit.ts";
@@ -22,7 +22,7 @@ describeInBrowser("the page of a product with a challenge", () => {
   beforeAll(async () => {
     turnstile = await startTurnstile();
     shop = await startShop({
-      wrangler: SERVE_BUILT,
+      wrangler: builtServer(),
       turnstile: { siteKey: "0x4AAA-site", secretKey: SECRET_KEY, origin: turnstile.origin },
     });
     await shop.registerWallet(xpubWallet());

@@ -11,7 +11,7 @@ import { insertSql, newKey, newMember, newMerchant, newTeam } from "../../script
 import { databaseFile, executeSqlFile } from "../../scripts/wrangler.ts";
 import { ROLES, type Role } from "../../src/accounts/roles/roles.ts";
 import { assetOn } from "../../src/chains/registry/networks.ts";
-import { SERVE_BUILT } from "../support/built-worker.ts";
+import { builtServer } from "../support/built-worker.ts";
 import { network } from "../support/named-network.ts";
 
 /** Tokens that customers pay with, beside ETH itself. */
@@ -55,7 +55,7 @@ export async function openStreet(): Promise<{ readonly street: Street; readonly 
     let many: Street["many"] | undefined;
     const google = { port: await findFreePort(), clientId: "client-google", clientSecret: "secret-of-google" };
     const server = await startShop({
-      wrangler: SERVE_BUILT,
+      wrangler: builtServer(),
       sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] },
       pollSeconds: POLL_SECONDS,
       signInProviders: {

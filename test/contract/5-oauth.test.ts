@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { findFreePort } from "../../scripts/free-port.ts";
 import { type Server, startServer } from "../../scripts/server.ts";
 import { readSettings } from "../../scripts/settings.ts";
-import { SERVE_BUILT } from "../support/built-worker.ts";
+import { builtServer } from "../support/built-worker.ts";
 import { type GithubStandIn, startGithub } from "../support/github-stand-in.ts";
 import { type Lie, type OidcProvider, startOidcProvider } from "../support/oidc-server.ts";
 
@@ -59,7 +59,7 @@ beforeAll(async () => {
     SIGN_IN_PROVIDERS: JSON.stringify(providers),
   });
   baseUrl = settings.baseUrl;
-  server = await startServer(settings, { logFile, wrangler: SERVE_BUILT });
+  server = await startServer(settings, { logFile, wrangler: builtServer() });
 });
 
 afterAll(async () => {

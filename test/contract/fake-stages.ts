@@ -16,7 +16,7 @@ import { executeSqlFile } from "../../scripts/wrangler.ts";
 import { assetOn } from "../../src/chains/registry/networks.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { endInvoiceIn } from "../browser/street.ts";
-import { SERVE_BUILT } from "../support/built-worker.ts";
+import { builtServer } from "../support/built-worker.ts";
 import { listen } from "../support/listen.ts";
 import { network } from "../support/named-network.ts";
 import type { Written } from "./fake-transcript.ts";
@@ -80,7 +80,7 @@ export async function openStages(merchants: number): Promise<Stages> {
   await chain.mine();
   const shops: Shop[] = [];
   const server = await startShop({
-    wrangler: SERVE_BUILT,
+    wrangler: builtServer(),
     sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] },
     pollSeconds: 0.25,
     webhookSchedule: "0,1,1,1",

@@ -9,7 +9,7 @@ import type { TestProject } from "vitest/node";
 import { findFreePort } from "../../scripts/free-port.ts";
 import { startServer } from "../../scripts/server.ts";
 import { readSettings } from "../../scripts/settings.ts";
-import { SERVE_BUILT } from "../support/built-worker.ts";
+import { builtServer } from "../support/built-worker.ts";
 import { listen } from "../support/listen.ts";
 import { type Extra, seedExtra } from "../support/seed-extra.ts";
 
@@ -69,7 +69,7 @@ async function serveOne(name: string): Promise<{ readonly edgetill: Edgetill; re
   let extra: Extra | undefined;
   const server = await startServer(settings, {
     logFile: join(home, "server.log"),
-    wrangler: SERVE_BUILT,
+    wrangler: builtServer(),
     seedMore: async (at, demo) => {
       extra = await seedExtra(at, demo.merchantId, Date.now());
     },

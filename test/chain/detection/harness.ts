@@ -19,7 +19,7 @@ import {
 import { until as untilAlone } from "../../../scripts/demo-story/until.ts";
 import { decodeBase58check, encodeBase58check } from "../../../src/chains/encodings/address-text.ts";
 import { parseUnits } from "../../../src/lib/money.ts";
-import { SERVE_BUILT } from "../../support/built-worker.ts";
+import { builtServer } from "../../support/built-worker.ts";
 import type { CoreNode } from "../../support/core-node.ts";
 
 export type { Invoice, Pair, Payment, PaymentMethod, Shop, ShopOptions, Sources };
@@ -32,7 +32,7 @@ export const SEEN_WITHIN_MS = 200_000;
 const shops = new Set<Shop>();
 
 export async function startShop(options?: ShopOptions): Promise<Shop> {
-  const shop = await startShopAlone({ wrangler: SERVE_BUILT, ...options });
+  const shop = await startShopAlone({ wrangler: builtServer(), ...options });
   shops.add(shop);
   const stop = async () => {
     shops.delete(shop);

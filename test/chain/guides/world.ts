@@ -5,7 +5,7 @@ import * as z from "zod";
 import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
 import { payDue } from "../../../scripts/demo-story/pay-due.ts";
 import { assetOn } from "../../../src/chains/registry/networks.ts";
-import { SERVE_BUILT } from "../../support/built-worker.ts";
+import { builtServer } from "../../support/built-worker.ts";
 import { network } from "../../support/named-network.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import {
@@ -87,7 +87,7 @@ async function startEdgetill(chain: EvmChain): Promise<Shop> {
   await chain.mine();
   const sources = { ETH: [{ kind: "evm-rpc", url: chain.url }] };
   const edgetill = await startShop({
-    wrangler: SERVE_BUILT,
+    wrangler: builtServer(),
     sources,
     pollSeconds: POLL_SECONDS,
     webhookSchedule: WEBHOOK_SCHEDULE,
