@@ -4,9 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text as textOf } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { ATTEMPT_LIMIT_MS } from "../../src/platform/db/retry.ts";
 import { listen } from "../support/listen.ts";
 import { jsonIn } from "./json.ts";
-import type { Stall } from "./measured.ts";
+import { addSpan, type Stall } from "./measured.ts";
 import type { Store } from "./store.ts";
 import { D1_FAULTS, drawMs, isRefusal, type Weather } from "./weather.ts";
 
@@ -43,6 +44,11 @@ export interface Gate {
   weather: Weather;
   /** Oldest first. */
   readonly stalls: readonly Stall[];
+  /**
+   * When calls were answered much later than the weather has it, in a stall or because more was asked than the machine can do: a Worker that meets it
+   * becomes careful (src/platform/db/unanswered.ts). Oldest first.
+   */
+  readonly late: readonly Stall[];
   /** From now on the database answers nothing for so long. */
   stall(ms: number): void;
   /** For so long from the next call on, each fails: the database is reset again and again, because a statement takes too much of it. */
@@ -85,6 +91,7 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     failedAt: [],
   };
   readonly stalls: Stall[] = [];
+  readonly late: Stall[] = [];
   weather: Weather;
   resetForMs = 0;
   #resetUntilMs = 0;
@@ -134,7 +141,9 @@ class Passage implements Omit<Gate, "url" | "stop"> {
     await sleep(wayMs / 2);
     const answered = isLost ? failure(fault) : given;
     this.#count(answered);
-    this.counts.times.push(Date.now() - begunMs);
+    const endMs = Date.now();
+    this.counts.times.push(endMs - begunMs);
+    if (endMs - begunMs - wayMs >= ATTEMPT_LIMIT_MS) addSpan(this.late, { startMs: begunMs, endMs });
     return answered;
   }
 

@@ -6,6 +6,13 @@ export interface Stall {
   readonly endMs: number;
 }
 
+/** Adds a span of time, in the order of their ends; those that meet become one. */
+export function addSpan(spans: Stall[], { startMs, endMs }: Stall): void {
+  const last = spans.at(-1);
+  if (last === undefined || last.endMs < startMs) spans.push({ startMs, endMs });
+  else spans[spans.length - 1] = { startMs: Math.min(last.startMs, startMs), endMs };
+}
+
 export interface Answer {
   readonly begunMs: number;
   readonly ms: number;

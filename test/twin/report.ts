@@ -41,12 +41,23 @@ export function wrongOf(
     ...unexplained(
       twin.jobFaults,
       [...twin.gate.counts.failedAt, ...[...twin.troubles.values()].flat()],
-      withAftermath(twin.gate.stalls, twin.refusedAt),
+      withAftermath([...twin.gate.stalls, ...twin.gate.late], twin.refusedAt),
     ).map(({ job, toMs }) => `the job ${job} failed at ${new Date(toMs).toISOString()}, and nothing had befallen it`),
     ...twin.heap.rows
       .filter(({ samples }) => growsSteadily(samples))
       .map(({ name }) => `the heap of the ${name} grows steadily`),
   ];
+}
+
+/** A page whose numbers were taken on a machine that could not keep up must say so. */
+function lateLines(late: readonly Stall[], stalls: readonly Stall[]): readonly string[] {
+  const others = late.filter(({ startMs, endMs }) =>
+    stalls.every((each) => endMs < each.startMs || startMs > each.endMs),
+  );
+  const seconds = others.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0) / 1_000;
+  return others.length === 0
+    ? []
+    : [`  ${others.length} times, ${Math.round(seconds)} s in all, more was asked than this machine could do`];
 }
 
 /** `ours`: what is wrong beside the shops' findings. */
@@ -66,6 +77,7 @@ export function reportOf(
     "",
     `  ${findings.created} invoices, ${findings.paid} of them paid; ${findings.events} events accepted`,
     `  database: ${counts.calls} calls with ${counts.statements} statements, ${counts.failed} failed; p50 ${d1.p50} ms, p99 ${d1.p99} ms`,
+    ...lateLines(twin.gate.late, twin.gate.stalls),
     `  objects: ${twin.calls.objects} calls; most timers of one: ${Math.max(2, ...twin.timers.values())}`,
     `  queues: ${twin.calls.messages} messages; crons: ${twin.calls.crons}`,
     `  befallen: ${[...twin.troubles].map(([kind, { length }]) => `${length} x ${kind}`).join(", ")}; ${twin.jobFaults.length} jobs failed`,

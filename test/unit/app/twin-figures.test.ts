@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { flagsIn, planOf } from "../../twin/flags.ts";
 import { growsSteadily, heapFigures } from "../../twin/heap.ts";
 import { idleReport, monthOf, operationsInPage } from "../../twin/idle.ts";
-import { figuresOf, otherStatuses, outside, RECOVERY_MS } from "../../twin/measured.ts";
+import { addSpan, figuresOf, otherStatuses, outside, RECOVERY_MS, type Stall } from "../../twin/measured.ts";
 import { tableText } from "../../twin/table.ts";
 import { jobFaultIn, unexplained, withAftermath } from "../../twin/troubles.ts";
 import { delayIn, FAR, USUAL } from "../../twin/weather.ts";
@@ -176,6 +176,24 @@ describe("a job that failed", () => {
     expect(unexplained([fault], [9_700], [])).toEqual([]);
     expect(unexplained([fault], [], [{ startMs: 0, endMs: 9_650 }])).toEqual([]);
     expect(unexplained([fault], [5_000, 20_000], [{ startMs: 0, endMs: 5_000 }])).toEqual([fault]);
+  });
+
+  it("are explained by a database that was late without a stall, whose spans are joined where they meet", () => {
+    const late: Stall[] = [];
+    for (const [startMs, endMs] of [
+      [0, 4_000],
+      [3_000, 7_000],
+      [2_000, 7_500],
+      [9_000, 13_000],
+    ] as const)
+      addSpan(late, { startMs, endMs });
+    expect(late).toEqual([
+      { startMs: 0, endMs: 7_500 },
+      { startMs: 9_000, endMs: 13_000 },
+    ]);
+    const fault = { job: "expire", fromMs: 20_000, toMs: 20_100 };
+    expect(unexplained([fault], [], withAftermath(late, []))).toEqual([fault]);
+    expect(unexplained([fault], [], withAftermath(late, [14_000]))).toEqual([]);
   });
 
   it("are explained by a stall for as long as callers are refused because of it, and a careful time more", () => {
