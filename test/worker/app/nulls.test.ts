@@ -18,7 +18,7 @@ const MEANT: Readonly<Record<string, readonly string[]>> = {
   updateCustomer: ["email", "name", "address", "phoneNumber", "metadata"],
   updateInvoice: ["description", "redirectUrl"],
   updateProduct: ["description", "image"],
-  updateSettings: ["quorumAboveAmount", "brand"],
+  updateSettings: ["quorumAboveAmount", "brand", "formerStoreId"],
   updateWebhook: ["description"],
   upsertCustomer: ["email", "name", "address", "phoneNumber", "metadata"],
 };
