@@ -1,5 +1,5 @@
 // What may be received at an address or with a key, for the form that registers one.
-import { NETWORKS } from "../../../src/chains/registry/networks.ts";
+import { NETWORKS, networkNamed } from "../../../src/chains/registry/networks.ts";
 import type { Recognised } from "./recognise.ts";
 
 export interface Pair {
@@ -24,25 +24,23 @@ export function pairsFor(recognised: Recognised): readonly Pair[] {
 
 /** The pair; none for a network that this console does not know. */
 export function pairOf(cryptocurrency: string, network: string): readonly Pair[] {
-  return NETWORKS.filter(({ name }) => name === network).map(({ displayName, recommendedConfirmations }) => ({
-    cryptocurrency,
-    network,
-    recommendedConfirmations,
-    label: `${cryptocurrency} on ${displayName}`,
-  }));
+  const known = networkNamed(network);
+  if (known === undefined) return [];
+  const { displayName, recommendedConfirmations } = known;
+  return [{ cryptocurrency, network, recommendedConfirmations, label: `${cryptocurrency} on ${displayName}` }];
 }
 
 /** As payers see it: `Base`. */
 export function displayNameOf(network: string): string {
-  return NETWORKS.find(({ name }) => name === network)?.displayName ?? network;
+  return networkNamed(network)?.displayName ?? network;
 }
 
 /** Whether addresses of the network are the same on others. */
 export function isOnEvm(network: string): boolean {
-  return NETWORKS.some(({ name, family }) => name === network && family === "evm");
+  return networkNamed(network)?.family === "evm";
 }
 
 /** How many confirmations a payment on the network should have; undefined for a network that this console does not know. */
 export function recommendedConfirmations(network: string): number | undefined {
-  return NETWORKS.find(({ name }) => name === network)?.recommendedConfirmations;
+  return networkNamed(network)?.recommendedConfirmations;
 }

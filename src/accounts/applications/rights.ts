@@ -19,23 +19,20 @@ const RIGHTS = {
   "btcpay.store.cancreateinvoice": { own: ["invoice:create"], words: "Create invoices" },
   "btcpay.store.canmodifyinvoices": {
     own: ["invoice:update", "invoice:cancel"],
-    includes: ["btcpay.store.canviewinvoices", "btcpay.store.cancreateinvoice", "btcpay.store.canmanageinvoicestatus"],
+    includes: ["btcpay.store.cancreateinvoice", "btcpay.store.canmanageinvoicestatus"],
     words: "See, create, change and cancel invoices, and mark them as settled by hand",
   },
   "btcpay.store.canmanageinvoicestatus": {
     own: ["payment:resolve"],
     includes: ["btcpay.store.canviewinvoices"],
-    words: "See and cancel invoices, and mark them as settled by hand",
+    words: "See invoices, and mark them as settled by hand",
   },
   // PrestaShop's plugin takes no key without it, and changes nothing by it: there is no such call here.
   "btcpay.store.canmodifystoresettings": {
     own: [],
     includes: [
       "btcpay.store.canviewstoresettings",
-      "btcpay.store.canviewinvoices",
-      "btcpay.store.cancreateinvoice",
       "btcpay.store.canmodifyinvoices",
-      "btcpay.store.canmanageinvoicestatus",
       "btcpay.store.webhooks.canmodifywebhooks",
     ],
     words:
@@ -75,7 +72,8 @@ export function keyPermissionsOfRights(rights: readonly Right[]): readonly strin
   return permissionsOfRights(rights).map(keyPermissionName);
 }
 
+/** With what these include in turn. */
 function includedIn(right: Right): readonly Right[] {
   const meaning: Meaning = RIGHTS[right];
-  return (meaning.includes ?? []).filter(isRight);
+  return (meaning.includes ?? []).filter(isRight).flatMap((each) => [each, ...includedIn(each)]);
 }

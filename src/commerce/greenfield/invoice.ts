@@ -1,6 +1,6 @@
 // An invoice of ours in Greenfield's shape, and its payments by method.
 import { pairOf } from "../../chains/registry/pair.ts";
-import { formatUnits, maxBig, parseUnits } from "../../lib/money.ts";
+import { formatUnits, MICRO_DIGITS, maxBig, parseUnits } from "../../lib/money.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import type { InvoiceBody } from "../invoices/invoice-body.ts";
 import { type Metadata, unpacked } from "./metadata.ts";
@@ -9,8 +9,6 @@ import { type InvoiceFacts, markableAs, stateOf } from "./state.ts";
 
 type PaymentBody = InvoiceBody["payments"][number];
 
-/** Of amounts in the invoice's currency. */
-const MICRO_DIGITS = 6;
 const PAID: readonly string[] = ["PAID", "OVERPAID"];
 
 /** What the table of states reads of an invoice. A mark counts until money comes: what was paid and undone since is not settled by it. */

@@ -1,7 +1,7 @@
 // For which other EVM networks the address of a wallet may be offered. A key's address is the same on all of them. That of a contract, such as a
 // Safe, need not exist on another one: money that is sent there could be lost, so code at the address on any network ends the offer on all.
 import type { Network, NetworkName } from "../../chains/registry/networks.ts";
-import { NETWORKS } from "../../chains/registry/networks.ts";
+import { NETWORKS, networkNamed } from "../../chains/registry/networks.ts";
 import type { Wallet } from "../wallet-records/wallet.ts";
 
 /** What a network says of the address. NO_ANSWER: its sources do not answer, disagree that there is nothing, or may not be asked now. */
@@ -27,7 +27,7 @@ interface NetworkOffer {
 
 /** The EVM networks whose coins have value, or the test networks, as the wallet's own; none for a wallet without an address on EVM. */
 export function networksLike({ network: name, address }: Pick<Wallet, "network" | "address">): readonly Network[] {
-  const own = NETWORKS.find((network) => network.name === name);
+  const own = networkNamed(name);
   if (own?.family !== "evm" || address === null) return [];
   return NETWORKS.filter(({ family, isTest }) => family === "evm" && isTest === own.isTest);
 }
