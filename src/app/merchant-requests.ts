@@ -7,6 +7,7 @@ import { databaseOf } from "../platform/db/databases.ts";
 import { Groups } from "../platform/db/groups.ts";
 import { Meter } from "../platform/db/meter.ts";
 import { OVERLOADED } from "../platform/db/retry.ts";
+import { inTime } from "../platform/db/unanswered.ts";
 import { withOrigin } from "../platform/deployment/read-deployment.ts";
 import type { Failure } from "../platform/failures.ts";
 import { failureOf } from "../platform/http/context.ts";
@@ -81,17 +82,19 @@ export class MerchantRequests {
   /** The answer of the request's route. Refuses STORAGE_UNAVAILABLE if too many requests are under way, or wait for too long. */
   async answer(handed: HandedOver): Promise<HandedBack> {
     const { isPublic, bytes } = handed;
+    const sinceMs = Date.now();
     const counts = isPublic ? [this.#all, this.#public] : [this.#all];
     if (this.#storage().groups.isBehind(isPublic) || !counts.every((count) => count.hasRoom(bytes)))
       return refused(OVERLOADED);
     for (const count of counts) count.begin(bytes);
-    try {
-      return await this.#run(handed);
-    } catch (error) {
-      return refused(failureOf(error, { requestId: handed.requestId, route: handed.operationId }));
-    } finally {
-      for (const count of counts) count.end(bytes);
-    }
+    const work = this.#run(handed)
+      .catch((error) => refused(failureOf(error, { requestId: handed.requestId, route: handed.operationId })))
+      .finally(() => {
+        for (const count of counts) count.end(bytes);
+      });
+    const { db, sleep } = this.#storage();
+    const { background } = this.#options;
+    return inTime({ d1: db.$client, sleep, background, sinceMs }, work, refused);
   }
 
   async #run(handed: HandedOver): Promise<HandedBack> {

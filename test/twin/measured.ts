@@ -33,6 +33,13 @@ export function outside(answers: Measured, stalls: readonly Stall[]): Measured {
   );
 }
 
+/** Under way at some moment of a stall. */
+export function during(answers: Measured, stalls: readonly Stall[]): Measured {
+  return answers.filter(({ begunMs, ms }) =>
+    stalls.some(({ startMs, endMs }) => begunMs < endMs && begunMs + ms > startMs),
+  );
+}
+
 export interface Figures {
   readonly answers: number;
   /** Milliseconds. */

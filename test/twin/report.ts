@@ -4,6 +4,7 @@ import type { DayOptions, Findings } from "./day.ts";
 import type { Twin } from "./deployment.ts";
 import { growsSteadily, type HeapWatch, heapFigures } from "./heap.ts";
 import {
+  during,
   type Figures,
   figuresOf,
   type Measured,
@@ -112,7 +113,7 @@ function heapLines({ rows }: HeapWatch): readonly string[] {
 
 function createLines(creates: Measured, stalls: readonly Stall[], rate: number): readonly string[] {
   const all = figuresOf(creates);
-  const away = outside(creates, stalls);
+  const [away, met] = [outside(creates, stalls), during(creates, stalls)];
   const isWaiting = ({ begunMs, ms }: Measured[number]) =>
     stalls.some(({ startMs }) => begunMs < startMs && begunMs + ms > startMs);
   const line = (of: Figures) => `${of.answers} answers, p50 ${of.p50} ms, p99 ${of.p99} ms, ${of.errors} errors`;
@@ -124,6 +125,7 @@ function createLines(creates: Measured, stalls: readonly Stall[], rate: number):
       : [
           `    outside stalls and ${RECOVERY_MS / 1_000} s after each: ${line(figuresOf(away))}`,
           `    the same without those under way as one began: ${line(figuresOf(away.filter((each) => !isWaiting(each))))}`,
+          `    met by a stall: ${line(figuresOf(met))}; the longest ${Math.max(0, ...met.map(({ ms }) => ms))} ms`,
         ]),
   ];
 }

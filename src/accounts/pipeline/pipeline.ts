@@ -8,6 +8,7 @@ import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { requestSleep } from "../../lib/sleep.ts";
 import type { Json } from "../../lib/typed-json.ts";
+import { inTime } from "../../platform/db/unanswered.ts";
 import { restoreRefusal } from "../../platform/deployment/read-deployment.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { NO_BODY } from "../../platform/http/body.ts";
@@ -21,7 +22,7 @@ import {
   handOver,
   throttled,
 } from "../../platform/http/handed-over.ts";
-import { givenDependencies, type Incoming, incomingOf } from "../../platform/http/incoming.ts";
+import { givenDependencies, type Incoming, incomingOf, waitingFor } from "../../platform/http/incoming.ts";
 import { failedCredential, limitByIp, limitCaller } from "../../platform/http/rate-check.ts";
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
 import { CHALLENGE_TOKEN, isCrossOrigin, type RouteSpec, waitsForRestore } from "../../platform/http/route.ts";
@@ -126,17 +127,26 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   const { parsed, query, request } =
     translated === undefined ? await readSent(c, route.spec) : readTranslated(route.spec, translated);
   const { json, bytes } = parsed.ok ? parsed.value : NO_BODY;
-  const ran = await runSteps(incoming, route, {
+  const running = runSteps(incoming, route, {
     json,
     headers,
     secretIn: lazily(() => secretRefusal(json, route.secrets)),
     request: lazily(request),
     enter: enter && ((entry) => enter(incoming, entry, { operationId, query, json, bytes }, headers)),
   });
+  const ran = await (readsToSell(incoming, route) ? inTime(waitingFor(incoming), running, err) : running);
   const hasFailed = !ran.ok && ran.error.code === "UNAUTHORIZED";
   const result = hasFailed ? err(await failedCredential(incoming)) : ran;
   if (!result.ok) c.set("refusal", result.error.code);
   return result;
+}
+
+/** Whether it is a create that reads before it is in the object of the merchant: one with a key is read there. */
+function readsToSell(
+  incoming: Incoming,
+  route: Pick<PipelineRoute<CallerKind, never, never>, "sells" | "runsInMerchantObject">,
+) {
+  return route.sells === true || (route.runsInMerchantObject && incoming.header("cookie") !== undefined);
 }
 
 interface Steps<Answer> {

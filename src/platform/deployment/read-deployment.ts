@@ -2,12 +2,14 @@
 // every request of a deployment may need it. "Set up" and "ended" never become untrue, so they are kept for ever; the origin changes with a new
 // set-up link, so it is read again after a minute.
 
-import { ok, type Result } from "../../lib/result.ts";
+import { unattended } from "../../lib/log.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import { openDb } from "../db/client.ts";
 import { databaseWithoutMerchant, type WithDatabases } from "../db/databases.ts";
 import { readWithRetry } from "../db/retry.ts";
+import { inTime } from "../db/unanswered.ts";
 import type { Failure } from "../failures.ts";
 import { parseRestoreEpoch, printRestoreEpoch, type RestoreEpoch, type RestoreStage } from "./restore-epoch.ts";
 import { selectDeployment, selectPhase } from "./store.ts";
@@ -159,7 +161,8 @@ async function readOrigin(env: WithDatabases, of: ReadingDeployment): Promise<Re
 async function readAnew(env: WithDatabases, { nowMs, sleep }: ReadingDeployment): Promise<Result<Deployment, Failure>> {
   const database = databaseOfDeployment(env);
   const db = openDb(database);
-  const rows = await readWithRetry(sleep, async () => selectDeployment(db));
+  const reading = readWithRetry(sleep, async () => selectDeployment(db));
+  const rows = await inTime({ d1: database, sleep, sinceMs: nowMs, background: unattended }, reading, err);
   if (!rows.ok) return rows;
   const [row] = rows.value;
   const [number, restoredToMs] = [row?.epoch ?? null, row?.restoredToMs ?? null];

@@ -5,6 +5,7 @@ import { requestSleep } from "../../lib/sleep.ts";
 import { openWakingDb } from "../db/client.ts";
 import { databaseOf, databaseWithoutMerchant } from "../db/databases.ts";
 import type { Meter } from "../db/meter.ts";
+import type { Waiting } from "../db/unanswered.ts";
 import { type AppContext, callerIp, type GivenDependencies } from "./context.ts";
 import type { MerchantContext } from "./merchant-context.ts";
 
@@ -49,6 +50,12 @@ export function givenDependencies(incoming: Incoming): GivenDependencies {
   if (merchantContext !== undefined) return { ...merchantContext.storage, nowMs, background };
   const db = openWakingDb(databaseOfPath(incoming), env, background, meter);
   return { db, nowMs, sleep: requestSleep(), background };
+}
+
+/** What it is to know whether the database that a request needs has stalled. */
+export function waitingFor(incoming: Incoming): Waiting {
+  const { nowMs: sinceMs, background } = incoming;
+  return { d1: databaseOfPath(incoming), sleep: requestSleep(), sinceMs, background };
 }
 
 /** The database of the merchant that the path names, or of the merchant's invoice or product; else that of accounts. */

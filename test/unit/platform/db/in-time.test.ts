@@ -1,0 +1,111 @@
+// How long a request waits for a database that says nothing, and for one that is only slow.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { err, ok, type Result } from "../../../../src/lib/result.ts";
+import { requestSleep } from "../../../../src/lib/sleep.ts";
+import { askD1, inTime } from "../../../../src/platform/db/unanswered.ts";
+import type { Failure } from "../../../../src/platform/failures.ts";
+import { randomFrom } from "../../../support/random.ts";
+
+/** What the issue of a stall is measured against: the answer is on its way by then. */
+const AT_MOST_MS = 2_900;
+
+let d1: D1Database;
+beforeEach(() => {
+  vi.useFakeTimers();
+  // Only its identity counts here.
+  d1 = JSON.parse("{}");
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const later = <T>(ms: number, value: T) => new Promise<T>((answer) => setTimeout(() => answer(value), ms));
+const never = () => new Promise<never>(() => {});
+
+/** Runs `work` as a request that arrived `agoMs` ago does. */
+function request(work: Promise<Result<string, Failure>>, agoMs = 0) {
+  const beganMs = Date.now();
+  const left: Promise<unknown>[] = [];
+  const waiting = { d1, sleep: requestSleep(), sinceMs: beganMs - agoMs, background: left.push.bind(left) };
+  const answer = inTime(waiting, work, err).then((result) => ({ result, ms: Date.now() - beganMs }));
+  return { answer, left };
+}
+
+describe("a request to a database that answers nothing", () => {
+  it("is refused within three seconds, and told when to come again", async () => {
+    const { answer } = request(askD1(d1, never));
+    await vi.advanceTimersByTimeAsync(AT_MOST_MS);
+    expect((await answer).result).toEqual(err({ code: "STORAGE_UNAVAILABLE", retryAfterSeconds: 10 }));
+    expect((await answer).ms).toBeLessThan(AT_MOST_MS);
+  });
+
+  it("leaves its work going on, because it may still commit", async () => {
+    const { answer, left } = request(askD1(d1, () => later(20_000, ok("made"))));
+    await vi.advanceTimersByTimeAsync(AT_MOST_MS);
+    await answer;
+    expect(left).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(await left[0]).toEqual(ok("made"));
+  });
+
+  it("is refused at the same time if the stall began after its first read", async () => {
+    const reads = async () => {
+      await askD1(d1, () => later(1_500, "read"));
+      return askD1(d1, never);
+    };
+    const { answer } = request(reads());
+    await vi.advanceTimersByTimeAsync(AT_MOST_MS);
+    expect((await answer).ms).toBeLessThan(AT_MOST_MS);
+  });
+
+  it("counts the time that it has waited before", async () => {
+    const { answer } = request(askD1(d1, never), 2_000);
+    await vi.advanceTimersByTimeAsync(AT_MOST_MS);
+    expect((await answer).ms).toBeLessThan(AT_MOST_MS - 1_700);
+  });
+});
+
+describe("a request to a database that answers", () => {
+  it("gets what it asked for, however long that takes, while others are answered", async () => {
+    const others = setInterval(() => void askD1(d1, () => later(30, "other")), 400);
+    const { answer, left } = request(askD1(d1, () => later(8_000, ok("counted"))));
+    await vi.advanceTimersByTimeAsync(9_000);
+    clearInterval(others);
+    expect(await answer).toEqual({ result: ok("counted"), ms: 8_000 });
+    expect(left).toEqual([]);
+  });
+
+  it("is not refused for what it does besides", async () => {
+    const { answer } = request(later(10_000, ok("delivered")));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await answer).result).toEqual(ok("delivered"));
+  });
+
+  it("hears what the database refuses, and what fails", async () => {
+    const refusal = err({ code: "STORAGE_UNAVAILABLE" } as const);
+    expect((await request(askD1(d1, async () => refusal)).answer).result).toEqual(refusal);
+    await expect(request(askD1(d1, () => Promise.reject(new Error("a bug")))).answer).rejects.toThrow("a bug");
+  });
+
+  it("is not refused in a process that was kept from running, where timers come before the answers", async () => {
+    const random = randomFrom(20_261_128);
+    for (let turn = 0; turn < 200; turn++) {
+      const frozenMs = 3_000 + random() * 60_000;
+      let arrive = (_: Result<string, Failure>) => {};
+      const { answer } = request(
+        askD1(d1, () => new Promise<Result<string, Failure>>((answered) => (arrive = answered))),
+      );
+      // Nothing runs for that long, and then all timers that are due; the answer is read only after them.
+      vi.setSystemTime(Date.now() + frozenMs);
+      await vi.advanceTimersByTimeAsync(2_601 + random() * 60);
+      arrive(ok("made"));
+      expect((await answer).result).toEqual(ok("made"));
+    }
+  });
+
+  it("keeps no timer", async () => {
+    await request(askD1(d1, async () => ok("made"))).answer;
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
