@@ -5,7 +5,7 @@ import { modalStatus } from "./modal-status.ts";
 import type { Note } from "./note.ts";
 import { ClaimBanner, claimText, NoteBanner } from "./note-banner.tsx";
 import { OrderSummary } from "./order-summary.tsx";
-import { Ltr, payLink, shownQuery } from "./parts.tsx";
+import { Ltr, Moment, payLink, shownQuery } from "./parts.tsx";
 import { stageTitle } from "./stage-title.ts";
 import { StageCard } from "./stages.tsx";
 import type { CheckoutView } from "./view.ts";
@@ -14,6 +14,8 @@ interface Of {
   readonly chrome: Chrome;
   readonly view: CheckoutView;
   readonly note: Note | null;
+  /** For a page that is shown again: when it was true. Milliseconds since 1970. */
+  readonly shownAtMs?: number;
 }
 
 /** Reload interval without scripts: long enough to type a hash into the form. */
@@ -55,7 +57,7 @@ export function checkoutMain(of: Of) {
       data-poll-seconds={view.pollSeconds}
       data-now={chrome.nowMs}
     >
-      <StaleNote chrome={chrome} />
+      <StaleNote {...of} />
       {view.isTest ? <p class="note">{chrome.texts.testNetwork}</p> : null}
       <NoteBanner {...of} />
       <ClaimBanner chrome={chrome} view={view} />
@@ -67,13 +69,13 @@ export function checkoutMain(of: Of) {
   );
 }
 
-/** The script shows it while nothing new comes, with the time of the last answer. */
-function StaleNote({ chrome }: Pick<Of, "chrome">) {
+/** Shown where the page is not new; else the script shows it while nothing new comes, with the time of the last answer. */
+function StaleNote({ chrome, shownAtMs }: Pick<Of, "chrome" | "shownAtMs">) {
   const [before, after] = chrome.texts.staleSince.split("{time}");
   return (
-    <p class="stale note" data-stale hidden>
+    <p class="stale note" data-stale={shownAtMs ?? ""} hidden={shownAtMs === undefined}>
       {before}
-      <time />
+      {shownAtMs === undefined ? <time /> : <Moment chrome={chrome} ms={shownAtMs} />}
       {after}
     </p>
   );

@@ -8,7 +8,9 @@ import { claimPayment } from "../../detection/claims/claim-payment.ts";
 import { claimDependencies } from "../../detection/claims/dependencies.ts";
 import { parseId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import { inTime } from "../../platform/db/unanswered.ts";
 import type { Failure } from "../../platform/failures.ts";
+import { setPageCookie } from "../../platform/http/cookies.ts";
 import { jsonReply } from "../../platform/http/reply.ts";
 import { returnDependencies } from "../signed-redirect/dependencies.ts";
 import { returnUrlFor } from "../signed-redirect/sign-return.ts";
@@ -18,12 +20,14 @@ import { checkoutMain, checkoutPage } from "./checkout-page.tsx";
 import { type Chrome, linkTo } from "./chrome.ts";
 import { checkoutBody, checkoutQuery, claimForm, methodForm, modalQuery, pageQuery } from "./contract.ts";
 import { type CheckoutDependencies, checkoutDependencies } from "./dependencies.ts";
+import { findShown } from "./find-shown.ts";
 import { claimNote, type Note, pickNote } from "./note.ts";
 import { type PageCall, type PageReply, pagesOf } from "./pages-of.tsx";
 import { pairNamed, pickMethod } from "./pick-method.ts";
 import { type Checkout, findCheckout, keepLanguage, readCheckout, type StoredCheckout } from "./read-checkout.ts";
 import { receiptPage } from "./receipt-page.tsx";
-import { checkoutView, soleWay } from "./view.ts";
+import { cookieOf, viewOf } from "./shown-copy.ts";
+import { type CheckoutView, checkoutView, soleWay } from "./view.ts";
 
 const ONE = "/pay/:invoiceId";
 
@@ -35,17 +39,19 @@ const paying = pagesOf(checkoutDependencies)
     query: checkoutQuery,
     answers: [{ status: 200, description: "The page, whatever the invoice's status", alsoAs: "text/html" }],
     answer: async (call) => {
-      const opened = await readCheckout(call.deps, call.params.invoiceId ?? "", call.query.claim);
-      if (!opened.ok) return opened;
+      const { db, sleep, nowMs: sinceMs } = call.deps;
+      const opening = readCheckout(call.deps, call.params.invoiceId ?? "", call.query.claim);
+      const opened = await inTime({ d1: db.$client, sleep, sinceMs, background: call.background }, opening, err);
+      if (!opened.ok) return (await pageAgain(call, opened.error)) ?? opened;
       const { file, methods } = opened.value;
       const { isHead, deps, ip, requestId } = call;
       if (!isHead) noteVisit(call, opened.value);
       const sole = isHead ? undefined : soleWay({ file, methods, nowMs: deps.nowMs });
-      if (sole === undefined) return ok(pageOf(call, opened.value, call.query.note));
+      if (sole === undefined) return ok(keptPage(call, opened.value, call.query.note));
       const picked = await pickMethod(deps, { file, named: sole, ip, requestId });
       if (!picked.ok) return ok(pageOf(call, opened.value, pickNote(picked.error)));
       const again = await readCheckout(deps, file.invoice.id, call.query.claim);
-      return again.ok ? ok(pageOf(call, again.value, call.query.note)) : again;
+      return again.ok ? ok(keptPage(call, again.value, call.query.note)) : again;
     },
   })
   .get(`${ONE}/state`, {
@@ -60,7 +66,9 @@ const paying = pagesOf(checkoutDependencies)
       const read = await readCheckout(call.deps, call.params.invoiceId ?? "", call.query.claim);
       if (!read.ok) return read;
       const { shown, frameAncestors } = shownOf(call, read.value, call.query.note);
-      return ok({ kind: "page", status: 200, html: checkoutMain(shown), frameAncestors, drawnFrom: drawnFrom(shown) });
+      const headers = keepShown(call, shown.view, read.value.merchant.id);
+      const part = { html: checkoutMain(shown), frameAncestors, drawnFrom: drawnFrom(shown), headers };
+      return ok({ kind: "page", status: 200, ...part });
     },
   })
   .post(`${ONE}/methods`, {
@@ -213,6 +221,45 @@ function noteVisit(call: PageCall<unknown, unknown, CheckoutDependencies>, check
 function pageOf(call: Showing, checkout: Checkout, note: Note | undefined): PageReply {
   const { shown, frameAncestors } = shownOf(call, checkout, note);
   return { kind: "page", status: 200, html: checkoutPage(shown), frameAncestors };
+}
+
+/** The same page, and the browser keeps what it shows. A request for headers alone changes nothing. */
+function keptPage(
+  call: PageCall<unknown, Showing["query"], CheckoutDependencies>,
+  checkout: Checkout,
+  note: Note | undefined,
+): PageReply {
+  const { shown, frameAncestors } = shownOf(call, checkout, note);
+  const headers = call.isHead ? {} : keepShown(call, shown.view, checkout.merchant.id);
+  return { kind: "page", status: 200, html: checkoutPage(shown), frameAncestors, headers };
+}
+
+/** The header that has the browser keep what it is shown; none where it has that. */
+function keepShown(
+  { env, cookie, deps }: Pick<PageCall<unknown, unknown, CheckoutDependencies>, "env" | "cookie" | "deps">,
+  view: CheckoutView,
+  merchantId: string,
+): Readonly<Record<string, string>> {
+  const keeping = { had: cookie("shown"), view, merchantId, nowMs: deps.nowMs };
+  const kept = cookieOf(deps.copyKeys, keeping);
+  return kept === undefined
+    ? {}
+    : { "set-cookie": setPageCookie(env, "shown", { ...kept, path: pathOf(view.invoiceId) }) };
+}
+
+/** While the database does not answer: what this browser was shown of the invoice, with the time since when nothing newer is known. */
+async function pageAgain(
+  call: PageCall<unknown, unknown, CheckoutDependencies>,
+  { code }: Failure,
+): Promise<Result<PageReply, Failure> | undefined> {
+  const copy =
+    code === "STORAGE_UNAVAILABLE"
+      ? await findShown(call.deps, call.params.invoiceId ?? "", call.cookie("shown"))
+      : undefined;
+  if (copy === undefined) return undefined;
+  const chrome = { ...call.chrome, path: pathOf(copy.invoiceId) };
+  const html = checkoutPage({ chrome, view: viewOf(copy), note: null, shownAtMs: copy.shownAtMs });
+  return ok({ kind: "page", status: 200, html, frameAncestors: [] });
 }
 
 /** The input of the markup, the same for the page and for its parts. */

@@ -2,7 +2,10 @@
 // and without Secure, because browsers would refuse them.
 import { publicUrl } from "./deployment.ts";
 
-export type CookieName = "session" | "signin" | "known";
+export type CookieName = "session" | "signin" | "known" | PageCookie;
+
+/** Of one page: browsers send it to no other path. */
+type PageCookie = "shown";
 
 type Deployment = Pick<Env, "PUBLIC_URL">;
 
@@ -17,17 +20,39 @@ export function readCookie(env: Deployment, header: string | undefined, name: Co
 }
 
 /** A Set-Cookie header; `maxAgeSeconds` 0 deletes the cookie. */
-export function setCookie(env: Deployment, name: CookieName, value: string, maxAgeSeconds: number): string {
-  const secure = isPlainLocalhost(env) ? "" : "; Secure";
-  return `${fullName(env, name)}=${value}; Path=/; Max-Age=${maxAgeSeconds}${secure}; HttpOnly; SameSite=Lax`;
+export function setCookie(
+  env: Deployment,
+  name: Exclude<CookieName, PageCookie>,
+  value: string,
+  maxAgeSeconds: number,
+): string {
+  return cookieText(env, name, { value, maxAgeSeconds, path: "/" });
 }
 
-export function clearCookie(env: Deployment, name: CookieName): string {
+/** The same for a cookie of one page. */
+export function setPageCookie(env: Deployment, name: PageCookie, of: CookieOf): string {
+  return cookieText(env, name, of);
+}
+
+export function clearCookie(env: Deployment, name: Exclude<CookieName, PageCookie>): string {
   return setCookie(env, name, "", 0);
 }
 
+interface CookieOf {
+  readonly value: string;
+  readonly maxAgeSeconds: number;
+  readonly path: string;
+}
+
+function cookieText(env: Deployment, name: CookieName, { value, maxAgeSeconds, path }: CookieOf): string {
+  const secure = isPlainLocalhost(env) ? "" : "; Secure";
+  return `${fullName(env, name)}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}${secure}; HttpOnly; SameSite=Lax`;
+}
+
+/** `__Host-` wants the path `/`. */
 function fullName(env: Deployment, name: CookieName): string {
-  return isPlainLocalhost(env) ? name : `__Host-${name}`;
+  if (isPlainLocalhost(env)) return name;
+  return name === "shown" ? `__Secure-${name}` : `__Host-${name}`;
 }
 
 /** Decided by the configured PUBLIC_URL, never by the Host header. */

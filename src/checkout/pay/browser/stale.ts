@@ -7,12 +7,15 @@ const SAID_AFTER = 2;
 
 /** Call the result after each request for the state, with the number of failures since the last answer. */
 export function startStale(clock: Clock): (failures: number) => void {
-  let answeredMs = clock.nowMs();
+  // Where the server has shown again what it showed before, it says since when that is known.
+  const shownMs = Number(all("[data-stale]")[0]?.dataset.stale);
+  let isOld = shownMs > 0;
+  let answeredMs = isOld ? shownMs : clock.nowMs();
 
   return (failures) => {
-    if (failures === 0) answeredMs = clock.nowMs();
+    if (failures === 0) [answeredMs, isOld] = [clock.nowMs(), false];
     for (const note of all("[data-stale]")) {
-      const isFresh = failures < SAID_AFTER;
+      const isFresh = failures < SAID_AFTER && !isOld;
       if (note.hidden === isFresh) continue;
       note.hidden = isFresh;
       const time = note.querySelector("time");
