@@ -138,8 +138,8 @@ export function keyEvent(
 }
 
 /**
- * PERMISSION_NOT_GRANTABLE if the key has permissions that the user cannot grant. By rotating such a key, or by allowing other addresses, the
- * user would get more permissions than their role has.
+ * PERMISSION_NOT_GRANTABLE if the key has permissions that the user cannot grant. By rotating such a key, or allowing other addresses, the user would get more
+ * permissions than their role has.
  */
 export function overreach(key: Pick<ApiKeyRow, "kind" | "permissions">, role: Role): Failure | undefined {
   const permissions = ungrantable({ kind: key.kind, names: parseJson(key.permissions), role });

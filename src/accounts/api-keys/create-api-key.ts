@@ -23,7 +23,7 @@ interface NewKey {
   readonly expiresAt?: number | null | undefined;
   /** Absent or null allows any address. */
   readonly allowedIps?: readonly string[] | null | undefined;
-  /** Of a key that an application asked a person for. */
+  /** Set for a key that an application asked a user for. */
   readonly asked?: Pick<ApiKeyRow, keyof typeof NOT_ASKED>;
 }
 

@@ -13,7 +13,7 @@ interface KeyUpdate {
   readonly allowedIps?: readonly string[] | null | undefined;
 }
 
-/** Applies both of two concurrent changes. Writes nothing if nothing changes. To allow more addresses weakens a protection. */
+/** Applies both of two concurrent changes. Writes nothing if nothing changes. Allowing more addresses weakens a protection. */
 export async function updateApiKeyFields(
   deps: KeyDependencies,
   of: ChangeOf & { readonly watch: Watch },

@@ -1,5 +1,5 @@
-// Makes the key that answers an application's question. Each question is answered once, and a key that nobody uses ends by itself: its secret went to
-// a page of somebody else's, which may have lost it.
+// Makes the key that answers an application's question. Each question is answered once. A key that nobody uses expires: its secret went to another party's
+// page, which may have lost it.
 import { HOUR_MS } from "../../lib/time.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Work } from "../../platform/idempotency/run-once.ts";
@@ -14,7 +14,7 @@ interface Answer {
   /** The name of the question. */
   readonly question: string;
   readonly application: string;
-  /** The origin of the application; null if the key is shown to the person. */
+  /** The origin of the application; null if the key is shown to the user. */
   readonly givenTo: string | null;
   readonly rights: readonly Right[];
 }

@@ -1,4 +1,4 @@
-// What the page that asks a person for a key is served with. It is the one page of the console that sends a form, and only to the origin that the person is
+// What the page that asks a user for a key is served with. It is the only page of the console that submits a form, and only to the origin that the user is
 // shown.
 import { type KeySettings, keyringOf } from "../../platform/keys/keyrings.ts";
 import { readQuestion } from "./question.ts";
@@ -11,7 +11,7 @@ interface Asked {
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-/** What the page is told, and where its form may go. With a wrong question, and without keys, it asks nothing. */
+/** The data for the page, and where its form may go. Asks nothing if the question is wrong or no keys are configured. */
 export function askedPage({ settings, url, nowMs, randomBytes }: Asked) {
   const question = readQuestion(new URL(url).searchParams);
   const keys = keyringOf(settings, "API_KEY_MAC_KEY");

@@ -1,5 +1,5 @@
-// Names a question and the origin that its page may send a key to. The page gets it with the policy that names the same origin, and gives it back with
-// the answer: a key for another origin than the person was shown is never made, and no question is answered twice.
+// Names a question and the origin that its page may send a key to. The page gets it with the policy that names the same origin, and returns it with the answer.
+// So a key is never made for an origin other than the one shown, and no question is answered twice.
 import { base64urlnopad } from "@scure/base";
 import { equalDigests, lengthPrefixed } from "../../lib/bytes.ts";
 import { type Keyring, macsOfText, macText } from "../../lib/keyring.ts";
@@ -10,7 +10,7 @@ export const ANSWERED_WITHIN_MS = 30 * MINUTE_MS;
 const RANDOM_BYTES = 16;
 const SHAPE = /^([0-9a-z]{1,10})\.([\w-]{22})\.([0-9a-f]{64})$/;
 
-/** What a question is bound to: an origin, or "" where the key is shown to the person. */
+/** What a question is bound to: an origin, or "" if the key is shown to the user. */
 interface Binding {
   readonly keys: Keyring;
   readonly origin: string;
@@ -24,7 +24,7 @@ export function newQuestionToken({ keys, origin, nowMs }: Binding, randomBytes: 
   return `${end}.${name}.${macText(keys, subject(end, name, origin)).mac}`;
 }
 
-/** The name of the question; undefined if the token is invented, over, or of another origin. */
+/** The name of the question; undefined if the token is invented, expired, or for another origin. */
 export function readQuestionToken({ keys, origin, nowMs }: Binding, token: string): string | undefined {
   const [, end = "", name = "", mac = ""] = SHAPE.exec(token) ?? [];
   const isGenuine = macsOfText(keys, subject(end, name, origin)).some((each) => equalDigests(each, mac));

@@ -7,41 +7,41 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { isRight, type Right } from "./rights.ts";
 
 const LONGEST_NAME = 200;
-/** As part of the address to return to after signing in with a provider, it is encoded twice. */
+/** Encoded twice when it is part of the address to return to after signing in with a provider. */
 const LONGEST_URL = 1_000;
-/** Of different names: there are some forty. */
+/** Of distinct names; about forty exist. */
 const MOST_NAMES = 60;
 
 const NOT_VALID = "The address that the key should go to is not a valid one.";
-/** Those that a content policy can name. Parsers accept more, such as `;` and `'`, which mean something else there. */
+/** Hosts that a content policy can name. Parsers accept more, such as `;` and `'`, which mean something else there. */
 const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
-/** A name is shown, so it is no text of somebody's own. */
+/** A name is shown to the user, so it must not be free text. */
 const NAME = /^(?:unrestricted|btcpay(?:\.[a-z]{1,40}){1,4})$/;
 
-/** Letters that are not seen, or look like spaces: controls, direction marks, fillers, the blank of Braille. */
+/** Invisible characters, and those that look like spaces: controls, direction marks, fillers, the blank of Braille. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\s]+/gu;
 
 export interface Question {
-  /** As the application calls itself, which proves nothing. */
+  /** The name that the application gives itself, which proves nothing. */
   readonly application: string;
-  /** Where the key goes; undefined if it is shown to the person instead. */
+  /** Where the key goes; undefined if it is shown to the user instead. */
   readonly redirect: Redirect | undefined;
-  /** Those that can be given, in the order in which they were asked for. */
+  /** Those that can be granted, in the order requested. */
   readonly rights: readonly Right[];
-  /** Names of what is asked for and never given. */
+  /** Names of requested rights that are never granted. */
   readonly refused: readonly string[];
 }
 
 export interface Redirect {
   readonly url: string;
-  /** Scheme, host and port, the host in ASCII: what a person must compare, and what the browser will send to. */
+  /** Scheme, host and port, the host in ASCII: what the user must compare, and where the browser will send the form. */
   readonly origin: string;
 }
 
-/** The error is a sentence for the person. */
+/** The error is a sentence for the user. */
 export function readQuestion(query: URLSearchParams): Result<Question, string> {
   const names = [...new Set(query.getAll("permissions").flatMap((value) => value.split(/[,;\s]+/)))]
-    // A plugin may name the store that it wants. Which one it gets is the person's choice.
+    // A plugin may name the store that it wants. The user chooses which one it gets.
     .map((name) => name.trim().toLowerCase().replace(/:.*$/, ""))
     .filter((name) => NAME.test(name));
   if (names.length > MOST_NAMES) return err("The application asks for too many rights.");
@@ -58,10 +58,10 @@ export function readQuestion(query: URLSearchParams): Result<Question, string> {
   });
 }
 
-/** https, and http on the computer of the person alone; the error is a sentence for the person. */
+/** https, and http on the user's own computer only; the error is a sentence for the user. */
 export function redirectOf(text: string): Result<Redirect, string> {
   if (text.length > LONGEST_URL) return err("The address that the key should go to is too long.");
-  // The form goes without a fragment. A parser forgets an empty user name, which hides the host from a reader.
+  // The form is sent without a fragment. A parser drops an empty user name, which hides the host from a reader.
   if (!isRedirectUrl(text) || /#|^[^/]*\/\/[^/?]*@/.test(text)) return err(NOT_VALID);
   const { origin, href, hostname } = new URL(text);
   if (!HOST.test(hostname)) return err(NOT_VALID);
@@ -70,7 +70,7 @@ export function redirectOf(text: string): Result<Redirect, string> {
   return ok({ url: href, origin });
 }
 
-/** A key needs a name: that of the application, else of where it runs. */
+/** A key needs a name: the application's, or else that of its host. */
 function nameOf(text: string, redirect: Redirect | undefined): string {
   const name = [...text.replace(UNSEEN, " ").trim()].slice(0, LONGEST_NAME).join("");
   return name === "" ? (redirect?.origin ?? "Application") : name;

@@ -1,11 +1,11 @@
-// Rights of a key as shop plugins of BTCPay Server name them (its API "Greenfield"), and what each is here.
+// Rights of a key as shop plugins of BTCPay Server name them (its API "Greenfield"), and what each means here.
 import { keyPermissionName, type Permission } from "../roles/permissions.ts";
 
 interface Meaning {
-  /** What it adds to the rights that it includes. */
+  /** What it adds to the rights it includes. */
   readonly own: readonly Permission[];
   readonly includes?: readonly string[];
-  /** What a person reads before they give it. */
+  /** What the user reads before granting it. */
   readonly words: string;
 }
 
@@ -27,7 +27,7 @@ const RIGHTS = {
     includes: ["btcpay.store.canviewinvoices"],
     words: "See invoices, and mark them as settled by hand",
   },
-  // PrestaShop's plugin takes no key without it, and changes nothing by it: there is no such call here.
+  // PrestaShop's plugin refuses a key without it, but changes nothing with it: there is no such call here.
   "btcpay.store.canmodifystoresettings": {
     own: [],
     includes: [
@@ -56,12 +56,12 @@ export function rightWords(right: Right): string {
   return RIGHTS[right].words;
 }
 
-/** What a right adds to those that it includes. No permission is in two of them. */
+/** What a right adds to the rights it includes. No permission is in two of them. */
 export function ownPermissions(right: Right): readonly Permission[] {
   return RIGHTS[right].own;
 }
 
-/** All that these rights need, with what they include, each once. */
+/** All permissions that these rights need, included rights counted, each once. */
 export function permissionsOfRights(rights: readonly Right[]): readonly Permission[] {
   const all = rights.flatMap((right) => [right, ...includedIn(right)]);
   return [...new Set(all.flatMap(ownPermissions))];
@@ -72,7 +72,7 @@ export function keyPermissionsOfRights(rights: readonly Right[]): readonly strin
   return permissionsOfRights(rights).map(keyPermissionName);
 }
 
-/** With what these include in turn. */
+/** With the rights that these include, recursively. */
 function includedIn(right: Right): readonly Right[] {
   const meaning: Meaning = RIGHTS[right];
   return (meaning.includes ?? []).filter(isRight).flatMap((each) => [each, ...includedIn(each)]);

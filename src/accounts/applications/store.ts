@@ -3,7 +3,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { apiKeys } from "../../platform/db/schema/api-keys.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 
-/** The key that answers a question. A deleted one counts: what was answered stays answered. */
+/** The key that answers a question. Includes deleted keys: an answered question stays answered. */
 export function selectAnswered(db: Db, question: string) {
   return db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.question, question));
 }

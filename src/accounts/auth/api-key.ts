@@ -29,7 +29,7 @@ export interface KeyMaking {
   readonly merchantId: string;
   /** API_KEY_MAC_KEY, newest first. */
   readonly macKeys: Keyring;
-  /** A source of random bytes (`crypto.getRandomValues` of a fresh array). */
+  /** A source of random bytes (`crypto.getRandomValues` on a new array). */
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
@@ -58,16 +58,16 @@ export function apiKeyKind(text: string): KeyKind | undefined {
 }
 
 /**
- * Whether a person gave the key to an application (accounts/applications/). Its rights are those of BTCPay Server's API, whose routes translate: our own
- * show more for the same permission (an extended key, every event), so from outside they refuse it.
+ * Whether a user gave the key to an application (accounts/applications/). Its rights are those of BTCPay Server's API, whose routes translate: our own show
+ * more for the same permission (an extended key, every event), so from outside they refuse it.
  */
 export function isOfApplication(text: string): boolean {
   return text.startsWith("ak_");
 }
 
 /**
- * What a key shows by itself. MALFORMED: no key of ours. GENUINE: made for this merchant by a holder of one of `macKeys`. UNPROVED: well-formed, but
- * invented, another merchant's, or made under a secret that is not configured any more. GENUINE or UNPROVED, the key may have been revoked since.
+ * What a key proves on its own. MALFORMED: not a key of ours. GENUINE: made for this merchant by a holder of one of `macKeys`. UNPROVED: well-formed, but
+ * invented, for another merchant, or made under a secret that is no longer configured. Even a GENUINE or UNPROVED key may have been revoked since.
  */
 type ApiKeyStanding = "MALFORMED" | "GENUINE" | "UNPROVED";
 
@@ -89,7 +89,7 @@ export function hashApiKey(secret: string): string {
   return sha256Hex(secret);
 }
 
-/** When a key stops working because nobody has used it; null once it was used, and for a key that waits for its first use as long as it takes. */
+/** When a key stops working because nobody used it; null once it has been used, and for a key that may wait indefinitely for its first use. */
 export function unusedEnd(key: {
   readonly lastUsedAtMs: number | null;
   readonly unusedUntilMs: number | null;

@@ -79,12 +79,12 @@ export async function authenticateMember<const R extends Statements>(
   return seat.ok ? ok({ ...seat.value, read, isTouchDue: isTouchDue(row, credentials.nowMs) }) : seat;
 }
 
-/** D1 takes more statements at once; a team has fewer people who look at the same time. */
+/** D1 accepts more statements at once; a team has fewer people watching at the same time. */
 const MEMBERS_AT_ONCE = 50;
 
 /**
- * Checks again members who were authenticated before, each known by the hash of their session's token. Of those whose session or seat has ended,
- * or who lack what the team requires, there is none.
+ * Checks members again who were authenticated before, each identified by the hash of their session's token. Omits those whose session or seat has ended, or who
+ * lack what the team requires.
  */
 export async function memberSeats(
   db: Db,

@@ -16,7 +16,7 @@ export interface ApiKeyPrincipal {
   readonly keyId: ApiKeyId;
   readonly merchantId: MerchantId;
   readonly permissions: ReadonlySet<Permission>;
-  /** Those that an application was given, in its own words (accounts/applications/); null for any other key. */
+  /** The rights given to an application, by its own names (accounts/applications/); null for any other key. */
   readonly rights: readonly string[] | null;
 }
 

@@ -1,8 +1,8 @@
-// Limits of mailed codes. One caller: 5 an hour to one address and 20 in total; the /48 around an IPv6 caller: four times as many. One address: 30
-// sign-in codes a day from all callers; all spellings of a mailbox are one address. A browser that has signed in to the address before has a separate
-// limit, by its proof, and a network from which it was signed in to is not held to the 30. The stored codes are
-// counted, so that a limit survives a restart; addresses with and without an account count alike. Each purpose is counted separately: codes for a
-// step-up go to a signed-in user, who may need a dozen while working on wallets for an hour.
+// Limits of mailed codes. One caller: 5 an hour to one address and 20 in total; the /48 around an IPv6 caller: four times as many. One address: 30 sign-in
+// codes a day from all callers; all spellings of a mailbox are one address. A browser that has signed in to the address before has a separate limit, by its
+// proof, and callers from a network that has signed in to it are exempt from the 30. The stored codes are counted, so that a limit survives a restart;
+// addresses with and without an account count alike. Each purpose is counted separately: codes for a step-up go to a signed-in user, who may need a dozen while
+// working on wallets for an hour.
 
 import { LIMITS } from "../../lib/limits.ts";
 import { DAY_MS, HOUR_MS } from "../../lib/time.ts";
@@ -20,7 +20,7 @@ export const MAILS_PER_ADDRESS: Readonly<Record<CodePurpose, number>> = {
 export const ADDRESS_WINDOW_MS = DAY_MS;
 export const MAILS_TO_ADDRESS = LIMITS.signInCodesPerAddressAndDay;
 
-/** Codes for known browsers: the limit per browser; below, of all known browsers of an address, because each sign-in creates a new proof. */
+/** Codes for known browsers: the limit per browser; the second limits all known browsers of an address together, because each sign-in creates a new proof. */
 export const MAILS_PER_KNOWN_BROWSER = LIMITS.signInCodesPerKnownBrowserAndHour;
 export const MAILS_FOR_KNOWN_BROWSERS = LIMITS.signInCodesForKnownBrowsersPerAddressAndHour;
 

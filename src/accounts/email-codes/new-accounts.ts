@@ -1,5 +1,5 @@
-// Who may have an account (SIGN_UP). `first`: only the one who redeems a set-up link; until then production serves nothing else. `invite`: the
-// same for a deployment that has users already, which goes on serving. After that both let in only those with an invitation. `open`: everybody.
+// Who may create an account (SIGN_UP). `first`: only whoever redeems a set-up link; until then production serves nothing else. `invite`: the same for a
+// deployment that already has users and keeps serving. After that both admit only invited users. `open`: everybody.
 import { err, ok, type Result } from "../../lib/result.ts";
 
 export const SIGN_UP_MODES = ["first", "invite", "open"] as const;
@@ -14,13 +14,13 @@ export function parseSignUp(text: string | undefined): Result<SignUp, string> {
     : ok(mode);
 }
 
-/** The same, where a wrong value must not open anything: it counts as `first`. */
+/** The same, but a wrong value must not open sign-up: it counts as `first`. */
 export function signUpOf(text: string | undefined): SignUp {
   const parsed = parseSignUp(text);
   return parsed.ok ? parsed.value : "first";
 }
 
-/** Whether production serves anything besides its set-up. */
+/** Whether production serves anything but its set-up. */
 export function isServing(
   mode: SignUp,
   deployment: { readonly isSetUp: boolean; readonly hasUsers: boolean },

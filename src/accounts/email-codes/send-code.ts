@@ -1,6 +1,6 @@
-// Mails a new code to an address, with or without an account. Where the account was signed in to from is read for every address alike, in the batch of
-// the counts, and matters only to callers from there, so neither the response nor its timing reveals an account to anybody else.
-// Only an HMAC of the code, with the pepper, is stored.
+// Mails a new code to an address, with or without an account. The networks that have signed in to the account are read for every address alike, in the batch of
+// the counts, and affect only callers from them, so neither the response nor its timing reveals an account to anyone else. Only an HMAC of the code, with the
+// pepper, is stored.
 
 import { countedMailboxOf, emailKeyOf } from "../../lib/email.ts";
 import { callersOf, networkOf } from "../../lib/ip-network.ts";
@@ -33,7 +33,7 @@ import {
 } from "./store.ts";
 
 export interface SendDependencies extends CommitDependencies {
-  /** Whether an address without an account makes one; otherwise only one with an invitation does. */
+  /** Whether any address can create an account; otherwise only an invited one can. */
   readonly isSignUpOpen: boolean;
   readonly pepper: Keyring;
   readonly mailer: Mailer;
@@ -120,7 +120,7 @@ interface Limited {
   readonly mailbox: string;
 }
 
-/** `isSeen`: whether the account of the address was signed in to from the caller's network. */
+/** `isSeen`: whether the account of the address has signed in from the caller's network. */
 interface Room {
   readonly waitMs: number;
   readonly isSeen: boolean;

@@ -15,7 +15,7 @@ import {
   MAILS_TO_ADDRESS,
 } from "./mail-limit.ts";
 
-/** So many of an account's sessions say where it was signed in to. */
+/** How many of an account's sessions are read to see where it signed in from. */
 const MOST_SIGN_INS = 50;
 
 export type EmailCodeRow = typeof emailCodes.$inferSelect;

@@ -16,7 +16,7 @@ export interface GuessScope {
   readonly windowMs: number;
 }
 
-/** The counters of an attempt in a session. `ip`: of the request; null if no proxy reports it: all such requests count as one network. */
+/** The counters of an attempt in a session. `ip`: of the request; null if no proxy reports it; all such requests count as one network. */
 export function guessScopes(
   session: Pick<Session, "id" | "userId" | "factor">,
   ip: string | null,

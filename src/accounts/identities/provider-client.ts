@@ -151,7 +151,7 @@ function wrongClaim(error: unknown): string {
   return `the ID token has another ${CLAIMS[claim] ?? "claim"} than expected`;
 }
 
-/** Whether the token is wrong, and not the response around it: then the library's cause is the whole body. */
+/** Whether the token is wrong rather than the response around it, in which case the library's cause is the whole body. */
 function isAboutToken(error: unknown, code: string | undefined): boolean {
   if (code !== oauth.INVALID_RESPONSE && code !== oauth.UNSUPPORTED_OPERATION) return false;
   const cause = error instanceof Error ? error.cause : undefined;

@@ -86,7 +86,7 @@ export function inviteMember(deps: TeamDependencies, wanted: NewInvitation): Wor
   };
 }
 
-/** What an invitation is when it is made, whoever makes it. */
+/** The row of a new invitation, whoever creates it. */
 function opened({ seat, email, token }: NewInvitation, emailKey: string, nowMs: number) {
   return {
     merchantId: seat.merchantId,

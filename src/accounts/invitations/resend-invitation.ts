@@ -14,9 +14,9 @@ import { type MailDependencies, sendInvitation } from "./send-invitation.ts";
 import { assertOpen, countMail, selectInvitation, selectMailRoom, updateInvitation } from "./store.ts";
 
 /**
- * Gives an open invitation, expired or not, a new token and new 7 days; the old link stops working. The user who resends it becomes its inviter,
- * whose role must be able to assign its role. `stepUp`: why they may not give a protected role, which a link that had ended would give again.
- * It is mailed, or by the cron if a daily limit is reached.
+ * Gives an open invitation, expired or not, a new token and new 7 days; the old link stops working. The user who resends it becomes its inviter, whose role
+ * must be able to assign its role. `stepUp`: why they may not grant a protected role, which an expired link would grant again. It is mailed, or by the cron if
+ * a daily limit is reached.
  */
 export async function resendInvitation(
   deps: TeamDependencies & MailDependencies,

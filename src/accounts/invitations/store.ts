@@ -174,7 +174,7 @@ export function updateInvitation(db: Db, read: Pick<Invitation, "id" | "merchant
     .update(invitations)
     .set({ mailDueAtMs: null, waitsForMailbox: false, ...changes, updatedAtMs: nowMs })
     .where(and(eq(invitations.id, target), eq(invitations.merchantId, owner), open));
-  // A token that was replaced takes a right away, too.
+  // Replacing a token also revokes access.
   const { revokedAtMs, tokenHash } = changes;
   if (revokedAtMs === undefined && tokenHash === undefined) return update;
   const columns = revokedColumns(invitations, { revokedAtMs, tokenHash });

@@ -36,7 +36,7 @@ export interface Settings {
   readonly brand: Brand;
   /** Origins that may frame the checkout. */
   readonly frameAncestors: readonly string[];
-  /** The store's id at BTCPay Server, by which plugins may call the merchant still. */
+  /** The store's id at BTCPay Server, by which plugins may still call the merchant. */
   readonly formerStoreId: string | null;
 }
 

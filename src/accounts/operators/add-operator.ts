@@ -18,7 +18,10 @@ interface Found {
   readonly operators: readonly OperatorRow[];
 }
 
-/** Makes the user with the address an operator, and mails all that there are; for one who is, writes nothing. USER_NOT_FOUND; OPERATOR_REQUIRED if the actor is none any more. */
+/**
+ * Makes the user with this address an operator and mails all operators; writes nothing if they already are one. USER_NOT_FOUND; OPERATOR_REQUIRED if the actor
+ * no longer is one.
+ */
 export function addOperator(
   deps: CommitDependencies & { readonly mailer: Mailer },
   of: { readonly email: string; readonly actor: Pick<User, "id" | "email">; readonly trail: Trail },

@@ -7,7 +7,7 @@ import type { Failure } from "../../platform/failures.ts";
 import type { User } from "../users/user.ts";
 import { assertOperator, type OperatorRow, removeOperatorStatements, selectOperators } from "./store.ts";
 
-/** OPERATOR_NOT_FOUND; LAST_OPERATOR, also of two operators who remove each other; OPERATOR_REQUIRED if the actor is none any more. */
+/** OPERATOR_NOT_FOUND; LAST_OPERATOR, also if two operators remove each other; OPERATOR_REQUIRED if the actor no longer is one. */
 export function removeOperator(
   deps: CommitDependencies,
   of: { readonly userId: string; readonly actor: Pick<User, "id">; readonly trail: Trail },

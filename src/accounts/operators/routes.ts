@@ -10,7 +10,7 @@ import { removeOperator } from "./remove-operator.ts";
 
 const OPERATORS = "/api/v1/operator/operators";
 
-/** That these paths exist is no secret (they are in the reference), so others get 403 and not 404. */
+/** These paths are in the public reference, so others get 403 rather than 404. */
 export const operatorRoutes = routesOf({
   tag: "Deployment",
   callers: "USER",

@@ -18,7 +18,7 @@ export function selectOperators(db: Db) {
     .orderBy(asc(users.operatorSinceMs), asc(users.id));
 }
 
-/** A user by the id of a path. */
+/** A user by the id in a path. */
 export function selectOperator(db: Db, id: string) {
   return db
     .select(columns)
@@ -27,7 +27,7 @@ export function selectOperator(db: Db, id: string) {
     .limit(1);
 }
 
-/** Makes a user an operator; one who is keeps the time. */
+/** Makes a user an operator; for an existing operator the time is kept. */
 export function makeOperator(db: Db, id: UserId, nowMs: number) {
   return db
     .update(users)
@@ -35,7 +35,7 @@ export function makeOperator(db: Db, id: UserId, nowMs: number) {
     .where(and(eq(users.id, id), isNull(users.operatorSinceMs)));
 }
 
-/** Makes an operator a plain user; aborts the batch if they are none any more, or the last. */
+/** Makes an operator a plain user; aborts the batch if they no longer are one, or are the last. */
 export function removeOperatorStatements(db: Db, id: UserId, nowMs: number) {
   return [
     db.insert(assertions).select(
@@ -48,7 +48,7 @@ export function removeOperatorStatements(db: Db, id: UserId, nowMs: number) {
   ] as const;
 }
 
-/** Aborts the batch if the user is an operator already. */
+/** Aborts the batch if the user is already an operator. */
 export function assertNoOperator(db: Db, id: UserId) {
   return db
     .insert(assertions)

@@ -1,5 +1,5 @@
 // In the bundle, what `@simplewebauthn/server` gets in place of @peculiar/x509 and reflect-metadata (`[alias]` in wrangler.toml). The library reads
-// certificates in attestation statements alone, which are refused before it is asked (verify-attestation.ts), so none is ever made.
+// certificates only in attestation statements, which are refused before it is called (verify-attestation.ts), so these are never constructed.
 
 class NoCertificate {
   constructor() {
@@ -7,7 +7,7 @@ class NoCertificate {
   }
 }
 
-// What the library imports: esbuild refuses to bundle where a name is missing.
+// The names that the library imports: esbuild fails if one is missing.
 export {
   NoCertificate as AuthorityKeyIdentifierExtension,
   NoCertificate as CRLDistributionPointsExtension,

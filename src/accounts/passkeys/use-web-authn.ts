@@ -1,6 +1,6 @@
 import { lazilyLoaded } from "../../lib/lazily.ts";
 
-/** `@simplewebauthn/server`, evaluated when the first passkey is checked, so that an isolate starts without it. */
+/** `@simplewebauthn/server`, loaded when the first passkey is checked, so that an isolate starts without it. */
 export const webAuthn = lazilyLoaded(async () => ({
   ...(await import("@simplewebauthn/server")),
   ...(await import("@simplewebauthn/server/helpers")),

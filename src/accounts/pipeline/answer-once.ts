@@ -28,13 +28,13 @@ export interface ProvedCall extends OpenCall<unknown, unknown> {
 }
 
 export interface OnceOptions {
-  /** Whether the key belongs to the user, although the route names a merchant: the caller may be no member of it any more. */
+  /** Whether the key belongs to the user, although the route names a merchant: the caller may no longer be a member of it. */
   readonly isOfUser?: true | undefined;
   /** Whether the response holds a secret; then it is stored encrypted. */
   readonly isSecret?: true | undefined;
   /**
-   * Asked before the key is reserved, with what names the operation (undefined without a key); a refusal leaves no trace. Not asked if the key is
-   * known: the request that reserved it has passed, and a key pays for one operation.
+   * Called before the key is reserved, with what names the operation (undefined without a key); a refusal leaves no trace. Not called for a known key: the
+   * request that reserved it has passed, and a key pays for one operation.
    */
   readonly admit?: ((operation: string | undefined) => Promise<Failure | undefined>) | undefined;
 }
@@ -76,8 +76,8 @@ type Answer<Call> = (call: Call) => Promise<Result<Reply, Failure>>;
 type AnswerOf<C extends CallerKind, Deps> = Answer<CallOf<C, unknown, unknown, Statements, Deps>>;
 
 /**
- * The route's answer, given once for each Idempotency-Key. Its change goes on a stage (`change`), and commits with the stored response. A request
- * without a key is answered as ever.
+ * The route's answer, given once for each Idempotency-Key. Its change is staged (`change`), and commits with the stored response. A request without a key is
+ * answered as usual.
  */
 export function answeringOnce<C extends CallerKind, Deps>(
   answer: AnswerOf<C, Deps>,
@@ -147,7 +147,7 @@ export function keysOf(env: Pick<Env, "MERCHANT_OBJECT" | "LOCATION_HINT">, scop
     reserve: (hash, print, nowMs) => stub().reserve(hash, print, nowMs),
     takeOver: (hash, operationId, nowMs) => stub().takeOver(hash, operationId, nowMs),
     endLease: (hash, operationId, attempt) => stub().endLease(hash, operationId, attempt),
-    // Unknown to the release before: the request is then admitted anew.
+    // Missing in the previous release: the request is then admitted again.
     knows: (hash, nowMs) =>
       callAdded(
         async () => (await stub().knows?.(hash, nowMs)) ?? false,

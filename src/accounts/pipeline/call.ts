@@ -29,11 +29,11 @@ export interface OpenCall<Body, Query, Deps = unknown> extends GivenDependencies
   readonly idempotencyKey: string | undefined;
   /** The Turnstile token in a header, as it was sent. */
   readonly challengeToken: string | undefined;
-  /** The Origin header: of the page that sends the request. */
+  /** The Origin header: the origin of the page that sends the request. */
   readonly origin: string | undefined;
   /** The Accept header, for a route with several response formats. */
   readonly accept: string | undefined;
-  /** A header by its name in lower case, for a protocol that has headers of its own. */
+  /** A header by its name in lower case, for a protocol with its own headers. */
   readonly header: (name: string) => string | undefined;
   /** The value of one of our cookies; undefined when it is absent or empty. */
   readonly cookie: (name: CookieName) => string | undefined;

@@ -1,15 +1,15 @@
-// Which routes honour an Idempotency-Key (decisions 6): every one that changes something, but for those named here.
+// Which routes honour an Idempotency-Key (decisions 6): all that change something, except those listed here.
 import type { RouteSpec } from "../../platform/http/route.ts";
 
-/** What has no key, by method, kind of caller, chapter or operation. */
+/** Routes without a key, by method, kind of caller, chapter or operation. */
 const WITHOUT_KEY: readonly string[] = [
   // Changes nothing.
   "GET",
-  // Callers who have proved nothing: a key belongs to somebody. (A payer's pick has one, in the name space of the invoice's page.)
+  // Unauthenticated callers: a key has an owner. (A payer's choice of method has one, in the name space of the invoice's page.)
   "ANYBODY",
-  // MCP, whose tools carry one each.
+  // MCP, whose tools each take their own key.
   "KEY",
-  // Answers that are cookies, and codes that work once; and who has signed out cannot prove any more who asks.
+  // Answers that are cookies, and codes that work once; after signing out, a caller can no longer prove who they are.
   "Sign-in",
   // Each answers with a cookie, which is not stored. The first also ends the session that asked.
   "confirmTotp",

@@ -1,7 +1,7 @@
-// The order of steps for every request: parse and validate, authenticate and read, check permissions, rate-limit, search the body for private keys,
-// and only then run the operation. A problem with the request is reported after the search, because it may quote the input. So a 401, 403, 429 or
-// 400 is never stored under an Idempotency-Key, and a body of somebody who has proved nothing costs a parse and a schema. `strategies.ts` has the
-// steps for each kind of caller. Before all of it, a create is refused whose merchant's object refuses more than it takes (`throttled`).
+// The order of steps for every request: parse and validate, authenticate and read, check permissions, rate-limit, search the body for private keys, and only
+// then run the operation. A problem with the request is reported after the search, because it may quote the input. So a 401, 403, 429 or 400 is never stored
+// under an Idempotency-Key, and an unauthenticated body costs only a parse and a schema. `strategies.ts` has the steps for each kind of caller. Before all of
+// these, creates are refused while the merchant's object refuses more requests than it accepts (`throttled`).
 import { ChecksumBudget } from "../../chains/secrets/checksum-budget.ts";
 import { containsSecret, type SecretForms } from "../../chains/secrets/secret-material.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -44,7 +44,7 @@ export interface PipelineRoute<C extends CallerKind, Deps, Answer> extends Acces
   readonly callers: C;
   /** Whether requests of the route run in the object of their merchant. */
   readonly runsInMerchantObject: boolean;
-  /** Whether it creates an invoice, although it is not sent to the object by its credential. */
+  /** Whether it creates an invoice although its credential does not send it to the object. */
   readonly sells?: boolean;
   /** The forms of private keys to search for in the body, names of members included, before anything of it is stored. */
   readonly secrets: SecretForms;
@@ -54,7 +54,7 @@ export interface PipelineRoute<C extends CallerKind, Deps, Answer> extends Acces
     | ((input: ReadInput<unknown, unknown, Deps> & ReadKeys[C]) => Statements | Promise<Statements>)
     | undefined;
   readonly answer: (call: CallOf<C, unknown, unknown, Statements, Deps>) => Promise<Result<Answer, Failure>>;
-  /** Answers a refused caller whose access this very operation may have ended (`routes-of.ts`). */
+  /** Answers a refused caller whose access this operation itself may have ended (`routes-of.ts`). */
   readonly answerAgain?: ((call: ProvedCall, refusal: Failure) => Promise<Result<Answer, Failure>>) | undefined;
 }
 
@@ -87,13 +87,13 @@ export async function respondInObject<C extends CallerKind, Deps>(
   return { result: ok({ status, body, ...(own === undefined ? {} : { headers: own }) }), headers };
 }
 
-/** An answer before it is a response. */
+/** An answer before it becomes a response. */
 export interface TranslatedAnswer {
   readonly result: Result<Reply, Failure>;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Handles a request of the API that came in another shape. */
+/** Handles a request of the API that came in another API's format. */
 export async function respondToTranslated<C extends CallerKind, Deps>(
   c: AppContext,
   route: PipelineRoute<C, Deps, Reply>,
@@ -221,14 +221,14 @@ async function runSteps<C extends CallerKind, Deps, Answer>(
   return route.answer({ ...call, ...caller });
 }
 
-/** The user of the request's session, whatever the route asks of them besides. */
+/** The user of the request's session, whatever else the route requires. */
 async function userOf(incoming: Incoming, route: Access, given: GivenDependencies) {
   const presented = STRATEGIES.USER.present(incoming, route);
   const proved = presented.ok ? await presented.value.prove(given, []) : presented;
   return proved.ok ? proved.value.caller : undefined;
 }
 
-/** Counts a request. Starts now, in the object of the merchant, if the caller is known from before. */
+/** Counts a request. Starts now, in the merchant's object, if the caller is already known. */
 function countBeside(incoming: Incoming, operationId: string, hash: () => string) {
   const known = incoming.merchantContext?.countedCallers;
   const expected = known?.find(operationId, hash());
@@ -237,9 +237,9 @@ function countBeside(incoming: Incoming, operationId: string, hash: () => string
   return {
     /** For a request that is refused before it counts. */
     forget: () => known?.forget(operationId, hash()),
-    /** The refusal, if the caller has sent too many. */
+    /** The refusal, if the caller has sent too many requests. */
     as: async (caller: CountedAs | undefined, headers: Record<string, string>): Promise<Failure | undefined> => {
-      // The sender of a form is counted at the edge, where the page that the form belongs to was read.
+      // The sender of a form is counted at the edge, which served the form's page.
       if (caller === undefined) return known === undefined ? limitByIp(incoming, headers) : undefined;
       if (caller.name !== expected?.name) {
         known?.remember(operationId, hash(), caller);
@@ -284,7 +284,7 @@ async function readsOf<C extends CallerKind, Deps, Answer>(
   });
 }
 
-/** Refuses a body that holds a private key (decisions 3), or too much that could be one to search all of it. */
+/** Refuses a body that holds a private key (decisions 3), or too many candidates to search them all. */
 function secretRefusal(json: Json | undefined, secrets: SecretForms): Failure | undefined {
   const budget = new ChecksumBudget();
   if (json === undefined || !containsSecret(json, secrets, budget)) return undefined;

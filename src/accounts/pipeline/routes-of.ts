@@ -1,4 +1,4 @@
-// Declares routes: a group has what its routes have in common, and each route what is special about it.
+// Declares routes: a group declares what its routes share, each route what is specific to it.
 //   routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencies: webhookDependencies }).get(PATH, {...}).post(PATH, {...})
 import type * as z from "zod";
 import { FREE_TEXT, type SecretForms } from "../../chains/secrets/secret-material.ts";
@@ -27,7 +27,7 @@ import {
 export interface MountedRoute {
   readonly spec: RouteSpec;
   readonly handle: (c: AppContext) => Promise<Response>;
-  /** Answers a request that came in another shape; only for routes of programs. */
+  /** Answers a request that came in another API's format; only for routes that programs call. */
   readonly answerTranslated?: (c: AppContext, translated: TranslatedRequest) => Promise<TranslatedAnswer>;
   /** Handles a request inside the object of its merchant; only for routes that run there. */
   readonly handleInObject?: (incoming: Incoming, handed: Pick<HandedOver, "query" | "json">) => Promise<HandedBack>;
@@ -36,7 +36,7 @@ export interface MountedRoute {
 export type NoBody = ReturnType<typeof noBody>;
 export type NoQuery = ReturnType<typeof noQuery>;
 
-/** What a group can declare for all of its routes, and a route for itself. */
+/** What a group can declare for all of its routes, and a route for itself alone. */
 type Common = Partial<
   Pick<
     RouteSpec,
@@ -52,13 +52,13 @@ type Common = Partial<
 > & {
   /** The forms of private keys to search for in the body; by default those of free text. */
   readonly secrets?: SecretForms;
-  /** Runs the route's requests in the object of their merchant, where those that come at once share their storage calls. */
+  /** Runs the route's requests in the object of their merchant, where concurrent ones share their storage calls. */
   readonly runsInMerchantObject?: true;
-  /** Whether the answer holds a secret, which is then stored encrypted. Of a route without `answerOnce` of its own. */
+  /** Whether the answer holds a secret, which is then stored encrypted. Only for a route that does not call `answerOnce` itself. */
   readonly isSecret?: true;
   /**
-   * Whether the caller may lose by it what the route asks of them. The first answer is then the user's own: a repeat with its key gets it by their
-   * session alone.
+   * Whether the operation may end the caller's access to the route. The first answer then belongs to the user: a repeat with its key gets it by their session
+   * alone.
    */
   readonly endsAccess?: true;
 };
@@ -77,7 +77,7 @@ export interface Said<B extends z.ZodType, Q extends z.ZodType>
 }
 
 interface OfMerchant {
-  /** With several, each is enough, and the handler shows only what the caller's own permissions allow. */
+  /** If there are several, each one is enough, and the handler shows only what the caller's own permissions allow. */
   readonly permission: Needed;
 }
 
@@ -169,7 +169,7 @@ function mount<C extends CallerKind, Deps>(
     ...said,
     permission: permission === undefined ? null : neededText(alternativesOf(permission)),
   });
-  // A route that declares it answers once by itself.
+  // A route that declares this calls `answerOnce` itself.
   const isStaged = !declared.isIdempotent && honoursKey(declared);
   const spec = { ...declared, isIdempotent: declared.isIdempotent || isStaged };
   const options: OnceOptions = { isSecret, isOfUser: endsAccess };

@@ -112,7 +112,7 @@ const user: StrategyOf<"USER"> = {
   countedAs: ({ principal }) => countedAs(principal),
 };
 
-/** A secret key where the path names no merchant. No cookie is read, so a page of ours has no more rights here than another program. */
+/** A secret key where the path names no merchant. Reads no cookie, so our own pages have no more rights here than other programs. */
 const key: StrategyOf<"KEY"> = {
   present: (incoming) => {
     const apiKey = keyOf(incoming);
@@ -148,13 +148,13 @@ export const STRATEGIES: { readonly [C in CallerKind]: StrategyOf<C> } = {
   KEY: key,
 };
 
-/** `hash`: how storage knows it. */
+/** `hash`: its key in storage. */
 type Credential = { readonly hash: () => string } & (
   | { readonly kind: "API_KEY"; readonly apiKey: string }
   | { readonly kind: "SESSION"; readonly token: string }
 );
 
-/** Whether the key shows by itself that it was made for the merchant. False where no secret for that is configured. */
+/** Whether the key itself proves that it was made for the merchant. False if no secret for that is configured. */
 function isGenuineKey(env: KeySettings<"API_KEY_MAC_KEY">, apiKey: string, merchantId: string): boolean {
   const macKeys = keyringOf(env, "API_KEY_MAC_KEY");
   return macKeys.ok && apiKeyStanding({ macKeys: macKeys.value, apiKey, merchantId }) === "GENUINE";
@@ -174,7 +174,7 @@ function credentialOf(incoming: Incoming, spec: RouteSpec): Result<Credential, F
   return ok({ kind: "SESSION", token, hash: lazily(() => sha256Hex(token)) });
 }
 
-/** The key of either header; both may name it, but no two keys. */
+/** The key of either header; both may hold it, but not two different keys. */
 function keyOf(incoming: Incoming): Result<string, Failure> {
   const origin = incoming.header("origin");
   if (origin !== undefined && origin !== publicUrl(incoming.env)) return err({ code: "ORIGIN_NOT_ALLOWED" });

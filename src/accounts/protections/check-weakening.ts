@@ -1,5 +1,5 @@
-// Weighs a change before its batch: what weakens a protection needs the caller's right to it, is in the audit entry in words, and is mailed to the
-// team after the commit.
+// Checks a change before its batch: weakening a protection needs the caller's permission, is described in the audit entry, and is mailed to the team after the
+// commit.
 import { err, ok, type Result } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
@@ -16,9 +16,9 @@ interface MailDependencies {
   readonly nowMs: number;
 }
 
-/** Who makes a change, and who is told. */
+/** Who makes a change, and who is notified. */
 interface Watchers {
-  /** What is protected, as a mail names it. */
+  /** What is protected, as mails name it. */
   readonly place: string;
   /** The caller, as named in mails. */
   readonly author: string;
@@ -56,7 +56,7 @@ export function checkWeakening(
   return ok({ facts: { before, after: { ...after, weakens } }, afterwards: () => mailWeakening(deps, watch, weakens) });
 }
 
-/** Losing a mail is harmless, because the audit log says it too. */
+/** Losing a mail is harmless, because the audit log has it too. */
 export function mailWeakening(deps: MailDependencies, watch: Watchers, lines: readonly string[]): Promise<void> {
   return mailChange(deps, watch, { thing: "A protection", done: "weakened" }, lines);
 }

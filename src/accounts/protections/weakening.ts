@@ -1,5 +1,5 @@
-// The settings that protect a team, and what weakens each (security.md 1 "Weakening a protection"). test/support/protections.ts has all other
-// members of requests: a new one is on neither list until somebody says on which.
+// The settings that protect a team, and what weakens each (security.md 1 "Weakening a protection"). test/support/protections.ts lists all other members of
+// requests; a new one is on neither list until someone puts it on one.
 import type { AuditFacts } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { isRangeWithin } from "../auth/ip-allow-list.ts";
@@ -39,7 +39,7 @@ export const WEAKENINGS = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, IsWeaker>>>>;
 
-/** What else weakens a protection, in either direction: its routes always ask for a factor and have mails of their own. */
+/** Other changes that weaken a protection, in either direction: their routes always require a factor and send their own mails. */
 export const ALWAYS_GUARDED = {
   updateSettings: ["walletChangeDelayHours"],
   updateWallet: ["isEnabled", "requiredConfirmations"],

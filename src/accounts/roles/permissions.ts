@@ -37,7 +37,7 @@ export const PERMISSIONS = [
   "audit:view",
 ] as const;
 
-/** For keys alone, which give no factor: to weaken a protection (protections/weakening.ts). Whoever makes keys may grant it. */
+/** For keys only, which have no factor: permits weakening a protection (protections/weakening.ts). Anyone who may create keys may grant it. */
 export const WEAKEN = "protection:weaken";
 
 export type Permission = (typeof PERMISSIONS)[number] | typeof WEAKEN;
@@ -45,12 +45,12 @@ export type Permission = (typeof PERMISSIONS)[number] | typeof WEAKEN;
 /** What a caller must hold: one permission, or any one of several. */
 export type Needed = Permission | readonly [Permission, ...Permission[]];
 
-/** The permissions of which each is enough. */
+/** The permissions, each of which is enough. */
 export function alternativesOf(needed: Needed): readonly Permission[] {
   return typeof needed === "string" ? [needed] : needed;
 }
 
-/** As documents and refusals name it. */
+/** In the words of documents and refusals. */
 export function neededText(names: readonly string[]): string {
   return names.join(" or ");
 }

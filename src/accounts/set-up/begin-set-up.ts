@@ -1,4 +1,4 @@
-// The first half of a set-up: the options for the passkey of the operator to be. Writes nothing without a link that can be redeemed.
+// The first half of a set-up: the options for the future operator's passkey. Writes nothing without a link that can be redeemed.
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
 import { emailKeyOf } from "../../lib/email.ts";
 import { makeId } from "../../lib/ids.ts";

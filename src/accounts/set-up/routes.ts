@@ -10,7 +10,7 @@ import { beginSetUp } from "./begin-set-up.ts";
 import { beginSetUpBody, redeemBody } from "./contract.ts";
 import { useSetUpLink } from "./use-set-up-link.ts";
 
-/** Both are served before the set-up, at the origin of the request where PUBLIC_URL is empty (src/app/set-up/middleware.ts). */
+/** Both are served before the set-up, at the request's origin if PUBLIC_URL is empty (src/app/set-up/middleware.ts). */
 export const setUpRoutes = routesOf({ tag: "Deployment", callers: "ANYBODY", dependencies: teamDependencies })
   .post("/api/v1/setup/options", {
     operationId: "beginSetUp",

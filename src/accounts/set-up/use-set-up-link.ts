@@ -1,5 +1,5 @@
-// Redeems a set-up link. One batch uses up the link, makes the user an operator (a new one, or the account that has the address), adds their
-// passkey, records that the deployment is set up and at which origin, and opens their session. Of two redeemers one commits.
+// Redeems a set-up link. One batch uses up the link, makes the user an operator (a new one, or the account that has the address), adds their passkey, records
+// that the deployment is set up and at which origin, and opens their session. If two redeem it, one commits.
 import { sha256Hex } from "../../lib/bytes.ts";
 import { emailKeyOf } from "../../lib/email.ts";
 import { derivedId, makeId, type UserId } from "../../lib/ids.ts";

@@ -1,7 +1,7 @@
 import type { Trail } from "../../platform/audit/entry.ts";
 import type { MemberPrincipal, MerchantPrincipal } from "../auth/principal.ts";
 
-/** The calling member of a route with `callers: "MEMBER"`, and the dependencies with their trail. A key is refused before. */
+/** The calling member of a route with `callers: "MEMBER"`, and the dependencies with their trail. Keys were refused earlier. */
 export function callerOf<Deps>(call: {
   readonly deps: Deps;
   readonly trail: Trail;

@@ -17,7 +17,7 @@ export function memberPageReads(db: Db, merchantId: string, query: ListQuery | u
 
 type ListedRow = Awaited<ReturnType<typeof selectMemberPage>>[number];
 
-/** A member with what the team requires of them and their account lacks, in the words of a refusal (Interface 5.7). */
+/** A member with the requirements of the team that their account does not meet, as a refusal names them (Interface 5.7). */
 export function listedMemberOf(row: ListedRow, policy: SecurityPolicy, configured: ReadonlySet<SignInProvider>) {
   const factors: Factors = {
     isEmailVerified: row.emailVerifiedAtMs !== null,
@@ -30,7 +30,7 @@ export function listedMemberOf(row: ListedRow, policy: SecurityPolicy, configure
   return { ...memberBodyOf(row), missing: missingFactors(policy, factors, configured) };
 }
 
-/** Who is told if the policy is weakened. */
+/** Who is mailed if the policy is weakened. */
 export function stewardReads(db: Db, merchantId: string) {
   return [selectStewards(db, merchantId)] as const;
 }

@@ -31,7 +31,7 @@ const memberColumns = {
   name: users.name,
 };
 
-/** What of the account its factors are read from. */
+/** The columns that an account's factors are read from. */
 const factorColumns = {
   emailVerifiedAtMs: users.emailVerifiedAtMs,
   totpEnabledAtMs: users.totpEnabledAtMs,
@@ -53,7 +53,7 @@ export function selectMembers(db: Db, merchantId: MerchantId, memberIds: readonl
     .innerJoin(merchants, and(eq(merchants.id, members.merchantId), isNull(merchants.deletedAtMs)))
     .where(
       and(
-        // With the plus, SQLite does not scan the whole team for these few members.
+        // Because of the plus, SQLite does not scan the whole team for these few members.
         sql`+${members.merchantId} = ${merchantId}`,
         sql`${members.id} in (select value from json_each(${JSON.stringify(memberIds)}))`,
       ),

@@ -49,8 +49,8 @@ export function enableTotp(
 }
 
 /**
- * Uses up a step. Aborts the batch if it or a later one was already accepted, or if the app is another one than the one that was switched on then:
- * the sealed text may have changed, because the same secret is sealed again under another key.
+ * Uses up a step. Aborts the batch if it or a later one was already accepted, or if the app was replaced; the sealed text alone may have changed, because the
+ * same secret is sealed again under another key.
  */
 export function acceptStep(
   db: Db,

@@ -1,7 +1,7 @@
 // A user for the rules: the account and its factors, read with every request.
 import type { UserId } from "../../lib/ids.ts";
 
-/** What a team may require of its members, as far as the account has it. */
+/** The factors that a team may require and the account has. */
 export interface Factors {
   readonly isEmailVerified: boolean;
   readonly hasTotp: boolean;
@@ -16,6 +16,6 @@ export interface User extends Factors {
   readonly email: string;
   readonly emailKey: string;
   readonly name: string | null;
-  /** Whether the user runs the deployment. It is no role: it opens no merchant's data. */
+  /** Whether the user runs the deployment. It is not a role: it gives access to no merchant's data. */
   readonly isOperator: boolean;
 }
