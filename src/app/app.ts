@@ -192,7 +192,7 @@ async function shield(c: AppContext, next: () => Promise<void>): Promise<Respons
   return undefined;
 }
 
-/** From outside, a key that an application asked for works through the routes of BTCPay Server's API alone, which take it from a header of their own. */
+/** From outside, a key that an application asked for works only through the routes of BTCPay Server's API, which read it from a different header. */
 async function refuseApplicationKeys(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
   const borne = /^bearer +(.*)$/i.exec(c.req.header("authorization") ?? "")?.[1];
   if ([c.req.header("x-api-key"), borne].some((key) => key !== undefined && isOfApplication(key)))
@@ -211,7 +211,7 @@ function nothingHere(c: AppContext): Response {
 
 function preflight(serving: readonly RouteSpec[]): Response {
   const open = serving.filter(isCrossOrigin);
-  // Also while nobody is challenged: browsers remember this answer for a day, and a shop may send tokens early.
+  // Even while no one is challenged: browsers remember this answer for a day, and a shop may send tokens early.
   const token = open.some(({ isChallenged }) => isChallenged) ? `, ${CHALLENGE_TOKEN}` : "";
   return new Response(null, {
     status: 204,

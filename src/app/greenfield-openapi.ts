@@ -1,5 +1,5 @@
-// The reference of the routes in BTCPay Server's shapes (commerce/greenfield/), as a document of its own: their errors, their header and their success are
-// not those of our API. Made when the static assets are built.
+// The reference of the routes in BTCPay Server's shapes (commerce/greenfield/), a separate document, because their errors, headers and status codes differ from
+// our API's. Generated when the static assets are built.
 import * as z from "zod";
 import * as shapes from "../commerce/greenfield/contract.ts";
 import { jsonSchema, type NamedSchemas } from "../platform/http/json-schema.ts";
@@ -20,7 +20,7 @@ interface Described {
   readonly answer?: () => z.ZodType;
 }
 
-/** By operation; those without a store in their path are described with the others. */
+/** By operation; includes those without a store in their path. */
 const OPERATIONS: Readonly<Record<string, Described>> = {
   getCurrentKey: { chapter: "Connecting", summary: "Read what the key may do", answer: shapes.currentKey },
   getServerInfo: { chapter: "Connecting", summary: "Read the version of the API", answer: shapes.serverInfo },
@@ -81,7 +81,7 @@ const OPERATIONS: Readonly<Record<string, Described>> = {
 
 const NOT_HERE: Described = { chapter: "Invoices", summary: "Not part of this service: answers 404 with a sentence" };
 
-/** Throws for a route that nobody has described. */
+/** Throws for a route without a description. */
 function describedOf({ operationId, callers }: RouteSpec): Described {
   const described = callers === "ANYBODY" ? NOT_HERE : OPERATIONS[operationId.replace(/OfKey$/, "")];
   if (described === undefined) throw new Error(`${operationId} is not described`);

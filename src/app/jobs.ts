@@ -1,5 +1,5 @@
-// The scheduled jobs. The cron only dispatches: one queue message for each job that is due. A message is one bounded run; one that leaves more to do sends
-// the next message, so that no job has a ceiling of so many a minute, and none waits for another.
+// The scheduled jobs. The cron only dispatches: one queue message for each job that is due. A message is one bounded run; a run that leaves work sends the next
+// message, so that no job is limited to so many runs a minute and none waits for another.
 import { forgetImages } from "../accounts/images/forget-images.ts";
 import { waitingDependencies } from "../accounts/invitations/dependencies.ts";
 import { sendWaiting } from "../accounts/invitations/send-waiting.ts";
@@ -74,7 +74,7 @@ const JOBS = {
   "forget-left-out": ({ db, nowMs }) => forgetLeftOutTransfers(db, nowMs),
   "forget-images": ({ db, nowMs }) => forgetImages(db, nowMs),
   "refresh-index": ({ db }) => refreshIndex(db),
-  // Renews the rows of older keys, so that those may be retired.
+  // Renews the rows of older keys, so that those keys can be retired.
   "rotate-keys": ({ env, db, nowMs }) => rotateKeys(rotateDependencies(env, { db, nowMs })),
   "wake-watchers": async ({ env, db, nowMs }) => {
     await wakeWatchers(wakeDependencies(env, { db, nowMs }));
@@ -100,7 +100,7 @@ const JOBS = {
     const { EXPORTS: bucket } = env;
     if (bucket === undefined) return "nothing";
     const days = parseExportDays(env.EXPORT_DAYS);
-    // While the setting is wrong, which /healthz says, nothing is deleted.
+    // While the setting is wrong, which /healthz reports, nothing is deleted.
     const keepDays = days.ok ? days.value : null;
     const deps = { db, bucket, nowMs, clock: Date.now, release: VERSION, keepDays };
     return exportMerchants({ ...deps, report: logAlert, bounds: RUN_BOUNDS });
@@ -124,13 +124,13 @@ export interface JobMessage {
   readonly runs: number;
 }
 
-/** A chain ends here whatever it leaves: a job that finds more for ever would run for ever. The cron begins the next one. */
+/** A chain ends here whatever is left: otherwise a job that always finds more would never end. The cron starts the next one. */
 const MOST_RUNS = 1_000;
 
 /** What decides which jobs a deployment has. */
 type JobSettings = Pick<Env, "EXPORTS"> & { readonly RESTORE_EPOCH?: string | undefined };
 
-/** The jobs of a deployment: without a bucket nothing is exported, without a restore nothing brought back. */
+/** The jobs of a deployment: without a bucket nothing is exported, without a restore nothing recovered. */
 export function jobsOf(env: JobSettings): readonly JobName[] {
   const isRestored = (env.RESTORE_EPOCH ?? "").trim() !== "";
   return JOB_NAMES.filter(
@@ -138,12 +138,12 @@ export function jobsOf(env: JobSettings): readonly JobName[] {
   );
 }
 
-/** Jobs that decide something from what was read of the chains, or mail what a restore may void: they wait until an import has ended. */
+/** Jobs that decide something from what was read from the chains, or mail what a restore may void: they wait until an import has ended. */
 const WAITING_FOR_IMPORT: ReadonlySet<JobName> = new Set(["expire", "release", "price", "invitations"]);
 
 /**
- * In how many crons a job runs once, where not in each: what nobody waits for. A message is three operations of a queue, and an idle deployment has
- * 333,000 of them free in a month, 7.7 a minute.
+ * A job runs once in this many crons; absent: in each. For jobs that nothing waits for. A message costs three queue operations; the free plan covers 333,000
+ * messages a month, 7.7 a minute.
  */
 const RUNS_ONCE_IN: Readonly<Partial<Record<JobName, number>>> = {
   release: 5,
@@ -158,7 +158,7 @@ const RUNS_ONCE_IN: Readonly<Partial<Record<JobName, number>>> = {
   "forget-images": 60,
 };
 
-/** Whether the cron of this time begins it. Jobs of one rhythm begin at different times. */
+/** Whether the cron of this time starts it. Jobs with the same interval start at different times. */
 export function isDue(job: JobName, atMs: number, everyMs: number): boolean {
   return (Math.floor(atMs / everyMs) + JOB_NAMES.indexOf(job)) % (RUNS_ONCE_IN[job] ?? 1) === 0;
 }
@@ -171,7 +171,7 @@ export async function dispatchJobs(env: Env, minuteMs: number): Promise<void> {
   await env.JOB_QUEUE.sendBatch(jobs.map((job) => ({ body: { job, minuteMs, runs: 0 } satisfies JobMessage })));
 }
 
-/** Does what a message says, and sends the next one where there is more to do. Throws what the job throws. */
+/** Runs the job that a message names, and sends the next message if there is more to do. Throws what the job throws. */
 export async function runJobMessage(body: unknown, env: Env, background: Run["background"]): Promise<void> {
   const message = messageIn(body);
   if (message === undefined) return logAlert("a message of the queue that names no job", {});

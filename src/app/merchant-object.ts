@@ -22,8 +22,8 @@ const CLOCK_GRACE_MS = HOUR_MS;
 const freshUlid = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
 
 /**
- * One object per merchant, with the merchant's id as its name (for routes without a merchant: one per user). Holds the idempotency keys, and runs
- * the creates of invoices, so that those that come at once share their storage calls.
+ * One object per merchant, with the merchant's id as its name (for routes without a merchant: one per user). Holds the idempotency keys, and runs the creates
+ * of invoices, so that concurrent ones share their storage calls.
  */
 export class MerchantObject extends DurableObject<Env> implements MerchantObjectRpc {
   readonly #reservations: KeyReservations;
@@ -39,7 +39,7 @@ export class MerchantObject extends DurableObject<Env> implements MerchantObject
     // Every object of ours is opened by its name.
     const name = ctx.id.name ?? "";
     this.#entry = new OwnEntry(ctx.storage, env, { kind: "MERCHANTS", name, nowMs: () => Date.now() });
-    // A lease of this incarnation ends with it: the next one takes over what this one has begun.
+    // A lease ends with its incarnation: the next one takes over what this one started.
     const incarnation = freshUlid(Date.now());
     this.#requests = new MerchantRequests({
       env,
@@ -81,7 +81,7 @@ export class MerchantObject extends DurableObject<Env> implements MerchantObject
     return this.#reservations.knows(keyHash, nowMs);
   }
 
-  /** Keeps copies of revocations before the batch that makes them; they are stored when this is answered. */
+  /** Keeps copies of revocations before the batch that makes them; they are stored once this returns. */
   async keepRevocations(revocations: readonly NewRevocation[], nowMs: number): Promise<void> {
     if (!this.#entry.isMade()) await this.#entry.make();
     this.#revocations.keep(revocations, nowMs);

@@ -1,4 +1,4 @@
-// The requests that run inside the object of their merchant: how many may wait, and what they share.
+// The requests that run inside the object of their merchant: how many may run at once, and what they share.
 import { lazily } from "../lib/lazily.ts";
 import { err } from "../lib/result.ts";
 import { requestSleep, type Sleep } from "../lib/sleep.ts";
@@ -16,9 +16,9 @@ import type { HandedBack, HandedOver } from "../platform/http/handed-over.ts";
 import { joiningKeys, type Keys } from "../platform/idempotency/key-reservations.ts";
 import { routesInObject } from "./app.ts";
 
-/** Most requests under way, and most bytes of their bodies. More are refused before they have reserved anything. */
+/** The most requests in progress, and the most bytes of their bodies. More are refused before they reserve anything. */
 const MOST: Load = { requests: 1_000, bytes: 8 * 1_024 * 1_024 };
-/** Most that browsers may send: a quarter. */
+/** The most from browsers: a quarter. */
 const MOST_PUBLIC: Load = { requests: MOST.requests / 4, bytes: MOST.bytes / 4 };
 
 interface Load {
@@ -26,7 +26,7 @@ interface Load {
   readonly bytes: number;
 }
 
-/** The requests under way, or those of browsers among them. */
+/** The requests in progress, or those of browsers among them. */
 class UnderWay {
   readonly #most: Load;
   #requests = 0;
@@ -79,7 +79,7 @@ export class MerchantRequests {
     });
   }
 
-  /** The answer of the request's route. Refuses STORAGE_UNAVAILABLE if too many requests are under way, or wait for too long. */
+  /** The answer of the request's route. Refuses STORAGE_UNAVAILABLE if too many requests are in progress or have waited too long. */
   async answer(handed: HandedOver): Promise<HandedBack> {
     const { isPublic, bytes } = handed;
     const sinceMs = Date.now();

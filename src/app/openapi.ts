@@ -236,7 +236,7 @@ function answersOf(spec: RouteSpec, schemas: NamedSchemas): Record<string, unkno
   return answers;
 }
 
-/** Refusals grouped by status; each description lists the codes. Those of a page are pages. */
+/** Refusals grouped by status; each description lists the codes. A page's refusals are pages. */
 function refusalAnswersOf(spec: RouteSpec, error: object): Record<string, unknown> {
   const codes = Map.groupBy(spec.isPage ? pageRefusalsOf(spec) : refusalsOf(spec), refusalStatus);
   const content = spec.isPage

@@ -1,6 +1,6 @@
 /**
- * Secrets that a deployment may have beside MASTER_KEY, which is the only one that it must have (docs/operations/deploy.md). Written by hand: wrangler
- * generates types of the required ones alone.
+ * Secrets that a deployment may have besides MASTER_KEY, the only required one (docs/operations/deploy.md). Written by hand: wrangler only generates types for
+ * required ones.
  */
 interface OptionalSecrets {
   readonly ROW_MAC_KEY?: string | undefined;

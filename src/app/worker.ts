@@ -21,7 +21,7 @@ export default {
   async scheduled({ scheduledTime }, env) {
     await dispatchJobs(env, scheduledTime);
   },
-  // What a message is for is in the message: the names of queues are the deployer's.
+  // The message itself says what it is for, because the deployer names the queues.
   async queue({ messages }, env, ctx) {
     const background = (work: Promise<unknown>) => ctx.waitUntil(work);
     // Nothing is served with these settings (app.ts), so nothing is sent either.

@@ -86,7 +86,7 @@ export interface ConfigurationFault {
   readonly isFatal: boolean;
 }
 
-/** All faults, the worst first; empty if there are none. `askedAt`: the URL of a request, whose host counts in development. */
+/** All faults, worst first. `askedAt`: the URL of a request, whose host counts in development. */
 export function configurationFaults(of: Variables, askedAt = ""): readonly ConfigurationFault[] {
   const isDevelopment = of.ENVIRONMENT === "development";
   const judged: readonly Judged[] = [
@@ -124,7 +124,7 @@ export function configurationFaults(of: Variables, askedAt = ""): readonly Confi
 
 type Judged = readonly [FaultCode, Result<unknown, string>];
 
-/** A MASTER_KEY that is wrong is one fault, and not one of each keyring that would be derived from it. */
+/** A wrong MASTER_KEY is one fault, not one for each keyring derived from it. */
 function keyFaults(of: Variables): readonly Judged[] {
   const master = isSet(of.MASTER_KEY) ? parseMasterKey(of.MASTER_KEY) : ok(undefined);
   const ring = (name: KeyringName) => (master.ok || isSet(of[name]) ? keyringOf(of, name) : ok(undefined));
@@ -149,7 +149,7 @@ function mailFaults(of: Variables, isDevelopment: boolean): readonly Judged[] {
   ];
 }
 
-/** Whether nothing may be served with these variables; in development, nothing to a request for `askedAt`. */
+/** Whether these variables forbid serving anything; in development, whether they forbid a request for `askedAt`. */
 export function refusesToServe(
   of: Pick<Variables, "ENVIRONMENT" | "PUBLIC_URL"> & DevelopmentVariables,
   askedAt: string,
@@ -159,8 +159,8 @@ export function refusesToServe(
 }
 
 /**
- * Whether a development server, whose mailbox has no lock and which has no outer rate limit, may be reached from elsewhere. The host of each request
- * counts too: a page of another site may have its own name resolve to loopback.
+ * Whether a development server, which has no lock on its mailbox and no outer rate limit, may be reached from elsewhere. The host of each request counts too: a
+ * page of another site may have its own name resolve to loopback.
  */
 function isInPublic({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">, askedAt: string): boolean {
   return [PUBLIC_URL ?? "", askedAt].some((url) => url.trim() !== "" && !isLoopbackUrl(url));
@@ -180,8 +180,8 @@ export function beforeSetUp(faults: readonly ConfigurationFault[]): readonly Con
 }
 
 /**
- * Whether a development setting is on: one that lets users register endpoints inside the network, changes the retry schedule, or asks a program
- * beside the server, or one in place of Turnstile.
+ * Whether a development setting is on: one that lets users register endpoints inside the network, changes the retry schedule, or calls a program next to the
+ * server, or one in place of Turnstile.
  */
 export function hasDevelopmentSetting(of: DevelopmentVariables): boolean {
   return [of.WEBHOOK_LOOPBACK, of.WEBHOOK_SCHEDULE_SECONDS, of.DEV_CONTROL, of.TURNSTILE_ORIGIN].some(

@@ -10,9 +10,9 @@ import { specOf } from "../../platform/http/route.ts";
 import { hasControlPort } from "../test-chain/dependencies.ts";
 import { CONSOLE_PAGES } from "./paths.ts";
 
-/** The word in the page that stands for the nonce (dashboard/vite.config.ts). */
+/** The word in the page that the nonce replaces (dashboard/vite.config.ts). */
 const NONCE_WORD = "CSP_NONCE";
-/** What stands in the page for what the console must know of the deployment before it asks (dashboard/src/shell/deployment.ts). */
+/** Placeholder in the page for what the console must know of the deployment before its first request (dashboard/src/shell/deployment.ts). */
 const DEPLOYMENT_WORDS = "DEPLOYMENT_WORDS";
 
 export const consoleRoutes: readonly MountedRoute[] = [
@@ -60,7 +60,7 @@ interface PageOptions {
   readonly formAction?: string | undefined;
 }
 
-/** Whether a browser asks for a page to show. */
+/** Whether the request is a browser's navigation to a page. */
 export function isNavigation(c: AppContext): boolean {
   return /\btext\/html\b/i.test(c.req.header("accept") ?? "");
 }
@@ -70,7 +70,7 @@ function asked(c: AppContext): PageOptions {
   return askedPage({ settings: c.env, url: c.req.url, nowMs: c.get("nowMs"), randomBytes });
 }
 
-/** The console's page. `words`: what it is told besides what the deployment offers. `formAction`: the origin that it may send a form to. */
+/** The console's page. `words`: further facts for it besides what the deployment offers. `formAction`: the origin that it may submit a form to. */
 export async function consolePage(
   c: AppContext,
   { status = 200, words = "", formAction }: PageOptions = {},

@@ -42,7 +42,7 @@ export async function answerDocs(c: AppContext): Promise<Response> {
   return answer(c, { body: () => made.file.text(), etag: `"${made.hash}"`, type, own });
 }
 
-/** A file of static/reference and the hash of its content; throws if it is not there. */
+/** A file of static/reference and the hash of its content; throws if it is missing. */
 export async function madeFile(env: Env, name: string): Promise<{ readonly file: Response; readonly hash: string }> {
   // The assets binding ignores the host.
   const file = await env.ASSETS.fetch(`https://assets.local/reference/${name}`);

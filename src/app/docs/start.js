@@ -2,7 +2,7 @@
 
 const inside = (document, path) => path.reduce((at, name) => at?.[name], document);
 
-/** A part of the document with each reference replaced by what it names; one that leads back into itself stays. */
+/** A part of the document with each reference replaced by what it names; one that refers back to itself is kept. */
 function resolved(part, document, within = []) {
   if (typeof part !== "object" || part === null) return part;
   if (Array.isArray(part)) return part.map((each) => resolved(each, document, within));
@@ -24,7 +24,7 @@ window.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   // By default Swagger UI sends the document's URL to a validator on another origin.
   validatorUrl: null,
-  // Its own way reads the whole document anew for each part that is opened, for eight seconds on a good machine. Ours refers only to itself.
+  // By default it reads the whole document again for each part that is opened: eight seconds on a fast machine. Our document refers only to itself.
   plugins: [
     {
       fn: {

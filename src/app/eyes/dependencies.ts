@@ -1,4 +1,4 @@
-// The settings of the deployment's status, what it is read from, and who is told of it.
+// The settings of the deployment's status, its sources, and who is notified.
 import { watchedNetworks } from "../../chains/sources/chain-sources.ts";
 import { parsePollSeconds } from "../../chains/sources/poll-setting.ts";
 import { writePoint } from "../../lib/data-point.ts";
@@ -13,7 +13,7 @@ import { publicUrl } from "../../platform/http/deployment.ts";
 import { isMailOffered, mailerOf } from "../../platform/mail/dependencies.ts";
 import { type ConfigurationFault, configurationFaults } from "../configuration/configuration.ts";
 
-/** `faults`: of the configuration, where they are known already. */
+/** `faults`: of the configuration, if already known. */
 export function statusSettingsOf(
   env: Env,
   faults: readonly ConfigurationFault[] = configurationFaults(env),
@@ -31,17 +31,17 @@ export function statusDatabase(env: Env): D1Database {
   return databaseWithoutMerchant(env, "HEALTH");
 }
 
-/** One run at a time, whoever begins it. */
+/** One run at a time, no matter what starts it. */
 export const WATCH_JOB = "watch-deployment";
 
-/** Writes down how the deployment is, where data points are kept. */
+/** Records the deployment's status, if data points are kept. */
 export async function noteStatus(env: Env, nowMs: number): Promise<void> {
   if (env.ANALYTICS === undefined) return;
   const facts = await readStatus(statusDatabase(env), nowMs);
   for (const measure of measuresOf(facts, nowMs)) writePoint(env, measure);
 }
 
-/** `env`: with its origin. */
+/** `env`: including its origin. */
 export function alertDependencies(
   env: Env,
   given: { readonly db: Db; readonly nowMs: number; readonly background: (work: Promise<unknown>) => void },

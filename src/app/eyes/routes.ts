@@ -45,7 +45,7 @@ export const statusRoutes = routesOf({
   },
 });
 
-/** `/healthz` is open to strangers, so an isolate answers them from what it has read within this time. */
+/** `/healthz` is open to strangers, so an isolate answers them from reads no older than this. */
 const KEPT_MS = 5 * SECOND_MS;
 
 /** Keeps a value that was read, never a promise: a request must not wait for another one's storage call. */
@@ -80,7 +80,7 @@ export async function answerHealth(c: AppContext, kept: KeptVitals): Promise<Res
   return c.json(health, health.status === "ok" ? 200 : 503);
 }
 
-/** Numbers for Prometheus. Without METRICS_TOKEN there is nothing at this path. */
+/** Numbers for Prometheus. Without METRICS_TOKEN this path does not exist. */
 export async function answerMetrics(c: AppContext): Promise<Response> {
   const { env } = c;
   const requestId = c.get("requestId");
@@ -101,7 +101,7 @@ export async function answerMetrics(c: AppContext): Promise<Response> {
   return new Response(text, { headers: answerHeaders(requestId, { ...headers, "content-type": METRICS_TYPE }) });
 }
 
-/** A cron that has stopped cannot say so: whoever asks how the deployment is has the operators told. */
+/** A stopped cron cannot report itself: a request for the status alerts the operators. */
 function alertIfCronStopped(c: AppContext, env: Env, reasons: readonly Pick<Reason, "code">[]): void {
   if (!reasons.some(({ code }) => code === "CRON_STOPPED")) return;
   const { background } = incomingOf(c);

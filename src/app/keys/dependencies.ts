@@ -53,7 +53,7 @@ export function useDependencies(settings: KeySettings, given: Given): UseDepende
   return { ...given, rings: keyringsOf(settings), explicit, kinds: KEYED_ROWS };
 }
 
-/** The keyrings that are valid; `/healthz` says what is wrong with the others. */
+/** The keyrings that are valid; `/healthz` reports the others. */
 function keyringsOf(settings: KeySettings): Keyrings {
   const entries = KEYRING_NAMES.flatMap((name): [KeyringName, Keyring][] => {
     const ring: Result<Keyring, string> = name === "SIGNING_KEY" ? signingKeysOf(settings) : keyringOf(settings, name);

@@ -1,4 +1,4 @@
-// What an operator asks before a key is dropped from the settings.
+// Answers whether a key may be dropped from the settings.
 import * as z from "zod";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { accountDependencies } from "../../accounts/sessions/dependencies.ts";

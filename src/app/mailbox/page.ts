@@ -1,4 +1,4 @@
-// The page of the development mailbox, in the look of the console (dashboard/src/theme.ts). It shows a mail's text, never its HTML.
+// The page of the development mailbox, in the style of the console (dashboard/src/theme.ts). It shows a mail's text, never its HTML.
 import { base64urlnopad } from "@scure/base";
 import { html, raw } from "hono/html";
 import type { HtmlEscapedString } from "hono/utils/html";
@@ -21,8 +21,8 @@ b { font-size: 1.5rem; letter-spacing: .12em; padding: .15rem .6rem; border-radi
 `;
 
 /**
- * Shows new mails as they come: replaces the list when it has changed, so that a text that somebody is selecting stays. Parses the list alone,
- * because the style of the other page has another nonce.
+ * Shows new mails as they come: replaces the list when it has changed, so that a selection is not lost. Parses only the list, because the new page's style has
+ * another nonce.
  */
 const SCRIPT = `
 const listed = (page) => page.querySelector("main");
@@ -57,7 +57,7 @@ function mailSection(mail: KeptMail): Html {
 <pre>${marked(mail.text)}</pre></article>`;
 }
 
-/** Turns URLs into links, and makes a code that stands alone easy to copy; escapes everything. */
+/** Turns URLs into links, and makes a code on a line of its own easy to copy; escapes everything. */
 function marked(text: string): readonly (Html | string)[] {
   const parts = text.split(/(https?:\/\/\S+|^\d{8}$)/m);
   return parts.map((part, i) => {

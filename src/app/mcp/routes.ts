@@ -1,5 +1,5 @@
-// The Model Context Protocol at /mcp: what an assistant, working with a key of a merchant, may do. Every request is complete in itself, in the
-// protocol of 2026-07-28 and in that of 2025, so nothing is remembered between two. A tool's call is a request to the API like any other.
+// The Model Context Protocol at /mcp: what an assistant with a merchant's key may do. Every request is self-contained, in the 2026-07-28 protocol as in that of
+// 2025, so no state is kept between requests. A tool call is an API request like any other.
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { ApiKeyPrincipal } from "../../accounts/auth/principal.ts";
@@ -25,7 +25,7 @@ const messageBody = () =>
     description: "A message of JSON-RPC 2.0 as the Model Context Protocol defines it.",
   });
 
-/** What the route needs of the app that it is mounted in. */
+/** What the route needs from the app that mounts it. */
 interface Inner {
   readonly fetch: (
     request: Request,
@@ -56,7 +56,7 @@ export function mcpRoutes(inner: Inner) {
 
 type Call = OpenCall<unknown, unknown> & { readonly principal: ApiKeyPrincipal };
 
-/** What scripts/build-assets.ts made of the routes (tools.ts). */
+/** What scripts/build-assets.ts generated from the routes (tools.ts). */
 const allTools = lazilyLoaded(async (env: Env): Promise<readonly Tool[]> => {
   const { file } = await madeFile(env, "mcp-tools.json");
   return file.json();
@@ -100,10 +100,10 @@ async function answerMcp(inner: Inner, call: Call): Promise<Reply> {
   return { status, body, ...(type === null ? {} : { headers: { "content-type": type } }) };
 }
 
-/** What the protocol says in headers. */
+/** The protocol's own headers. */
 const PROTOCOL_HEADERS = ["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"];
 
-/** Where a call comes from. */
+/** Headers that identify the caller. */
 const CALLER_HEADERS = ["cf-connecting-ip", "user-agent"];
 
 const headersOf = ({ header }: Call, names: readonly string[]) =>
@@ -112,7 +112,7 @@ const headersOf = ({ header }: Call, names: readonly string[]) =>
     return value === undefined ? [] : [[name, value]];
   });
 
-/** The API itself checks the arguments, and says in its own words what is wrong with them. */
+/** The API itself checks the arguments, and reports what is wrong in its own words. */
 function asGiven(input: Tool["input"]): StandardSchemaWithJSON<Arguments> {
   const json = { input: () => ({ ...input }), output: () => ({ ...input }) };
   const validate = (value: unknown): { readonly value: Arguments } => ({ value: Object(value ?? {}) });
@@ -133,7 +133,7 @@ async function useTool(inner: Inner, tool: Tool, given: Arguments, call: Call) {
 
 const failed = (told: unknown) => ({ isError: true, content: [{ type: "text" as const, text: JSON.stringify(told) }] });
 
-/** As the same caller from the same address, so that the key's limits, permissions and allowed addresses count. */
+/** Keeps the caller and address, so that the key's limits, permissions and allowed addresses apply. */
 async function askApi(inner: Inner, request: ToolRequest, call: Call) {
   const { path, method, body, idempotencyKey } = request;
   const { env, header, background } = call;

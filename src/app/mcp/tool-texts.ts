@@ -1,4 +1,4 @@
-// What each tool is for, said to an assistant: when to use it, and what to do with what comes back. Read when the static assets are built.
+// What each tool is for, written for an assistant: when to use it, and what to do with what comes back. Read when the static assets are built.
 
 /** By operation. */
 export const TOOL_TEXTS: Readonly<Record<string, string>> = {

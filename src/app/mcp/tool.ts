@@ -1,4 +1,4 @@
-// A tool of the Model Context Protocol, as the asset reference/mcp-tools.json holds it, and the call of the API that a tool's call is.
+// A tool of the Model Context Protocol, as the asset reference/mcp-tools.json holds it, and the API request that a tool call becomes.
 
 export interface Tool {
   /** The operation's id in snake case: `create_invoice`. */
@@ -12,7 +12,7 @@ export interface Tool {
     readonly openWorldHint: boolean;
   };
   readonly method: string;
-  /** With `:name` where an argument belongs. */
+  /** With `:name` where an argument goes. */
   readonly path: string;
   /** A key needs one of these. */
   readonly permissions: readonly string[];
@@ -24,7 +24,7 @@ export interface Tool {
   readonly output: Readonly<Record<string, unknown>>;
   /** Whether the answer is a plain list. */
   readonly isList: boolean;
-  /** Where each argument belongs. */
+  /** Where each argument goes. */
   readonly places: Readonly<Record<string, Place>>;
 }
 
@@ -55,7 +55,7 @@ export interface ToolRequest {
   readonly idempotencyKey: string | undefined;
 }
 
-/** The call of the API that a tool's call is. `newKey` gives the idempotency key of a call whose caller gave none. */
+/** The API request that a tool call becomes. `newKey` gives the idempotency key of a call whose caller gave none. */
 export function requestOf(
   { path, method, isIdempotent, places }: Tool,
   given: Arguments,
@@ -64,7 +64,7 @@ export function requestOf(
   const placed = (place: Place) =>
     Object.entries(given).filter(([name, value]) => places[name] === place && value !== undefined);
   const inPath = new Map(placed("path").map(([name, value]) => [name, String(value)]));
-  // A segment of dots would name another path, however they are written; without it there is no such route.
+  // A segment of dots, however encoded, would name another path; an empty one matches no route.
   const filled = path.replace(/:(\w+)/g, (_, name: string) =>
     encodeURIComponent((name === MERCHANT ? of.merchantId : inPath.get(name)) ?? "").replace(/^\.+$/, ""),
   );

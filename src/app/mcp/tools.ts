@@ -1,11 +1,11 @@
-// Makes the tools of the Model Context Protocol: each is a route of the API that an API key may call, with the route's own declaration. Runs when
-// the static assets are built, so that the Worker contains neither the schemas' texts nor what writes them.
+// Builds the tools of the Model Context Protocol: each is a route of the API that an API key may call, with the route's own declaration. Runs when the static
+// assets are built, so that the Worker contains neither the schemas' texts nor their generator.
 import { type JsonSchema, jsonSchema, NAMED_SCHEMAS, type NamedSchemas } from "../../platform/http/json-schema.ts";
 import type { RouteSpec, Tag } from "../../platform/http/route.ts";
 import { LIST, MERCHANT, type Place, type Tool } from "./tool.ts";
 import { TOOL_TEXTS } from "./tool-texts.ts";
 
-/** What an assistant of a merchant works with. Keys, endpoints and the team are left to people. */
+/** The chapters that an assistant may use. Keys, endpoints and the team are left to people. */
 const CHAPTERS: readonly Tag[] = ["Invoices", "Payments", "Products", "Customers", "Wallets", "Reports", "Search"];
 
 const IDEMPOTENCY_KEY = {
@@ -16,7 +16,7 @@ const IDEMPOTENCY_KEY = {
     "Choose one for each change that you make, and send it again with the same arguments to repeat a call safely.",
 } as const;
 
-/** Without routes that ask a person for a factor, and without exports, which are too long for an answer. */
+/** Leaves out routes that require a factor, and exports, which are too long for an answer. */
 export function toolsOf(specs: readonly RouteSpec[]): readonly Tool[] {
   return specs
     .filter(({ callers, tag, needsStepUp }) => callers === "MEMBER_OR_KEY" && CHAPTERS.includes(tag) && !needsStepUp)
@@ -71,8 +71,8 @@ function toolOf(spec: RouteSpec): Tool {
 }
 
 /**
- * What a call is answered, as an object (`structuredOf`). A tool's key is a secret one, so the forms for public keys are left out. Answers of
- * several statuses, as of a create and of a repeated one, have the same form.
+ * The answer of a call, as an object (`structuredOf`). A tool uses a secret key, so the forms for public keys are left out. Answers with several statuses, such
+ * as a create and its repeat, have the same form.
  */
 function outputOf({ operationId, answers }: RouteSpec): Pick<Tool, "output" | "isList"> {
   const named: NamedSchemas = {};
@@ -118,7 +118,7 @@ function targetOf(schema: JsonSchema, named: NamedSchemas): JsonSchema {
   return target;
 }
 
-/** The named schemas that are referred to, by each other, too. */
+/** The named schemas that are referred to, directly or by one another. */
 function definitionsOf(properties: object, named: NamedSchemas): object {
   const found: Record<string, JsonSchema> = {};
   const search = (node: object): void => {

@@ -1,5 +1,5 @@
-// What a deployment serves before it is set up: in production nothing but its set-up, static assets and `/healthz` (security.md 5). And what storage
-// knows better than the variables: where PUBLIC_URL is empty, the origin that the set-up stored; the newest restore.
+// What a deployment serves before it is set up: in production nothing but its set-up, static assets and `/healthz` (security.md 5). Also takes from storage
+// what it knows better than the variables: the origin that the set-up stored, if PUBLIC_URL is empty, and the newest restore.
 import { isServing, signUpOf } from "../../accounts/email-codes/new-accounts.ts";
 import { isOriginSafe } from "../../lib/ip-network.ts";
 import { requestSleep } from "../../lib/sleep.ts";
@@ -23,7 +23,7 @@ export async function onceSetUp(c: AppContext, next: () => Promise<void>): Promi
   return undefined;
 }
 
-/** Whether production waits for a set-up link; asked by `/healthz`. False if storage does not answer. */
+/** Whether production waits for a set-up link; used by `/healthz`. False if storage does not answer. */
 export async function isWaitingForSetUp(c: AppContext): Promise<boolean> {
   const mode = signUpOf(c.env.SIGN_UP);
   if (isDevelopment(c.env) || mode === "open") return false;
@@ -31,7 +31,7 @@ export async function isWaitingForSetUp(c: AppContext): Promise<boolean> {
   return found.ok && !isServing(mode, found.value);
 }
 
-/** A set-up link decides the origin, so its own page and routes have that of the request. An explicit PUBLIC_URL wins. */
+/** A set-up link decides the origin, so its own page and routes use the request's origin. An explicit PUBLIC_URL wins. */
 function takeOwnOrigin(c: AppContext): undefined {
   const { origin } = new URL(c.req.url);
   if (publicUrl(c.env) === "" && isOriginSafe(origin)) c.env = { ...c.env, PUBLIC_URL: origin };
@@ -52,7 +52,7 @@ async function refusalOf(c: AppContext): Promise<Response | undefined> {
   return undefined;
 }
 
-/** For a browser the console's page, which says what the operator does. */
+/** For a browser the console's page, which tells the operator what to do. */
 async function notSetUp(c: AppContext): Promise<Response> {
   if (c.req.method !== "GET" || !isNavigation(c)) return failureResponse({ code: "NOT_SET_UP" }, c.get("requestId"));
   return consolePage(c, { status: 503, words: "not-set-up" });

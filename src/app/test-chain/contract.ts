@@ -1,7 +1,7 @@
 // The wire format of the test chain of a development server, for the console and for the control port of `npm start`.
 import * as z from "zod";
 
-/** The network that the chain stands in for. A test network: whoever scans a demo invoice with a real wallet must not send real money. */
+/** The network that the chain stands in for. A test network: someone who scans a demo invoice with a real wallet must not send real money. */
 export const TEST_NETWORK = "ETH_SEPOLIA";
 
 export const startChainBody = () => z.strictObject({ state: z.literal("RUNNING") });

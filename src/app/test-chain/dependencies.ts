@@ -1,4 +1,4 @@
-// The control port of `npm start` (scripts/control-port.ts): it starts the test chain and pays on it, which no Worker can.
+// The control port of `npm start` (scripts/control-port.ts): it starts the test chain and pays on it, which a Worker cannot.
 import { fetchText } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";

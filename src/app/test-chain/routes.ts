@@ -1,5 +1,5 @@
-// `/dev/chain` and `/dev/payments`: a chain of this machine for a first invoice, and a customer who pays it. They only exist where `npm start`
-// serves: it does what a Worker cannot.
+// `/dev/chain` and `/dev/payments`: a chain of this machine for a first invoice, and a customer who pays it. They only exist under `npm start`, which does what
+// a Worker cannot.
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { routesWhere } from "../../accounts/pipeline/routes-where.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -47,7 +47,7 @@ const testChain = routesOf({
 
 export const testChainRoutes = routesWhere(hasControlPort, testChain);
 
-/** What the control port says, as it says it. */
+/** The control port's answer, unchanged. */
 function stateReply(state: Result<string, Failure>): Result<Reply, Failure> {
   return state.ok ? ok({ status: 200, body: state.value }) : state;
 }

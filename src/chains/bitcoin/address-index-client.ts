@@ -168,8 +168,8 @@ export class AddressIndexClient implements ChainClient {
   }
 
   /**
-   * Both keep what was in a block that has left the chain, and show it as unconfirmed. So a coinbase is unknown then, and of anything else the outputs
-   * that it spends say what it is. Where all of those are inside MWEB, nobody can be asked.
+   * Both keep what was in a block that has left the chain, and show it as unconfirmed. So a coinbase then counts as unknown, and any other transaction is
+   * judged by the outputs it spends. If all of those are inside MWEB, it cannot be judged.
    */
   async lookup({ txHash, spends, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
     const found = await this.#source.transactionOf(txHash);

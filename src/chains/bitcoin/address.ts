@@ -1,5 +1,5 @@
-// Addresses of Bitcoin, Litecoin and their test networks: P2PKH, P2SH, P2WPKH, P2WSH and P2TR, nothing that cannot be spent. @scure/btc-signer
-// decides what an address is; this file only says what is wrong with a text.
+// Addresses of Bitcoin, Litecoin and their test networks: P2PKH, P2SH, P2WPKH, P2WSH and P2TR; nothing unspendable. @scure/btc-signer decides what an address
+// is; this file only says what is wrong with a text.
 import { Point } from "@noble/secp256k1";
 import { Address } from "@scure/btc-signer";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -13,7 +13,7 @@ const SHARED_P2SH: readonly number[] = [0x05, 0xc4];
 /** The library's description of a network. */
 export type AddressPrefixes = NonNullable<Parameters<typeof Address>[0]>;
 
-/** The prefix of private keys is empty, because none is ever written or read. */
+/** The private key prefix is empty, because private keys are never written or read. */
 export function addressPrefixes({ hrp, p2pkh, p2sh }: UtxoParameters): AddressPrefixes {
   return { bech32: hrp, pubKeyHash: p2pkh, scriptHash: p2sh, wif: 0 };
 }
@@ -33,7 +33,7 @@ function spendable(utxo: UtxoParameters, address: string): string | undefined {
   const coder = Address(addressPrefixes(utxo));
   try {
     const output = coder.decode(address);
-    // The library does not check a taproot key, and anybody can spend from a pay-to-anchor address.
+    // The library does not check a taproot key, and anyone can spend from a pay-to-anchor address.
     if (output.type === "p2a" || (output.type === "tr" && !isXOnlyKey(output.pubkey))) return undefined;
     return coder.encode(output);
   } catch {

@@ -20,7 +20,7 @@ const CALLS_AT_ONCE = 100;
 /** Error codes: not found, out of range, and block data removed by pruning. */
 const ABSENT: readonly number[] = [-5, -8, -1];
 
-/** Null where the node says that there is no such thing. */
+/** Null if the node says that it does not exist. */
 export async function coreValue<T>(
   edge: RpcEdge,
   schema: () => z.ZodType<T>,
@@ -59,18 +59,18 @@ export async function coreBlockAt(edge: RpcEdge, height: number): Promise<Result
   return header.ok ? ok(header.value.block) : header;
 }
 
-/** With what its inputs spend, where the node says it: Bitcoin Core from 24 on, of a transaction whose block it finds. For others 2 is `true`. */
+/** With what its inputs spend, if the node reports it: Bitcoin Core 24 and later, for a transaction whose block it finds. To other nodes 2 means `true`. */
 export function rawTransactionCall(txid: string, blockHash?: string): RpcCall {
   return { method: "getrawtransaction", params: [txid, 2, ...(blockHash === undefined ? [] : [blockHash])] };
 }
 
-/** Null where the node says that there is no such thing. */
+/** Null if the node says that it does not exist. */
 export function parsed<T>(schema: () => z.ZodType<T>, answer: RpcAnswer): Result<T | null, Outage> {
   if (answer.ok) return shaped(schema, answer.value, "the answer");
   return ABSENT.includes(answer.error.code) ? ok(null) : err(outageOf(answer.error));
 }
 
-/** For a value that the node must have, because it named it before: null becomes BEHIND. */
+/** For a value that the node must have, because it named it earlier: null becomes BEHIND. */
 export function demanded<T>(found: Result<T | null, Outage>): Result<T, Outage> {
   if (!found.ok) return found;
   return found.value === null ? behind() : ok(found.value);

@@ -1,4 +1,4 @@
-// Bitcoin Core and Litecoin Core by JSON-RPC; The node needs no wallet. Reads whole blocks, and the mempool by its list of transactions.
+// Bitcoin Core and Litecoin Core by JSON-RPC; the node needs no wallet. Reads whole blocks, and the mempool by its list of transactions.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -20,13 +20,13 @@ import { coreTransfers } from "./core-transfers-client.ts";
 import { MempoolIndex } from "./mempool-index.ts";
 import { behind, Hash } from "./utxo-transaction.ts";
 
-/** Blocks of one scan. A block has up to some ten megabytes, so only one is held at a time. */
+/** Blocks of one scan. A block has up to about ten megabytes, so only one is held at a time. */
 const SCAN_BLOCKS = 25;
 /** Most new transactions that one read of the mempool fetches; a large mempool takes several reads. */
 const LOOK_TRANSACTIONS = 2_000;
 /** Most reads for a whole mempool: four times what a full mempool needs. */
 const MOST_PARTS = 200;
-/** Transactions of one request; with its scripts each has up to some hundred kilobytes. */
+/** Transactions per request; each has up to about a hundred kilobytes with its scripts. */
 const READ_AT_ONCE = 100;
 
 type Transaction = z.infer<ReturnType<typeof CoreTransaction>>;

@@ -78,9 +78,9 @@ async function lookupUnspent(
 }
 
 /**
- * Replaced if one of the outputs that it spends is spent although the transaction itself is gone. The node must hold the spent transaction: it
- * answers the same for one that it has never seen, or that has left the chain with it. The last request checks whether the transaction has come back meanwhile; `leftHash` is
- * the block, no longer on the chain, in which an index of transactions still finds it.
+ * Replaced if one of the outputs that it spends is spent although the transaction itself is gone. The node must hold the spent transaction: for one that it has
+ * never seen, or that left the chain together with it, it gives the same answer. The last request checks whether the transaction has come back in the meantime;
+ * `leftHash` is the block, no longer on the chain, in which an index of transactions still finds it.
  */
 async function lookupReplaced(
   edge: ChainClientSettings,

@@ -1,5 +1,5 @@
-// The transfers of a node's transactions. A block and a mempool name the outputs that a transaction spends, not whose they were: of the few
-// transactions that pay a recipient the node is asked for that. Where it does not know, nothing is said of the sender.
+// The transfers of a node's transactions. Blocks and mempools name the outputs that a transaction spends, but not their owners; the node is asked for those
+// only for the few transactions that pay a recipient. If it does not know, the sender stays unknown.
 import type * as z from "zod";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -10,7 +10,7 @@ import { coreAnswers, parsed, rawTransactionCall } from "./core-calls-client.ts"
 import { CoreOwner, CoreTransaction } from "./core-json.ts";
 import { MOST_SPENDS, transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
 
-/** Spent outputs of one read that a node is asked for, and transactions that made such outputs: these may be large. */
+/** The most spent outputs a node is asked for in one read, and transactions that created such outputs, which may be large. */
 const MOST_OUTPUTS = 2_000;
 const MOST_PARENTS = 50;
 
@@ -39,7 +39,7 @@ async function withOwners(
   for (const [each, found] of again.value) owners.set(each, found.spentFrom);
   const outputs = silent().flatMap((of) => of.spends.slice(0, MOST_SPENDS).map((output) => placeOf(of, output)));
   const own = outputs.slice(0, MOST_OUTPUTS);
-  // In a block they are spent.
+  // In a block they are already spent.
   const pending = own.filter(({ of }) => of.block === null);
   const unspent = await answersTo(edge, CoreOwner, pending, ({ txid, n }) => ({
     method: "gettxout",
@@ -63,7 +63,7 @@ function placeOf(of: UtxoTransaction, output: string) {
   return { of, txid, n };
 }
 
-/** What the node knows of each. It may refuse some, and an answer that is too large is none: it must not keep a block from being read. */
+/** What the node knows about each. It may refuse some, and an oversized answer counts as missing: it must not keep a block from being read. */
 async function answersTo<Of, T>(
   edge: ChainClientSettings,
   schema: () => z.ZodType<T>,

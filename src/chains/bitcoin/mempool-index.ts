@@ -1,6 +1,6 @@
-// Remembers which transactions of a node's mempool were read and approximately which addresses each pays: a mempool may hold 100,000 transactions,
-// and a node has no index of addresses. It is a cache: when it is lost, all are read again, part by part (core-client.ts, `mempoolPart`). It needs
-// some 16 bytes for each output in the mempool.
+// Remembers which transactions of a node's mempool were read and approximately which addresses each pays: a mempool may hold 100,000 transactions, and a node
+// has no index of addresses. It is a cache: when it is lost, all are read again, part by part (core-client.ts, `mempoolPart`). It needs about 16 bytes per
+// output in the mempool.
 
 /** 52 bits of a txid: a number, of which a map holds 100,000 in a few megabytes. */
 const keyOf = (txid: string): number => Number.parseInt(txid.slice(0, 13), 16);

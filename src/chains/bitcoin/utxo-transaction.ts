@@ -10,9 +10,9 @@ export interface UtxoTransaction {
   readonly txHash: string;
   /** `txid:vout`; empty for a coinbase and for inputs inside MWEB. */
   readonly spends: readonly string[];
-  /** The first of its block, by which the miner pays himself: it exists in this block alone. */
+  /** The first transaction of its block, which pays the miner: it exists only in this block. */
   readonly isCoinbase: boolean;
-  /** The addresses of what it spends, as far as the source tells. */
+  /** The addresses of what it spends, as far as the source reports them. */
   readonly spentFrom: readonly string[];
   /** Outputs to an address, in order. */
   readonly outputs: readonly UtxoOutput[];
@@ -69,7 +69,7 @@ export function behind(): Result<never, Outage> {
 
 /** Hash of a block or a transaction. */
 export const Hash = lazily(() => z.string().regex(/^[0-9a-f]{64}$/));
-/** A height, an output's number or a time, as it was parsed: text. */
+/** A height, an output's number or a time, parsed as text. */
 export const Digits = lazily(() => z.string().regex(/^(0|[1-9]\d{0,9})$/));
 export const Count = lazily(() => Digits().transform(Number));
 /** An amount in base units. */

@@ -9,7 +9,7 @@ import { balancesCall, MULTICALL, readBalances } from "./balance-call.ts";
 import { pinned, SMALL_AT_ONCE } from "./batch-client.ts";
 import { Bytes, quantity, Units } from "./rpc-json.ts";
 
-/** Accounts in one call: some 250 kilobytes of call data and 4 million gas; nodes allow at least 25 million. */
+/** Accounts in one call: about 250 kilobytes of call data and 4 million gas; nodes allow at least 25 million. */
 const ACCOUNTS = 500;
 /** Calls in one request, a megabyte or two; more if each is about few accounts. */
 const MANY_AT_ONCE = 8;

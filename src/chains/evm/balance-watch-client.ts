@@ -1,7 +1,7 @@
-// Finds payments in the native coin by the recipients' balances: coins that a contract moved are in no list of transactions, but in the
-// balance. On BNB and Cronos (`nativeBy`) blocks are not read where nothing can have come in: no balance and no nonce changed, and no recipient
-// has code. A nonce counts because a sweep in the same span would hide a payment; code, because it sends on without one. On ETH every block is
-// read, and the balances show what the blocks do not. Nothing is kept between two scans: each asks the node for what was before its first block.
+// Finds payments in the native coin by the recipients' balances: coins that a contract moved are in the balance but in no list of transactions. On BNB and
+// Cronos (`nativeBy`) blocks are not read where nothing can have come in: no balance and no nonce changed, and no recipient has code. A nonce counts because a
+// sweep in the same span would hide a payment; code, because it sends on without one. On ETH every block is read, and the balances show what the blocks do not.
+// Nothing is kept between two scans: each asks the node for the state before its first block.
 import type { Outage } from "../../lib/fetch-text.ts";
 import { outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -18,7 +18,7 @@ interface BalanceScan {
   readonly from: number;
   readonly to: BlockRef;
   readonly wanted: Wanted;
-  /** False: only where something moved, or could have moved unseen. */
+  /** If false, only blocks where something moved, or could have moved unseen. */
   readonly readsEveryBlock: boolean;
 }
 

@@ -8,7 +8,7 @@ import { FullBlock, quantity, RpcBlock } from "./rpc-json.ts";
 
 /** Calls of one request with small answers; many vendors refuse more than 100. */
 export const SMALL_AT_ONCE = 50;
-/** Calls of one request for whole blocks; each block may have some hundred kilobytes. */
+/** Calls of one request for whole blocks; each block may have a few hundred kilobytes. */
 export const FULL_AT_ONCE = 10;
 
 const blockCall = (height: number): RpcCall => ({

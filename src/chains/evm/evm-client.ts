@@ -1,6 +1,5 @@
-// EVM chains through the JSON-RPC of any node or vendor: tokens by `eth_getLogs`; the native coin by what the recipients hold,
-// with every transaction of every block (ETH) or of the blocks in which a balance moved (BNB, Cronos), or by logs where the chain makes one of
-// each move (Polygon).
+// EVM chains through the JSON-RPC of any node or vendor: tokens by `eth_getLogs`; the native coin by what the recipients hold, with every transaction of every
+// block (ETH) or of the blocks in which a balance moved (BNB, Cronos), or by logs if the chain logs each move (Polygon).
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type {
@@ -71,7 +70,7 @@ async function hasCode(edge: EvmEdge, address: string): Promise<Result<boolean, 
   return code.ok ? ok(code.value !== "0x") : code;
 }
 
-/** Null where the node does not know the tag, and before the chain's first final block. */
+/** Null if the node does not know the tag, and before the chain's first final block. */
 async function finalizedHeight(edge: EvmEdge): Promise<Result<number | null, Outage>> {
   const finalized = await blockBy(edge, "finalized", () => true);
   return finalized.ok ? ok(finalized.value?.height ?? null) : finalized;

@@ -1,5 +1,5 @@
-// `eth_getLogs` over any range and any number of recipients, within the limits of the node: vendors refuse more than 5 blocks, more than some
-// hundred topics or more than 10,000 results, each with its own error message.
+// `eth_getLogs` over any range and any number of recipients, within the limits of the node: vendors refuse more than 5 blocks, more than a few hundred topics
+// or more than 10,000 results, each with its own error message.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";

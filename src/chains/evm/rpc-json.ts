@@ -47,10 +47,10 @@ const refOf = (of: { readonly number: number; readonly hash: string; readonly ti
 /** Null for a block above the tip. */
 export const RpcBlock = lazily(() => z.object(Header()).transform(refOf).nullable());
 
-/** Arbitrum mints what this type moves. The OP Stack's deposits say what they mint. */
+/** Arbitrum mints what this type moves. The OP Stack's deposits state what they mint. */
 const ARBITRUM_DEPOSIT = "0x64";
 
-/** Of any type: a rollup's blocks have some that nobody signed, with other fields (docs/design/chains.md 3). */
+/** Of any type: a rollup's blocks contain unsigned ones, with other fields (docs/design/chains.md 3). */
 export const RpcTransaction = lazily(() =>
   z
     .object({
@@ -65,7 +65,7 @@ export const RpcTransaction = lazily(() =>
     })
     .transform(({ type, mint, ...transaction }) => {
       const mintedUnits = type === ARBITRUM_DEPOSIT ? transaction.value : (mint ?? 0n);
-      /** `mintedUnits`: what the rollup itself gave the sender first, and also where the transaction failed. */
+      /** `mintedUnits`: what the rollup first gave the sender, even if the transaction then failed. */
       return { ...transaction, ...(mintedUnits === 0n ? {} : { mintedUnits }) };
     }),
 );
@@ -117,7 +117,7 @@ export const RpcReceipt = lazily(() =>
     logs: z.array(ReceiptLog()),
     gasUsed: Units(),
     effectiveGasPrice: Units().nullish(),
-    /** On the OP Stack, for Ethereum's data and for the operator: `gasUsed` has neither. */
+    /** On the OP Stack: fees for Ethereum's data and for the operator, which `gasUsed` does not include. */
     l1Fee: Units().nullish(),
     operatorFeeScalar: Units().nullish(),
     operatorFeeConstant: Units().nullish(),

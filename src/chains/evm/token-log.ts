@@ -78,9 +78,9 @@ export function tokenMovement(log: Said, { recipients, tokens }: Wanted): Moveme
 }
 
 /**
- * A transfer of Polygon's native coin to one of the recipients, by a transaction or a contract. The client's own log of a transfer says by how much
- * the sender's balance fell. The coin's contract logs the same transfer a second time when its `transfer` is called; by then the value has left the
- * sender, so that this log says a balance that did not fall, and counting it would count the coins twice (MRC20, `_transferFrom`).
+ * A transfer of Polygon's native coin to one of the recipients, by a transaction or a contract. The client's own log of a transfer says by how much the
+ * sender's balance fell. The coin's contract logs the same transfer a second time when its `transfer` is called; by then the value has left the sender, so this
+ * log shows a balance that did not fall; counting it would count the coins twice (MRC20, `_transferFrom`).
  */
 export function polygonMovement(log: Said, { recipients, native }: Wanted): Movement | undefined {
   const { topics } = log;

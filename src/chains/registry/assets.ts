@@ -34,10 +34,10 @@ function coin(code: string, decimals: number, grainUnits: bigint): Asset {
 
 const STABLE_CODES: readonly string[] = ["USDT", "USDC", "DAI", "EURC", "PYUSD"];
 
-/** Fraction digits of the grains of tokens with 18 decimals that are no stablecoins, coarsest first: exchanges cut, and 1 SHIB is worth little. */
+/** Fraction digits of the grains of tokens with 18 decimals that are not stablecoins, coarsest first: exchanges truncate, and 1 SHIB is worth little. */
 const GRAIN_DIGITS: Readonly<Record<string, readonly number[]>> = { UNI: [6], SHIB: [0, 2] };
 
-/** Grains of tokens: stablecoins 10^-2, 10^-3, 10^-4 and at last 10^-6; 8-decimal tokens one unit (exchanges cut at 8 digits). */
+/** Grains of tokens: stablecoins 10^-2, 10^-3, 10^-4 and finally 10^-6; 8-decimal tokens one unit (exchanges truncate to 8 digits). */
 export function token(code: string, decimals: number, contract: string): Asset {
   const isStable = STABLE_CODES.includes(code);
   const digits = GRAIN_DIGITS[code] ?? (isStable || decimals === 6 ? [2, 3, 4, 6] : [decimals]);

@@ -1,4 +1,4 @@
-// What the networks of one chain share: its coin, its pace, how deep it can be undone, and how its coin is found. `network.ts` describes the fields.
+// What the networks of one chain share: its coin, its pace, how deep it can be reorganised, and how its coin is found. `network.ts` describes the fields.
 
 export const BITCOIN = {
   family: "bitcoin",
@@ -52,7 +52,7 @@ export const BNB_CHAIN = {
   overlapBlocks: 32,
   recommendedConfirmations: 15,
 } as const;
-/** Cronos changed its block time more than once: 6 s is the slowest so far, so that a time window is rather too long. */
+/** Cronos changed its block time more than once: 6 s is the slowest so far, so that a time window errs on the long side. */
 export const CRONOS = {
   ...EVM,
   nativeCode: "CRO",
@@ -64,9 +64,9 @@ export const CRONOS = {
   recommendedConfirmations: 2,
 } as const;
 /**
- * Rollups on Ethereum, whose coin is its. A block is final with the block of Ethereum that has its batch, some 20 minutes later; until the batch
- * is there, one sequencer alone answers for it. Depths are times in blocks, the same on each: 20 minutes, an overlap of 32 s (all
- * transfers of busy tokens are in it, at each pass) and 24 s of confirmations, as on Polygon.
+ * Rollups on Ethereum, with Ethereum's coin. A block is final once the Ethereum block with its batch is, about 20 minutes later; until then it rests on a
+ * single sequencer. Depths are times converted to blocks, the same on each: 20 minutes, an overlap of 32 s (each pass reads all transfers of busy tokens in it
+ * again) and 24 s of confirmations, as on Polygon.
  */
 const ROLLUP = { ...EVM, nativeCode: "ETH", nativeBy: "balances", pollSeconds: 6 } as const;
 export const OP_STACK = {

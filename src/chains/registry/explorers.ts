@@ -1,5 +1,5 @@
-// The setting EXPLORERS: JSON that maps a network to where its transactions and addresses can be looked at. The console links there; the service
-// itself asks none of them. Only https, because the browser of a user follows the link.
+// The setting EXPLORERS: JSON that maps a network to where its transactions and addresses can be viewed. The console links there; the service itself never
+// calls them. Only https, because the browser of a user follows the link.
 
 import { err, ok, type Result } from "../../lib/result.ts";
 import { isObject, jsonObject } from "../../lib/typed-json.ts";
@@ -33,7 +33,7 @@ export function parseExplorers(text: string | undefined): Result<readonly Explor
   return ok(explorers);
 }
 
-/** Empty if the setting is invalid (`/healthz` says so). */
+/** Empty if the setting is invalid (`/healthz` reports it). */
 export function configuredExplorers(text: string | undefined): readonly Explorer[] {
   const explorers = parseExplorers(text);
   return explorers.ok ? explorers.value : [];
@@ -56,7 +56,7 @@ function template(given: unknown, placeholder: string): Result<string | null, st
     return err(`must be a text of at most ${LONGEST_TEMPLATE} characters`);
   if (given.split(placeholder).length !== 2) return err(`must have ${placeholder} once`);
   const filled = given.replace(placeholder, "x");
-  // A slash ends the host, so that no hash or address becomes a part of it.
+  // A slash ends the host, so that a hash or address cannot become part of it.
   const isSafe = given.indexOf(placeholder) > given.indexOf("/", "https://".length);
   if (!isSafe || !/^https:\/\/[a-z0-9.-]+(:\d+)?\/[!-z|~]*$/i.test(filled) || !URL.canParse(filled))
     return err(`must be an https address with ${placeholder} after its host`);

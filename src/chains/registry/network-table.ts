@@ -124,7 +124,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     name: "BASE",
     displayName: "Base",
     chainId: 8_453,
-    // Circle's own; USDbC is the bridged one. USDT and DAI here are of the bridge alone: neither Tether nor Sky names a contract.
+    // Circle's own; USDbC is the bridged one. USDT and DAI exist here only as bridged tokens: neither Tether nor Sky lists a contract.
     assets: [
       ETH,
       token("USDC", 6, "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
@@ -140,7 +140,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     chainId: 42_161,
     assets: [
       ETH,
-      // As on Polygon: on chain its symbol is USDT0 by now (docs.usdt0.to, deployments).
+      // As on Polygon: its symbol on chain is now USDT0 (docs.usdt0.to, deployments).
       token("USDT", 6, "0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9"),
       // Circle's own; 0xFF97... is the bridged USDC.e.
       token("USDC", 6, "0xaf88d065e77c8cC2239327C5EDb3A432268e5831"),

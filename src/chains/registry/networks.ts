@@ -33,7 +33,7 @@ export function networkNamed(text: string): Network | undefined {
   return NETWORKS.find((network) => network.name === name || network.aliases.includes(name));
 }
 
-/** Whether coins of the network have no value: what is paid with them never counts as money that was received. */
+/** Whether coins of the network have no value: payments in them never count as money received. */
 export function isTestNetwork(text: string): boolean {
   return networkNamed(text)?.isTest ?? false;
 }

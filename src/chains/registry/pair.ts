@@ -17,7 +17,7 @@ export function pairOf(pair: Pair): { readonly network: Network; readonly asset:
   return { network, asset };
 }
 
-/** Canonical spelling of the pairs in a request; refuses an unknown pair and a duplicate. */
+/** Canonical spelling of the pairs in a request; refuses an unknown pair and duplicates. */
 export function canonicalPairs(named: readonly Pair[]): Result<readonly Pair[], Failure> {
   const pairs: Pair[] = [];
   for (const [position, each] of named.entries()) {

@@ -48,9 +48,9 @@ function eip681({ network, asset, address, amountUnits }: PaymentRequest): strin
 }
 
 /**
- * TRON has no accepted standard. `tron:<address>?amount=<decimal coins>` is what BTCPay Server's USDt plugin prints (its pull request 41)
- * and most wallets read; a token adds its contract as `token`, which wallets that do not know it ignore. Some scanners, TronLink's "Send"
- * among them, take a bare address only: a page should show the address beside the code.
+ * TRON has no accepted standard. `tron:<address>?amount=<decimal coins>` is what BTCPay Server's USDt plugin prints (its pull request 41) and most wallets
+ * read; a token adds its contract as `token`, which wallets that do not know it ignore. Some scanners, TronLink's "Send" among them, take a bare address only:
+ * a page should show the address next to the code.
  */
 function tronUri({ asset, address, amountUnits }: PaymentRequest): string {
   return withQuery(`tron:${address}`, [

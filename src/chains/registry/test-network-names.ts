@@ -1,5 +1,5 @@
-// What users read of networks whose coins have no value: the table, the console and the payers' pages have these names from here. Each says that it is a
-// test. A file of its own, because the console's first page needs the names and not the whole table.
+// Display names of networks whose coins have no value, for the table, the console and payers' pages. Each says that it is a test network. A separate file,
+// because the console's first page needs the names and not the whole table.
 import type { NetworkName } from "./network.ts";
 
 export const TEST_NETWORK_NAMES = {

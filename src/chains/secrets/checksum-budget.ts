@@ -1,5 +1,5 @@
-// What the search of one body for private keys may cost. Base58 and listed words are searched quickly; what takes time is the checksum of each
-// place where a key could be. An author can put such places everywhere, and over as many texts as they like, so a body has one budget.
+// Limits the cost of searching one body for private keys. Base58 and listed words are found quickly; the checksum of each candidate takes time. An attacker can
+// fill any number of texts with candidates, so a body has one budget.
 import { LIMITS } from "../../lib/limits.ts";
 
 export class ChecksumBudget {
@@ -10,13 +10,13 @@ export class ChecksumBudget {
     return this.spend(text.length > 64 ? 3 : 1);
   }
 
-  /** False if too little is left, and from then on. */
+  /** False if too little is left; then it stays false. */
   spend(checksums: number): boolean {
     this.#left -= checksums;
     return this.#left >= 0;
   }
 
-  /** Whether more was asked for than there is. */
+  /** Whether more was requested than the budget held. */
   get isUsedUp(): boolean {
     return !this.spend(0);
   }

@@ -19,7 +19,7 @@ const BITS_PER_WORD = 11;
 export function holdsRecoveryPhrase(text: string, budget: ChecksumBudget): boolean {
   const words =
     text
-      // Two Arabic ligatures would become 18 and 8 letters each, none of them of the list.
+      // Two Arabic ligatures would expand to 18 and 8 letters, none of them in the list.
       .replace(/[\uFDFA\uFDFB]/g, " ")
       .normalize("NFKD")
       .toLowerCase()

@@ -38,7 +38,7 @@ const EXTENDED_PRIVATE = /(?:^|[^0-9A-Za-z])(?:[xyztuv]prv|[LMt]tpv)/i;
 const EXTENDED_PRIVATE_WHOLE = /(?:[xyztuvYZUV]prv|[LMt]tpv)[1-9A-HJ-NP-Za-km-z]{16}/;
 /** Addresses and extended public keys, each a whole word. */
 const WORD = /[0-9A-Za-z]{25,112}/g;
-/** A run of base58 that is long enough for a key, from its first character on: each character is then looked at once. */
+/** A run of base58 that is long enough for a key, from its first character on: so each character is examined once. */
 const BASE58_RUN = /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{51,}/g;
 /**
  * How a key begins, anywhere in a run, even directly after other letters, and how long it is. The first two characters of a WIF key follow from the
@@ -49,7 +49,7 @@ const KEYS_INSIDE: readonly { readonly begins: RegExp; readonly length: number }
   { begins: /(?=K[w-z]|L[1-5]|T[3-9AB]|c[M-NP-W])/g, length: 52 },
   { begins: /(?=[xyztuvYZUV]pub|[LMt]tub)/g, length: 111 },
 ];
-/** An extended key under any version bytes has so many characters. */
+/** An extended key under any version bytes has this many characters. */
 const EXTENDED_LENGTHS = { least: 107, most: 112 } as const;
 /** 32 or 64 bytes that the text itself calls a key or a seed. */
 const NAMED_HEX =
@@ -65,8 +65,7 @@ const WIF_VERSIONS: readonly number[] = [0x80, 0xb0, 0xef];
 const FEWEST_WORDS = 12;
 
 /**
- * Whether a text is, or holds, private key material, or needs more checksums to tell than are left of the budget. Otherwise linear in the length
- * of the text.
+ * Whether a text is, or holds, private key material, or needs more checksums to decide than the budget has left. Otherwise linear in the length of the text.
  */
 export function looksLikeSecret(
   text: string,

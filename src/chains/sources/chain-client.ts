@@ -113,6 +113,6 @@ export interface ChainClient {
   /** `mempool` in parts, for sources that may not read all of it at once. `after` is where the last part ended, null for the first. */
   mempoolPart?(recipients: ReadonlySet<string>, after: string | null): Promise<Result<MempoolPart, Outage>>;
   lookup(request: LookupRequest): Promise<Result<Lookup, Outage>>;
-  /** Whether an account has code after the newest block: a contract's, or that which a key's account delegates to (EIP-7702). EVM only. */
+  /** Whether an account has code after the newest block: a contract's, or the code that a key's account delegates to (EIP-7702). EVM only. */
   hasCode?(address: string): Promise<Result<boolean, Outage>>;
 }

@@ -47,7 +47,7 @@ const PARTS = [
 
 export type ChainSettings = { readonly [part in (typeof PARTS)[number]]?: string | undefined };
 
-/** Parses CHAIN_SOURCES and its parts; empty text is `{}`. A network has all its sources in one part. The error is a sentence for the operator. */
+/** Parses CHAIN_SOURCES and its parts; empty text is `{}`. All sources of a network must be in one part. The error is a sentence for the operator. */
 export function parseChainSources(settings: ChainSettings): Result<ChainSources, string> {
   const lists: [string, unknown][] = [];
   for (const part of PARTS) {
@@ -69,7 +69,7 @@ export function parseChainSources(settings: ChainSettings): Result<ChainSources,
   return ok(sources);
 }
 
-/** Canonical names of the networks with a source; empty if the value is invalid (`/healthz` says so). */
+/** Canonical names of the networks with a source; empty if the value is invalid (`/healthz` reports it). */
 export function watchedNetworks(settings: ChainSettings): ReadonlySet<string> {
   const sources = parseChainSources(settings);
   return new Set(sources.ok ? sources.value.keys() : []);
@@ -106,7 +106,7 @@ function sourceOf(network: Network, value: unknown): Result<ChainSource, string>
 }
 
 const MEMBERS: readonly string[] = ["kind", "url", "headers"];
-/** RFC 9110 5.1 and 5.5, of the values only what every platform sends unchanged. */
+/** RFC 9110 5.1 and 5.5, values limited to what every platform sends unchanged. */
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 const HEADER_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
@@ -125,7 +125,7 @@ function webAddress(text: string): URL | undefined {
   return address !== undefined && /^https?:$/.test(address.protocol) ? address : undefined;
 }
 
-/** RFC 7617, in UTF-8; undefined where the address has no user information. */
+/** RFC 7617, in UTF-8; undefined if the address has no user information. */
 function basicOf({ username, password }: URL): string | undefined {
   if (username === "" && password === "") return undefined;
   const bytes = new TextEncoder().encode(`${unescaped(username)}:${unescaped(password)}`);

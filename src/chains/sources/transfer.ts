@@ -32,9 +32,9 @@ export interface Transfer {
   readonly spends: readonly string[];
   /** The source's answer, JSON as text, at most 4 KB. */
   readonly raw: string;
-  /** Confirmations before which consensus lets nobody spend it, if there are any: of what a block pays its miner. */
+  /** Confirmations before which consensus forbids spending it, if any: for a block's payment to its miner. */
   readonly leastConfirmations?: number;
-  /** The source cannot say what the transaction really moved: no rule credits it, a user reviews it. */
+  /** The source cannot tell what the transaction really moved: no rule credits it, a user reviews it. */
   readonly isUnexplained?: true;
   /** Set if a balance grew in one block by more than the block's transactions paid. */
   readonly growth?: Growth;
@@ -51,8 +51,8 @@ export function explainerMark(txHash: string): string {
 }
 
 /**
- * The identity of growth: network, height and account, so that it stays the same money if another block at that height has it. The units too,
- * because a replacing block may bring a different sum, which is another payment.
+ * The identity of growth: network, height and account, so that it stays the same money if another block at that height has it. The units too, because a
+ * replacing block may bring a different sum, which is a different payment.
  */
 export function growthIdentity(of: { readonly height: number; readonly toAddress: string; readonly units: bigint }) {
   return { txHash: `block:${of.height}`, outputIndex: `balance:${of.toAddress}:${of.units}` } as const;
@@ -64,7 +64,7 @@ export function growthHeight(txHash: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Whether an address pays itself: change, or a transfer between somebody's own accounts. It is nobody's payment. */
+/** Whether an address pays itself: change, or a transfer between one owner's accounts. It never counts as a payment. */
 export function isToItself({ fromAddress, toAddress }: Pick<Transfer, "fromAddress" | "toAddress">): boolean {
   return fromAddress === toAddress;
 }

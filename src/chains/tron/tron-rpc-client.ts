@@ -35,7 +35,7 @@ import { type InBlock, internalTransfers, nativeTransfer } from "./wallet-json.t
 const LOG_LIMITS = { maxBlocks: 5_000, maxTopics: 1_000, maxRequests: 40 };
 /** With more recipients every transfer of the tokens is read: the cost then grows with the chain, not with the recipients. */
 const NAMED_RECIPIENTS = 1_000;
-/** Most whole blocks of one scan, and of one request: each block has some hundred kilobytes. */
+/** Most whole blocks of one scan, and of one request: each block has a few hundred kilobytes. */
 const FULL_BLOCKS = 200;
 const FULL_AT_ONCE = 8;
 
@@ -167,8 +167,8 @@ async function coinsOf(source: TronRpc, { from, to, recipients }: ScanRange): Pr
 }
 
 /**
- * TRX that contracts sent in a block. Only the HTTP API reports it: java-tron's JSON-RPC has only an account's current balance. BEHIND
- * where the API reports fewer transactions than the block has: one URL may serve many nodes.
+ * TRX that contracts sent in a block. Only the HTTP API reports it: java-tron's JSON-RPC has only an account's current balance. BEHIND if the API reports fewer
+ * transactions than the block has: one URL may serve many nodes.
  */
 async function insideOf(source: TronRpc, full: FullBlock, recipients: ReadonlySet<string>): Promise<Transfers> {
   const { network, wallet } = source;

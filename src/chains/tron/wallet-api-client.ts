@@ -10,7 +10,7 @@ import { shaped } from "../sources/json-rpc-client.ts";
 import type { BlockRef } from "../sources/transfer.ts";
 import { TransactionInfo, WalletBlock, WalletTransaction } from "./wallet-json.ts";
 
-/** Answers may be whole blocks, the largest with some thousand transactions. */
+/** Answers may be whole blocks, the largest with a few thousand transactions. */
 const LIMIT_BYTES = 32 * 1_048_576;
 const REFUSAL_BYTES = 4_096;
 
@@ -80,7 +80,7 @@ export async function blockByNumber(edge: TronEdge, height: number): Promise<Res
   return err(outage("UNEXPECTED_SHAPE", "the block has another height"));
 }
 
-/** Null where the node knows no block with the transaction. */
+/** Null if the node knows no block with the transaction. */
 export async function transactionInfo(edge: TronEdge, txHash: string): Promise<Result<TransactionInfo | null, Outage>> {
   const path = "/wallet/gettransactioninfobyid";
   const info = await walletCall(edge, { path, schema: TransactionInfo, body: { value: txHash } });
@@ -89,7 +89,7 @@ export async function transactionInfo(edge: TronEdge, txHash: string): Promise<R
   return info.value.id === txHash ? info : err(outage("UNEXPECTED_SHAPE", "the answer is another transaction"));
 }
 
-/** The results of all transactions of a block. Also empty where the node does not know the block. */
+/** The results of all transactions of a block. Also empty if the node does not know the block. */
 export function blockInfos(edge: TronEdge, height: number): Promise<Result<readonly TransactionInfo[], Outage>> {
   const path = "/wallet/gettransactioninfobyblocknum";
   return walletCall(edge, { path, schema: BlockInfos, body: { num: height } });
@@ -100,7 +100,7 @@ export function isNotServed({ kind, message }: Outage): boolean {
   return kind === "BAD_STATUS" && /^status 40[45]$/.test(message);
 }
 
-/** Null where the node does not know it. */
+/** Null if the node does not know it. */
 export async function transactionById(
   edge: TronEdge,
   txHash: string,

@@ -79,8 +79,8 @@ export interface InBlock {
 const MOVES: ReadonlySet<string> = new Set(["63616c6c", "637265617465", "73756963696465"]);
 
 /**
- * TRX that contracts sent to the recipients in a transaction, as wallet contracts and exchanges' splitters do. TRC-10 tokens are in the same
- * list, with their id. Where the node does not say what was done, no rule credits it.
+ * TRX that contracts sent to the recipients in a transaction, as wallet contracts and exchanges' splitters do. TRC-10 tokens are in the same list, with their
+ * id. If the node does not say what was done, no rule credits it.
  */
 export function internalTransfers(info: TransactionInfo, { network, block, recipients }: InBlock): readonly Transfer[] {
   const txHash = info.id;
