@@ -1,7 +1,7 @@
-// Notifies the open checkout pages of one merchant's invoices of changes. A message only says that something changed: each page then fetches
-// the state itself, and a page that gets no message still polls, less often. The merchant's own people have sockets here too (`serve-team.ts`).
-// Nothing is stored but the next alarm while one of theirs is open. While nothing happens the object hibernates and the platform holds its
-// sockets ("Durable Objects: WebSocket hibernation").
+// Notifies the open checkout pages of one merchant's invoices of changes. A message only says that something changed: each page then fetches the state itself,
+// and a page that gets no message still polls, less often. Members of the merchant's team have sockets here too (`serve-team.ts`). Only the next alarm is
+// stored, while one of theirs is open. While nothing happens the object hibernates and the platform holds its sockets ("Durable Objects: WebSocket
+// hibernation").
 import { DurableObject } from "cloudflare:workers";
 import { lazily } from "../../lib/lazily.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -21,7 +21,7 @@ const CHANGED = "changed";
 const POLICY_VIOLATION = 1008;
 
 interface CheckoutRoomRpc {
-  /** Sends "changed" to every open page of these invoices, and the merchant's people what happened. Ids of other things are for them alone. */
+  /** Sends "changed" to every open page of these invoices, and what happened to the team's sockets. Ids of other things are only for those. */
   tell(ids: readonly string[]): Promise<void>;
 }
 

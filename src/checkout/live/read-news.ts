@@ -11,10 +11,10 @@ import type { NewsRow } from "./team-socket.ts";
 
 /** The place before the oldest event. */
 const BEGINNING = "0";
-/** A reader who missed more than this reads again what it shows, which is less. */
+/** A reader who missed more than this reloads what it shows, which is cheaper. */
 const MOST_PAGES = 5;
 
-/** Events after a place, oldest first; undefined if the place is unknown or too far back. `place`: where to go on. */
+/** Events after a place, oldest first; undefined if the place is unknown or too far back. `place`: where to continue. */
 interface News {
   readonly rows: readonly NewsRow[] | undefined;
   readonly place: string;

@@ -1,5 +1,4 @@
-// The WebSockets that notify open checkout pages, and the merchant's own people. A Reply cannot carry a socket, so these routes build their own
-// responses.
+// The WebSockets that notify open checkout pages, and the merchant's team. A Reply cannot carry a socket, so these routes build their own responses.
 
 import * as z from "zod";
 import { type PipelineRoute, runPipeline } from "../../accounts/pipeline/pipeline.ts";

@@ -1,5 +1,5 @@
-// The sockets of a merchant's own people in the merchant's room: what each is told, and when it is ended. Everything that must outlive the object
-// is in D1 and with the sockets, so that it hibernates while nothing happens.
+// The sockets of a merchant's team in the merchant's room: what each receives, and when it is closed. Everything that must outlive the object is in D1 or
+// attached to the sockets, so that it can hibernate while nothing happens.
 import { memberSeats } from "../../accounts/auth/authenticate-session.ts";
 import type { SignInProvider } from "../../accounts/security-policies/security-policy.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -39,10 +39,10 @@ export class TeamSockets {
   readonly #deps: () => TeamDependencies;
   readonly #merchantId: string;
   #isSending = false;
-  /** Something happened while events were being read. */
+  /** Whether something happened while events were being read. */
   #isToldAgain = false;
 
-  /** `deps` are asked for once somebody looks. */
+  /** `deps` is called once someone watches. */
   constructor(state: SocketState, deps: () => TeamDependencies, merchantId: string) {
     this.#state = state;
     this.#deps = deps;
@@ -68,7 +68,7 @@ export class TeamSockets {
     return theirs;
   }
 
-  /** Tells of what has happened, and of endpoints that begin to fail, which is no event. */
+  /** Reports what has happened, and endpoints that start to fail, which is not an event. */
   async tell(ids: readonly string[]): Promise<void> {
     if (this.count === 0) return;
     for (const id of ids) {
@@ -79,7 +79,7 @@ export class TeamSockets {
     await this.#sendNews();
   }
 
-  /** The next alarm is set first, so that a crash ends nothing. */
+  /** The next alarm is set first, so that a crash does not stop the checks. */
   async alarm(): Promise<void> {
     const open = this.#open();
     if (open.length === 0) return;
@@ -98,7 +98,7 @@ export class TeamSockets {
     return sockets.map((socket) => [socket, attachmentOf(socket)]);
   }
 
-  /** One reading at a time, and another one if something happens meanwhile. Does not wait for a reading of somebody else. */
+  /** One reading at a time, and another one if something happens meanwhile. Does not wait for another caller's reading. */
   async #sendNews(): Promise<void> {
     this.#isToldAgain = true;
     if (this.#isSending) return;
@@ -114,7 +114,7 @@ export class TeamSockets {
     }
   }
 
-  /** To all sockets at a place, which are mostly all there are. If storage does not answer, they stay there. */
+  /** To all sockets at a place, usually all of them. If storage does not answer, they stay there. */
   async #sendFrom(place: string): Promise<void> {
     const news = await readNews(this.#deps(), this.#merchantId, place);
     if (!news.ok) return;
@@ -133,7 +133,7 @@ export class TeamSockets {
     if (rows?.some(isAboutTeam)) await this.#check(0);
   }
 
-  /** Ends the sockets of sessions and seats that have ended, of those that were not checked for so long. */
+  /** Ends the sockets of sessions and seats that have ended, among those not checked for this long. */
   async #check(olderThanMs: number): Promise<void> {
     const nowMs = this.#deps().nowMs();
     const due = this.#open().filter(([, { checkedAtMs }]) => nowMs - checkedAtMs >= olderThanMs);

@@ -17,7 +17,7 @@ export const selectRoomOf = prepared(
 /** The most events that are read at once. */
 export const NEWS_PAGE = 200;
 
-/** Events of a merchant after a place, in commit order, without their data. Nothing for an unknown place but "0", which is before all. */
+/** Events of a merchant after a place, in commit order, without their data. Nothing for an unknown place, except "0", which precedes all. */
 export const selectNews = prepared(
   (merchantId: string, after: string) => ({ merchantId, after }),
   (db, of) =>

@@ -1,11 +1,11 @@
-// What the room knows of the socket of a member of the merchant's team, and what it tells them. It is kept with the socket, in hibernation too.
+// What the room knows of the socket of a member of the merchant's team, and what it sends them. Kept with the socket, also in hibernation.
 import type { MemberPrincipal } from "../../accounts/auth/principal.ts";
 import type { Permission } from "../../accounts/roles/permissions.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import { parseJson, printJson } from "../../lib/typed-json.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 
-/** How often a member's session and seat are checked again; news of the team have them checked at once. */
+/** How often a member's session and seat are checked again; team events have them checked at once. */
 export const CHECK_MS = 2 * MINUTE_MS;
 /** A socket that could not be checked for this long, because storage does not answer, is closed. */
 export const UNCHECKED_MS = 10 * MINUTE_MS;
@@ -45,7 +45,7 @@ export function teamMemberIn(headers: Headers): (TeamMember & Pick<TeamSocket, "
   return header === null ? undefined : parseJson<TeamMember & Pick<TeamSocket, "after">>(header);
 }
 
-/** An event of the merchant, as much as messages need. */
+/** The part of a merchant's event that messages need. */
 export interface NewsRow {
   readonly id: string;
   readonly type: string;
@@ -85,7 +85,7 @@ export function endpointMessage(webhookId: string | null, eventId: string | null
   return { view: "webhook:view", body: { type: "endpoint", eventId, webhookId } };
 }
 
-/** Sent at the start without a known place, and when too much was missed: the reader reads again what it shows. */
+/** Sent at the start if the place is unknown, and when too much was missed: the reader reloads what it shows. */
 export function rereadMessage(eventId: string | null): object {
   return { type: "reread", eventId };
 }
@@ -98,7 +98,7 @@ export function isAboutTeam({ type }: Pick<NewsRow, "type">): boolean {
 const SOONEST_MS = 5 * SECOND_MS;
 const LATEST_MS = 30 * SECOND_MS;
 
-/** How long until events are read again without being told of any: 5 s after news, up to 30 s where nothing happens. */
+/** How long until events are read again without a notification: 5 s after an event, up to 30 s while nothing happens. */
 export function pollGapMs(sockets: readonly Pick<TeamSocket, "newsAtMs">[], nowMs: number): number {
   const quietMs = nowMs - Math.max(0, ...sockets.map(({ newsAtMs }) => newsAtMs));
   return Math.min(LATEST_MS, Math.max(SOONEST_MS, quietMs / 4));

@@ -1,4 +1,4 @@
-// The claim that a page is about: which sentence it shows, with which values. Decided anew at each read, so that the sentence follows the invoice.
+// The claim that a page is about: which sentence it shows, with which values. Decided again at each read, so that the sentence follows the invoice.
 import type { InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import type { MethodBody } from "../../commerce/invoices/invoice-body.ts";
 import { type ClaimStanding, type StandingFacts, standingOf } from "../../detection/claims/standing.ts";
@@ -11,7 +11,7 @@ export interface ClaimView {
   readonly text: keyof Texts;
   /** Whether the payer needs to do nothing more. */
   readonly isGood: boolean;
-  /** What the transaction brought, and what the invoice asks for in the same coin: `40 USDC`; "" where the text does not say it. */
+  /** What the transaction brought, and what the invoice asks for in the same coin: `40 USDC`; "" if the text does not include it. */
   readonly sent: string;
   readonly asked: string;
 }

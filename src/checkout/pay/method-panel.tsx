@@ -42,7 +42,7 @@ export function MethodPanel(of: Of & { readonly hasDeadline: boolean }) {
   );
 }
 
-/** The coin has the network's name, and nobody can send it to this address elsewhere: on EVM the same address is on every network. */
+/** The coin has the network's name, and it cannot be sent to this address on another network: on EVM the same address is on every network. */
 function isNetworkClear({ coin, networkName, network }: MethodView): boolean {
   return coin === networkName && networkNamed(network)?.family !== "evm";
 }

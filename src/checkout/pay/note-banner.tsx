@@ -20,7 +20,7 @@ const NOTE_TEXTS: Readonly<Record<Note, keyof Texts>> = {
   other: "problemOther",
 };
 
-/** Why the form sent before was refused. The script does not swap it: it stays until the stage changes. */
+/** Why the previous form was refused. The script does not swap it: it stays until the stage changes. */
 export function NoteBanner(of: { readonly chrome: Chrome; readonly view: CheckoutView; readonly note: Note | null }) {
   const { chrome, view, note } = of;
   if (note === null) return null;

@@ -25,9 +25,9 @@ export interface StoredCheckout {
   readonly merchant: MerchantRow;
   readonly wallets: readonly Wallet[];
   readonly cursors: readonly NetworkCursor[];
-  /** The language in which its page was last read; null if nobody has opened it. */
+  /** The language in which its page was last read; null if it was never opened. */
   readonly language: string | null;
-  /** The customer's last location, to compare with at the next visit; never shown. */
+  /** The customer's last location, compared at the next visit; never shown. */
   readonly location: KeptLocation | null;
   /** The claim that the page is about, and other payments of its transaction; null and none without one. */
   readonly claim: (StandingFacts["claim"] & { readonly id: ClaimId }) | null;

@@ -304,7 +304,7 @@ function backTo(chrome: Chrome, invoiceId: string, query: Readonly<Record<string
   return { kind: "redirect", location: linkTo(chrome, pathOf(invoiceId), query) };
 }
 
-/** Every well-formed id leads to a page: the page says that there is no such invoice. */
+/** Every well-formed id leads to a page: the page reports an unknown invoice. */
 function pageAt(chrome: Chrome, invoiceId: string): Result<PageReply, Failure> {
   const id = parseId("inv", invoiceId);
   return id === undefined ? err({ code: "INVOICE_NOT_FOUND" }) : ok(backTo(chrome, id));

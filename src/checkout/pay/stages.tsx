@@ -82,7 +82,7 @@ function UnderpaidStage(of: StageOf) {
   );
 }
 
-/** Nothing to send: says what happened, and where to go from here. */
+/** Nothing to send: says what happened, and what to do next. */
 function NoticeStage(of: StageOf) {
   const { chrome, view } = of;
   const { stage } = view;

@@ -92,7 +92,7 @@ export interface CheckoutView {
   readonly acceptsLate: boolean;
   /** Whether the shown coins have no value: those of the method, or of all methods to choose from. */
   readonly isTest: boolean;
-  /** Whether the server says when the invoice changes. */
+  /** Whether the server notifies the page of changes. */
   readonly isLive: boolean;
   /** How often a page without live updates should poll; 0 if nothing will change. */
   readonly pollSeconds: number;
@@ -109,7 +109,7 @@ export interface ViewFacts extends ClaimFacts {
   readonly nowMs: number;
 }
 
-/** On a page that no longer changes, but for what it says of a claim. */
+/** On a page where only the state of a claim can still change. */
 const CLAIM_POLL_SECONDS = 30;
 
 export function checkoutView(facts: ViewFacts): CheckoutView {

@@ -18,7 +18,7 @@ export interface PublicKeyDependencies {
 
 interface PublicKeys {
   readonly keys: readonly PublicKey[];
-  /** False where older keys could not be read: such an answer must not be cached. */
+  /** False if older keys could not be read: such an answer must not be cached. */
   readonly isWhole: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface ReturnSignature {
   readonly signature: string;
 }
 
-/** The first line names the purpose, so that no other signature of ours can pass for a return. No field can contain a line break. */
+/** The first line names the purpose, so that no other signature of ours can be taken for a return. No field can contain a line break. */
 export function returnText({ invoiceId, status, nowMs }: Return): string {
   return `edgetill-return-v1\n${invoiceId}\n${status}\n${isoTime(nowMs)}`;
 }

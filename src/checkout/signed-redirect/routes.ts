@@ -22,7 +22,7 @@ export const returnRoutes = routesOf({ tag: "Service", callers: "ANYBODY", depen
     ],
     answer: async (call) => {
       const { keys, isWhole } = await readPublicKeys(call.deps);
-      // What is missing will be there soon, and must then be visible at once.
+      // Missing keys will be back soon, and must then be visible at once.
       const cacheControl = isWhole ? "public, max-age=300" : "no-store";
       return ok({ ...jsonReply(200, { keys }), headers: { "cache-control": cacheControl } });
     },

@@ -24,7 +24,7 @@ import { forSale } from "./read-product-for-sale.ts";
 export interface BuyDependencies extends CreateDependencies {
   /** For the protocol of the idempotency key, with a running clock. */
   readonly once: OnceDependencies;
-  /** The order that a form makes of a product, or what is wrong with which field. */
+  /** The order from a product's form, or its problems by field. */
   orderOf(product: Asking, form: Form): Result<Order, Problems>;
 }
 
@@ -37,7 +37,7 @@ interface Purchase {
   readonly callers: readonly CallerNetwork[];
 }
 
-/** The new invoice, or what is wrong with which field. */
+/** The new invoice, or the problems by field. */
 export type Bought = { readonly invoiceId: string } | { readonly problems: Problems };
 
 /** Returns the same invoice however often a form is sent. Refuses what `forSale` and invoice creation refuse. */
@@ -65,7 +65,7 @@ export async function buyProduct(deps: BuyDependencies, of: Purchase): Promise<R
   return ok({ invoiceId: id });
 }
 
-/** A payer who goes back and corrects a name wants another invoice, not a refusal, so the typed fields are part of the key. */
+/** A payer who goes back and corrects a name wants a different invoice, not a refusal, so the typed fields are part of the key. */
 function keyOf(product: Product, form: Form) {
   const token = tokenOf(form);
   if (token === undefined) return undefined;

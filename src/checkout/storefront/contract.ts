@@ -1,4 +1,4 @@
-// The form of a product's page, and the order that it makes. The bounds are those of the interface's request.
+// The form of a product's page, and the resulting order. The bounds are those of the interface's request.
 import * as z from "zod";
 import { createInvoiceBody } from "../../commerce/invoices/contract.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -19,7 +19,7 @@ import {
 
 const field = () => z.string().optional();
 
-/** Accepts any text: the page shows what is wrong beside its field. */
+/** Accepts any text: the page shows problems next to the field. */
 export const buyForm = () =>
   z.object({
     token: field().meta({
@@ -50,7 +50,7 @@ const orderBody = lazily(createInvoiceBody);
 /** The largest amount. */
 const MOST = 1_000_000n;
 
-/** The order that a form makes, or what is wrong with which field. `language`: of the page in which the form was filled in. */
+/** The order from a form, or its problems by field. `language`: of the page on which the form was filled in. */
 export function orderOf(product: Asking, form: Form, language: Language): Result<Order, Problems> {
   const typed = typedFields(product, form);
   const problems: Partial<Record<FieldName, Problem>> = {};

@@ -18,7 +18,7 @@ export function storefrontDependencies(env: Env, { db, nowMs, sleep }: GivenDepe
     db,
     sleep,
     challenge: challengeOf(env),
-    /** Where the page's widget is. */
+    /** The host on which the page's widget is shown. */
     hostname: hostnameOf(publicUrl(env)),
     newToken: () => crypto.randomUUID(),
     /** Counts a form. Returns the seconds to wait if there were too many, otherwise 0. */
@@ -35,7 +35,7 @@ export function buyDependencies(call: FormCall<unknown, unknown, unknown>): BuyD
   const { db, sleep, background, requestId, merchantContext } = call;
   return {
     ...invoiceDependencies(call.env, call),
-    // The edge has read the amount in the payer's language, and hands it on in this one.
+    // The edge parsed the amount in the payer's language, and passes it on in this one.
     orderOf: (product, form) => orderOf(product, form, DEFAULT_LANGUAGE),
     // As with a payer's choice of a payment method, the merchant's audit log names neither the buyer nor their IP address.
     trail: { ...SYSTEM_TRAIL, requestId },

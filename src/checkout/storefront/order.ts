@@ -1,4 +1,4 @@
-// The fields of a product's form, and the order that they make.
+// The fields of a product's form, and the resulting order.
 import type { Product } from "../../commerce/products/product.ts";
 import type { AmbiguousAmount } from "../../lib/typed-amount.ts";
 

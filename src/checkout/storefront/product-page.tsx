@@ -24,14 +24,14 @@ interface Of {
   /** The earlier input and its problems. */
   readonly form: Form;
   readonly problems: Problems;
-  /** Undefined where nobody is challenged. */
+  /** Undefined if no one is challenged. */
   readonly challenge: Widget | undefined;
 }
 
 interface Widget {
   readonly siteKey: string;
   readonly origin: string;
-  /** Whether the form came without a token that passed. */
+  /** Whether the form lacked a valid token. */
   readonly hasFailed: boolean;
 }
 
@@ -60,7 +60,7 @@ const PROBLEMS = {
   long: "buyTooLong",
 } as const satisfies Readonly<Record<Exclude<Problem, object>, keyof Texts>>;
 
-/** What to write instead. */
+/** What to enter instead. */
 function problemText({ language, texts }: Chrome, problem: Problem, currency: string): string {
   const { locale } = LANGUAGES[language];
   if (typeof problem === "object") {
@@ -128,7 +128,7 @@ export function productPage(of: Of) {
 /** The card hides what is empty, as the widget's place is at first. */
 const WIDGET_STYLE = ".card>div.cf-turnstile:empty{display:block}.cf-turnstile{min-height:65px}";
 
-/** The widget of Turnstile puts its token into the form. It has no height of its own until its script runs, and nothing may move then. */
+/** The widget of Turnstile puts its token into the form. It has no height until its script runs, and the layout must not shift then. */
 function challengeHead({ nonce }: Chrome, widget: Widget | undefined) {
   if (widget === undefined) return null;
   return (

@@ -34,7 +34,7 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
     answers: [{ status: 200, description: "The product with its order form", alsoAs: "text/html" }],
     answer: async (call) => {
       const found = await readProductForSale(call.deps, call.params.productId ?? "");
-      // Only the page: a form that was answered before is answered again.
+      // Only the page: a form that was already answered is answered again.
       if (found.ok && found.value.merchant.suspendedAtMs !== null) return err({ code: "PRODUCT_NOT_AVAILABLE" });
       return found.ok ? ok(formPage(call, found.value, { form: {}, problems: {}, status: 200 })) : found;
     },
@@ -89,7 +89,7 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
       if ("problems" in bought) return again(bought.problems);
       return ok({ kind: "redirect", location: linkTo(chrome, `/pay/${bought.invoiceId}`) });
     },
-    // Decides again on what it reads itself: the product may have changed since.
+    // Decides again on its own reads: the product may have changed since.
     answerInObject: async (call) => {
       const { env, ip, params, body: form, merchantContext } = call;
       return replyTo(
@@ -108,7 +108,7 @@ function plainAmount(micros: bigint): string {
   return amountText(formatMicros(micros), LANGUAGES[DEFAULT_LANGUAGE].locale);
 }
 
-/** A form that is sent again is the same operation, so it passes with the same token; with other fields it needs another. */
+/** A form that is sent again is the same operation, so the same token is valid for it; with other fields it needs a new one. */
 async function challengeRefusal(call: {
   readonly deps: ReturnType<typeof storefrontDependencies>;
   readonly body: z.output<ReturnType<typeof buyForm>>;

@@ -1,5 +1,5 @@
-// The script of shops, served as /modal/btcpay.js: plugins for BTCPay Server load it and call `window.btcpay`, whose names are BTCPay's. It puts the
-// payer's page over the shop's page in a frame, and hands its messages on to the plugin: `loaded`, `close`, and { invoiceId, status }.
+// The script of shops, served as /modal/btcpay.js: plugins for BTCPay Server load it and call `window.btcpay`, whose names are BTCPay's. It shows the payer's
+// page in a frame over the shop's page, and passes its messages to the plugin: `loaded`, `close`, and { invoiceId, status }.
 //
 // Its messages are never a proof of payment. They tell the customer's browser what to show next, and whoever sits at that browser can call the
 // plugin's function with any status. What a shop hands out, it hands out after a webhook or after reading the invoice with its key.
@@ -8,7 +8,7 @@ type Act = () => void;
 type Hear = (event: MessageEvent) => void;
 
 interface Btcpay {
-  /** Loads the page of an invoice; it is seen when it says that it is there. */
+  /** Loads the page of an invoice; it is shown once it reports that it has loaded. */
   readonly showInvoice: (invoiceId: string) => void;
   readonly appendInvoiceFrame: (invoiceId: string) => void;
   readonly appendAndShowInvoiceFrame: (invoiceId: string) => void;
@@ -64,7 +64,7 @@ function start(): Btcpay {
 
   window.addEventListener("message", (event: MessageEvent<unknown>) => {
     const { data, origin, source } = event;
-    // Any window may send a message here. Only the page in our own frame is heard.
+    // Any window may send a message here. Only messages from our own frame are accepted.
     if (shown === undefined || source !== shown.frame.contentWindow) return;
     if (origin !== new URL(prefix, location.href).origin) return;
     if (data === "loaded") {
@@ -93,7 +93,7 @@ function start(): Btcpay {
   };
 }
 
-/** Over the whole page of the shop, and not yet seen. */
+/** Over the whole page of the shop, and still hidden. */
 function frameOf(src: string): HTMLIFrameElement {
   const frame = document.createElement("iframe");
   Object.assign(frame, { src, name: "btcpay", className: "btcpay", title: "Payment", allow: "clipboard-write" });
@@ -102,7 +102,7 @@ function frameOf(src: string): HTMLIFrameElement {
   return frame;
 }
 
-/** Calls `onSilence` when something has loaded in the frame and does not say that it is there: the browser has put its own page in place of ours. */
+/** Calls `onSilence` when a page has loaded in the frame but does not report: the browser shows its own page instead of ours. */
 function watchLoads(frame: HTMLIFrameElement, onSilence: Act): Act {
   let loads = 0;
   let heard = 0;
@@ -117,7 +117,7 @@ function watchLoads(frame: HTMLIFrameElement, onSilence: Act): Act {
   };
 }
 
-// Loaded twice, the functions that a plugin has given stay.
+// If loaded twice, the functions set by a plugin are kept.
 window.btcpay ??= start();
 
 export {};

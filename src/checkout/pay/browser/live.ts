@@ -15,7 +15,7 @@ const COUNTING: ReadonlySet<string | undefined> = new Set(["partial", "checking"
 /** Takes a response and its time by `performance.now()`; returns whether it was a valid state. */
 type OnState = (html: string, atMs: number) => boolean;
 
-/** The result fetches now, or as soon as the server allows. `onAsked` hears how many requests have failed since the last answer. */
+/** The result fetches now, or as soon as the server allows. `onAsked` gets how many requests have failed since the last answer. */
 export function startLive(onState: OnState, onAsked: (failures: number) => void): () => void {
   let isOver = false;
   let isAsking = false;
@@ -130,7 +130,7 @@ function stateReader(
       });
       const atMs = performance.now();
       if (response.status === 404 || response.status === 410) {
-        // The invoice is gone, so nobody may pay by this page: the server shows what replaced it.
+        // The invoice is gone, so no one may pay on this page: the server shows what replaced it.
         onGone();
         location.reload();
       }

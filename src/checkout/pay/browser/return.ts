@@ -30,7 +30,7 @@ export function startReturn(): () => void {
 
   const count = () => {
     const place = document.querySelector<HTMLElement>("[data-return-url]");
-    // No redirect from a page that the payer does not see.
+    // Never redirects from a hidden page.
     if (isStopped || place === null || leftSeconds === undefined || document.hidden) return;
     leftSeconds--;
     if (leftSeconds > 0) return show();

@@ -1,8 +1,8 @@
-// Says since when nothing new came, while the server or the payer's connection is away. What the page showed stays.
+// Shows the time of the last answer while the server or the payer's connection is down. The rest of the page stays.
 import type { Clock } from "./clock.ts";
 import { all, say } from "./page.ts";
 
-/** One failure may be over at the next request. */
+/** A single failure may already be over at the next request. */
 const SAID_AFTER = 2;
 
 /** Call the result after each request for the state, with the number of failures since the last answer. */
