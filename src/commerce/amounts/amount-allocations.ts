@@ -1,8 +1,7 @@
-// Which invoice has which amount of an asset at a shared address (decisions 4, "Amount for a direct wallet"; 12, "Shared addresses and keys"). The
-// table belongs to the address, not to a merchant, so amounts are distinct over all merchants. An amount stays with its invoice until the end
-// that was promised when it was given, whether or not the invoice was stored: a database that is put back to an earlier copy gives none away.
-// A storage without any amount may be that of an address that was used before, in a database that was brought here from another deployment
-// (docs/operations/export.md). So it first takes over what the tables know (`begin`).
+// Which invoice has which amount of an asset at a shared address (decisions 4, "Amount for a direct wallet"; 12, "Shared addresses and keys"). The table
+// belongs to the address, not to a merchant, so amounts are distinct over all merchants. An amount stays with its invoice until the end that was promised when
+// it was given, whether or not the invoice was stored: restoring the database from an earlier copy frees none. An empty storage may belong to an address that
+// was already used, in a database moved here from another deployment (docs/operations/export.md). So it first takes over the amounts in the tables (`begin`).
 // Every method is synchronous: no other call can run between its statements.
 
 import { pairOf } from "../../chains/registry/pair.ts";
@@ -28,14 +27,14 @@ import { PriceSalts } from "./price-salts.ts";
 import { isNewPlace, takeOver } from "./standing-amounts.ts";
 
 /**
- * When an amount that a limit counts is looked up for the first time. By then the batch of the call that asked for it has committed or never will: the
- * lease of an operation is 30 s, its five tries and a stall of D1 take less than three minutes, and whoever takes over asks again. A batch that is
- * even later does no harm, because the amount stays its invoice's: one amount then counts too little.
+ * When an amount that a limit counts is looked up for the first time. By then the batch of the call that asked for it has committed or never will: the lease of
+ * an operation is 30 s, its five tries and a stall of D1 take less than three minutes, and a takeover asks again. An even later batch does no harm, because the
+ * invoice keeps the amount: the count is then one too low.
  */
 const STORED_AFTER_MS = 10 * MINUTE_MS;
-/** How many searches that found nothing are remembered, each in about 150 bytes. */
+/** How many fruitless searches are remembered, about 150 bytes each. */
 const MOST_EXHAUSTED = 1_000;
-/** How many candidates each further look takes, the first few most often having a free one. */
+/** How many candidates each further query checks; the first few usually include a free one. */
 const LOOKS: readonly number[] = [64, 1_024, 10_001];
 
 interface Row {
@@ -62,8 +61,8 @@ export class AmountAllocations {
   readonly #place: AmountPlace;
   readonly #prices: PriceSalts;
   /**
-   * Searches that found no free amount, because a page that waits for one asks again and again. Giving amounts makes none free, so each holds until
-   * one is freed. Lost with the object.
+   * Searches that found no free amount, because a page that waits for one asks again and again. Allocating frees nothing, so each result holds until an amount
+   * is freed. Lost with the object.
    */
   readonly #exhausted = new Set<string>();
 
@@ -74,12 +73,12 @@ export class AmountAllocations {
     createAmountTables(storage);
   }
 
-  /** Whether nothing was given here, and `begin` was not called. */
+  /** Whether nothing was ever allocated here, and `begin` was not called. */
   isNew(): boolean {
     return isNewPlace(this.#storage);
   }
 
-  /** Takes over amounts that invoices ask for already, as their rows say. Leaves alone what was given here. */
+  /** Takes over amounts that invoices already ask for, from their rows. Does not touch amounts allocated here. */
   begin(standing: readonly StandingAmount[]): void {
     this.#storage.transactionSync(() => takeOver(this.#storage, this.#place, standing));
   }
@@ -93,8 +92,8 @@ export class AmountAllocations {
   }
 
   /**
-   * Frees amounts whose end is over; the caller knows that nothing asks for them any more. For each whether the invoice does not have it now:
-   * false if its end is not over yet.
+   * Frees amounts whose end is over; the caller knows that nothing asks for them now. For each, whether the invoice no longer has it: false if its end is not
+   * over yet.
    */
   release(amounts: readonly InvoiceAmount[], nowMs: number): readonly boolean[] {
     return this.#storage.transactionSync(() =>
@@ -130,8 +129,8 @@ export class AmountAllocations {
   }
 
   /**
-   * Of the overdue amounts that have no row in D1 that still stands, frees those whose end is long over and counts the others no more. Checks what
-   * it keeps again later. Leaves alone what was given again since `overdue` read it.
+   * Of the overdue amounts without an unreleased row in D1, frees those whose end is long past and stops counting the others. Checks the rest again later.
+   * Skips amounts given again since `overdue` read them.
    */
   settle(overdue: readonly OverdueAmount[], standing: readonly InvoiceAmount[], nowMs: number): void {
     const keyOf = ({ invoiceId, units }: InvoiceAmount) => `${invoiceId} ${units}`;
@@ -171,7 +170,7 @@ export class AmountAllocations {
     const own = this.#heldBy(invoiceId);
     const rank = own[0]?.rank ?? sharing.rank;
     const isSharedHere = isShared(sharing, rank);
-    // No amount of an invoice ends before an earlier one: its page may ask for the later one as long.
+    // No amount of an invoice ends before an earlier one: its page may ask for the later amount for as long.
     const untilMs = Math.max(
       heldUntilMs(request, { isShared: isSharedHere, rank }),
       ...own.map((each) => each.heldUntilMs),
@@ -191,7 +190,7 @@ export class AmountAllocations {
     };
     const kept = own.find((each) => each.priceUnits === priceUnits);
     if (kept !== undefined) return this.#keep(kept, terms);
-    // What an invoice has is free for it, so only invoices without an amount find the same.
+    // An invoice's own amounts are free for it, so only invoices without an amount get the same result.
     const search = [priceUnits, rank, merchantId, own.length === 0 ? "" : invoiceId].join(" ");
     const salt = this.#exhausted.has(search) ? undefined : this.#freeSalt(priceUnits, asset, asker);
     if (salt === undefined) return this.#refuseExhausted(search);
@@ -206,7 +205,7 @@ export class AmountAllocations {
     const isFirst = isSharedHere && rank === UNPROVEN && own.length === 0;
     const refusal = (isFirst ? lifetimeRefusal(request, nowMs) : undefined) ?? terms.refusalOf(units);
     if (refusal !== undefined) return refused(refusal);
-    // Others could take the amount at once, while the invoice's page still asks for it.
+    // Another invoice could take the amount at once, while the invoice's page still asks for it.
     if (untilMs < nowMs) return refused(NO_LONGER_HELD);
     this.#exec(
       `INSERT INTO amounts (units, rank, invoice_id, merchant_id, is_public, is_counted, held_until_ms, check_after_ms)
@@ -229,8 +228,8 @@ export class AmountAllocations {
   }
 
   /**
-   * An amount that the invoice has already. Its end moves to the later one: an operation that is repeated may make an invoice that ends later. One
-   * that counts no more must be within the limits to be counted again.
+   * An amount that the invoice already has. Its end moves to the later one: an operation that is repeated may make an invoice that ends later. One that no
+   * longer counts must be within the limits to be counted again.
    */
   #keep(held: Row, terms: Terms): AmountAnswer {
     const { units, rank, lowSince, isCounted } = held;
@@ -247,7 +246,7 @@ export class AmountAllocations {
     return { kind: "given", units, rank, heldUntilMs: untilMs, lowSince };
   }
 
-  /** The amounts of an invoice with each price that they were given for. All have one rank. */
+  /** The amounts of an invoice, with each price they were given for. All have the same rank. */
   #heldBy(invoiceId: string): readonly Row[] {
     const rows = this.#exec(
       `SELECT held.units, held.rank, held.held_until_ms, held.is_counted, asked.price_units, asked.low_since FROM prices asked
@@ -265,8 +264,8 @@ export class AmountAllocations {
   }
 
   /**
-   * The number of the candidate to give: an amount that nobody holds, in the order of the candidates. Only if no such is left, a merchant with
-   * proof may ask for an amount that one without proof holds; then who asked first decides about such a payment (payments/match.ts).
+   * The number of the candidate to give: an amount that no one holds, in the order of the candidates. Only if none is left, a merchant with proof may ask for
+   * an amount held by one without proof; then the one who asked first gets such a payment (payments/match.ts).
    */
   #freeSalt(priceUnits: bigint, asset: AmountGrain, asker: Asker): number | undefined {
     const capacity = saltCapacity(priceUnits, asset);

@@ -10,12 +10,12 @@ import { checkDependencies } from "./dependencies.ts";
 import { readStanding } from "./read-standing.ts";
 import { ShownAmounts } from "./shown-amounts.ts";
 
-/** The least time between two checks, where the first left some amounts or failed. */
+/** The least time between two checks, if the first left some amounts or failed. */
 const PAUSE_MS = 5 * MINUTE_MS;
 
 /**
- * One object per asset at an address of a network, named by `placeName`. Only it gives that address's amounts. The logic is in `AmountAllocations`;
- * the alarm finds what no invoice was stored with.
+ * One object per asset at an address of a network, named by `placeName`. Only it gives that address's amounts. The logic is in `AmountAllocations`; the alarm
+ * finds amounts whose invoice was never stored.
  */
 export class AmountAllocator extends DurableObject<Env> {
   readonly #place: AmountPlace;
@@ -40,7 +40,7 @@ export class AmountAllocator extends DurableObject<Env> {
   }
 
   async allocate(requests: readonly AmountRequest[]): Promise<readonly AmountAnswer[]> {
-    // Once in the life of an address. Nothing is given while the directory or the database does not answer.
+    // Once per address. No amount is given while the directory or the database does not answer.
     if (!this.#entry.isMade()) await this.#entry.make();
     if (this.#allocations.isNew()) {
       this.#allocations.begin(await readStanding(checkDependencies(this.env), this.#place));
@@ -81,7 +81,7 @@ export class AmountAllocator extends DurableObject<Env> {
     else await storage.setAlarm(wantedMs);
   }
 
-  /** What is overdue already is for the alarm that is set, or for the next one after a pause. */
+  /** Amounts already overdue are left to the alarm that is set, or to the next one after a pause. */
   #nextAlarmMs(): number | null {
     const nextMs = this.#allocations.nextCheckMs();
     return nextMs === null ? null : Math.max(nextMs, Date.now() + PAUSE_MS);

@@ -16,7 +16,7 @@ export function placeName({ network, cryptocurrency, address }: AmountPlace): st
   return [network, cryptocurrency, address].join(SEPARATOR);
 }
 
-/** The place that has this name; undefined if none has. */
+/** The place that has this name; undefined if there is none. */
 export function placeNamed(name: string): AmountPlace | undefined {
   const [network = "", cryptocurrency = "", ...rest] = name.split(SEPARATOR);
   const address = rest.join(SEPARATOR);

@@ -1,4 +1,4 @@
-// What an amount allocator is asked, and what it answers.
+// The requests and answers of an amount allocator.
 import type { Rank } from "../../platform/column-values.ts";
 import type { Sharing } from "../ranks/rank.ts";
 import type { AmountRefusal } from "./holding.ts";
@@ -8,7 +8,7 @@ export interface AmountRequest {
   readonly merchantId: string;
   /** The price, rounded up to the asset's grain. */
   readonly priceUnits: bigint;
-  /** The merchant's rank at the address and who else has it, as read just before. An invoice keeps the rank of its first amount. */
+  /** The merchant's rank at the address and who else has it, as just read. An invoice keeps the rank of its first amount. */
   readonly sharing: Sharing;
   /** Whether a browser created the invoice. */
   readonly isPublic: boolean;
@@ -16,11 +16,11 @@ export interface AmountRequest {
   readonly expiresAtMs: number;
   readonly monitorUntilMs: number;
   readonly nowMs: number;
-  /** What the invoice shows, as JSON, kept for `given`; absent where only the amount is wanted. */
+  /** What the invoice shows, as JSON, kept for `given`; absent if only the amount is wanted. */
   readonly terms?: string;
 }
 
-/** Which amounts `given` lists: those given at or after a time, behind a place in that order. */
+/** Which amounts `given` lists: those given at or after a time, after a place in that order. */
 export interface GivenAmountsSince {
   readonly sinceMs: number;
   /** 0 for the first. */
@@ -46,9 +46,9 @@ export interface GivenAmount {
   readonly kind: "given";
   readonly units: bigint;
   readonly rank: Rank;
-  /** The invoice must not ask for the amount after this time, and nobody else gets it before. */
+  /** The invoice must not ask for the amount after this time, and no other invoice gets it before. */
   readonly heldUntilMs: number;
-  /** The merchant's invoice with which the amounts of its price began to run low; null if they did not. */
+  /** The merchant's invoice with which the amounts of its price began to run low; null if they have not. */
   readonly lowSince: string | null;
 }
 
@@ -60,9 +60,9 @@ export interface InvoiceAmount {
   readonly units: bigint;
 }
 
-/** An amount that is to be looked up in D1: it was given some time ago, or its end is long over and nobody has released it. */
+/** An amount to look up in D1: it was given some time ago, or its end is long past and it was never released. */
 export interface OverdueAmount extends InvoiceAmount {
-  /** As it was when this was read. */
+  /** Its value when this was read. */
   readonly checkAfterMs: number;
 }
 

@@ -4,11 +4,11 @@ import { HOUR_MS } from "../../lib/time.ts";
 import type { Rank } from "../../platform/column-values.ts";
 import { RANKS } from "../ranks/rank.ts";
 
-/** How long after its end an amount without a release is looked up in D1. Longer than any batch that gives it a row is under way. */
+/** How long after its end an amount without a release is looked up in D1. Longer than any batch that could still write its row. */
 export const CHECK_AFTER_MS = HOUR_MS;
 
 export function createAmountTables(storage: Pick<ObjectStorage, "sql">): void {
-  // Units are padded to one length, so that texts sort as numbers do. Two ranks may hold one amount, two invoices of one rank never. The limits do not
+  // Units are padded to one length, so that texts sort as numbers do. Two ranks may hold the same amount, but never two invoices of one rank. The limits do not
   // count (is_counted) an amount that was looked up in D1 and has no row: its invoice was never stored.
   storage.sql.exec(
     `CREATE TABLE IF NOT EXISTS amounts (
@@ -32,7 +32,7 @@ export function createAmountTables(storage: Pick<ObjectStorage, "sql">): void {
     ) WITHOUT ROWID`,
   );
   storage.sql.exec("CREATE INDEX IF NOT EXISTS prices_salt ON prices (price_units, salt)");
-  // A row once it is known what was asked for at the address before there was this storage.
+  // Has a row once the amounts asked for before this storage existed are known.
   storage.sql.exec("CREATE TABLE IF NOT EXISTS beginning (began INTEGER NOT NULL)");
 }
 

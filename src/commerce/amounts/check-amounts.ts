@@ -1,6 +1,6 @@
-// What the allocator's alarm does: amounts are looked up in D1 some time after they were given, and when their end is long over and the cron has not
-// released them. One without a row was given for an invoice that was never stored, or that a restored database has lost: it counts in no limit any
-// more, and is freed once its end is over. One whose row stands is the cron's to release.
+// What the allocator's alarm does: amounts are looked up in D1 some time after they were given, and again when their end is long past and the cron has not
+// released them. One without a row was given for an invoice that was never stored, or that a restored database has lost: it no longer counts against limits,
+// and is freed once its end is past. One with an unreleased row is left to the cron.
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";

@@ -18,7 +18,7 @@ export const DISCOUNT_DIVISOR = 200n;
 const LOW_NUMERATOR = 4;
 const LOW_DENOMINATOR = 5;
 
-/** The price of a quote, rounded up to the asset's grain; at least so much that none of its candidates is below `leastUnits`. */
+/** The price of a quote, rounded up to the asset's grain; high enough that none of its candidates is below `leastUnits`. */
 export function plainUnits(quoteUnits: bigint, asset: AmountGrain, leastUnits = 1n): bigint {
   let price = roundUpTo(maxBig(quoteUnits, leastUnits), asset.grainUnits);
   while (price - mostGrains(price, asset) * asset.grainUnits < leastUnits) price += asset.grainUnits;
@@ -50,7 +50,7 @@ export function saltedUnits(priceUnits: bigint, asset: AmountGrain, salt: number
   throw new Error(`salt ${salt} is out of range for the price ${priceUnits}`);
 }
 
-/** The number that `units` has among the candidates of a price; undefined if it is none of them. Constant time. */
+/** The number of `units` among the candidates of a price; undefined if it is none of them. Constant time. */
 export function saltOf(priceUnits: bigint, asset: AmountGrain, units: bigint): number | undefined {
   const limitUnits = mostGrains(priceUnits, asset) * asset.grainUnits;
   const lessUnits = priceUnits - units;

@@ -97,8 +97,8 @@ export function holdingRefusal(rank: Rank, bounds: HoldingBounds, holding: Holdi
   if (mostPublic !== null && holding.public >= mostPublic) return limitReached("percentOfAmountsForPublic");
   if (!isShared) return undefined;
   if (maxAll !== null && all >= maxAll) return limitReached("percentOfAmountsWithoutProof");
-  // Browsers at neighbouring prices can together hold more than their part here. What is beyond it takes nothing from the merchant's server. All
-  // that is held of one price is still at most `maxOwn`: the range of the last amount given for it covers its candidates.
+  // Browsers at neighbouring prices can together hold more than their part here. The excess takes nothing from the merchant's server. The amounts held for one
+  // price still number at most `maxOwn`: the range of the last amount given for it covers its candidates.
   const isServer = maxPublic === null;
   const beyondPart = isServer && isDivided ? Math.max(0, ownPublic - publicPart(maxOwn)) : 0;
   if (own - beyondPart < maxOwn) return undefined;

@@ -21,7 +21,7 @@ export class PriceSalts {
     this.#place = place;
   }
 
-  /** The lowest number of the price that is free among the amounts of this very price; it may be an amount of another price. */
+  /** The lowest number of the price that is free among the amounts of this price; it may still be an amount of another price. */
   guess(priceUnits: bigint, capacity: number): number | undefined {
     const price = padded(priceUnits);
     const salts = this.#exec("SELECT salt FROM prices WHERE price_units = ? ORDER BY salt LIMIT ?", [
@@ -35,9 +35,9 @@ export class PriceSalts {
   }
 
   /**
-   * Notes the price for which the amount is given, and returns since which invoice the amounts of the price run low for the merchant; null if they do
-   * not. That invoice's amount reached the mark. It may never be stored, so all that are given while they run low name it, and each of them tells the
-   * merchant if nobody did before.
+   * Notes the price for which the amount is given, and returns since which invoice the amounts of the price run low for the merchant; null if they do not. That
+   * invoice's amount reached the mark. It may never be stored, so every invoice that gets an amount while they run low names it, and warns the merchant unless
+   * that was already done.
    */
   put(
     { invoiceId, merchantId, priceUnits }: AmountRequest,
@@ -63,7 +63,7 @@ export class PriceSalts {
     return lowSince;
   }
 
-  /** As an earlier amount says that the merchant has. */
+  /** Taken from an earlier amount of the merchant. */
   #lowSince(price: string, merchantId: string): string | null {
     const [earlier] = this.#exec(
       "SELECT low_since FROM prices WHERE price_units = ? AND merchant_id = ? AND low_since IS NOT NULL LIMIT 1",
@@ -72,7 +72,7 @@ export class PriceSalts {
     return earlier === undefined ? null : String(earlier.low_since);
   }
 
-  /** The salts of a merchant at a price are distinct: with `mark` of them taken the greatest is at least mark - 1. So few calls count. */
+  /** The salts of a merchant at a price are distinct: with `mark` of them taken the greatest is at least mark - 1. So only few calls need to count. */
   #mayReach(mark: number, price: string): boolean {
     const [last] = this.#exec("SELECT max(salt) AS last FROM prices WHERE price_units = ?", [price]);
     return Number(last?.last ?? -1) >= mark - 1;

@@ -7,7 +7,7 @@ import { selectStandingAt } from "./store.ts";
 
 const ROWS_A_READ = 2_000;
 
-/** What invoices ask for at a place. Rejects with the fault of the database, so that the caller may repeat it. */
+/** The amounts that invoices ask for at a place. Rejects with the fault of the database, so that the caller may repeat it. */
 export async function readStanding(
   { db, sleep }: { readonly db: Db; readonly sleep: Sleep },
   place: AmountPlace,

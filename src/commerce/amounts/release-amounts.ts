@@ -1,5 +1,5 @@
-// Frees amounts that nothing asks for any more, each at its allocator first and then in D1: an allocator that has freed an amount whose row was
-// not marked is simply told again. Bounded, and safe to repeat and to run twice at once.
+// Frees amounts that nothing asks for now, each at its allocator first and then in D1: if an allocator freed an amount whose row was not marked, it is simply
+// asked again. Bounded, and safe to repeat and to run twice at once.
 import { chunksOf } from "../../lib/chunks.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
@@ -15,13 +15,13 @@ const AMOUNTS_A_RUN = 1_000;
 /** Each is a call, and a call may take 3 seconds to fail. */
 const PLACES_A_RUN = 200;
 const PLACES_AT_ONCE = 20;
-/** When an allocator that did not answer, or keeps an amount for longer than its row says, is asked again. */
+/** When to ask again if an allocator did not answer, or keeps an amount for longer than its row says. */
 const AGAIN_AFTER_MS = 10 * MINUTE_MS;
 
 export interface ReleaseDependencies {
   readonly db: Db;
   readonly nowMs: number;
-  /** For each amount whether its invoice does not have it now; false if its end is not over. Throws if the allocator does not answer in time. */
+  /** For each amount, whether its invoice no longer has it; false if its end is not over. Throws if the allocator does not answer in time. */
   releaseAmounts(place: AmountPlace, amounts: readonly InvoiceAmount[], nowMs: number): Promise<readonly boolean[]>;
 }
 
@@ -47,7 +47,7 @@ export async function releaseAmounts(deps: ReleaseDependencies): Promise<Left> {
   return isCut || forgotten.meta.changes >= AMOUNTS_A_RUN ? "more" : "nothing";
 }
 
-/** The amounts of one place with the allocator's answers; none if it cannot be asked, which delays no other place. */
+/** The amounts of one place with the allocator's answers; none if it does not answer, which delays no other place. */
 async function askRelease(deps: ReleaseDependencies, amounts: readonly DueAmount[]) {
   const [place] = amounts;
   if (place === undefined) return { amounts, answers: [] };

@@ -1,12 +1,12 @@
-// What was said to payers with the amounts of a place, for whoever puts a lost invoice back (commerce/restores). Written in the turn in which the amount
-// is given, and kept whether or not the amount is still held: a database can be put back by a month.
+// What payers were shown with the amounts of a place, for recovering lost invoices (commerce/restores). Written in the same turn as the amount, and kept even
+// if the amount is no longer held: a database can be restored to a month ago.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { AmountAnswer, AmountRequest, GivenAmounts, GivenAmountsSince } from "./amount-request.ts";
 import { padded, rankIn, unitsIn } from "./amount-tables.ts";
 
 const KEPT_MS = 31 * DAY_MS;
-/** How many old rows a new one deletes: more than are added. */
+/** How many old rows a new one deletes: more than it adds. */
 const FORGOTTEN = 2;
 
 export class ShownAmounts {

@@ -14,7 +14,7 @@ export function isNewPlace({ sql }: Storage): boolean {
   return sql.exec("SELECT 1 FROM beginning UNION ALL SELECT 1 FROM amounts LIMIT 1").toArray().length === 0;
 }
 
-/** Leaves alone what is there. To be called in a transaction. */
+/** Does not touch existing rows. Call it in a transaction. */
 export function takeOver({ sql }: Storage, place: AmountPlace, standing: readonly StandingAmount[]): void {
   const { asset } = pairOf(place);
   for (const { units, invoiceId, merchantId, priceUnits, rank, isPublic, untilMs } of standing) {
@@ -29,7 +29,7 @@ export function takeOver({ sql }: Storage, place: AmountPlace, standing: readonl
       untilMs,
       untilMs + CHECK_AFTER_MS,
     );
-    // An amount that was once given for another price stays taken; it is only not found again by that price.
+    // An amount that was once given for another price stays taken; it just cannot be found by that price.
     const salt = saltOf(priceUnits, asset, units);
     if (salt === undefined) continue;
     sql.exec(

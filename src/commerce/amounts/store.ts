@@ -1,5 +1,4 @@
-// The amounts that invoices asked for at shared addresses, as matching reads them. Which amount an invoice gets, its allocator decides
-// (amount-allocations.ts).
+// The amounts that invoices asked for at shared addresses, as matching reads them. The allocator decides which amount an invoice gets (amount-allocations.ts).
 import { sql } from "drizzle-orm";
 import { NETWORKS } from "../../chains/registry/networks.ts";
 import type { EventId, InvoiceId, MerchantId } from "../../lib/ids.ts";
@@ -13,8 +12,7 @@ import type { InvoiceAmount } from "./amount-request.ts";
 
 type MethodAmount = typeof methodAmounts.$inferSelect;
 
-// An invoice may be given an amount again: at another price, or to a later end. One that was released meanwhile begins anew, because another
-// invoice may have had it in between.
+// An invoice may be given an amount again: at another price, or to a later end. A released one starts over, because another invoice may have had it in between.
 const AGAIN = ` on conflict (network, cryptocurrency, address, invoice_id, units) do update set price_units = excluded.price_units,
   created_at_ms = iif(released_at_ms is null, created_at_ms, excluded.created_at_ms), open_until_ms = max(open_until_ms, excluded.open_until_ms),
   held_until_ms = max(held_until_ms, excluded.held_until_ms), release_after_ms = max(release_after_ms, excluded.release_after_ms),
@@ -44,7 +42,7 @@ const KEY = ["network", "cryptocurrency", "address", "invoice_id", "units"] as c
 const key = sql.raw(`(${KEY.join()})`);
 const keyOf = (name: string) => sql.raw(KEY.map((column) => `${name}.${column}`).join());
 
-/** Moves the end of monitoring: a cancelled invoice is watched for a shorter time. Its amounts are not free any earlier. */
+/** Moves the end of monitoring: a cancelled invoice is watched for a shorter time. Its amounts are not freed any earlier. */
 export function shortenAmounts(db: Db, invoiceId: InvoiceId, heldUntilMs: number) {
   return db
     .update(methodAmounts)
@@ -81,7 +79,7 @@ export const selectStanding = prepared(
       ),
 );
 
-/** The amounts of a place that are not released, after that one, at most `limit`. */
+/** The amounts of a place that are not released, after the given one, at most `limit`. */
 export function selectStandingAt(
   db: Db,
   { network, cryptocurrency, address }: AmountPlace,
@@ -119,9 +117,9 @@ export type DueAmount = Pick<
 const ALL_NETWORKS = JSON.stringify(NETWORKS.map(({ name }) => name));
 
 /**
- * Amounts to release, at most `limit`, each network's longest due first: of invoices that are not active, whose monitoring is over. A payment made
- * before that end but not read yet is matched by its amount, so the amount is kept until its network has been read beyond the end. Of a network that
- * is stuck only rows that it has passed are read.
+ * Amounts to release, at most `limit`, each network's longest due first: of invoices that are not active, whose monitoring is over. A payment made before that
+ * end but not read yet is matched by its amount, so the amount is kept until its network has been read beyond the end. For a stuck network only rows that it
+ * has passed are read.
  */
 export function selectDueAmounts(db: Db, nowMs: number, limit: number) {
   const { network, cryptocurrency, address, units, invoiceId, releaseAfterMs } = methodAmounts;
@@ -141,8 +139,8 @@ export function selectDueAmounts(db: Db, nowMs: number, limit: number) {
 }
 
 /**
- * What became of an attempt to release amounts: released now, or not to be tried again before. Amounts that are not as they were read are left as
- * they are: one that was given again meanwhile is held.
+ * The result of an attempt to release amounts: released now, or when to try again. Amounts that changed since they were read are left alone: one that was given
+ * again is held.
  */
 export const noteRelease = prepared(
   (

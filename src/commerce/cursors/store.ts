@@ -1,4 +1,4 @@
-// From where each network is watched, and how far it was read. An invoice's batch may insert the row.
+// Where each network's watch began, and how far it was read. An invoice's batch may insert the row.
 import { sql } from "drizzle-orm";
 import type { Db } from "../../platform/db/client.ts";
 import { prepared, preparedForEach } from "../../platform/db/prepared-statement.ts";
@@ -30,7 +30,7 @@ export const beginWatch = preparedForEach(
           lastMovedAtMs: sql`excluded.last_moved_at_ms`,
           degradedSinceMs: null,
           lastOutage: null,
-          // Keeps the addresses that its sources have answered for.
+          // Keeps the addresses for which its sources have answered.
           progress: sql`json_object('good', json(coalesce(json_extract(network_cursors.progress, '$.good'), '[]')))`,
         },
         // A network that rests because it has no source resumes at its old position once it has one again (wake-watchers.ts).
@@ -43,7 +43,7 @@ export const selectCursor = prepared(
   (db, of) => db.select().from(networkCursors).where(sql`network = ${of.network}`),
 );
 
-/** Pauses a network; one that is paused keeps the time. A row that is new, because the network was never watched, rests. */
+/** Pauses a network; a paused one keeps its time. A new row, for a network that was never watched, rests. */
 export function pauseWatch(db: Db, network: string, nowMs: number) {
   const times = { sinceMs: nowMs, passedMs: nowMs, lastMovedAtMs: nowMs };
   return db
@@ -56,7 +56,7 @@ export function pauseWatch(db: Db, network: string, nowMs: number) {
     });
 }
 
-/** Ends a pause. The time in it is no sign of a dead source, so the cursor counts as if it had moved now, and its watcher as asleep. */
+/** Ends a pause. The paused time does not mean a dead source, so the cursor counts as moved now, and its watcher as asleep. */
 export function resumeWatch(db: Db, network: string, nowMs: number) {
   return db
     .update(networkCursors)

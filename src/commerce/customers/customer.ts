@@ -17,7 +17,7 @@ export interface Customer {
   readonly createdAtMs: number;
   /** When one of the fields was last changed. */
   readonly updatedAtMs: number;
-  /** The words by which the stored row is found; absent in one that is not stored yet. */
+  /** The search words of the stored row; absent if it is not stored yet. */
   readonly searchText?: string | null | undefined;
 }
 

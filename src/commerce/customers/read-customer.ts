@@ -1,4 +1,4 @@
-// What customer routes read together with the caller, in one storage call; every value is bound, and the read trusts no value.
+// What customer routes read together with the caller, in one storage call; every value is bound, and none is trusted.
 
 import { emailKeyOf } from "../../lib/email.ts";
 import type { Db } from "../../platform/db/client.ts";

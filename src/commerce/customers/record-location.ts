@@ -8,7 +8,7 @@ import { keepLocation } from "./store.ts";
 interface CheckoutVisit {
   /** The customer of the invoice. */
   readonly customer: Pick<Customer, "id" | "deletedAtMs"> | undefined;
-  /** Undefined if unknown: then the stored location stays. */
+  /** Undefined if unknown: then the stored location is kept. */
   readonly location: GeoLocation | undefined;
   /** The stored location, as read with the invoice. */
   readonly kept: KeptLocation | null;

@@ -101,7 +101,7 @@ function found(merchantId: string, text: string): SQL {
 
 const TEST_NAMES = NETWORKS.flatMap(({ name }) => (isTestNetwork(name) ? [name] : []));
 
-/** A customer's invoices by currency; the index of a customer's invoices finds them. What came on test networks is no money. */
+/** A customer's invoices by currency; the index of a customer's invoices finds them. Payments on test networks do not count as money. */
 export function selectSales(db: Db, merchantId: string, customerId: string) {
   const isPaid = sql`status in ('PAID', 'OVERPAID')`;
   // Drizzle drops the table's name from columns of a single table.
@@ -123,7 +123,7 @@ export function selectSales(db: Db, merchantId: string, customerId: string) {
     .orderBy(invoices.currency);
 }
 
-/** The customer and the words by which they are found. */
+/** The customer and their search words. */
 export function insertCustomer(db: Db, customer: Customer, nowMs: number): readonly Statement[] {
   const text = customerText(customer);
   return [
@@ -149,14 +149,14 @@ export function updateCustomer(
   });
 }
 
-/** Every change of a customer, with the words that it adds and takes away. */
+/** Every change of a customer, with the search words it adds and removes. */
 export function updateLiveCustomer(
   db: Db,
   { before, after }: { readonly before: Customer; readonly after: Customer },
   columns: Partial<CustomerRecord> & Pick<CustomerRecord, "updatedAtMs">,
 ): readonly Statement[] {
   const texts = { before: customerText(before), after: customerText(after) };
-  // Nothing personal may stay, so a deletion relies on no other change. The row may still have words of a state before the last one.
+  // Nothing personal may remain, so a deletion does not rely on other changes. The row may still have words from an earlier state.
   const isErased = after.deletedAtMs !== null;
   const indexed = isErased
     ? { searchText: texts.after, indexedAtMs: columns.updatedAtMs }

@@ -24,7 +24,7 @@ const fields = () => ({
   }),
 });
 
-/** With the range of times that is asked for. */
+/** With the requested time range. */
 const rangeQuery = (first: string, last: string) =>
   z
     .object({ from: day(first, "2026-11-01").optional(), to: day(last, "2026-11-30").optional(), ...fields() })

@@ -1,6 +1,6 @@
-// An export reads its rows page by page, each page when the receiver has taken the last one: there is never more than one in memory, however long the
-// export is. Rows are read in the order of their creation, which never changes: whatever changes meanwhile, no row is left out or comes twice. Each is
-// shown as it is when its page is read, and rows that were created after the export began are not in it.
+// An export reads its rows page by page, each once the receiver has consumed the previous one, so that only one is in memory. Rows are read in the order of
+// their creation, which never changes, so no row is missed or repeated. Each is shown as it is when its page is read; rows created after the export began are
+// left out.
 import type { Position } from "../../lib/pagination.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
@@ -19,7 +19,7 @@ import {
 } from "./store.ts";
 
 const PAGE_SIZE = 2_500;
-/** Of the 1,000 calls that an invocation may make: repeats of failed reads need some too, and so do turns. */
+/** An invocation may make 1,000 calls: retries of failed reads need some, and so do turns. */
 const MOST_PAGES = 800;
 /** How many pages are read in a turn. */
 const PAGES_A_TURN = 10;
@@ -34,8 +34,8 @@ export interface ExportDependencies {
 }
 
 /**
- * Throws where storage fails midway, or where the pages or the time end before the rows do: a truncated export must not look complete. The time ends,
- * because a reader may be slow, and may lose the right to read meanwhile.
+ * Throws if storage fails midway, or if the pages or the time run out before the rows do: a truncated export must not look complete. Time is limited because a
+ * reader may be slow, and may lose access in the meantime.
  */
 type Pages<Row> = AsyncGenerator<readonly Row[]>;
 
@@ -43,7 +43,7 @@ interface ExportRange {
   readonly fromMs: number;
   readonly beforeMs: number;
   readonly asOfMs: number;
-  /** The row behind which the export goes on. */
+  /** The row after which the export continues. */
   readonly after?: Position | undefined;
 }
 
@@ -63,7 +63,7 @@ export async function exportPayments(
   return pages.ok ? ok(askedOf(pages.value)) : pages;
 }
 
-/** When the first row was created of payments received in the range: a row is older than its time where the payment was dropped and came back. */
+/** When the oldest row of the payments received in the range was created: a row is older than its payment's time if the payment was dropped and came back. */
 async function firstRowMs(
   { db, sleep }: Pick<ExportDependencies, "db" | "sleep">,
   merchantId: string,
@@ -75,8 +75,8 @@ async function firstRowMs(
 }
 
 /**
- * Whether a payment of the lines up to `after` may be another than when the export began: then sums of all payments are not those of its lines.
- * A change is dated when its invocation began.
+ * Whether a payment in the lines up to `after` may have changed since the export began: then the sums no longer match the lines. A change is dated when its
+ * invocation began.
  */
 export async function haveChanged(
   { db, sleep }: ExportDependencies,

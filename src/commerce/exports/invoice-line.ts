@@ -3,7 +3,7 @@ import { formatMicros } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import type { Invoice } from "../invoice-records/invoice.ts";
 
-/** An invoice as exports read it. */
+/** An invoice as read for exports. */
 export interface ExportedInvoice
   extends Pick<
     Invoice,
@@ -27,7 +27,7 @@ export interface ExportedInvoice
   readonly customerName: string | null;
   /** When it got its status. */
   readonly statusAtMs: number | null;
-  /** Of the payments that are credited to it and on the chain or in a mempool, oldest first. */
+  /** Of the payments credited to it that are on the chain or in a mempool, oldest first. */
   readonly txHashes: readonly string[];
 }
 

@@ -7,7 +7,7 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 type Cell = string | number | boolean | null | readonly string[];
 export type Line<Column extends string = string> = Readonly<Record<Column, Cell>>;
 
-/** Excel takes a file that begins with it for UTF-8, and any other for the computer's own encoding. */
+/** Excel reads a file that begins with it as UTF-8, and any other in the computer's own encoding. */
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /** The first line; a part that is appended to an earlier one has none. */

@@ -103,7 +103,7 @@ function statementRoutes(format: ExportFormat) {
       if (call.query.after !== undefined && call.query.asOf === undefined) return refused("asOf", NO_MOMENT);
       const range = await rangeOf(call);
       if (!range.ok) return range;
-      // The sums are of all payments, so all are read; those before the place are not shown again.
+      // The sums cover all payments, so all are read; those before the place are not printed again.
       const isSame = async () => {
         const changed = await haveChanged(call.deps, call.merchant.id, range.value);
         return changed.ok && changed.value ? refused("after", CHANGED) : changed;

@@ -1,5 +1,5 @@
-// A monthly statement: a line for each payment that the report of totals counts in the month (decisions 13), and behind them their sums, which are
-// kept while the payments pass by.
+// A monthly statement: a line for each payment that the report of totals counts in the month (decisions 13), followed by their sums, which are added up as the
+// payments are printed.
 import { isTestNetwork } from "../../chains/registry/networks.ts";
 import { pairOf } from "../../chains/registry/pair.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
@@ -57,13 +57,13 @@ interface Sum {
   readonly cryptocurrency: string;
   readonly currency: string;
   readonly payments: number;
-  /** Those of them without a value. */
+  /** How many have no value. */
   readonly unpriced: number;
   readonly units: bigint;
   readonly micros: bigint;
 }
 
-/** By coin and currency: as many as there are of both, however many payments. */
+/** By coin and currency, so its size does not depend on the number of payments. */
 export type Sums = ReadonlyMap<string, Sum>;
 
 export function sumsWith(sums: Sums, payments: readonly ExportedPayment[]): Sums {
@@ -83,7 +83,7 @@ export function sumsWith(sums: Sums, payments: readonly ExportedPayment[]): Sums
   return all;
 }
 
-/** The last lines, in the order of the alphabet. */
+/** The last lines, in alphabetical order. */
 export function totalLines(sums: Sums): readonly StatementLine[] {
   const coins = [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
   const received = coins.filter(({ network }) => !isTestNetwork(network));
@@ -101,7 +101,7 @@ export function totalLines(sums: Sums): readonly StatementLine[] {
   ];
 }
 
-/** Of sums in one currency. */
+/** The value of sums in one currency. */
 function fiatOf(sums: readonly Sum[]) {
   return {
     currency: sums[0]?.currency ?? null,

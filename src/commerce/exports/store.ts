@@ -1,5 +1,5 @@
-// Reads of exports. Each takes the next rows in the order of creation, which never changes, and then looks which of them are asked for: so a page
-// costs the same however few that are. Both ends of a page are places in the index that lists also use.
+// Reads of exports. Each takes the next rows in the order of creation, which never changes, and then filters them, so that a page costs the same however few
+// match. Both ends of a page are positions in the index that lists also use.
 import { type SQL, sql } from "drizzle-orm";
 import type { Position } from "../../lib/pagination.ts";
 import { parseJson } from "../../lib/typed-json.ts";
@@ -10,7 +10,7 @@ import { payments } from "../../platform/db/schema/payments.ts";
 
 type Exported = "payments" | "invoices";
 
-/** The next rows that a page looks at. */
+/** The next rows for a page. */
 interface Span {
   readonly after: Position;
   /** Rows that were created later are not part of the export. */
@@ -29,11 +29,11 @@ const idsIn = (merchantId: string, { after, asOfMs, limit }: Span, table: Export
   sql`select id, created_at_ms from ${sql.raw(table)} indexed by ${sql.raw(`${table}_feed`)} where merchant_id = ${merchantId}
     and (created_at_ms, id) > (${after.createdAtMs}, ${after.id}) and created_at_ms <= ${asOfMs} order by created_at_ms, id limit ${limit}`;
 
-/** The last of the ids: its row comes back in any case, because the next page begins there. */
+/** The last of the ids: its row is always returned, because the next page begins there. */
 const lastOf = (merchantId: string, span: Span, table: Exported): SQL =>
   sql`(select id from (${idsIn(merchantId, span, table)}) ids order by created_at_ms desc, id desc limit 1)`;
 
-/** Of the next `limit` payments those that are asked for, and the last one. Only without payments is there none. */
+/** Those of the next `limit` payments that match, and always the last one. Empty only if there are no more payments. */
 export function selectPaymentSpan(db: Db, merchantId: string, span: PaymentSpan) {
   const { receivedFromMs, receivedBeforeMs, isCounted } = span;
   const isAsked = sql`(payments.received_at_ms >= ${receivedFromMs} and payments.received_at_ms < ${receivedBeforeMs}
@@ -70,7 +70,7 @@ export function selectPaymentSpan(db: Db, merchantId: string, span: PaymentSpan)
     .orderBy(sql`payments.created_at_ms, payments.id`);
 }
 
-/** When the first row of those was created that are older than their payments' time, of payments received then. */
+/** When the oldest row that predates its payment's time was created, among payments received in the range. */
 export function selectFirstReturned(
   db: Db,
   merchantId: string,
@@ -85,7 +85,7 @@ export function selectFirstReturned(
     );
 }
 
-/** A payment that was created from then up to a place and changed after a moment: its line may say what is not so any more. */
+/** A payment created from a time up to a place and changed after a moment: its line may be outdated. */
 export function selectChangedPayment(
   db: Db,
   merchantId: string,

@@ -1,4 +1,4 @@
-// Greenfield's shapes, for its reference. What a plugin sends besides is taken and left out; our own schemas check what is used.
+// Greenfield's shapes, for its reference. Other members that a plugin sends are accepted and ignored; our own schemas check what is used.
 import * as z from "zod";
 import { WEBHOOK_TYPES } from "./webhook-type.ts";
 

@@ -1,5 +1,5 @@
-// What a plugin asks of invoices, as requests of our own API. What we have no word for is left out, and what is wrong goes on as it is: our own
-// schemas refuse it, behind the proof of the caller.
+// Plugins' requests about invoices, as requests of our own API. What our API does not have is left out, and invalid values are passed on: our own schemas
+// refuse them, after the caller is authenticated.
 
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import { isObject, type Json } from "../../lib/typed-json.ts";
@@ -9,10 +9,10 @@ import { pairNamed } from "./payment-method-id.ts";
 type Body = Readonly<Record<string, Json | undefined>>;
 
 const MINUTE_SECONDS = MINUTE_MS / SECOND_MS;
-/** The longest that our own create takes. */
+/** The longest texts that our own create accepts. */
 const LONGEST = { name: 200, url: 2_048, description: 1_000, tolerancePercent: 10 };
 
-/** The body of our own create. The order's number is part of the name, by which our search finds it; it is never our unique external id. */
+/** The body of our own create. The order number becomes part of the name, where our search finds it; never our unique external id. */
 export function createBodyOf(json: Json | undefined): Json | undefined {
   if (!isBody(json)) return json;
   const { amount, currency, metadata } = json;
@@ -22,7 +22,7 @@ export function createBodyOf(json: Json | undefined): Json | undefined {
   const description = textOf(notes.itemDesc);
   return defined({
     name: cut(orderId === undefined ? "Invoice" : `Order ${orderId}`, LONGEST.name),
-    // A top-up has no amount: any is taken.
+    // A top-up has no amount: any amount is accepted.
     rawAmount: amount === undefined || amount === null ? 0 : numberOf(amount),
     currency,
     description: description === undefined ? undefined : cut(description, LONGEST.description),
@@ -34,13 +34,13 @@ export function createBodyOf(json: Json | undefined): Json | undefined {
   });
 }
 
-/** The caller has proved nothing yet: what our own schema refuses for its length is not made longer first. */
+/** The caller is not authenticated yet: a text that our own schema refuses for its length is not made longer first. */
 function withOrder(url: string | undefined, orderId: string): string | undefined {
   if (url === undefined || url.length > LONGEST.url || orderId.length > LONGEST.name) return url;
   return url.replaceAll("{OrderId}", encodeURIComponent(orderId)).slice(0, LONGEST.url + 1);
 }
 
-/** Ours, or what our own schema refuses. */
+/** Our metadata, or a value that our own schema refuses. */
 export function ownMetadata(metadata: Json | undefined, isArchived = false): Json | undefined {
   if (metadata === null || metadata === undefined) return isArchived ? packed({ metadata: {}, isArchived }) : undefined;
   return isMetadata(metadata) ? packed({ metadata, isArchived }) : metadata;
@@ -49,7 +49,7 @@ export function ownMetadata(metadata: Json | undefined, isArchived = false): Jso
 interface ListAsked {
   /** The query of our own list. */
   readonly query: URLSearchParams;
-  /** What our own list does not filter by. */
+  /** Filters that our own list does not have. */
   readonly orderIds: readonly string[];
   readonly statuses: readonly string[];
   readonly isWithArchived: boolean;
@@ -59,7 +59,7 @@ interface ListAsked {
 
 const MOST = 100;
 
-/** Filters that ours has not are applied to the newest hundred that it finds. */
+/** Filters that our list lacks are applied to the newest hundred that it finds. */
 export function listAsked(asked: URLSearchParams): ListAsked {
   const orderIds = asked.getAll("orderId");
   const statuses = asked.getAll("status");
@@ -77,7 +77,7 @@ export function listAsked(asked: URLSearchParams): ListAsked {
   return { query, orderIds, statuses, isWithArchived: asked.get("includeArchived") === "true", skip, take };
 }
 
-/** Of what our own list found, in its order. */
+/** The matching items of our own list, in its order. */
 export function listed<Item extends { readonly archived: boolean; readonly status: string; readonly metadata: Body }>(
   { orderIds, statuses, isWithArchived, skip, take }: ListAsked,
   found: readonly Item[],
@@ -89,7 +89,7 @@ export function listed<Item extends { readonly archived: boolean; readonly statu
     .slice(skip, skip + take);
 }
 
-/** Seconds of Unix, as Greenfield names times, or a text that our own schema reads or refuses. */
+/** Seconds of Unix, Greenfield's form of times, or a text for our own schema to parse or refuse. */
 function timeOf(text: string): string {
   const isSeconds = /^\d{1,11}$/.test(text);
   return isSeconds ? new Date(Number(text) * SECOND_MS).toISOString() : text;
@@ -131,12 +131,12 @@ function methodsOf(value: Json | undefined): Json | undefined {
   return named.map((id) => (typeof id === "string" ? { ...pairNamed(id) } : id));
 }
 
-/** At most so many characters; a pair of surrogates is not torn. */
+/** Cuts to this many characters, never within a surrogate pair. */
 function cut(text: string, most: number): string {
   return [...text].slice(0, most).join("");
 }
 
-/** Without what was not given: our own schemas take no member that is undefined. */
+/** Without absent members: our own schemas refuse undefined ones. */
 export function defined(body: Body): Json {
   return Object.fromEntries(
     Object.entries(body).flatMap(([name, value]): [string, Json][] => (value === undefined ? [] : [[name, value]])),

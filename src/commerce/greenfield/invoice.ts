@@ -1,4 +1,4 @@
-// An invoice of ours in Greenfield's shape, and its payments by method.
+// One of our invoices in Greenfield's format, and its payments by method.
 import { pairOf } from "../../chains/registry/pair.ts";
 import { formatUnits, MICRO_DIGITS, maxBig, parseUnits } from "../../lib/money.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
@@ -11,7 +11,7 @@ type PaymentBody = InvoiceBody["payments"][number];
 
 const PAID: readonly string[] = ["PAID", "OVERPAID"];
 
-/** What the table of states reads of an invoice. A mark counts until money comes: what was paid and undone since is not settled by it. */
+/** The facts of an invoice for the table of states. A mark counts until money comes: it does not settle what was paid and undone since. */
 export function factsOf(invoice: InvoiceBody): InvoiceFacts {
   const { status, resolution } = invoice;
   const paidAt = invoice.invoiceTimeline.findLast(({ paymentStatus }) => PAID.includes(paymentStatus))?.time;
@@ -26,7 +26,7 @@ export function factsOf(invoice: InvoiceBody): InvoiceFacts {
   };
 }
 
-/** What a payment is worth is shown rounded down, so of several payments as many millionths less one may be missing from what was asked. */
+/** Each payment's value is shown rounded down, so the sum of n payments may be up to n - 1 millionths short. */
 function isPaidLate({ isLate, payments, rawAmount }: InvoiceBody): boolean {
   const worths = payments
     .filter(({ status }) => status === "CONFIRMED")
@@ -70,7 +70,7 @@ export function greenfieldInvoice(invoice: InvoiceBody): GreenfieldInvoice & Rea
   };
 }
 
-/** The methods of which the payer was shown an address, with what came by each. Older clients read the names with which an item ends. */
+/** The methods whose address the payer was shown, with what was paid by each. Older clients read the last members of an item. */
 export function invoiceMethods(invoice: InvoiceBody): readonly object[] {
   return invoice.paymentMethods.flatMap((method) => {
     if (method.status !== "ACTIVE") return [];

@@ -1,18 +1,18 @@
-// Free JSON as an invoice's metadata. Ours is texts by name, so a member that is a text stays one, readable in the console and in our API, and any
-// other is its JSON text; one more member lists which those are. So nothing needs a column of its own, and what comes back is what was sent.
+// Free JSON as an invoice's metadata. Ours is texts by name, so a text member stays as it is, readable in the console and in our API, and any other becomes its
+// JSON text; one more member lists those. So no extra column is needed, and what comes back is what was sent.
 import { isObject, type Json } from "../../lib/typed-json.ts";
 
 export type Metadata = Readonly<Record<string, Json>>;
 type OwnMetadata = Readonly<Record<string, string>>;
 
-/** Names that begin so are ours; one of a shop's gets the prefix twice. */
+/** Names with this prefix are ours; a shop's name that starts with it gets it twice. */
 const PREFIX = "greenfield:";
 const JSON_NAMES = `${PREFIX}json`;
 const ARCHIVED = `${PREFIX}archived`;
 
 interface Noted {
   readonly metadata: Metadata;
-  /** Whether the shop has put the invoice away: lists leave it out. */
+  /** Whether the shop has archived the invoice: lists leave it out. */
   readonly isArchived: boolean;
 }
 
@@ -33,7 +33,7 @@ export function packed({ metadata, isArchived }: Noted): OwnMetadata {
   ]);
 }
 
-/** Of metadata that our own API has written, too: all texts. */
+/** Also for metadata that our own API wrote: all texts. */
 export function unpacked(own: OwnMetadata | null): Noted {
   const all = Object.entries(own ?? {});
   const isOurs = (name: string) => name === JSON_NAMES || name === ARCHIVED;
@@ -47,7 +47,7 @@ export function unpacked(own: OwnMetadata | null): Noted {
   return { metadata: Object.fromEntries(members), isArchived: own?.[ARCHIVED] === "true" };
 }
 
-/** Our own API may have written another text since: that stays a text. */
+/** Our own API may have written a different text since; that stays a text. */
 function parsed(text: string): Json {
   try {
     const value: Json = JSON.parse(text);

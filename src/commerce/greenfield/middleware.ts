@@ -1,5 +1,5 @@
-// The door of the Greenfield routes: a plugin's request becomes a request of one of our own routes, and its answer becomes Greenfield's. Who may do
-// what, limits by key, audit entries, events and Idempotency-Keys are those of the route behind it.
+// Entry of the Greenfield routes: translates a plugin's request into a request to one of our own routes, and the answer back. Permissions, limits by key, audit
+// entries, events and Idempotency-Keys are those of that route.
 import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
 import { parseId } from "../../lib/ids.ts";
 import { ok } from "../../lib/result.ts";
@@ -15,7 +15,7 @@ import type { TranslatedRequest } from "../../platform/http/validate.ts";
 import { refusalOf } from "./refusal.ts";
 import { rightFor } from "./rights.ts";
 
-/** What the door needs of the app. */
+/** What this middleware needs from the app. */
 export interface Inner {
   readonly answerOf: (operationId: string) => NonNullable<MountedRoute["answerTranslated"]>;
 }
@@ -24,11 +24,11 @@ export interface Inner {
 export interface Asked {
   readonly query: URLSearchParams;
   readonly json: Json | undefined;
-  /** The key, as it was sent: maybe without its `_`. */
+  /** The key, as sent, possibly without its `_`. */
   readonly key: string | undefined;
 }
 
-/** A request of our own API, to the resource that the path names. */
+/** A request to our own API, for the resource that the path names. */
 export interface OwnRequest {
   readonly operationId: string;
   readonly query?: URLSearchParams;
@@ -42,20 +42,20 @@ export interface Told {
 }
 
 interface Translation {
-  /** What is read before the request is made, with a right to view of its own. */
+  /** What is read before the request, with its own view permission. */
   readonly before?: string;
-  /** `read`: the text of what was read before. Or what is told without asking. */
+  /** `read`: the text of the earlier read. Or an answer that needs no request. */
   readonly ask: (asked: Asked, read: string) => OwnRequest | Told;
   /** `text`: our own answer. */
   readonly tell: (text: string, asked: Asked) => Told;
 }
 
-/** A route of Greenfield. What its reference says besides is made when the assets are built (app/greenfield-openapi.ts). */
+/** A route of Greenfield. The rest of its reference is generated with the assets (app/greenfield-openapi.ts). */
 export interface Route extends Translation {
   /** `GET /api/v1/stores/:merchantId`. */
   readonly at: `${RouteSpec["method"]} ${string}`;
   readonly operationId: string;
-  /** As our roles spell it; absent where any secret key will do. */
+  /** As our roles spell it; absent if any secret key will do. */
   readonly permission?: string;
 }
 
@@ -94,7 +94,7 @@ export function routesThrough(inner: Inner, routes: readonly Route[]): readonly 
   }));
 }
 
-/** The same without the store in their paths, as newer versions have them: the key's store is meant. */
+/** The same without the store in their paths, as in newer versions; they mean the key's store. */
 export function routesOfKey(inner: Inner, routes: readonly Route[]): readonly MountedRoute[] {
   return routes.map((route) => ({
     spec: specOfRoute({ ...route, at: withoutStore(route.at), operationId: `${route.operationId}OfKey` }),
@@ -142,7 +142,7 @@ async function throughDoor(
   if (read?.result.ok === false) return refused(c, read.result.error, read.headers);
   const own = ask(asked, read === undefined ? "" : await textOf(read.result.value));
   if (!("operationId" in own)) return told(c, own, read?.headers);
-  // A body that cannot be read is refused behind the proof of the caller, by the route that it was for.
+  // An unreadable body is refused after the caller is authenticated, by the route it was sent to.
   const { result, headers } = await send(own, parsed.ok ? ok({ json: own.json, bytes }) : parsed);
   if (!result.ok) return refused(c, result.error, headers);
   return told(c, tell(await textOf(result.value), asked), { ...headers, ...result.value.headers });
@@ -153,15 +153,15 @@ async function textOf({ body }: Reply): Promise<string> {
 }
 
 /**
- * Only the header of Greenfield counts, and only a secret key, or one that an application asked for: no cookie, and no key that a page may have.
- * PrestaShop's form takes letters and digits alone, so a key is known without its `_`, too.
+ * Reads only Greenfield's header, and only a secret key or one that an application asked for: no cookie, and no key that a page may have. PrestaShop's form
+ * accepts only letters and digits, so a key without its `_` works too.
  */
 function keyIn({ headers }: Request): string | undefined {
   const key = /^token +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   return key !== undefined && /^[sa]k/.test(key) ? key : undefined;
 }
 
-/** What our own routes read of a request. */
+/** The request headers that our own routes read. */
 const HEADERS: readonly string[] = ["user-agent", "idempotency-key"];
 
 function headersOf({ headers }: Request, key: string | undefined): TranslatedRequest["said"]["header"] {
@@ -180,7 +180,7 @@ function refused(c: AppContext, failure: Failure, headers: Readonly<Record<strin
   return told(c, refusalOf(failure, answer, rightFor), { ...headers, ...answer.headers });
 }
 
-/** Every success is 200, because plugins take any other status for a failure. No page reads these answers. */
+/** Every success is 200, because plugins treat any other status as a failure. No web page reads these answers. */
 function told(c: AppContext, { status = 200, body }: Told, headers: Readonly<Record<string, string>> = {}): Response {
   const type = body === undefined ? {} : { "content-type": "application/json; charset=utf-8" };
   return new Response(body === undefined ? null : JSON.stringify(body), {
@@ -189,10 +189,10 @@ function told(c: AppContext, { status = 200, body }: Told, headers: Readonly<Rec
   });
 }
 
-/** The operation that says whose a key is. */
+/** The operation that returns a key's merchant. */
 export const WHOSE = "greenfieldKey";
 
-/** Asks whose the key is, and goes on with that store: where the path names none, or names it as it was called at BTCPay Server. */
+/** Looks up the key's store and continues with it, if the path names none, or names it by its former id at BTCPay Server. */
 async function throughStore(c: AppContext, inner: Inner, route: Route): Promise<Response> {
   const said = { path: c.req.path, params: c.req.param(), header: headersOf(c.req.raw, keyIn(c.req.raw)) };
   const whose = { said, query: {}, parsed: ok(NO_BODY) };
@@ -202,7 +202,7 @@ async function throughStore(c: AppContext, inner: Inner, route: Route): Promise<
     await textOf(result.value),
   );
   const { merchantId: named } = said.params;
-  // Another store's name is refused as our own routes refuse another merchant's id.
+  // Any other store is refused as our own routes refuse another merchant's id.
   if (named !== undefined && named !== formerStoreId) return throughDoor(c, inner, route);
   const from = named === undefined ? "/api/v1/" : `/api/v1${STORE.replace(":merchantId", named)}`;
   const path = said.path.replace(from, `/api/v1${STORE.replace(":merchantId", id)}`);

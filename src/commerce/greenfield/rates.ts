@@ -1,9 +1,9 @@
-// The prices that an invoice would be quoted at now, by pairs of codes.
+// The prices at which an invoice would be quoted now, by pairs of codes.
 import { quoteRate, type RateTable } from "../../rates/quote.ts";
 
 const MOST_PAIRS = 20;
 
-/** `BTC_USD` is the price of a bitcoin in dollars. Also `BTC/USD`; several with commas. */
+/** `BTC_USD` is the price of a bitcoin in dollars. Also `BTC/USD`; several separated by commas. */
 export function ratesOf(table: RateTable, pairs: string, nowMs: number): readonly object[] {
   const named = pairs.split(",").filter((pair) => pair !== "");
   return named.slice(0, MOST_PAIRS).map((currencyPair) => {

@@ -6,13 +6,13 @@ interface GreenfieldRefusal {
   readonly body: object;
 }
 
-/** What our own API answers to a failure. */
+/** Our own API's answer to a failure. */
 interface OwnAnswer {
   readonly status: number;
   readonly message: string;
 }
 
-/** Greenfield's name of a member of our own requests. */
+/** Greenfield's names for members of our own requests. */
 const FIELDS: Readonly<Record<string, string>> = {
   rawAmount: "amount",
   redirectUrl: "checkout.redirectURL",
@@ -23,7 +23,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   action: "status",
 };
 
-/** Which field of Greenfield a refusal of ours is about, where it is about one. */
+/** The Greenfield field that a refusal of ours is about, if any. */
 const FIELD_OF_CODE: Readonly<Record<string, string>> = {
   UNSUPPORTED_PAIR: "checkout.paymentMethods",
   NO_ENABLED_WALLET: "checkout.paymentMethods",
@@ -35,7 +35,7 @@ const FIELD_OF_CODE: Readonly<Record<string, string>> = {
   INVOICE_NOT_EDITABLE: "metadata",
 };
 
-/** What plugins compare. All others are our own codes in their spelling. */
+/** Codes that plugins compare. All others are our own codes in Greenfield's spelling. */
 const CODES: Readonly<Record<string, string>> = {
   UNAUTHORIZED: "unauthenticated",
   PERMISSION_DENIED: "missing-permission",
@@ -44,7 +44,7 @@ const CODES: Readonly<Record<string, string>> = {
 
 const KEY_WANTED = "Authentication is required: send a valid secret key in the header `Authorization: token KEY`";
 
-/** Greenfield's right for one of ours, as `rights.ts` grants it; ours where it has none. */
+/** Greenfield's right for one of our permissions, as `rights.ts` grants it; ours if it has none. */
 export function refusalOf(
   failure: Failure,
   { status, message }: OwnAnswer,

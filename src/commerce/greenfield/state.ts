@@ -10,16 +10,16 @@ interface GreenfieldState {
   readonly additionalStatus: AdditionalStatus;
 }
 
-/** What the table reads of an invoice of ours. */
+/** The facts about one of our invoices that the table uses. */
 export interface InvoiceFacts {
   readonly status: InvoiceStatus;
-  /** Whether a person has accepted it: it is PAID, whatever has come. */
+  /** Whether a user accepted it: then it is PAID, whatever was received. */
   readonly isAccepted: boolean;
-  /** Whether it was marked as settled by hand, and was not paid since. */
+  /** Whether it was marked as settled by hand, and not paid since. */
   readonly isMarked: boolean;
-  /** Whether it was PAID or OVERPAID before. */
+  /** Whether it was ever PAID or OVERPAID. */
   readonly wasPaid: boolean;
-  /** Whether money has come too late, and all that has come and is confirmed is worth what was asked. */
+  /** Whether money came too late, and all confirmed money is worth the price. */
   readonly isPaidLate: boolean;
   readonly hasMoney: boolean;
 }
@@ -30,8 +30,8 @@ const state = (status: GreenfieldStatus, additionalStatus: AdditionalStatus): Gr
 });
 
 /**
- * What has confirmed money counts first, then what a person says. An invoice that was paid and is not any more is Invalid until it is paid again, so
- * that a shop asks a person and does not take it for one that nobody has paid.
+ * Confirmed money counts first, then a user's decision. An invoice that was paid and no longer is counts as Invalid until it is paid again, so that a shop has
+ * someone look at it instead of treating it as never paid.
  */
 export function stateOf(facts: InvoiceFacts): GreenfieldState {
   const { status } = facts;
@@ -53,7 +53,7 @@ export function stateOf(facts: InvoiceFacts): GreenfieldState {
 
 type Unpaid = Exclude<InvoiceStatus, "PAID" | "OVERPAID" | "CANCELLED">;
 
-/** Plugins take PaidLate for a payment in full, and ship: money that is too little, or not confirmed, is never it. */
+/** Plugins treat PaidLate as payment in full, and ship: too little or unconfirmed money never counts as it. */
 function withoutDecision({ isPaidLate, hasMoney }: InvoiceFacts, status: Unpaid): GreenfieldState {
   switch (status) {
     case "AWAITING_PAYMENT":
@@ -67,7 +67,7 @@ function withoutDecision({ isPaidLate, hasMoney }: InvoiceFacts, status: Unpaid)
   }
 }
 
-/** What a shop or a person may still mark it as. Invalid is our cancelling, which takes no invoice with money. */
+/** What a shop or a user may still mark it as. Invalid is our cancel, which refuses an invoice with money. */
 export function markableAs({ status, isMarked, hasMoney }: InvoiceFacts): readonly ("Settled" | "Invalid")[] {
   const isUnpaid = !["PAID", "OVERPAID", "CANCELLED"].includes(status);
   return [

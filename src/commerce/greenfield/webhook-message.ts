@@ -18,7 +18,7 @@ interface Delivery {
   readonly isRedelivery: boolean;
 }
 
-/** What the events of invoices and payments have (commerce/invoices/invoice-events.ts). */
+/** The data of invoice and payment events (commerce/invoices/invoice-events.ts). */
 interface EventData {
   readonly invoiceId?: string;
   readonly invoice?: InvoiceBody;
@@ -35,7 +35,7 @@ export function webhookText({ event, webhookId, deliveryId, isRedelivery }: Deli
     webhookId,
     originalDeliveryId: deliveryId,
     isRedelivery,
-    // A test of the endpoint is about no invoice.
+    // A test of the endpoint concerns no invoice.
     type: type ?? "Ping",
     timestamp: Math.floor(event.createdAtMs / SECOND_MS),
     storeId: event.merchantId,

@@ -1,5 +1,5 @@
-// Which of Greenfield's webhooks an event of ours is. An event of a status is told by the state that the invoice has after it, so that what a
-// receiver is told and what it reads are the same.
+// Maps our events to Greenfield's webhooks. A status event is reported as the state that the invoice has after it, so that the webhook agrees with what the
+// receiver then reads.
 import type { EventType } from "../../platform/events/event.ts";
 import type { GreenfieldStatus } from "./state.ts";
 
@@ -18,7 +18,7 @@ type WebhookType = keyof typeof SOURCES;
 
 export const WEBHOOK_TYPES: readonly string[] = Object.keys(SOURCES);
 
-/** The events that become one of the types; a name that is none adds nothing. */
+/** The events that become one of the types; an unknown name adds nothing. */
 export function sourcesOf(types: readonly string[]): readonly EventType[] {
   return Object.entries(SOURCES).flatMap(([type, sources]): readonly EventType[] =>
     types.includes(type) ? sources : [],
@@ -32,11 +32,11 @@ export function typesOf(events: readonly string[]): readonly string[] {
   );
 }
 
-/** What an endpoint begins with that a person makes by hand: some receivers take every signed webhook for money, and never read its type. */
+/** The first subscription of an endpoint that a user creates by hand: some receivers treat every signed webhook as money, and never read its type. */
 export const BY_HAND: readonly EventType[] = SOURCES.InvoiceSettled;
 
 const OF_STATUS: Readonly<Record<GreenfieldStatus, WebhookType>> = {
-  // Only what was undone leads back to it, and then the receiver must not go on.
+  // An invoice only returns to it when money was undone, and then the receiver must stop.
   New: "InvoiceInvalid",
   Processing: "InvoiceProcessing",
   Settled: "InvoiceSettled",
@@ -44,10 +44,10 @@ const OF_STATUS: Readonly<Record<GreenfieldStatus, WebhookType>> = {
   Invalid: "InvoiceInvalid",
 };
 
-/** Types of events that are about no status of the invoice. */
+/** Types of events that do not concern the invoice's status. */
 const OF_NO_STATUS = ["InvoiceCreated", "InvoiceReceivedPayment", "InvoicePaymentSettled"] as const;
 
-/** The type of an event, by the state of its invoice after it; undefined for one that Greenfield has no word for. */
+/** The type of an event, by the state of its invoice after it; undefined for one without a Greenfield type. */
 export function webhookTypeOf(event: string, after: GreenfieldStatus): WebhookType | undefined {
   const named = OF_NO_STATUS.find((type) => sourcesOf([type]).some((source) => source === event));
   if (named !== undefined) return named;

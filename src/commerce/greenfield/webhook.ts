@@ -1,9 +1,9 @@
-// An endpoint in Greenfield's shape, and what a plugin asks of one as requests of our own API.
+// An endpoint in Greenfield's format, and a plugin's requests about one as requests of our own API.
 import type { Json } from "../../lib/typed-json.ts";
 import { defined, isBody } from "./invoice-request.ts";
 import { sourcesOf, typesOf, WEBHOOK_TYPES } from "./webhook-type.ts";
 
-/** Of our own answer. */
+/** The members used of our own answer. */
 export interface OwnWebhook {
   readonly id: string;
   readonly url: string;
@@ -30,7 +30,7 @@ export function greenfieldWebhook(own: OwnWebhook): object {
   };
 }
 
-/** The body of our own change, and of a create with `isNew`: only then a secret is taken. What is wrong goes on, and is refused there. */
+/** The body of our own change, and of a create with `isNew`: only then is a secret accepted. Invalid values are passed on, and refused there. */
 export function webhookBodyOf(json: Json | undefined, isNew: boolean): Json | undefined {
   if (!isBody(json)) return json;
   const { url, enabled, automaticRedelivery, authorizedEvents, secret } = json;
@@ -43,7 +43,7 @@ export function webhookBodyOf(json: Json | undefined, isNew: boolean): Json | un
   });
 }
 
-/** All types where the plugin says so or, of a new one, says nothing. Of types that we do not have, none is heard of. */
+/** All types if the plugin asks for everything or, for a new endpoint, names none. Types that we do not have are ignored. */
 function eventsOf(authorized: Json | undefined, isNew: boolean): Json | undefined {
   const { everything, specificEvents }: Readonly<Record<string, Json | undefined>> = isBody(authorized)
     ? authorized

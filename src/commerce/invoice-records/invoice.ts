@@ -1,4 +1,4 @@
-// An invoice and its relations as the rules read them. The tables have exactly these columns; stores pass them on unchanged.
+// An invoice and its relations, as rules see them. The tables have exactly these columns; stores pass them on unchanged.
 
 import type { CustomerId, InvoiceId, MerchantId, ProductId, TimelineItemId, WalletId } from "../../lib/ids.ts";
 import type { JsonOf } from "../../lib/typed-json.ts";

@@ -21,7 +21,7 @@ export interface StoredResolution extends Resolution {
   readonly wasAccepted?: true;
 }
 
-/** MARK says that the merchant takes it for settled; it has no money, so the status stays. */
+/** MARK says that the merchant considers it settled; it has no money, so the status stays. */
 const MARKABLE: readonly InvoiceStatus[] = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "EXPIRED", "UNDERPAID"];
 
 const ACCEPTABLE: readonly InvoiceStatus[] = ["AWAITING_PAYMENT", "EXPIRED", "UNDERPAID", "CANCELLED"];

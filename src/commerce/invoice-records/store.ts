@@ -100,7 +100,7 @@ export function selectInvoicePage(
       .limit(page.limit)
       .offset(page.offset);
   }
-  // What is found is sorted by itself, so that relations are read for one page of it.
+  // The matches are sorted on their own, so that relations are read for one page of it.
   const ids = db.select({ id: invoices.id }).from(invoices).where(isOnPage);
   const shown = inArray(
     invoices.id,
@@ -149,9 +149,7 @@ const MOST_LISTED = 1_000;
 const found = (merchantId: string, text: string): SQL =>
   foundInvoices({ merchantId, terms: JSON.stringify(searchTerms(text)), most: MOST_LISTED });
 
-/**
- * What a create names, always as one row: the customer with the email, the product, deleted or not, and the invoice with the external id.
- */
+/** What a create refers to, always as one row: the customer with the email, the product, deleted or not, and the invoice with the external id. */
 export const selectNamed = preparedForEach(
   (
     merchantId: string,
@@ -194,7 +192,7 @@ export const selectInvoiceRows = prepared(
 
 const insertRow = preparedInsert(invoices);
 
-/** The invoice and the words by which it is found. */
+/** The invoice and its search words. */
 export function insertInvoice(db: Db, invoice: Invoice): readonly Statement[] {
   const text = invoiceText(invoice);
   return [
@@ -203,7 +201,7 @@ export function insertInvoice(db: Db, invoice: Invoice): readonly Statement[] {
   ];
 }
 
-/** Every change of an invoice, with the words that it adds and takes away. `before`: the invoice as it was read. */
+/** Every change of an invoice, with the search words it adds and removes. `before`: the invoice as it was read. */
 export function updateInvoice(
   db: Db,
   before: Invoice,

@@ -41,7 +41,7 @@ export interface ChangeDependencies extends CommitDependencies {
   readonly body: BodyContext;
   /** The author of the change; the system if it follows from the clock. */
   readonly trail: Trail;
-  /** No sequence of an event is given up to it (`restore-epoch.ts`). Absent: none was restored. */
+  /** Event sequences up to it are not used (`restore-epoch.ts`). Absent if nothing was restored. */
   readonly sequenceFloor?: number | undefined;
 }
 
@@ -124,13 +124,13 @@ export function buildChange(
   };
 }
 
-/** New rows come last: one that is known may leave its identity to one of them. */
+/** New rows come last: a known row may hand over its identity to one of them. */
 function knownFirst(stored: readonly Payment[], changed: readonly Payment[]): readonly Payment[] {
   const isKnown = ({ id }: Payment) => stored.some((each) => each.id === id);
   return [...changed.filter(isKnown), ...changed.filter((payment) => !isKnown(payment))];
 }
 
-/** One statement for each wallet: adds to the merchant's proof for the address or key what changed payments prove beyond their former state. */
+/** One statement for each wallet: adds what changed payments newly prove to the merchant's proof for the address or key. */
 function proofStatements(db: Db, { methods, payments }: InvoiceFile, changed: readonly Payment[]): readonly Write[] {
   const proofs = changed.flatMap((after) => {
     const before = payments.find(({ id }) => id === after.id);
@@ -171,7 +171,7 @@ export function changeInvoice(
     if (!decided.ok) return decided;
     if (decided.value === undefined) return ok({ value: file });
     const built = buildChange(deps, file, decided.value, operationId);
-    // A hundred payments of one change are hardly more statements than one.
+    // A hundred payments in one change need hardly more statements than one.
     const { afterwards } = decided.value;
     return ok({ value: built.file, statements: joinStatements([built.statements]), afterwards });
   });

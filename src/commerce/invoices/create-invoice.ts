@@ -92,7 +92,7 @@ interface CreateRequest {
   readonly facts: CreateFacts;
 }
 
-/** The reads of a create, for the storage call that reads the key; every value is bound, and the read trusts no value. */
+/** The reads of a create, for the storage call that reads the key; every value is bound, and none is trusted. */
 export function createReads(
   db: Db,
   merchantId: string,
@@ -159,7 +159,7 @@ export function planInvoice(
 ): Plan | Failure {
   const { merchant, facts, invoice: wanted } = request;
   const id = makeId("inv", operationId);
-  // Asserted in the batch as well, so none is made after the suspension, however old the reads.
+  // Asserted in the batch as well, so none is created after the suspension, however old the reads.
   if (merchant.suspendedAtMs !== null) return { code: "MERCHANT_SUSPENDED" };
   const full = serverRoomRefusal(merchant, request.origin);
   if (full !== undefined) return full;
@@ -246,9 +246,9 @@ function newInvoice(
 const FREEZES_FROM = 2;
 
 /**
- * Activates all at the same time: none reads what another one writes, and all that an activation draws from the operation names its pair or its
- * place in the list. In the order of the wallets. A method that cannot be activated now is returned UNAVAILABLE with its reason; the invoice is
- * created all the same (decisions 4).
+ * Activates all concurrently: none reads what another writes, and every id that an activation derives from the operation includes its pair or its place in the
+ * list. Returns them in the order of the wallets. A method that cannot be activated now is returned UNAVAILABLE with its reason; the invoice is created all the
+ * same (decisions 4).
  */
 async function activateAll(
   deps: CreateDependencies,

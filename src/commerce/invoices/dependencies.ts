@@ -72,7 +72,7 @@ export function invoiceDependencies(
   };
 }
 
-/** Where RESTORE_EPOCH is wrong, nothing is created (`restoreRefusal`). */
+/** If RESTORE_EPOCH is wrong, nothing is created (`restoreRefusal`). */
 function floorOf(setting: string | undefined): number {
   const epoch = parseRestoreEpoch(setting);
   return sequenceFloor(epoch.ok ? epoch.value : undefined);

@@ -33,8 +33,8 @@ const HELD_A_RUN = 10;
 /** Invoices in one batch. Each may have up to a megabyte. */
 const SETTLED_AT_ONCE = 25;
 /**
- * Between two batches a run leaves the database to others for as long as the last batch took: on a busy one that is longer. Without a pause, a run
- * that shares a process with creates lets none of them in before its end.
+ * Between two batches a run pauses for as long as the last batch took, so longer on a busy database. Without the pause, a run that shares a process with
+ * creates would block them until it ends.
  */
 const LEAST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 100;

@@ -3,7 +3,7 @@ import type { InvoiceId } from "../../lib/ids.ts";
 import type { PaymentBody } from "../payments/payment-body.ts";
 import type { InvoiceBody, MethodBody } from "./invoice-body.ts";
 
-/** The data of an invoice's event besides the invoice. */
+/** The data of an invoice's event, other than the invoice. */
 export interface InvoiceFacts {
   readonly previousStatus?: InvoiceBody["status"] | undefined;
   readonly payment?: PaymentBody | undefined;
@@ -22,7 +22,7 @@ type OfInvoice<Facts extends keyof InvoiceFacts = never> = {
 
 type Moved = OfInvoice<"previousStatus">;
 
-/** Data about a payment; without an invoice for a transfer that no invoice has. */
+/** Data about a payment; without an invoice for an unmatched transfer. */
 type OfPayment = OfInvoice<"payment"> | { readonly payment: PaymentBody };
 
 export interface InvoiceEvents {

@@ -1,4 +1,4 @@
-// The mail about invoices that were marked as settled by hand: a shop delivers then, although the money has not come.
+// The mail about invoices that were marked as settled by hand: a shop then delivers although the money has not arrived.
 import { formatMicros } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import { composeMail } from "../../platform/mail/compose.ts";

@@ -32,7 +32,7 @@ import { settlementChange } from "./settle-invoice.ts";
 export interface RefreshDependencies
   extends Omit<ChangeDependencies, "trail">,
     Omit<ActivationDependencies, "nowMs" | "db"> {
-  /** Whether the import after a restore has not ended. Absent: never. */
+  /** Whether the import after a restore is still running. Absent: never. */
   isRestoring?(): Promise<boolean>;
 }
 
@@ -50,8 +50,8 @@ function isStale(file: InvoiceFile, nowMs: number): boolean {
 }
 
 /**
- * The invoice as of now, committed. Without a rate the old quote stays but is not shown. The same while an import goes on: payments are not read then, so
- * nothing is decided from there being none.
+ * The invoice as of now, committed. Without a rate the old quote stays but is not shown. The same while an import runs: payments are not read then, so their
+ * absence decides nothing.
  */
 export async function refreshInvoice(
   deps: RefreshDependencies,
@@ -74,7 +74,7 @@ export async function refreshInvoice(
   return rested.ok ? ok(withMethods(rested.value, plan?.exhausted ?? [])) : rested;
 }
 
-/** A settlement is no part of the request that reads the invoice: it commits on its own. */
+/** A settlement is not part of the request that reads the invoice: it commits on its own. */
 function clockOf(deps: RefreshDependencies): ChangeDependencies {
   return { ...deps, trail: SYSTEM_TRAIL, stage: undefined };
 }
@@ -95,11 +95,11 @@ async function reserveRests(deps: RefreshDependencies, file: InvoiceFile): Promi
 
 interface Requote {
   readonly change: Change | undefined;
-  /** Methods whose new price has no free amount, marked so. The mark is not stored, because the next read may find one. */
+  /** Methods whose new price has no free amount, marked accordingly. The mark is not stored, because the next read may find one. */
   readonly exhausted: readonly PaymentMethod[];
 }
 
-/** New quotes for every method whose lock is over. The address stays; a direct wallet's old amount stays reserved besides the new one. */
+/** New quotes for every method whose lock is over. The address stays; a direct wallet's old amount stays reserved alongside the new one. */
 async function requote(deps: RefreshDependencies, file: InvoiceFile): Promise<Requote> {
   const methods: PaymentMethod[] = [];
   const exhausted: PaymentMethod[] = [];
@@ -137,7 +137,7 @@ async function requote(deps: RefreshDependencies, file: InvoiceFile): Promise<Re
 interface Renewal {
   readonly method: PaymentMethod;
   readonly quote: MethodQuote;
-  /** The address and who has it; undefined if it is the invoice's own. */
+  /** The address and who uses it; undefined if it is the invoice's own. */
   readonly shared: { readonly address: string; readonly sharing: Sharing } | undefined;
 }
 

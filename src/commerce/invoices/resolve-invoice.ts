@@ -17,9 +17,9 @@ interface ResolveRequest {
 }
 
 /**
- * A manual decision about an invoice (decisions 4). ACCEPT makes it PAID. MARK leaves its status, which is what has been received, and every OWNER and
- * ADMIN is mailed; a second one changes nothing. The others clear `needsReview`, which only later money sets again. The reason is stored with the
- * invoice and not in the audit log, which is append-only.
+ * A manual decision about an invoice (decisions 4). ACCEPT makes it PAID. MARK keeps its status, which reflects what was received, and every OWNER and ADMIN is
+ * mailed; a second one changes nothing. The others clear `needsReview`, which only later money sets again. The reason is stored with the invoice and not in the
+ * audit log, which is append-only.
  */
 export async function resolveInvoice(
   deps: ChangeDependencies & MarkDependencies,
@@ -44,7 +44,7 @@ export async function resolveInvoice(
   });
 }
 
-/** The mark and its event, whatever else is due: a read settles that. */
+/** Only the mark and its event; a read settles whatever else is due. */
 function markOf(deps: ChangeDependencies & MarkDependencies, { invoice }: InvoiceFile): Change {
   return {
     columns: { resolution: invoice.resolution },

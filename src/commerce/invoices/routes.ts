@@ -186,7 +186,7 @@ function acting(call: MerchantCall<RefreshDependencies>): PickDependencies {
   return { ...call.deps, trail: call.trail };
 }
 
-/** What a browser's create has to pass; undefined where nobody is asked. The page is the shop's, so its host is the one that it says. */
+/** The challenge for a browser's create; undefined if there is none. The page belongs to the shop, so its own claim of its host is used. */
 function challengeOfBrowser({ env, ip, origin, challengeToken: token }: MerchantCall<unknown>): OnceOptions["admit"] {
   const challenge = challengeOf(env);
   if (challenge === undefined) return undefined;

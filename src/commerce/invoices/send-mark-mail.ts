@@ -17,7 +17,7 @@ export interface MarkDependencies {
   readonly mailer: Mailer;
 }
 
-/** Mails every OWNER and ADMIN; marks that follow within ten minutes are one mail. Losing it is harmless, because the audit log says it too. */
+/** Mails every OWNER and ADMIN; marks that follow within ten minutes are one mail. Losing it is harmless, because the audit log has it too. */
 export async function mailMark(deps: ChangeDependencies & MarkDependencies, invoice: Invoice): Promise<void> {
   const { merchantId, id } = invoice;
   const { kind, id: actor } = deps.trail.actor;

@@ -39,7 +39,7 @@ import { printTerms } from "./shown-terms.ts";
 export interface PayableWallet extends Wallet, Sharing {
   /** For an extended key: whether another merchant has it, too, and this one is without proof. */
   readonly isKeyShared: boolean;
-  /** For a shared key: how many of the merchant's addresses of it received money. */
+  /** For a shared key: how many of the merchant's addresses derived from it received money. */
   readonly paidAddresses: number;
   /** Whether an operator has paused the wallet's network. */
   readonly isPaused: boolean;
@@ -74,8 +74,8 @@ export interface Activation {
 }
 
 /**
- * Why nobody could pay an invoice in the currency. Asks for rates only where no central bank publishes one, so that other creates need none
- * (chains.md 6); an unknown reason is none.
+ * Why an invoice in the currency could not be paid. Reads rates only if no central bank publishes one, so that other creates need none (chains.md 6); an
+ * unknown reason counts as none.
  */
 export async function currencyRefusal(
   deps: Pick<ActivationDependencies, "table">,

@@ -57,8 +57,8 @@ export function walletsToActivate<W extends MaybePaused>(
 }
 
 /**
- * The quote without a salt. `amountUnits`: null on an any-amount invoice; rounded up to the grain for a direct wallet, and to what arrives and
- * counts: less than the dust limit does not, however low the price is.
+ * The quote without a salt. `amountUnits`: null on an any-amount invoice; rounded up to the grain for a direct wallet, and to at least the dust limit, below
+ * which a payment does not count, however low the price is.
  */
 export interface MethodQuote extends Quote {
   readonly amountUnits: bigint | null;

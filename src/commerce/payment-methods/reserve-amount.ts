@@ -30,7 +30,7 @@ interface WantedAmount {
   readonly at: AmountPlace;
   readonly priceUnits: bigint;
   readonly sharing: Sharing;
-  /** The quote that the amount is asked by; null for the rest of a partial payment. */
+  /** The quote that asks for the amount; null for the rest of a partial payment. */
   readonly quote: MethodQuote | null;
 }
 
@@ -85,7 +85,7 @@ function statementsOf(
   return [row, ...warnOfAmounts(db, { eventId: warningId(lowSince, at, priceUnits), merchantId, data, nowMs })];
 }
 
-/** The same for all amounts that are given while those of the price run low, so that the first batch that commits tells the merchant. */
+/** The same for all amounts given while those of the price run low, so that the first batch that commits warns the merchant. */
 function warningId(lowSince: string, at: AmountPlace, priceUnits: bigint) {
   const operationId = lowSince.slice("inv_".length);
   return derivedId("evt", `${operationId}|${pairKey(at)}|${priceUnits}`, 2_000);

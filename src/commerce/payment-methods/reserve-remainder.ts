@@ -71,7 +71,7 @@ async function reserve(
     const reserved = await reserveRest(deps, { invoice, method: { ...method, address }, dueUnits, sharing });
     return reserved.ok ? reserved.value : undefined;
   } catch (error) {
-    // A payment is credited also while no amount can be had for the rest; the next read of the invoice asks for one again.
+    // A payment is credited even if no amount is free for the rest; the next read of the invoice asks again.
     if (faultKind(error) === "other") throw error;
     return undefined;
   }

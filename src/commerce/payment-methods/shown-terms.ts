@@ -1,5 +1,5 @@
-// What an allocator keeps with an address or an amount that it gives: enough to put the invoice back if the database loses it (commerce/restores).
-// The customer only by their id: who that is may be erased, and the allocator would not know.
+// What an allocator keeps with an address or an amount that it gives: enough to recover the invoice if the database loses it (commerce/restores). The customer
+// is kept only as an id: their data may be erased, and the allocator would not know.
 import type { WalletId } from "../../lib/ids.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Invoice } from "../invoice-records/invoice.ts";
@@ -9,7 +9,7 @@ export interface ShownTerms {
   /** As it was when the place was shown. */
   readonly invoice: Invoice;
   readonly walletId: WalletId;
-  /** By which the payer was asked; null for the rest of a partial payment. */
+  /** The quote shown to the payer; null for the rest of a partial payment. */
   readonly quote: MethodQuote | null;
   readonly shownAtMs: number;
 }
@@ -24,7 +24,7 @@ const BIG = [
   "amountUnits",
 ] as const;
 
-/** Written into every release's storage: members may be added, and none may change its meaning. */
+/** Written into every release's storage: members may be added, but none may change its meaning. */
 const VERSION = 1;
 
 export function printTerms(terms: ShownTerms): string {

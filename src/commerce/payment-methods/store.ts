@@ -1,4 +1,4 @@
-// Reads the wallets that an invoice could use, with all facts for an activation, in one statement.
+// Reads the wallets that an invoice could use, with everything an activation needs, in one statement.
 import { sql } from "drizzle-orm";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Rank } from "../../platform/column-values.ts";
@@ -14,12 +14,12 @@ type WalletRow = typeof wallets.$inferSelect;
 type PayableRow = WalletRow & {
   /** The merchant's rank at the wallet's address, or for its key. */
   readonly rank: Rank;
-  /** For an address: whether other merchants have a live wallet there, and how many with proof have. */
+  /** For an address: whether other merchants have a live wallet there, and how many merchants with proof do. */
   readonly hasOthers: boolean;
   readonly provenOthers: number;
   /** For a key: whether another merchant has a live wallet of it, and this merchant has no proof. */
   readonly isKeyShared: boolean;
-  /** For a shared key: how many of the merchant's addresses of it received money. */
+  /** For a shared key: how many of the merchant's addresses from it received money. */
   readonly paidAddresses: number;
   /** Whether an operator has paused the wallet's network. */
   readonly isPaused: boolean;
@@ -31,7 +31,7 @@ const here = () => ({
   address: sql`wallet.address`,
   merchantId: sql`wallet.merchant_id`,
 });
-// A merchant with proof for a key may have any number of addresses of it.
+// A merchant with proof for a key may have any number of its addresses.
 const isKeyShared = () => sql`(wallet.rank = ${sql.raw(String(UNPROVEN))} and exists (select 1 from wallets other
   where other.key_hash = wallet.key_hash and other.deleted_at_ms is null and other.merchant_id <> wallet.merchant_id
   and ${isLiveHolder("other")}))`;

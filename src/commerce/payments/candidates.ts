@@ -3,7 +3,7 @@
 import type { InvoiceId } from "../../lib/ids.ts";
 import { CANDIDATE_REASONS, type Payment, type PaymentEvidence } from "./payment.ts";
 
-/** `NOT_CONSIDERED`: the rules did not think of it, but a payer named the transaction on its page. */
+/** `NOT_CONSIDERED`: the rules did not consider it, but a payer named the transaction on its page. */
 export const LISTED_REASONS = [...CANDIDATE_REASONS, "NOT_CONSIDERED"] as const;
 
 /** An invoice of the payment's merchant. */
@@ -29,7 +29,7 @@ export interface ListedCandidate {
   readonly isNamed: boolean;
   /** Of the amounts that it asked for in this coin, the closest; null if it asked for none. */
   readonly askedUnits: bigint | null;
-  /** How long before the payment it was made; negative if after it, null if it is not known. */
+  /** How long before the payment it was created; negative if after, null if unknown. */
   readonly madeBeforeMs: number | null;
 }
 

@@ -26,7 +26,7 @@ export type ChainObservation =
     }
   /** Known to the source, but in no block. */
   | { readonly kind: "pending" }
-  /** No queried source knows it, or its transaction no longer makes this transfer (it is reverted in its present block). */
+  /** No queried source knows it, or its transaction no longer makes this transfer (it is reverted in its current block). */
   | { readonly kind: "unknown" }
   /** Another transaction spent one of its inputs: it can never be mined. */
   | { readonly kind: "replaced" }
@@ -155,7 +155,7 @@ export function paymentAfter(payment: Payment, observation: ChainObservation, co
   }
 }
 
-/** Growth that comes into another block: other transactions may explain it there (`putPayment`). */
+/** Growth that moves to another block: other transactions may explain it there (`putPayment`). */
 function withExplainers(
   before: Payment,
   after: Payment,
@@ -239,7 +239,7 @@ function afterSuperseded(payment: Payment, { nowMs }: ObservationContext): Payme
   return isSuperseded(payment) ? payment : { ...dropped(payment, nowMs), outputIndex: supersededIndex(payment) };
 }
 
-/** A sight only moves the time earlier; but a payment that was dropped counts from its next sight, because what showed it before was wrong. */
+/** Observations only move the time earlier; but a dropped payment counts from its next observation, because the earlier ones were wrong. */
 function receivedAt(payment: Payment, seenMs: number): number {
   return payment.status === "DROPPED" ? seenMs : Math.min(payment.receivedAtMs, seenMs);
 }
@@ -248,7 +248,7 @@ function dropped(payment: Payment, nowMs: number): Payment {
   return { ...outOfBlock(payment, nowMs), ...leaving(payment), status: "DROPPED", finalAtMs: nowMs };
 }
 
-/** The row without a block; if it had one, it left the chain now. Its time stays until it is seen again. */
+/** The row without a block; if it had one, it has just left the chain. Its time stays until it is seen again. */
 function outOfBlock(payment: Payment, nowMs: number): Payment {
   return {
     ...payment,
@@ -263,7 +263,7 @@ function outOfBlock(payment: Payment, nowMs: number): Payment {
   };
 }
 
-/** For a payment that leaves the chain: marks an IGNORED row, so that it is IGNORED again when it is back. */
+/** For a payment that leaves the chain: marks an IGNORED row, so that it is IGNORED again when it returns. */
 function leaving(payment: Payment): Partial<Payment> {
   return payment.status === "IGNORED" ? { wasIgnored: true } : {};
 }
@@ -274,7 +274,7 @@ function statusSeen(payment: Payment, credited: "DETECTED" | "CONFIRMED"): Payme
   return isIgnored(payment) ? "IGNORED" : "UNMATCHED";
 }
 
-/** Whether it is dust or was ignored by a user, wherever it is on the chain now. */
+/** Whether it is dust or was ignored by a user, wherever it now is on the chain. */
 function isIgnored(payment: Payment): boolean {
   if (payment.invoiceId !== null) return false;
   if (payment.status === "UNMATCHED" || payment.status === "IGNORED") return payment.status === "IGNORED";

@@ -34,7 +34,7 @@ export interface HeldUnits {
   readonly fromMs: number;
   /** When the invoice got them. */
   readonly sinceMs: number;
-  /** The earliest payment's time that is not before that: of a block the start of the second, as a block's time is in whole seconds. */
+  /** The earliest payment time that is certainly not before that: for a block the start of the second, because block times are whole seconds. */
   readonly surelyFromMs: number;
   /** The end of the invoice's monitoring. */
   readonly untilMs: number;

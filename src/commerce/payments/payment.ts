@@ -56,14 +56,14 @@ export interface Payment {
   readonly reorgedAtMs: number | null;
   readonly lastKnownAtMs: number;
   readonly finalAtMs: number | null;
-  /** It was IGNORED when it left the chain, and will be again when it is back. */
+  /** It was IGNORED when it left the chain, and will be again when it returns. */
   readonly wasIgnored: boolean;
   readonly resolution: JsonOf<PaymentResolution> | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
 
-/** The whole row: a new payment, or one that is read alone. Its evidence does not change, but for what explains growth. */
+/** The whole row: a new payment, or one that is read alone. Its evidence does not change, except for what explains growth. */
 export interface StoredPayment extends Payment {
   readonly evidence: JsonOf<Partial<PaymentEvidence>>;
 }
@@ -74,7 +74,7 @@ export interface PaymentEvidence {
   readonly raw: string;
   /** Outputs that the transaction spends, `txid:vout`; a replacement spends one of them too. */
   readonly spends: readonly string[];
-  /** As of the transfer: whoever credits it, it is not confirmed before. */
+  /** The transfer's own: however the payment is credited, it is not confirmed before that. */
   readonly leastConfirmations?: number;
   /** The merchant's invoices that were not credited, with the reason; at most 20. */
   readonly candidates: readonly { readonly invoiceId: InvoiceId; readonly reason: CandidateReason }[];
@@ -82,7 +82,7 @@ export interface PaymentEvidence {
   readonly explainedBy?: readonly string[];
   /** For growth that was dropped because transactions explain it: the hash of its block. */
   readonly explainedIn?: string;
-  /** The merchant's payments whose effect this one took the place of, as they were. */
+  /** The merchant's payments whose effect this one replaced, as they were. */
   readonly supersedes?: readonly SupersededEffect[];
 }
 
@@ -160,7 +160,7 @@ export function isSeen(payment: Pick<CreditedPayment, "status">): boolean {
   return payment.status === "DETECTED" || payment.status === "CONFIRMED";
 }
 
-/** The identity of a row whose effect the chain no longer holds: another row has its place. */
+/** The identity of a row whose effect the chain no longer holds: another row has taken its place. */
 export function supersededIndex({ id, outputIndex }: Pick<Payment, "id" | "outputIndex">): string {
   return isSuperseded({ outputIndex }) ? outputIndex : `${outputIndex}~${id}`;
 }

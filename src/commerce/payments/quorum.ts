@@ -8,7 +8,7 @@ interface QuorumFacts {
   readonly quorumAboveMicros: bigint | null;
   /** What the invoice asks for; 0 for any amount. */
   readonly askedMicros: bigint;
-  /** The value of the payment; null if that is not known. */
+  /** The value of the payment; null if unknown. */
   readonly paidMicros: bigint | null;
 }
 

@@ -47,7 +47,7 @@ interface Assignment {
   readonly requiredConfirmations: number;
   readonly resolution: PaymentResolution;
   readonly network: Network;
-  /** As the network's watcher last saw them; null if it never ran. */
+  /** The heights that the network's watcher last saw; null if it never ran. */
   readonly tipHeight: number | null;
   readonly finalizedHeight: number | null;
   /** False if two providers must agree first; then the watcher confirms it later. */

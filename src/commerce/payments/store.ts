@@ -39,7 +39,7 @@ export const paymentColumns = withoutEvidence;
 
 /** A `Payment` as JSON in another row, and its decoders. */
 export const paymentJson = (alias: string) => jsonObject(payments, alias, ["evidence"]);
-/** 1 where two sources must agree before the payment is confirmed (`quorum.ts`): for an invoice of any amount, what was paid counts. */
+/** 1 if two sources must agree before the payment is confirmed (`quorum.ts`): for an any-amount invoice the paid amount decides. */
 export function needsSecondSql(alias: string) {
   const paid = (column: string) => sql.raw(`${alias}.${column}`);
   return sql<number>`coalesce((select max(invoice.amount_micros, coalesce(${paid("fiat_micros")}, 0)) >= merchant.quorum_above_micros

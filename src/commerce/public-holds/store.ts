@@ -1,5 +1,5 @@
-// What browsers hold of a merchant: active invoices, and addresses of extended keys. Rows are counted per IP network, and a trigger removes them
-// when their invoice no longer needs them.
+// What browsers hold at a merchant: active invoices, and addresses of extended keys. Rows are counted per IP network, and a trigger removes them when their
+// invoice no longer needs them.
 import { and, eq, sql } from "drizzle-orm";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -58,8 +58,8 @@ const lastPaidIndex = sql`(select coalesce(max((select max(own.address_index) fr
   from wallets held where held.merchant_id = ${sql.placeholder("merchantId")} and held.key_hash = ${sql.placeholder("keyHash")})`;
 
 /**
- * In one row: the index of the merchant's last address of the key with a confirmed payment (-1 if that is far back or missing), how many unpaid
- * addresses each of `networks` holds, and for which invoices browsers got an address since `sinceMs`.
+ * In one row: the index of the merchant's last address of the key with a confirmed payment (-1 if that is too far back or missing), how many unpaid addresses
+ * each of `networks` holds, and for which invoices browsers got an address since `sinceMs`.
  */
 export const selectHold = prepared(
   (

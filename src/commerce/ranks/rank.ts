@@ -10,9 +10,9 @@ export const UNPROVEN: Rank = 3;
 /** A merchant at an address: its rank there, and who else has a live wallet on it. */
 export interface Sharing {
   readonly rank: Rank;
-  /** Whether any other merchant has. */
+  /** Whether any other merchant has one. */
   readonly hasOthers: boolean;
-  /** How many others with proof have. */
+  /** How many others with proof have one. */
   readonly provenOthers: number;
 }
 

@@ -44,7 +44,7 @@ export function hasOtherHolder(of: Claimed): SQL {
   return sql`exists (${otherWallet(of)} and other.merchant_id <> ${of.merchantId})`;
 }
 
-/** A merchant's rank at an address and who else has it, always as one row. */
+/** A merchant's rank at an address and who else uses it, always as one row. */
 export const selectSharing = prepared(
   (of: { readonly network: string; readonly address: string; readonly merchantId: MerchantId }) => of,
   (db) => {

@@ -32,14 +32,14 @@ export type Sums = Readonly<Record<Measure, bigint>>;
 /** The coin of an entry that counts an invoice. */
 export const NO_COIN = { network: "", cryptocurrency: "" } as const;
 
-/** What an invoice adds to one bucket; what is absent is 0. A negative number takes back what was added before. */
+/** What an invoice adds to one bucket; absent members are 0. A negative number undoes an earlier addition. */
 export interface ReportEntry extends Pair {
   readonly invoiceId: InvoiceId;
   readonly startsAtMs: number;
   readonly sums: Partial<Sums>;
 }
 
-/** The sums that are not absent. */
+/** The sums that are present. */
 export function membersOf(sums: Partial<Sums>): readonly (readonly [Measure, bigint])[] {
   return MEASURES.flatMap((measure) => {
     const value = sums[measure];
@@ -47,7 +47,7 @@ export function membersOf(sums: Partial<Sums>): readonly (readonly [Measure, big
   });
 }
 
-/** The sum of all. */
+/** The sum of all of them. */
 export function totalOf(all: readonly Partial<Sums>[]): Sums {
   const total: Record<Measure, bigint> = { ...ZERO };
   for (const sums of all) for (const [measure, value] of membersOf(sums)) total[measure] += value;

@@ -19,7 +19,7 @@ type Clock = (ms: number) => number;
 
 /** The clock of an IANA time zone; undefined if there is no zone of this name. */
 export function clockOf(timezone: string): Clock | undefined {
-  // Offsets such as +05:30 are accepted by some engines; they are no zones, and may cut a bucket in two.
+  // Some engines accept offsets such as +05:30; they are not zones, and may cut a bucket in two.
   if (!/^[A-Za-z]/.test(timezone)) return undefined;
   const format = formatOf(timezone);
   if (format === undefined) return undefined;
@@ -82,8 +82,8 @@ function nextPeriod(day: number, by: PeriodKind): number {
 }
 
 /**
- * The first bucket of a day: the first whose start the zone's clock shows as that day or a later one. That is midnight, or where the clock is put
- * forward at midnight, the time that it is put to. A zone that skips a day across the date line has no time in it. `likelyMs` only saves the search.
+ * The first bucket of a day: the first whose start the zone's clock shows as that day or a later one. That is midnight, or, if the clock is put forward at
+ * midnight, the time it is set to. A zone that skips a day across the date line has no bucket in it. `likelyMs` only saves the search.
  */
 function startOfDay(clock: Clock, day: number, likelyMs: number): number {
   const hasBegun = (ms: number) => clock(ms) >= day * DAY_MS;

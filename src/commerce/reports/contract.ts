@@ -30,7 +30,7 @@ const fields = () =>
     timezone: timezoneField(),
   });
 
-/** With the periods that are asked for. */
+/** With the requested periods. */
 export const totalsQuery = () =>
   fields().transform((query, context) => {
     const [from, to] = [dayOf(query.from), dayOf(query.to)];

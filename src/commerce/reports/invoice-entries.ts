@@ -1,6 +1,5 @@
-// What an invoice counts for in reports (decisions 13), as a function of its rows. A change adds the difference between what the invoice counted for
-// before and after it. So what was counted is taken back from the very bucket in which it was counted, and the buckets are at any time what a recount
-// of all rows would give.
+// What an invoice counts for in reports (decisions 13), as a function of its rows. A change adds the difference between what the invoice counted for before and
+// after it. So what was counted is subtracted from the same bucket again, and the buckets always equal a recount of all rows.
 import { minBig } from "../../lib/money.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
@@ -9,7 +8,7 @@ import { isAccepted } from "../invoice-records/resolution.ts";
 import { isSeen, type Payment } from "../payments/payment.ts";
 import { bucketOf, type Measure, membersOf, NO_COIN, type ReportEntry, type Sums } from "./bucket.ts";
 
-/** No asset has as many base units; a worthless token that anyone can mint may have, and must not keep its invoice from changing. */
+/** No real asset has this many base units; a worthless token that anyone can mint may, and must not block changes of its invoice. */
 const MOST_UNITS = 10n ** 33n;
 
 type CountedPayment = Pick<
@@ -30,7 +29,7 @@ export function entriesOfChange(before: CountedFile | undefined, after: CountedF
   return differences(before === undefined ? [] : entriesOf(before), entriesOf(after));
 }
 
-/** What a change of one payment's row alone adds to the buckets; nothing if no invoice has the payment. */
+/** What a change of only one payment's row adds to the buckets; nothing if the payment has no invoice. */
 export function entriesOfPaymentChange(before: Payment, after: Payment): readonly ReportEntry[] {
   return differences(entriesOfRow(before), entriesOfRow(after));
 }
@@ -39,7 +38,7 @@ function entriesOfRow(payment: Payment): readonly ReportEntry[] {
   return payment.invoiceId === null ? [] : paymentEntries(payment.invoiceId, payment);
 }
 
-/** All that an invoice counts for, not summed up. */
+/** Everything that an invoice counts for, not yet added up. */
 export function entriesOf({ invoice, timeline, methods, payments }: CountedFile): readonly ReportEntry[] {
   const { id: invoiceId } = invoice;
   const entry = (ms: number, sums: Partial<Sums>) => ({ invoiceId, ...NO_COIN, startsAtMs: bucketOf(ms), sums });
@@ -56,7 +55,7 @@ export function entriesOf({ invoice, timeline, methods, payments }: CountedFile)
   ];
 }
 
-/** An invoice is counted by the status that it has, where it got that status. Open invoices count only as created. */
+/** An invoice is counted by its current status, at the time it got that status. Open invoices count only as created. */
 const STATUS_MEASURES: Readonly<Partial<Record<InvoiceStatus, Measure>>> = {
   PAID: "paid",
   OVERPAID: "overpaid",
@@ -68,7 +67,7 @@ const STATUS_MEASURES: Readonly<Partial<Record<InvoiceStatus, Measure>>> = {
 const isPaid = ({ paymentStatus }: Pick<TimelineItem, "paymentStatus">) =>
   paymentStatus === "PAID" || paymentStatus === "OVERPAID";
 
-/** From the first activation of a payment method to PAID or OVERPAID, whichever came first; unknown where a user's ACCEPT made it PAID. */
+/** From the first activation of a payment method to PAID or OVERPAID, whichever came first; unknown if a user's ACCEPT made it PAID. */
 function timeToPaid({ invoice, timeline, methods }: Omit<CountedFile, "payments">) {
   const paid = timeline[timeline.findLastIndex((item) => !isPaid(item)) + 1];
   const picked = methods.flatMap(({ activatedAtMs }) => activatedAtMs ?? []);

@@ -1,10 +1,10 @@
-// Sums that SQL can add exactly. D1 returns integers as JavaScript numbers, exact to 2^53, and base units of one payment in ETH may exceed even the
-// 64 bits of SQLite. So a value is stored as limbs of ten decimal digits, each in a column of its own. SQL adds the columns, without carrying: a
-// limb is right as long as fewer than 900,000 values are in a row (2^53 / 10^10) and 900 million in a sum, which is read as text (2^63 / 10^10).
+// Sums that SQL can add exactly. D1 returns integers as JavaScript numbers, exact to 2^53, and base units of one payment in ETH may exceed even the 64 bits of
+// SQLite. So a value is stored as limbs of ten decimal digits, each in a column of its own. SQL adds the columns, without carrying: a limb is exact as long as
+// fewer than 900,000 values are in a row (2^53 / 10^10) and 900 million in a sum, which is read as text (2^63 / 10^10).
 
 const BASE = 10_000_000_000n;
 
-/** The limbs of a value, the lowest first. All have the sign of the value; the last one takes what the others have no room for. */
+/** The limbs of a value, the lowest first. All have the sign of the value; the last one takes the remainder. */
 export function limbsOf(value: bigint, count: number): readonly bigint[] {
   const limbs: bigint[] = [];
   let rest = value;

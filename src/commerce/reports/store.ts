@@ -26,7 +26,7 @@ const addItems = prepared(
     db
       .insert(reportBuckets)
       .select(
-        // The rows of one bucket are added up first, so that the creates of a group write one row and not one each.
+        // The rows of one bucket are added up first, so that a group of creates writes one row instead of one each.
         sql`select invoice.merchant_id, ${member("startsAtMs")}, invoice.currency, ${member("network")}, ${member("cryptocurrency")},
         ${sql.join(
           ADDED.map((name) => sql`coalesce(sum(${member(name)}), 0)`),
@@ -52,8 +52,8 @@ const addItems = prepared(
 type Item = Readonly<Record<string, string | number>>;
 
 /**
- * Adds entries to the buckets of their invoices' merchants and currencies. It belongs in the batch of the change that it counts, behind the insert of
- * a new invoice: then it is counted as often as the change is stored.
+ * Adds entries to the buckets of their invoices' merchants and currencies. Put it in the batch of the change that it counts, after the insert of a new invoice,
+ * so that a change is counted exactly when it is stored.
  */
 export function addEntries(db: Db, entries: readonly ReportEntry[]): readonly PreparedStatement<unknown>[] {
   return entries.length === 0 ? [] : [addItems(db, entries.map(itemOf))];
@@ -74,7 +74,7 @@ interface Asked {
   readonly currency?: string | undefined;
 }
 
-/** The sums of each period, by currency and coin. It reads the buckets of the periods and nothing else. `merchantId` may be unchecked. */
+/** The sums of each period, by currency and coin. Reads only the buckets of the periods. `merchantId` may be unchecked. */
 export const selectPeriodSums = prepared(
   (merchantId: string, { periods, currency = "" }: Asked) => ({
     merchantId,

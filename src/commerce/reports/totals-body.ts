@@ -5,7 +5,7 @@ import { isoTime } from "../../lib/time.ts";
 import { NO_COIN, type Sums, totalOf } from "./bucket.ts";
 import { dateOf, type Period, type PeriodKind } from "./calendar.ts";
 
-/** What a period has in one currency, of invoices or of one coin's payments. */
+/** The sums of a period in one currency, for invoices or for one coin's payments. */
 export interface PeriodSums extends Pair {
   /** The place of the period in the list. */
   readonly period: number;
@@ -22,7 +22,7 @@ export interface TotalsQuery {
   readonly periods: readonly Period[];
 }
 
-/** The body of a report. `rows`: of all periods, in any order; a period without rows is empty. */
+/** The body of a report. `rows`: those of all periods, in any order; a period without rows is empty. */
 export function totalsBodyOf({ periods, ...asked }: TotalsQuery, rows: readonly PeriodSums[]) {
   const { from, to, by, timezone, currency = null } = asked;
   const byPeriod = Map.groupBy(rows, ({ period }) => period);

@@ -1,4 +1,4 @@
-// What objects hold since the restored minute, as items that an import puts back one by one.
+// What objects have kept since the restored minute, as items that an import applies one by one.
 
 import { parseId } from "../../lib/ids.ts";
 import { ownerOf } from "../../lib/object-of.ts";
@@ -10,12 +10,12 @@ import type { RestoreFinding, ShownPlace } from "./restore.ts";
 
 export interface PageRequest {
   readonly sinceMs: number;
-  /** Only what is behind this place; -1 for the first. */
+  /** Only items after this place; -1 for the first. */
   readonly after: number;
   readonly limit: number;
 }
 
-/** What a finding says of an item. */
+/** What a finding says about an item. */
 type Facts = Pick<
   RestoreFinding,
   "merchantId" | "invoiceId" | "network" | "cryptocurrency" | "address" | "units" | "known"

@@ -9,7 +9,7 @@ import type { RestoreFinding } from "./restore.ts";
 import { findingBodyOf, restoreBodyOf } from "./restore-body.ts";
 import { countFindings, selectFindingPage, selectRestore } from "./store.ts";
 
-/** The import of the restore that the deployment names. */
+/** The import of the deployment's current restore. */
 export async function readRestore(
   { db, sleep }: { readonly db: Db; readonly sleep: Sleep },
   epoch: RestoreEpoch | undefined,

@@ -1,5 +1,5 @@
-// Puts an address or an amount back that a payer was shown and the database has lost: with its invoice if that is lost, too. The invoice keeps its id, its
-// terms and its times, is watched from the restored minute on, and awaits a review, because what became of it in the lost time is unknown.
+// Recovers an address or an amount that a payer was shown and the database has lost, with its invoice if that is lost too. The invoice keeps its id, terms and
+// times, is watched from the restored minute on, and needs a review, because what happened to it in the lost time is unknown.
 
 import { isSamePair } from "../../chains/registry/pair.ts";
 import { derivedId } from "../../lib/ids.ts";
@@ -41,7 +41,7 @@ export interface RecoverDependencies
 
 const MAX_TRIES = 5;
 
-/** May be repeated: what is there already is KNOWN. Throws the faults of storage, so that the step is repeated. */
+/** May be repeated: existing rows are KNOWN. Throws the faults of storage, so that the step is repeated. */
 export async function recoverPlace(deps: RecoverDependencies, place: ShownPlace, tries = 1): Promise<Outcome> {
   const terms = parseTerms(place.terms);
   if (terms === undefined) {
@@ -75,7 +75,7 @@ export async function recoverPlace(deps: RecoverDependencies, place: ShownPlace,
   }
   if (committed.kind === "unknown") throw new Error("a recovered invoice may be stored or not");
   const { conflict } = committed;
-  // Its retried create came first, or the payer's page changed it: the step is repeated, and finds what there is.
+  // A retried create came first, or the payer's page changed it: the step is repeated, and finds the current rows.
   const isChanged = isConflictOn(conflict, "invoices") || isConflictOn(conflict, "events");
   if (isChanged && tries < MAX_TRIES) return recoverPlace(deps, place, tries + 1);
   return { kind: "FOUND", reason: "REFUSED" };
@@ -87,7 +87,7 @@ interface Lost {
   readonly wallet: Wallet;
 }
 
-/** Whether the invoice shows another address by now, or the place is for the rest of a method that it has not. */
+/** Whether the invoice now shows another address, or the place is for the rest of a method that it lacks. */
 function isContradicted(
   { address }: ShownPlace,
   { quote }: ShownTerms,
@@ -172,7 +172,7 @@ function recoverInvoice(
   ];
 }
 
-/** The same for a method, or an amount, of an invoice that is there. */
+/** The same for a method or an amount of an existing invoice. */
 function recoverMethod(deps: RecoverDependencies, lost: Lost, file: InvoiceFile): readonly [string, readonly Write[]] {
   const { invoice } = file;
   const operationId = `${invoice.id.slice("inv_".length)}|restored ${placeKey(lost)}`;
@@ -192,7 +192,7 @@ function recoverMethod(deps: RecoverDependencies, lost: Lost, file: InvoiceFile)
   return [operationId, built.statements];
 }
 
-/** What a place needs besides its method: its amount, its wallet's counters, and its network, which is read from the restored minute on. */
+/** The other rows of a place: its amount, its wallet's counters, and its network, which is read from the restored minute on. */
 function placeStatements(deps: RecoverDependencies, { place, terms, wallet }: Lost): readonly Write[] {
   const { db, nowMs, restoredToMs } = deps;
   const { network, cryptocurrency } = wallet;
@@ -223,7 +223,7 @@ function placeStatements(deps: RecoverDependencies, { place, terms, wallet }: Lo
   return [...read, row, forgetUnmatched(db, found)];
 }
 
-/** The method as it was shown; of an invoice that has it already, the same with the lost quote. */
+/** The method as it was shown; if the invoice already has it, that one with the lost quote. */
 function methodOf(deps: RecoverDependencies, lost: Lost, invoice: Invoice, file?: InvoiceFile): PaymentMethod {
   const { place, terms, wallet } = lost;
   const { address, addressIndex, amount } = place;
@@ -248,7 +248,7 @@ function withWarning({ warnings }: Pick<Invoice, "warnings">): Invoice["warnings
   return printJson([...others, RESTORED]);
 }
 
-/** Tells the places of an invoice apart: two networks may have the same address, and ask for the same units. */
+/** Distinguishes the places of an invoice: two networks may have the same address and ask for the same units. */
 function placeKey({ place: { address, amount }, wallet: { network, cryptocurrency } }: Lost): string {
   return `${network} ${cryptocurrency} ${address} ${amount?.units ?? ""}`;
 }

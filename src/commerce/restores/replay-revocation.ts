@@ -1,4 +1,4 @@
-// Makes a revocation again that the database has lost. Each with an audit entry, whose id says whether it was repeated before.
+// Repeats a revocation that the database has lost, with an audit entry whose id shows whether it was already repeated.
 import { derivedId, parseId } from "../../lib/ids.ts";
 import { ownerOf } from "../../lib/object-of.ts";
 import type { Sleep } from "../../lib/sleep.ts";
@@ -35,7 +35,7 @@ export async function replayRevocation(
   const statements = [repeatRevocation(db, owner, kept), insertAudit(db, SYSTEM_TRAIL, entry, nowMs)];
   const committed = await commitChange(deps, id, statements);
   if (committed.kind === "unknown") throw new Error("it is unknown whether a revocation was repeated");
-  // Its entry is there: an earlier run of this step has done it.
+  // Its entry exists: an earlier run of this step did it.
   if (committed.kind === "conflict" && !isConflictOn(committed.conflict, "audit_events"))
     return { kind: "FOUND", reason: "REFUSED" };
   const isOfMember = kind === "MEMBER_REMOVED" || kind === "MEMBER_ROLE";

@@ -10,7 +10,7 @@ import type { Failure } from "../../platform/failures.ts";
 import type { RestoreFinding } from "./restore.ts";
 import { markReviewed, selectFinding } from "./store.ts";
 
-/** Marks a finding as looked at; writes nothing if it is. RESTORE_FINDING_NOT_FOUND; OPERATOR_REQUIRED if the actor is none any more. */
+/** Marks a finding as reviewed; writes nothing if it already is. RESTORE_FINDING_NOT_FOUND; OPERATOR_REQUIRED if the actor no longer is one. */
 export function resolveFinding(
   deps: CommitDependencies,
   of: { readonly findingId: string; readonly actor: Pick<User, "id">; readonly trail: Trail },

@@ -1,4 +1,4 @@
-// The import after the database was put back: what its steps say to each other.
+// The import after a restore of the database: the values that its steps exchange.
 import type { InvoiceId, MerchantId, RestoreFindingId } from "../../lib/ids.ts";
 
 export type Phase = "REVOCATIONS" | "ADDRESSES" | "AMOUNTS" | "DONE";
@@ -8,7 +8,7 @@ type FindingReason = "TERMS_UNKNOWN" | "MERCHANT_LOST" | "WALLET_LOST" | "OWNER_
 export interface Restore {
   readonly epoch: number;
   readonly restoredToMs: number;
-  /** The earliest minute among its own and those of imports that had not ended when the database was put back again: their work is its own. */
+  /** The earliest minute among its own and those of imports that had not ended when the database was restored again: it takes over their work. */
   readonly fromMs: number;
   readonly operationId: string;
   readonly phase: Phase;
@@ -23,7 +23,7 @@ export interface Restore {
   readonly endedAtMs: number | null;
 }
 
-/** What could not be put back. The table has exactly these columns. */
+/** What could not be recovered. The table has exactly these columns. */
 export interface RestoreFinding {
   readonly id: RestoreFindingId;
   readonly epoch: number;
@@ -40,9 +40,9 @@ export interface RestoreFinding {
   readonly reviewedBy: string | null;
 }
 
-/** What became of one revocation, address or amount. */
+/** The result for one revocation, address or amount. */
 export type Outcome =
-  /** The database has it. */
+  /** The database already has it. */
   { readonly kind: "KNOWN" } | { readonly kind: "DONE" } | { readonly kind: "FOUND"; readonly reason: FindingReason };
 
 /** An address or an amount as its allocator gave it. */
@@ -56,7 +56,7 @@ export interface ShownPlace {
   readonly amount: ShownUnits | null;
   /** Null if the allocator kept none. */
   readonly terms: string | null;
-  /** Null where only the terms know them. */
+  /** Null if only the terms have them. */
   readonly network: string | null;
   readonly cryptocurrency: string | null;
 }
@@ -69,7 +69,7 @@ interface ShownUnits {
 }
 
 /**
- * What was given shortly before the restored minute is looked at, too: its batch may have been under way. The longest is a lease of 30 s, five tries
- * and a stall of D1.
+ * Items given shortly before the restored minute are checked too: their batch may not have committed yet. At most a lease of 30 s, five tries and a stall of
+ * D1.
  */
 export const UNDER_WAY_MS = 10 * 60_000;

@@ -10,7 +10,7 @@ import { findingBodyOf } from "./restore-body.ts";
 const RESTORE = "/api/v1/operator/restore";
 const FINDINGS = `${RESTORE}/findings`;
 
-/** A wrong RESTORE_EPOCH is no one's session's matter: then nobody comes here. */
+/** With a wrong RESTORE_EPOCH nothing is served, so no request gets here. */
 export const restoreRoutes = routesOf({
   tag: "Deployment",
   callers: "USER",

@@ -42,12 +42,12 @@ export function insertRestore(db: Db, restore: typeof restores.$inferInsert) {
   return db.insert(restores).values(restore);
 }
 
-/** Ends the imports before it, whose work it has done. */
+/** Ends the earlier imports, whose work it has taken over. */
 export function endEarlierRestores(db: Db, epoch: number, nowMs: number) {
   return db.update(restores).set({ phase: "DONE", endedAtMs: nowMs }).where(sql`epoch < ${epoch} and phase <> 'DONE'`);
 }
 
-/** Notes how far it has come, and adds to its counts. */
+/** Records its progress, and adds to its counts. */
 export function advanceRestore(
   db: Db,
   epoch: number,
@@ -70,8 +70,8 @@ export function advanceRestore(
 }
 
 /**
- * Every session, and whatever was mailed or handed out to be used once: the database does not know what of it was used or revoked in the lost time.
- * Mailed codes keep their rows, which limit mails, and used set-up links theirs.
+ * Ends every session, and everything mailed or handed out for a single use: the database does not know which of them were used or revoked in the lost time.
+ * Mailed codes keep their rows, which limit mails; so do used set-up links.
  */
 export function endAccess(db: Db, nowMs: number) {
   return [
@@ -87,12 +87,12 @@ export function endAccess(db: Db, nowMs: number) {
 }
 
 /**
- * Lets networks be read again from a time on, where they were read beyond it; of one network or of all. The addresses that are read at their own pace,
- * too. What was read is read a second time, which changes nothing; what was left out is decided again, because its invoice may be back.
+ * Has networks read again from a time on, if they were read beyond it; one network or all, including addresses that are read at their own pace. Reading twice
+ * changes nothing; skipped transfers are decided again, because their invoice may be back.
  */
 export function lowerCursors(db: Db, restoredToMs: number, network: string | null = null) {
   const ofNetwork = sql`(${network} is null or network = ${network})`;
-  // One that was lowered before may have read on without having passed anything: what is recovered meanwhile was not among its recipients.
+  // One that was lowered before may have been read further without passing anything; items recovered in the meantime were not among its recipients.
   const isBeyond = (hasRead: string) =>
     sql`(passed_ms > ${restoredToMs} or (passed_ms = ${restoredToMs} and (${sql.raw(hasRead)}))) and ${ofNetwork}`;
   return [
@@ -113,7 +113,7 @@ export function lowerCursors(db: Db, restoredToMs: number, network: string | nul
   ] as const;
 }
 
-/** What the recovery of a place rests on; always one row. */
+/** What the recovery of a place depends on; always one row. */
 export function selectGround(
   db: Db,
   of: { readonly merchantId: string; readonly externalId: string | null; readonly customerId: string | null },
@@ -133,7 +133,7 @@ export function selectGround(
     .from(sql`(select 1)`);
 }
 
-/** Whether the invoice has this address of its own; a row if so. */
+/** A row if the invoice has this address as its own. */
 export function selectOwnAddress(db: Db, { invoiceId, address }: Pick<ShownPlace, "invoiceId" | "address">) {
   return db
     .select({ id: sql<InvoiceId>`invoice_id`.as("shown_by") })
@@ -168,8 +168,8 @@ export function selectAmountRow(
 }
 
 /**
- * Forgets that nobody asked for a payment of these units: the deployment read it after the restore, without the invoice. It is read again, and credited.
- * A transfer with any row is not decided again, so the rows of all merchants at the address go, unless somebody has decided about one of them.
+ * Deletes unmatched payments of these units that were read after the restore, while the invoice was missing, so that they are read again and credited. A
+ * transfer with any row is not decided again, so the rows of all merchants at the address are deleted, unless a user has decided about one of them.
  */
 export function forgetUnmatched(
   db: Db,
@@ -190,7 +190,7 @@ export function forgetUnmatched(
   );
 }
 
-/** A finding of a step that is repeated is there already. */
+/** A repeated step's finding already exists. */
 export function insertFinding(db: Db, finding: typeof restoreFindings.$inferInsert) {
   return db.insert(restoreFindings).values(finding).onConflictDoNothing().returning({ id: restoreFindings.id });
 }
@@ -223,7 +223,7 @@ export function selectFinding(db: Db, id: string) {
   return db.select().from(restoreFindings).where(sql`id = ${id}`);
 }
 
-/** One that was marked before keeps its time and its author. */
+/** One that is already marked keeps its time and author. */
 export function markReviewed(db: Db, id: RestoreFindingId, of: { readonly nowMs: number; readonly userId: string }) {
   return db
     .update(restoreFindings)
@@ -231,7 +231,7 @@ export function markReviewed(db: Db, id: RestoreFindingId, of: { readonly nowMs:
     .where(and(eq(restoreFindings.id, id), isNull(restoreFindings.reviewedAtMs)));
 }
 
-/** Members that are still the owner although a copy says that they were removed or got another role. */
+/** Members that are still the owner although a copy records that they were removed or got another role. */
 export function selectOwnerSeat(db: Db, merchantId: string, memberId: string) {
   return db
     .select({ id: members.id })
@@ -239,7 +239,7 @@ export function selectOwnerSeat(db: Db, merchantId: string, memberId: string) {
     .where(sql`merchant_id = ${merchantId} and id = ${memberId} and role = 'OWNER'`);
 }
 
-/** Makes a revocation again. Changes nothing where the row is gone, or was made after it. */
+/** Repeats a revocation. Changes nothing if the row is gone, or was created after it. */
 export function repeatRevocation(db: Db, owner: string, { kind, target, columns, atMs }: KeptRevocation) {
   switch (kind) {
     case "API_KEY":
@@ -258,7 +258,7 @@ export function repeatRevocation(db: Db, owner: string, { kind, target, columns,
     case "MEMBER_REMOVED":
       return db.delete(members).where(sql`id = ${target} and merchant_id = ${owner} and role <> 'OWNER'`);
     case "MEMBER_ROLE":
-      // Who owns a merchant is not changed without its owner: a finding says so.
+      // Ownership is not changed without the owner: this becomes a finding.
       return db
         .update(members)
         .set({ updatedAtMs: atMs, role: sql`${columns.role}` })

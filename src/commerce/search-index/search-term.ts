@@ -1,5 +1,5 @@
-// What a merchant's user may have typed or pasted into one search field, as the ranges of indexes in which it can be found. Nothing is looked for
-// in the middle of a word, so that a search costs the same however much there is to search.
+// What a merchant's user may have typed or pasted into one search field, as the ranges of indexes in which it can be found. Words are matched only from their
+// beginning, so that a search costs the same however many rows there are.
 import { NETWORKS, type Network } from "../../chains/registry/networks.ts";
 import { addressOfHex } from "../../chains/tron/tron-hex.ts";
 import { emailKeyOf } from "../../lib/email.ts";
@@ -30,7 +30,7 @@ interface TextRange {
   readonly below: string;
 }
 
-/** Lists of ranges; where a list is empty, the text cannot be what the list is for. */
+/** Lists of ranges; an empty list means that the text cannot be of that kind. */
 export interface SearchTerms {
   readonly text: string;
   readonly invoiceIds: readonly TextRange[];
@@ -40,25 +40,25 @@ export interface SearchTerms {
   readonly externalIds: readonly TextRange[];
   /** In lower case. */
   readonly emails: readonly TextRange[];
-  /** All of them must be among the words of what is found. */
+  /** A match must contain all of them. */
   readonly words: readonly TextRange[];
   readonly transactions: readonly (TextRange & { readonly network: string })[];
   /** In lower case. */
   readonly addresses: readonly TextRange[];
-  /** `currency` is null where none was typed. */
+  /** `currency` is null if none was typed. */
   readonly amounts: readonly { readonly micros: number; readonly currency: string | null }[];
 }
 
 /**
- * The shortest part of an id that is looked for, after its prefix: time, database, and four random characters. Ids are indexed over all merchants,
- * and of those that share this much there are hardly ever two.
+ * The shortest part of an id that is searched for, after its prefix: time, database, and four random characters. Ids are indexed over all merchants, and two
+ * hardly ever share this much.
  */
 const ID_LENGTH = 16;
 const ID = /^(inv|cus|pay)_([0-9a-z]{1,26})$/i;
 const HASH = /^(?:0x)?([0-9a-f]{6,64})$/i;
 const ADDRESS = /^[0-9a-z]{6,100}$/i;
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
-/** The name of coins that a contract sent, which have no transaction (transfer.ts). */
+/** The name of growth: coins that a contract sent, without a transaction (transfer.ts). */
 const GROWTH = /^block:\d{1,15}$/i;
 
 export function searchTerms(typed: string): SearchTerms {
@@ -70,7 +70,7 @@ export function searchTerms(typed: string): SearchTerms {
     paymentIds: idRanges("pay", text),
     externalIds: beginningWith(text),
     emails: beginningWith(emailKeyOf(text)),
-    // SQLite's functions of texts end at a NUL.
+    // SQLite's text functions stop at a NUL.
     words: text.includes("\0") ? [] : wordsOf(text).flatMap(beginningWith),
     transactions: transactionRanges(text),
     addresses: addressRanges(text.toLowerCase()),
@@ -92,10 +92,10 @@ function idRanges(prefix: "inv" | "cus" | "pay", text: string): readonly TextRan
 function transactionRanges(text: string): SearchTerms["transactions"] {
   if (GROWTH.test(text)) return onNetworks("evm", text.toLowerCase());
   const [, digits] = HASH.exec(text) ?? [];
-  // A whole address is not the beginning of a hash. Each network of it would be read.
+  // A whole address is not the beginning of a hash; searching it as one would read every network.
   if (digits === undefined || EVM_ADDRESS.test(text)) return [];
   const hash = digits.toLowerCase();
-  // Nobody writes a hash of Bitcoin's or Litecoin's with 0x; TRON's is written both ways.
+  // Bitcoin and Litecoin hashes are never written with 0x; TRON's are written both ways.
   const bare = /^0x/i.test(text) ? [] : onNetworks("bitcoin", hash);
   return [...onNetworks("evm", `0x${hash}`), ...bare, ...onNetworks("tron", hash)];
 }
@@ -117,11 +117,11 @@ function addressRanges(text: string): readonly TextRange[] {
   ];
 }
 
-/** `1234.5`, `1,234.50` or `1.234,50`, with a sign of a currency before it or a code on either side. `1,234` is a thousand. */
+/** `1234.5`, `1,234.50` or `1.234,50`, with a sign of a currency before it or a code on either side. `1,234` means a thousand and more. */
 const AMOUNT = /^([a-z]{3,5})?\s*\p{Sc}?\s*(\d[\d.,]{0,24})\s*\p{Sc}?\s*([a-z]{3,5})?$/iu;
 const WITH_POINT = /^(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?$/;
 const WITH_COMMA = /^(?:\d+|\d{1,3}(?:\.\d{3})+),\d{1,2}$/;
-/** As an invoice may ask for. */
+/** The most that an invoice may ask for. */
 const MOST_MICROS = 1_000_000_000_000n;
 
 function amountsOf(text: string): SearchTerms["amounts"] {

@@ -1,6 +1,6 @@
-// The index of words. A row's words are a function of its `search_text`, so each change of that text writes exactly the words that it adds and deletes those
-// that it takes away. Both are written only if the text is what the batch has made it: where another change came first, the row is left to the job
-// that refreshes the index (refresh-index.ts).
+// The index of words. A row's words are a function of its `search_text`, so each change of that text inserts the words it adds and deletes those it removes.
+// Both happen only if the text is the one the batch wrote: if another change came first, the row is left to the job that refreshes the index
+// (refresh-index.ts).
 import { type SQL, sql } from "drizzle-orm";
 import type { CustomerId, InvoiceId, MerchantId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
@@ -12,7 +12,7 @@ import type { Statement } from "../../platform/db/statement.ts";
 import { CUSTOMER_MATCHES, INVOICE_MATCHES, MOST_FOUND, PAYMENT_MATCHES, type SearchTerms } from "./search-term.ts";
 import { wordsIn } from "./words.ts";
 
-/** A row whose words change. `before`: the text that its words are of now; empty if it has none. */
+/** A row whose words change. `before`: the text that its current words come from; empty if it has none. */
 interface Rewording {
   readonly merchantId: MerchantId;
   readonly id: InvoiceId | CustomerId;
@@ -20,7 +20,7 @@ interface Rewording {
   readonly after: string;
 }
 
-/** The words of the items whose row has the text of the item. */
+/** The words of the items whose row still has the item's text. */
 const words = (items: SQL.Aliased | SQL | ReturnType<typeof sql.placeholder>, table: string, kind: "I" | "C") =>
   sql`select item.value ->> '$.merchantId', ${sql.raw(`'${kind}'`)}, word.value, item.value ->> '$.id'
     from json_each(${items}) item cross join ${sql.raw(table)} own on own.id = item.value ->> '$.id'
@@ -50,9 +50,9 @@ function wordStatements(table: "invoices" | "customers", kind: "I" | "C") {
 const OF_INVOICES = wordStatements("invoices", "I");
 const OF_CUSTOMERS = wordStatements("customers", "C");
 
-/** Behind the statement that writes the invoice's `search_text`. */
+/** Goes after the statement that writes the invoice's `search_text`. */
 export const rewordInvoice = (db: Db, of: Rewording) => reword(OF_INVOICES, db, of);
-/** Behind the statement that writes the customer's `search_text`. */
+/** Goes after the statement that writes the customer's `search_text`. */
 export const rewordCustomer = (db: Db, of: Rewording) => reword(OF_CUSTOMERS, db, of);
 
 function reword({ put, remove }: ReturnType<typeof wordStatements>, db: Db, of: Rewording): readonly Statement[] {
@@ -62,10 +62,10 @@ function reword({ put, remove }: ReturnType<typeof wordStatements>, db: Db, of: 
   return [...(gone.length === 0 ? [] : [remove(db, of, gone)]), ...(fresh.length === 0 ? [] : [put(db, of, fresh)])];
 }
 
-/** The `indexed_at_ms` of a row whose words stay what they are while it is updated. */
+/** The `indexed_at_ms` of a row that is updated without changing its words. */
 export const stillIndexed = (updatedAtMs: number) => sql`iif(indexed_at_ms is updated_at_ms, ${updatedAtMs}, null)`;
 
-/** The columns of a row whose words change with it, if they were those of `before`. Else the row is left to the job. */
+/** The columns of a row whose words change with it, if they were those of `before`. Otherwise the row is left to the job. */
 export function rewordedColumns({ before, after }: Pick<Rewording, "before" | "after">, updatedAtMs: number) {
   const isAsBefore = sql`(indexed_at_ms is updated_at_ms and search_text is ${before})`;
   return {
@@ -74,7 +74,7 @@ export function rewordedColumns({ before, after }: Pick<Rewording, "before" | "a
   };
 }
 
-/** Rows whose words are not known to be right, the newest first. */
+/** Rows whose words may be wrong, newest first. */
 export const selectUnindexedInvoices = prepared(
   (limit: number) => ({ limit }),
   (db, of) => {
@@ -100,7 +100,7 @@ export const selectUnindexedCustomers = prepared(
 const unindexed = (table: "invoices" | "customers", limit: ReturnType<typeof sql.placeholder>) =>
   sql`select id from ${sql.raw(`${table} indexed by ${table}_unindexed`)} where indexed_at_ms is not updated_at_ms order by id desc limit ${limit}`;
 
-/** What the job read of a row, and the text that its words become. */
+/** What the job read from a row, and the text that its words will come from. */
 interface Read {
   readonly id: string;
   readonly searchText: string | null;
@@ -114,7 +114,7 @@ const isAsRead = (table: string) =>
   );
 const READ_TEXT = { searchText: sql`item.value ->> '$.text'`, indexedAtMs: sql`updated_at_ms` } as const;
 
-/** Notes that the invoice has these words, unless it has changed since it was read. */
+/** Records that the invoice has these words, unless it has changed since it was read. */
 export const indexInvoice = preparedForEach(readItem, (db, of) =>
   db.update(invoices).set(READ_TEXT).from(sql`json_each(${of.items}) item`).where(isAsRead("invoices")),
 );
@@ -123,8 +123,8 @@ export const indexCustomer = preparedForEach(readItem, (db, of) =>
   db.update(customers).set(READ_TEXT).from(sql`json_each(${of.items}) item`).where(isAsRead("customers")),
 );
 
-// What a text finds. Each part reads a few rows of one index, however many there are: the index begins with the merchant, or is of ids that are as good as
-// unique, and every limit stands where the index itself has the order.
+// What a text finds. Each part reads a few rows of one index, however large it is: the index begins with the merchant, or holds ids that are practically
+// unique, and every limit applies where the index itself has the order.
 
 /** A bound value, or the place of one in a compiled statement. */
 type Value = string | ReturnType<typeof sql.placeholder>;
@@ -138,9 +138,9 @@ interface Searched {
   readonly most: number;
 }
 
-/** How many rows are looked at for several words, of which only one is searched for in the index. */
+/** How many rows are checked for several words, of which only one is looked up in the index. */
 const CANDIDATES = 300;
-/** How many customers are looked at for their invoices. */
+/** How many customers' invoices are searched. */
 const MOST_BUYERS = 100;
 
 const number = (value: number): SQL => sql.raw(String(value));
@@ -159,7 +159,7 @@ const byId = (of: Searched, table: "invoices" | "customers" | "payments"): SQL =
 };
 const ID_LISTS = { invoices: "invoiceIds", customers: "customerIds", payments: "paymentIds" } as const;
 
-/** Transactions as `id` and `invoice_id`; on each network by itself, as they are indexed by network. */
+/** Transactions as `id` and `invoice_id`; on each network separately, because they are indexed by network. */
 const byTransaction = (of: Searched): SQL =>
   sql`select paid.id, paid.invoice_id from ${listed(of, "transactions")} cross join payments paid on paid.id in (
     select id from payments indexed by payments_identity where network = term.value ->> '$.network'
@@ -182,7 +182,7 @@ const byOwnAddress = (of: Searched): SQL =>
     select invoice_id from payment_methods where merchant_id = ${of.merchantId} and ${isWithin("lower(address)")}
     and address_index is not null limit ${number(of.most)})`;
 
-/** A shared address belongs to many invoices: those among the merchant's newest that use it, because their methods have no index by wallet. */
+/** A shared address belongs to many invoices: searches the merchant's newest invoices that use it, because their methods have no index by wallet. */
 const bySharedAddress = (of: Searched): SQL =>
   sql`select method.invoice_id as id, ${rankOf("ADDRESS")} as rank from (select id from invoices where merchant_id = ${of.merchantId}
     and json_array_length(${of.terms}, '$.addresses') > 0 order by created_at_ms desc, id desc limit 12) recent
@@ -198,20 +198,20 @@ const byAmount = (of: Searched): SQL =>
 const rankOf = (match: (typeof INVOICE_MATCHES)[number]): SQL => number(INVOICE_MATCHES.indexOf(match));
 const rankOfBuyer = (match: (typeof CUSTOMER_MATCHES)[number]): SQL => number(CUSTOMER_MATCHES.indexOf(match));
 
-/** `sign`: of the field in which all words may be (words.ts), which is then how the row was found; else it was found by `other`. */
+/** `sign`: marks the field in which all words may be (words.ts); a row found by it alone has that match, any other has `other`. */
 const WORDED = {
   invoices: { kind: sql.raw("'I'"), sign: "#", all: rankOf("EXTERNAL_ID"), other: rankOf("NAME") },
   customers: { kind: sql.raw("'C'"), sign: " ", all: rankOfBuyer("NAME"), other: rankOfBuyer("EMAIL") },
 } as const;
 
 /**
- * What has all words. The index is searched for the rarest of them, as far as that is known from its first rows: the one that fewest words begin
- * with, or that is fewest times a whole word. The others must be in the row's text. Of many with the same word the newest are looked at, and then those with longer words.
+ * Rows with all words. The index is searched for the rarest word, judged by its first rows: the one that the fewest words begin with, or that is a whole word
+ * the fewest times. The others must be in the row's text. Among many with the same word the newest are checked, then those with longer words.
  */
 const byWords = (of: Searched, table: "invoices" | "customers"): SQL => {
   const { kind, sign, all, other } = WORDED[table];
   const own = sql`search_words where merchant_id = ${of.merchantId} and kind = ${kind}`;
-  // All that the index has of one word is found. Of several words the first rows may lack the others.
+  // For one word, all rows in the index match. For several, the first rows may lack the others.
   const most = sql`iif(json_array_length(${of.terms}, '$.words') = 1, ${number(of.most)}, ${number(Math.max(of.most, CANDIDATES))})`;
   const entries = (which: SQL) => sql`(select count(*) from (select 1 from ${own} and ${which} limit ${most}))`;
   const isExact = sql`word = term.value ->> '$.from'`;
@@ -234,11 +234,11 @@ const byCustomer = (of: Searched): SQL =>
     cross join invoices own on own.id in (select id from invoices where merchant_id = ${of.merchantId} and customer_id = buyer.id
       order by created_at_ms desc, id desc limit ${number(of.most)}) limit ${number(of.most * MOST_FOUND)})`;
 
-/** What all parts find, as `found`: each id once, with its best rank. */
+/** The results of all parts, as `found`: each id once, with its best rank. */
 const ranked = (parts: readonly SQL[]): SQL =>
   sql`(select id, min(rank) as rank from (${allOf(parts)}) where id is not null group by id) found`;
 
-/** D1 takes five parts of one select. */
+/** D1 accepts five parts in one compound select. */
 const MOST_PARTS = 4;
 
 function allOf(parts: readonly SQL[]): SQL {

@@ -1,4 +1,4 @@
-// What a search found, of each kind as much as a list of results needs: who chooses one reads it by its id.
+// What a search found, with the fields that a list of results needs; the full item is read by its id.
 
 import { pairOf } from "../../chains/registry/pair.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";

@@ -11,7 +11,7 @@ const SEARCHED = { merchantId: sql.placeholder("merchantId"), terms: sql.placeho
 
 const rank = sql<number>`found.rank`.as("found_rank");
 
-/** `merchantId` may come unchecked from a path. Without terms nothing is read. */
+/** `merchantId` may come unchecked from a path. Reads nothing without terms. */
 const valuesOf = (merchant: string, terms: SearchTerms | undefined) => ({
   merchantId: merchant,
   terms: JSON.stringify(terms ?? {}),
@@ -35,7 +35,7 @@ export const selectFoundInvoices = prepared(valuesOf, (db, of) =>
     .from(foundInvoices(SEARCHED))
     .crossJoin(invoices)
     .where(sql`${invoices.id} = found.id`)
-    // What has exactly the text comes first, also where many begin with it.
+    // Exact matches come first, even if many begin with the text.
     .orderBy(sql`found_rank, invoices.external_id is not ${of.text}, invoices.created_at_ms desc, invoices.id desc`)
     .limit(MOST_FOUND),
 );

@@ -159,7 +159,7 @@ const gapWarning = preparedForEach(
     ),
 );
 
-/** Copies an allocation's index into the wallet's row. It only increases, whatever order the allocations arrive in. */
+/** Copies an allocation's index into the wallet's row. It only increases, in whatever order allocations arrive. */
 export const noteAllocation = preparedForEach(
   (walletId: WalletId, { index, nowMs }: { readonly index: number; readonly nowMs: number }) => ({
     walletId,

@@ -32,7 +32,7 @@ export interface WalletBody {
   readonly gap: number | null;
   readonly scheme: Wallet["scheme"];
   readonly warnings: readonly WalletWarning[];
-  /** Null: no delay keeps it from being used now. */
+  /** Null if no delay applies now. */
   readonly usableFrom: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -41,7 +41,7 @@ export class AddressAllocator extends DurableObject<Env> {
     return { nextIndex: this.#allocations.nextIndex() };
   }
 
-  /** What was given at or after a time, and what is known of it, for the import after a restore of the database. */
+  /** What was given at or after a time, with its terms, for the import after a restore of the database. */
   given(since: GivenSince): readonly GivenPlace[] {
     return this.#allocations.given(since);
   }
@@ -50,7 +50,7 @@ export class AddressAllocator extends DurableObject<Env> {
     return this.#entry.isMade() && !this.#allocations.isNew();
   }
 
-  /** Once in the life of a key, when its first wallet is registered. Nothing is given while the directory or the database does not answer. */
+  /** Once per key, when its first wallet is registered. No address is given while the directory or the database does not answer. */
   async #begin(): Promise<void> {
     await this.#entry.make();
     if (!this.#allocations.isNew()) return;

@@ -1,8 +1,7 @@
-// Which invoice has which address of one extended key. The table belongs to the key, not to a wallet or a merchant, and nothing is ever
-// deleted from it. So no address is handed out twice, no matter who registers the key or how often (decisions 3).
-// A storage without any allocation may be that of a key that was used before, in a database that was brought here from another deployment
-// (docs/operations/export.md). So it begins behind what the tables know (`begin`).
-// Every method is synchronous: no other call can run between its statements, so an index and its address never diverge.
+// Which invoice has which address of one extended key. The table belongs to the key, not to a wallet or a merchant, and nothing is ever deleted from it. So no
+// address is handed out twice, no matter who registers the key or how often (decisions 3). An empty storage may belong to a key that was already used, in a
+// database moved here from another deployment (docs/operations/export.md). So it begins after the indexes in the tables (`begin`). Every method is synchronous:
+// no other call can run between its statements, so an index and its address never diverge.
 import { networkNamed } from "../../chains/registry/networks.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
@@ -23,21 +22,21 @@ export interface AllocateRequest {
   readonly cap: { readonly maxUnpaid: number; readonly paid: number } | null;
   /** Set if a browser asks; else null. */
   readonly publicHold: PublicHold | null;
-  /** What the invoice shows there, kept for `given`; absent where only the address is wanted. */
+  /** What the invoice shows there, kept for `given`; absent if only the address is wanted. */
   readonly shown?: Shown;
 }
 
-/** JSON for whoever puts a lost invoice back (commerce/restores), and when it was shown. */
+/** JSON for recovering a lost invoice (commerce/restores), and when it was shown. */
 interface Shown {
   readonly terms: string;
   readonly atMs: number;
 }
 
-/** Which addresses `given` lists: those shown at or after a time, and of those without terms, which have no time, the ones from `floor` on. */
+/** Which addresses `given` lists: those shown at or after a time, and of those without terms (and so without a time) the ones from `floor` on. */
 export interface GivenSince {
   readonly sinceMs: number;
   readonly floor: number;
-  /** Only behind this index. */
+  /** Only after this index. */
   readonly afterIndex: number;
   readonly limit: number;
 }
@@ -70,7 +69,7 @@ export interface AllocatorRpc {
   given(since: GivenSince): Promise<readonly GivenPlace[]>;
 }
 
-/** How long terms are kept: longer than a database can be put back. */
+/** How long terms are kept: longer than a database can be restored. */
 const TERMS_KEPT_MS = 31 * DAY_MS;
 /** How many old terms an allocation deletes: more than it adds. */
 const TERMS_FORGOTTEN = 2;
@@ -119,7 +118,7 @@ export class Allocations {
     return this.#floor === undefined && this.nextIndex() === 0;
   }
 
-  /** Where a new storage begins. Does nothing if it is not new any more. */
+  /** Where a new storage begins. Does nothing if it is no longer new. */
   begin(nextIndex: number): void {
     if (!this.isNew()) return;
     this.#rows("INSERT INTO beginning (next_index) VALUES (?)", [nextIndex]);
@@ -172,7 +171,7 @@ export class Allocations {
     return publicRefusal(publicHold, { distance: this.#distanceFrom(publicHold.lastPaidIndex, merchantId), given });
   }
 
-  /** The number of the merchant's addresses after that one, counted only up to the limit that matters. */
+  /** The number of the merchant's addresses after the given one, counted only up to the limit that matters. */
   #distanceFrom(lastPaidIndex: number, merchantId: string): number {
     const [counted] = this.#rows(
       "SELECT count(*) AS after FROM (SELECT 1 FROM allocations WHERE merchant_id = ? AND address_index > ? LIMIT ?)",
@@ -191,7 +190,7 @@ export class Allocations {
     );
   }
 
-  /** In the order of their indexes, which is that of time. */
+  /** In index order, which is also time order. */
   given({ sinceMs, floor, afterIndex, limit }: GivenSince): readonly GivenPlace[] {
     const rows = this.#rows(
       `SELECT allocations.address_index, invoice_id, merchant_id, address, terms FROM allocations

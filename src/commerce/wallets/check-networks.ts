@@ -1,4 +1,4 @@
-// Asks every EVM network for code at a wallet's address, to say where else the address may be registered. It registers nothing.
+// Checks every EVM network for code at a wallet's address, to find where else the address may be registered. It registers nothing.
 import type { MerchantId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";

@@ -10,7 +10,7 @@ import {
 import type { Wallet } from "../wallet-records/wallet.ts";
 import { changeWallet, type WalletDependencies } from "./change-wallet.ts";
 
-/** So many of the invoices that block the deletion are named in the refusal. */
+/** The most blocking invoices that the refusal names. */
 const MOST_NAMED = 10;
 
 /**

@@ -19,7 +19,7 @@ import type { CodeAnswer } from "./network-offer.ts";
 import type { FloorDependencies } from "./read-floor.ts";
 import type { RegisterDependencies } from "./register-wallet.ts";
 
-/** How long a network may take to say whether there is code at an address. */
+/** How long a network may take to answer whether there is code at an address. */
 const CODE_LIMIT = { limitMs: 10 * SECOND_MS, otherwise: "NO_ANSWER" } as const;
 
 /** The route adds the caller and the recipients of the mails. */
@@ -51,7 +51,7 @@ export function walletDependencies(
   };
 }
 
-/** For an allocator that is new, which only reads. */
+/** For a new allocator; only reads. */
 export function floorDependencies(env: Env): FloorDependencies {
   return { db: openDb(databaseWithoutMerchant(env, "ADDRESSES")), sleep };
 }

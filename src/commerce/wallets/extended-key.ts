@@ -69,8 +69,8 @@ const ACCOUNT_DEPTH = 3;
 /** BIP32's own, of main networks. */
 export const XPUB_VERSION = 0x0488b21e;
 /**
- * Three hardened levels: purpose, coin type, account (BIP44). Clients of older servers also name the receiving chain, from which addresses are
- * derived in any case. Any other fourth level would derive other addresses than these.
+ * Three hardened levels: purpose, coin type, account (BIP44). Clients of older servers also name the receiving chain, which is used anyway. Any other fourth
+ * level would derive different addresses.
  */
 const PATH = /^m\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h](?:\/0)?$/;
 
@@ -129,7 +129,7 @@ export function accountNode(key: ExtendedKey, version = XPUB_VERSION): HDKey {
   });
 }
 
-/** Undefined if the 33 bytes are not a point; everything else that the library refuses was refused before. */
+/** Undefined if the 33 bytes are not a point; everything else that the library refuses was refused earlier. */
 function readNode(xpub: string, version: number): HDKey | undefined {
   try {
     return HDKey.fromExtendedKey(xpub, publicVersion(version));

@@ -1,10 +1,10 @@
-// For which other EVM networks the address of a wallet may be offered. A key's address is the same on all of them. That of a contract, such as a
-// Safe, need not exist on another one: money that is sent there could be lost, so code at the address on any network ends the offer on all.
+// For which other EVM networks the address of a wallet may be offered. A key's address is the same on all of them. A contract's address, such as a Safe's, need
+// not exist on another one: money sent there could be lost, so code at the address on any network ends the offer on all.
 import type { Network, NetworkName } from "../../chains/registry/networks.ts";
 import { NETWORKS, networkNamed } from "../../chains/registry/networks.ts";
 import type { Wallet } from "../wallet-records/wallet.ts";
 
-/** What a network says of the address. NO_ANSWER: its sources do not answer, disagree that there is nothing, or may not be asked now. */
+/** A network's answer about the address. NO_ANSWER: its sources do not answer, do not agree that there is no code, or may not be asked now. */
 export type CodeAnswer = "CODE" | "NO_CODE" | "NO_SOURCE" | "NO_ANSWER";
 
 export const OFFER_STATES = [
@@ -25,7 +25,7 @@ interface NetworkOffer {
   readonly coins: readonly { readonly cryptocurrency: string; readonly walletId: string | null }[];
 }
 
-/** The EVM networks whose coins have value, or the test networks, as the wallet's own; none for a wallet without an address on EVM. */
+/** The EVM networks whose coins have value, or the test networks, matching the wallet's own; none for a wallet without an address on EVM. */
 export function networksLike({ network: name, address }: Pick<Wallet, "network" | "address">): readonly Network[] {
   const own = networkNamed(name);
   if (own?.family !== "evm" || address === null) return [];
@@ -33,8 +33,8 @@ export function networksLike({ network: name, address }: Pick<Wallet, "network" 
 }
 
 /**
- * Each of `networksLike`. `live`: the merchant's wallets, this one too. The address must be known to be no contract's on all networks where the
- * merchant uses it: there a contract would be, if it is one.
+ * Each of `networksLike`. `live`: the merchant's wallets, including this one. The address must be known to have no code on all networks where the merchant uses
+ * it: a contract would exist there.
  */
 export function offersOf(of: {
   readonly wallet: Wallet;

@@ -24,7 +24,7 @@ export interface GivenAddress {
 
 /** How long an address counts for its networks while its invoice is not in storage. */
 const UNDERWAY_MS = MINUTE_MS;
-/** Longer than `UNDERWAY_MS`, so that an invoice that is no longer under way was already visible to the read. */
+/** Longer than `UNDERWAY_MS`, so that an invoice that is no longer under way had already been visible to the read. */
 export const LANDED_MS = 2 * UNDERWAY_MS;
 /** How long the allocator remembers the addresses that it gave to browsers. */
 export const REMEMBERED_MS = HOUR_MS;

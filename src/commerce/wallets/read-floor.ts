@@ -8,7 +8,7 @@ export interface FloorDependencies {
   readonly sleep: Sleep;
 }
 
-/** The lowest index of a key that no row names as used or passed over. Rejects with the fault of the database, so that the caller may repeat it. */
+/** The lowest index of a key that no row marks as used or passed over. Rejects with the fault of the database, so that the caller may repeat it. */
 export async function readFloor({ db, sleep }: FloorDependencies, keyHash: string): Promise<number> {
   const [row] = await withinLimit(sleep, Promise.resolve(selectFloor(db, keyHash)));
   return row?.floor ?? 0;

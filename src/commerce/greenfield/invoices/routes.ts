@@ -1,4 +1,4 @@
-// Invoices as plugins make, read, list, mark and archive them.
+// Routes with which plugins create, read, list, mark and archive invoices.
 import type { MountedRoute } from "../../../accounts/pipeline/routes-of.ts";
 import type { InvoiceBody } from "../../invoices/invoice-body.ts";
 import { greenfieldInvoice, invoiceMethods as methodsOf } from "../invoice.ts";
@@ -32,7 +32,7 @@ function tellList(text: string, { query }: Asked): Told {
   return { body: listed(listAsked(query), data.map(greenfieldInvoice)) };
 }
 
-/** Invalid is our cancelling. Settled is our mark, which makes nothing PAID; another status is refused behind the same right. */
+/** Invalid is our cancel. Settled is our mark, which makes nothing PAID; any other status is refused under the same right. */
 function askMark({ json }: Asked): OwnRequest {
   const status = isBody(json) ? textOf(json.status) : undefined;
   if (status === "Invalid") return { operationId: "cancelInvoice" };
@@ -51,7 +51,7 @@ function askArchive(_: Asked, read: string): OwnRequest {
   return { operationId: "updateInvoice", json: { metadata: ownMetadata(metadata, true) ?? null } };
 }
 
-/** What newer versions have without the store, too. */
+/** Routes that newer versions also have without the store. */
 const OF_ONE: readonly Route[] = [
   {
     at: `GET ${INVOICE}`,

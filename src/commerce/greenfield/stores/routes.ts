@@ -1,4 +1,4 @@
-// What a plugin asks to connect: whose the key is, what it may do, and how the store is paid.
+// What a plugin reads to connect: the key's store, its rights, and the store's payment methods.
 import * as z from "zod";
 import { type MountedRoute, routesOf } from "../../../accounts/pipeline/routes-of.ts";
 import { ok } from "../../../lib/result.ts";
@@ -14,7 +14,7 @@ const STORES = "/api/v1/stores";
 const STORE = `${STORES}/:merchantId`;
 const STORE_ITSELF = "greenfieldStore";
 
-/** The version whose shapes these are. Plugins ask whether it is new enough for them. */
+/** The version whose formats these are. Plugins ask whether it is new enough for them. */
 const VERSION = "2.4.7";
 
 interface Merchant {
@@ -24,7 +24,7 @@ interface Merchant {
   readonly monitorSeconds: number;
 }
 
-/** As Greenfield shows a store, with all that a plugin's page of settings reads. How many confirmations count is a matter of each wallet here. */
+/** A store in Greenfield's format, with everything that a plugin's settings page reads. Here each wallet has its own number of confirmations. */
 const storeOf = ({ id, name, invoiceLifetimeSeconds, monitorSeconds }: Merchant) => ({
   id,
   name,
@@ -37,7 +37,7 @@ const storeOf = ({ id, name, invoiceLifetimeSeconds, monitorSeconds }: Merchant)
 
 const minutesOf = (seconds: number) => Math.round((seconds * SECOND_MS) / MINUTE_MS);
 
-/** Routes of ours that only translations ask: they are not mounted. */
+/** Routes of ours that only translations call; they are not mounted. */
 export const storeSources: readonly MountedRoute[] = [
   ...routesOf({ tag: "API keys", callers: "KEY" }).get("/greenfield/key", {
     operationId: WHOSE,
@@ -88,7 +88,7 @@ function tellStores(text: string): Told {
   return { body: mayView ? [key.store] : [] };
 }
 
-/** No chain of a shop's own is behind: what is behind is paused by itself, and its methods are not offered. */
+/** Never reports a chain as behind: a network that is behind is paused here, and its methods are not offered. */
 const tellServer = (): Told => ({
   body: { version: VERSION, onion: null, supportedPaymentMethods: [], fullySynched: true, syncStatus: [] },
 });

@@ -1,4 +1,4 @@
-// Endpoints in Greenfield's format. Those in our own format are none of a plugin's.
+// Endpoints in Greenfield's format. Plugins do not see those in our own format.
 import type { MountedRoute } from "../../../accounts/pipeline/routes-of.ts";
 import { type Inner, type OwnRequest, type Route, routesOfKey, routesThrough, type Told } from "../middleware.ts";
 import { greenfieldWebhook, isGreenfield, type OwnWebhook, webhookBodyOf } from "../webhook.ts";
