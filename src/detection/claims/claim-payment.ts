@@ -83,7 +83,7 @@ function notAHash(network = "the network"): Failure {
   };
 }
 
-/** What the claimed transaction is to its invoice now. */
+/** What the claimed transaction now means for its invoice. */
 export async function readStanding(
   deps: Pick<ClaimDependencies, "db" | "sleep" | "nowMs">,
   { id }: Claim,

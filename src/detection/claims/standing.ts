@@ -26,11 +26,11 @@ export const CLAIM_STANDINGS = [
   "REORGED",
   /** It left the chain or the mempool for good. */
   "DROPPED",
-  /** It pays an address of the invoice, and is credited to somebody else's; or the address pays itself. */
+  /** It pays an address of the invoice, and is credited to another merchant's; or the address pays itself. */
   "NOT_THIS",
   /** No payment of the invoice is known yet. */
   "NOT_FOUND",
-  /** The same, because no source could be asked a moment ago. */
+  /** The same, because no source could be asked just now. */
   "UNAVAILABLE",
   /** The same, and the invoice's payments are no longer watched for. */
   "OVER",
@@ -49,14 +49,14 @@ export interface StandingFacts {
 
 export interface Standing {
   readonly standing: ClaimStanding;
-  /** What it brought, by coin: never an amount that belongs to another invoice. */
+  /** What it paid, by coin: never an amount that belongs to another invoice. */
   readonly amounts: readonly { readonly cryptocurrency: string; readonly amount: string }[];
 }
 
 /** The most that the transaction is: a payment that counts goes before one that needs a decision, and so on. */
 export function standingOf(facts: StandingFacts): Standing {
   const { claim, invoice } = facts;
-  // A superseded row says what the chain no longer holds, and never comes back.
+  // A superseded row records what the chain no longer holds, and never comes back.
   const own = facts.payments.filter(
     (each) => each.network === claim.network && each.txHash === claim.txHash && !isSuperseded(each),
   );
@@ -93,7 +93,7 @@ function isGone({ status }: Payment): boolean {
   return status === "REORGED" || status === "DROPPED";
 }
 
-/** Of payments that are none of this invoice's. Whether one is still on the chain is nothing that this page tells. */
+/** For payments that are not this invoice's. The page does not say whether one is still on the chain. */
 function isTaken(payment: Payment): boolean {
   return payment.invoiceId !== null && !isSuperseded(payment);
 }

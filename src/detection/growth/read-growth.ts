@@ -1,5 +1,5 @@
-// Reads what is stored for the addresses and blocks of a look, and compares it with what the look found. The look's batches assert the same
-// again, because a claim and a pass may read one block at the same time.
+// Reads what is stored for the addresses and blocks of a look, and compares it with the look's findings. The look's batches assert the same again, because a
+// claim and a pass may read one block at the same time.
 import type { Network } from "../../chains/registry/networks.ts";
 import { explainerMark, growthHeight, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
@@ -19,21 +19,21 @@ import { type StoredGrowth, weighPlace } from "./weigh-growth.ts";
 export interface WeighedTransfers {
   /** All transfers of the look, except growth that is already explained or stored. */
   readonly transfers: readonly Transfer[];
-  /** The rest of stored growth that rows explain in part which come back; to be applied before these rows, because no later look shows them. */
+  /** The rest of stored growth that returning rows explain in part; to be applied before these rows, because no later look shows them. */
   readonly first: readonly Transfer[];
   /** The rest of stored growth that is partly explained; to be applied after `transfers`. */
   readonly remainders: readonly Transfer[];
   /** By `transferKey` of each explaining transfer: rows of growth that no longer count once one of these transfers is written. */
   readonly replaced: ReadonlyMap<string, readonly Payment[]>;
-  /** Rows of growth whose explanation is already stored, or comes back. */
+  /** Rows of growth whose explanation is already stored, or returns. */
   readonly orphans: readonly Payment[];
   /** By `transferKey`: growth among `returning` that is not what counts in its block. */
   readonly refuted: ReadonlySet<string>;
-  /** Whether a row of the place that this row is observed in cannot be read: then nothing is weighed there, and what comes back waits for nobody. */
+  /** Whether an unreadable row shares the place where this row is observed: then nothing is weighed there, and returning rows do not wait. */
   readonly isUnweighed: (payment: Payment, observation: ChainObservation) => boolean;
 }
 
-/** `returning`: what known rows are in another block, as only a look at these rows has shown. */
+/** `returning`: known rows found in another block, which only a look at these rows can show. */
 export async function readGrowth(
   deps: { readonly db: Db; readonly sleep: Sleep },
   network: Network,
@@ -63,7 +63,7 @@ export async function readGrowth(
   return ok({ ...weighed, transfers: [...others, ...weighed.transfers], isUnweighed });
 }
 
-/** What is stored of these places, and which of their transfers the look was told of. */
+/** What is stored for these places, and which of their transfers the look found. */
 interface Known {
   readonly told: ReadonlySet<Transfer>;
   readonly grown: Awaited<ReturnType<typeof selectStoredGrowth>>;
@@ -90,7 +90,7 @@ function weighAll(
     if (block === null) continue;
     const [shown, back] = [together.filter((each) => told.has(each)), together.filter((each) => !told.has(each))];
     if (unreadable.has(key)) {
-      // It is unknown which part already counts, so no rule credits any of it.
+      // It is unknown which part already counts, so no rule credits it.
       kept.push(...shown.map((each) => ({ ...each, isUnexplained: true as const })));
       continue;
     }
@@ -135,7 +135,7 @@ function reportDamaged(
   return new Set([...rows, ...explainers].map(keyOf));
 }
 
-/** The assertion that a batch writing these transfers needs, if any. */
+/** The assertion needed by a batch that writes these transfers, if any. */
 export function countOnce(
   db: Db,
   network: Network,
@@ -155,7 +155,7 @@ export function countOnce(
   return watchesBalances(network) && list.length > 0 ? [assertCountedOnce(db, network.name, list)] : [];
 }
 
-/** The rows that come into another block than they were in, as `countOnce` takes them. */
+/** The rows that move to a different block, in the form for `countOnce`. */
 export function comingIn(
   changes: readonly {
     readonly before: Payment | undefined;
@@ -166,12 +166,12 @@ export function comingIn(
   return changes.flatMap(({ before, after, isUnweighed = false }) => {
     if (isUnweighed) return [];
     const isIn = before !== undefined && after.blockHash !== null && after.blockHash !== before.blockHash;
-    // What explains growth is known where it was found by its balance.
+    // Growth that was found by its balance knows what explains it.
     return isIn && (growthHeight(after.txHash) === undefined || "evidence" in after) ? [after] : [];
   });
 }
 
-/** A known row in the block that it is observed in, for `readGrowth`; none if that is the block that is stored. */
+/** A known row in the block that it is observed in, for `readGrowth`; none if that is the stored block. */
 export function returningAs(payment: Payment, observation: ChainObservation): readonly Transfer[] {
   if (observation.kind !== "mined" || observation.block.hash === payment.blockHash) return [];
   const { block, explainedBy } = observation;

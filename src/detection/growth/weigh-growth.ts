@@ -57,7 +57,7 @@ export function weighPlace(place: PlaceInBlock): WeighedPlace {
   const [first] = broken;
   const by = first === undefined ? [] : newOf(first, fresh, known);
   const replaced = broken.flatMap(({ rows }) => rows);
-  // What was left over may not have got through with what dropped the growth.
+  // The rest may not have been stored together with what dropped the growth.
   const counted = first ?? (storedGrowth.length === 0 ? lastOf(explained) : undefined);
   const candidate = growth === undefined ? remainderOf(counted, block, explainers) : (rest ?? null);
   // Two sources disagree about the balance: the first stored value is kept, and the other is not added.
@@ -101,7 +101,7 @@ function restOf(growth: Transfer, explainers: readonly Explainer[]): Transfer | 
   };
 }
 
-/** Each rest is explained by more than what it is the rest of. */
+/** Each rest is explained by more transactions than the growth it came from. */
 function lastOf(explained: readonly StoredGrowth[]): StoredGrowth | undefined {
   return explained.toSorted((a, b) => b.explainedBy.length - a.explainedBy.length)[0];
 }

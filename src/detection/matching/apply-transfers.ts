@@ -50,9 +50,9 @@ export interface Findings {
   readonly hasSecond?: boolean;
   /** The merchant that named these transfers: the daily limit does not apply to its rows. */
   readonly askedBy?: MerchantId;
-  /** The transfers are told by another source than the one that the chain is read from: they add to what that one told, and change none of it. */
+  /** The transfers come from a source other than the one that the chain is read from: they add to its findings, and change none of them. */
   readonly isHearsay?: boolean;
-  /** Once it is spent, the rest of the findings is left to the next look. */
+  /** Once it is spent, the remaining findings are left to the next look. */
   readonly budget?: Pick<StatementBudget, "isSpent">;
 }
 
@@ -60,15 +60,15 @@ export interface Applied {
   /** Changed invoices. */
   readonly invoices: readonly InvoiceId[];
   /**
-   * Set if the budget was spent before all was done. What is below this height was done, and so was what the next look, which finds the rest again,
-   * need not do. Beyond every height if only unconfirmed transfers were left.
+   * Set if the budget was spent before everything was done. Everything below this height was done; the next look finds the rest again. Above every height if
+   * only unconfirmed transfers were left.
    */
   readonly leftFrom?: number;
 }
 
 export interface ApplyDependencies extends CreditDependencies, ReadDependencies {}
 
-/** Transfers placed at once, and distinct amounts among them: fifty take some five statements. */
+/** Transfers placed at once, and distinct amounts among them: fifty take about five statements. */
 const AT_ONCE = 1_000;
 const AMOUNTS_AT_ONCE = 100;
 const EQUAL_AT_ONCE = 100;
@@ -84,9 +84,8 @@ interface Look {
 }
 
 /**
- * Stores everything, or fails, or stores what its budget allows: then the same findings may be applied again, and what was stored the first time
- * changes nothing. What an exact amount or an own address decides comes first, wherever it is among the rest, so that nobody's payment waits for a
- * flood.
+ * Stores everything, or fails, or stores what its budget allows: then the same findings may be applied again, and those already stored change nothing.
+ * Transfers decided by an exact amount or an own address come first, so that no payment waits for a flood.
  */
 export async function applyTransfers(deps: ApplyDependencies, findings: Findings): Promise<Result<Applied, Failure>> {
   const returning = findings.seen.flatMap(({ payment, observation }) => returningAs(payment, observation));
@@ -95,8 +94,8 @@ export async function applyTransfers(deps: ApplyDependencies, findings: Findings
   const { transfers, first, remainders, replaced, orphans, refuted, isUnweighed } = weighed.value;
   const found = Map.groupBy([...transfers, ...first, ...remainders], transferKey);
   const isHearsay = findings.isHearsay === true;
-  // What was observed of a row counts, unless a transfer says what became of it. One that must not overrule the row says nothing: where its block
-  // has left, this is all that takes it out.
+  // A row's observation counts, unless a transfer shows what happened to it. A transfer that must not overrule the row does not: if the row's block has left,
+  // only the observation takes it out.
   const isTold = (row: Payment) =>
     (found.get(transferKey(row)) ?? []).some(
       (each) => effectKey(each) === effectKey(row) || isOverruled(row, { block: each.block, isHearsay }),
@@ -216,7 +215,7 @@ function* lotsOf(fresh: readonly Fresh[]): Generator<readonly Fresh[]> {
   if (lot.length > 0) yield lot;
 }
 
-/** What a look decided about some transfers. */
+/** A look's decisions about some transfers. */
 interface Decided {
   readonly placed: readonly Placed[];
   readonly observations: readonly Seen[];
@@ -236,12 +235,12 @@ async function settle(
   if (leaving.length === 0) return store(deps, look, { ...of, placed });
   const left = await store(deps, look, { placed: [], observations: leaving.map(asSuperseded), table: of.table });
   if (!left.ok) return left;
-  // Some of the rows may be left to the next look, which must find again what contradicts them. Then nothing is placed below, either.
+  // Some of the rows may be left to the next look, which must find the contradicting transfers again. Then nothing is placed below either.
   if (!progress.mayBegin()) progress.leave(of.transfers.filter((transfer) => rowsOf(transfer).length > 0));
   return store(deps, look, { ...of, placed });
 }
 
-/** Credits what is placed at an invoice, stores the observations, and keeps the rest for users. */
+/** Credits transfers placed at an invoice, stores the observations, and keeps the rest for users. */
 async function store(deps: ApplyDependencies, look: Look, of: Decided): Promise<Result<true, Failure>> {
   const { findings, progress, quota } = look;
   const { network, heights, askedBy } = findings;
@@ -253,8 +252,8 @@ async function store(deps: ApplyDependencies, look: Look, of: Decided): Promise<
   const observed = await recordObservations(deps, loose, context, progress);
   const unmatched = [...of.placed, ...credited.unmatched].flatMap((each) => unmatchedOf(deps, look, each, of.table));
   const recorded = observed.ok ? await recordUnmatched(deps, unmatched, context, progress) : observed;
-  // The fallback for known payments: updates only their rows; their invoices follow at their next change. Otherwise a cursor would pass a lost
-  // block, and its payments would count for ever.
+  // The fallback for known payments: updates only their rows; their invoices follow at their next change. Otherwise a cursor would pass a lost block, and its
+  // payments would count forever.
   const kept = await recordObservations(deps, credited.orphans, { ...context, isSilent: true }, progress);
   if (!kept.ok) return kept;
   return credited.failure === undefined ? recorded : err(credited.failure);
@@ -293,7 +292,7 @@ function changesPayment(
   return paymentAfter(payment, observation, { network, heights, nowMs: deps.nowMs, mayConfirm }) !== payment;
 }
 
-/** Confirmed in another block at once. Where two sources must agree, they must agree about that block, too. */
+/** Confirmed at once in another block. Where two sources must agree, they must agree about that block, too. */
 const isSmallAndConfirmed = ({ status, needsSecond }: KnownPayment) => status === "CONFIRMED" && needsSecond === 0;
 
 /** Known rows whose transfer was found, and rechecked rows; for a row that is both, the found transfer decides. */

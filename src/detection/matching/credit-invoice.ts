@@ -33,7 +33,7 @@ import { assertTransfersNew, recountGap } from "./store.ts";
 
 export type CreditDependencies = Omit<ChangeDependencies, "trail"> &
   AmountDependencies & {
-    /** Called when a change has made an invoice PAID. `seconds`: since the block of its last payment. */
+    /** Called when a change has made an invoice PAID. `seconds`: time since the block of its last payment. */
     readonly notePaid?: (paid: {
       readonly merchantId: string;
       readonly network: string;
@@ -50,7 +50,7 @@ export interface Credit {
   readonly mayConfirm: boolean;
   /** Rows of growth that it explains; the same batch removes those without an invoice. */
   readonly replaces: readonly Payment[];
-  /** Rows of another effect under its identity. Those of the same invoice are observed as superseded in the same change, all others were before. */
+  /** Rows of another effect under its identity. Those of the same invoice are observed as superseded in the same change; all others were superseded earlier. */
   readonly supersedes: readonly Payment[];
 }
 
@@ -151,10 +151,7 @@ function reviewChange(invoice: Invoice): Change | undefined {
   return { columns, events: [{ type: "invoice.updated" }], audit: { action: "invoice.updated", ...facts } };
 }
 
-/**
- * Growth that this batch removes: this invoice's own, observed as replaced, and growth without an invoice. Growth of other invoices was removed
- * before.
- */
+/** Growth that this batch removes: this invoice's own, observed as replaced, and growth without an invoice. Growth of other invoices was removed earlier. */
 function droppedWith(file: InvoiceFile, replaced: readonly Payment[]): readonly Payment[] {
   return replaced.filter(({ invoiceId }) => invoiceId === null || invoiceId === file.invoice.id);
 }
@@ -181,8 +178,8 @@ function seenPairs(file: InvoiceFile, findings: InvoiceFindings, nowMs: number):
 }
 
 /**
- * Whether a user must hear of it: money that counted is now another amount or somebody else's, or a user's decision is undone: the user assigned
- * growth to this invoice, and the transaction that explains it credits less. The rules decide about the transaction.
+ * Whether a user must be told: money that counted now has another amount or owner, or a user's decision is undone: the user assigned growth to this invoice,
+ * and the transaction that explains it credits less. The rules decide about the transaction.
  */
 function isUndone(before: Payment, observation: ChainObservation, credits: readonly Credit[]): boolean {
   if (observation.kind === "superseded") return isSeen(before);

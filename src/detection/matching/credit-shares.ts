@@ -1,4 +1,4 @@
-// Credits invoice by invoice what a look found, each merchant's first invoice before any merchant's second, until the look's budget is spent.
+// Credits a look's findings invoice by invoice, each merchant's first invoice before any merchant's second, until the look's budget is spent.
 import { type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { readFile } from "../../commerce/invoices/change-invoice.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
@@ -40,7 +40,7 @@ interface Credited {
 /** Credits of one change: its events hold all payments of the invoice. */
 const CREDITS_AT_ONCE = 100;
 
-/** What was found about each invoice, in the order of turns. An invoice with many credits has several shares. */
+/** The findings about each invoice, in the order of turns. An invoice with many credits has several shares. */
 export function sharesOf(credits: readonly Credit[], seen: readonly Seen[]): readonly Share[] {
   const creditsOf = Map.groupBy(credits, ({ place }) => place.terms.invoice.id);
   const observed = seen.flatMap((each) =>
@@ -64,8 +64,8 @@ export function sharesOf(credits: readonly Credit[], seen: readonly Seen[]): rea
 }
 
 /**
- * An exception that is not a storage fault is a bug: the invoice's new transfers are kept unmatched for a user, so that they do not block all
- * others for ever, and its known payments are returned as `orphans`.
+ * An exception that is not a storage fault is a bug: the invoice's new transfers are kept unmatched for a user, so that they do not block all others forever,
+ * and its known payments are returned as `orphans`.
  */
 export async function creditShares(
   deps: CreditDependencies,
@@ -122,7 +122,7 @@ async function creditShare(
   const staying = file.value.payments.map(
     (payment): Payment => (leaving.has(payment.id) ? { ...payment, status: "DROPPED" } : payment),
   );
-  // What one of its payments does now comes first: the room is that payment's.
+  // Current observations of its own payments come first: the room belongs to those.
   const ordered = credits.toSorted((a, b) => Number(b.supersedes.length > 0) - Number(a.supersedes.length > 0));
   const { taken, beyond } = splitByRoom(staying, network.name, ordered);
   // Marks the invoice for review only if a user gets a new row to decide about, not each time the watcher sees a transfer that is not kept.

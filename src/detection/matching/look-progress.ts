@@ -1,16 +1,16 @@
-// How far a look has come with what it found. A look has a budget; what it leaves, the next look finds again, and what it has decided is known then.
+// How far a look has got with its findings. A look has a budget; the next look finds the rest again, and by then what was decided is known.
 import type { Transfer } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import type { PaymentId } from "../../lib/ids.ts";
 import type { StatementBudget } from "../../platform/db/statement-budget.ts";
 
-/** A stored payment, and what a look shows of it. */
+/** A stored payment, and what a look found about it. */
 export interface Seen {
   readonly payment: Payment;
   readonly observation: ChainObservation;
   readonly mayConfirm?: boolean;
-  /** Rows of its block cannot be read (`WeighedTransfers`). */
+  /** Some rows of its block cannot be read (`WeighedTransfers`). */
   readonly isUnweighed?: boolean;
 }
 
@@ -25,7 +25,7 @@ export class Progress {
     this.#budget = budget;
   }
 
-  /** Whether one more piece of work may begin. The first one always may, so that each look gets on. */
+  /** Whether one more piece of work may begin. The first one always may, so that each look makes progress. */
   mayBegin(): boolean {
     if (this.#hasBegun && this.#budget?.isSpent === true) return false;
     this.#hasBegun = true;
@@ -43,7 +43,7 @@ export class Progress {
     }
   }
 
-  /** Growth that no batch of this look has removed yet, each row once: the first of the transactions that explain it takes its place. */
+  /** Growth that no batch of this look has removed yet, each row once: the first of the transactions that explain it replaces it. */
   stillThere(growth: readonly Payment[]): readonly Payment[] {
     return [...new Set(growth)].filter(({ id }) => !this.#removed.has(id));
   }
@@ -52,7 +52,7 @@ export class Progress {
     for (const { id } of growth) this.#removed.add(id);
   }
 
-  /** Everything below this height was done; null if all was. Beyond every height if only unconfirmed transfers were left. */
+  /** Everything below this height was done; null if everything was. Above every height if only unconfirmed transfers were left. */
   get leftFrom(): number | null {
     return this.#leftFrom;
   }

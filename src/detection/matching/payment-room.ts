@@ -17,9 +17,9 @@ const PARTS_BY_HAND = 4;
 const MOST_PARTS = MOST_PAYMENTS * PARTS_BY_HAND;
 
 /**
- * Splits transfers into those that the invoice has or has room for, and the rest, in list order. A transfer that it already has takes no room.
- * Payments that left the chain free their room; otherwise a flood that is taken back would keep an honest payer out. Their number is limited
- * too, because they are still read with the invoice.
+ * Splits transfers into those that the invoice has or has room for, and the rest, in list order. A transfer that it already has takes no room. Payments that
+ * left the chain free their room; otherwise a flood that is undone would keep an honest payer out. Their number is limited too, because they are still read
+ * with the invoice.
  */
 export function splitByRoom<T extends { readonly transfer: Transfer }>(
   payments: readonly Payment[],

@@ -110,7 +110,7 @@ export function clockSlackMs({ blockSeconds }: Pick<Network, "blockSeconds">): n
 }
 
 /**
- * The earliest payment's time that is not before a reservation. A block's time is in whole seconds, so what was reserved in that second may have been
+ * The earliest payment time that is certainly not before a reservation. A block's time is in whole seconds, so an amount reserved in that second may have been
  * reserved before the block's transfers. The time of an unconfirmed transfer is by our own clock.
  */
 export function surelyFromMs({ transfer }: Pick<PlaceFacts, "transfer">, reservedAtMs: number): number {
@@ -151,9 +151,8 @@ export function placeOf(facts: PlaceFacts): Place {
 }
 
 /**
- * A direct wallet's address may also be the first address of the same merchant's extended key. Then an exact amount that an older invoice still
- * asks for there is credited to that invoice. Other merchants' amounts do not count here, because anybody who sees an invoice's own address may
- * register it as a wallet.
+ * A direct wallet's address may also be the first address of the same merchant's extended key. Then an exact amount that an older invoice still asks for there
+ * is credited to that invoice. Other merchants' amounts do not count here, because anyone who sees an invoice's own address may register it as a wallet.
  */
 function askedBefore(facts: PlaceFacts, owner: Terms): ReservedTerms | undefined {
   const { reserved, macKeys, transfer, atMs } = facts;
@@ -170,14 +169,15 @@ function askedBefore(facts: PlaceFacts, owner: Terms): ReservedTerms | undefined
 }
 
 /**
- * Consensus asks of a Bitcoin block's time only that it is later than the median of the 11 before it: about an hour back, and rarely more than two.
- * So an own address is its invoice's although the block says that it was paid before it was given.
+ * Consensus only requires a Bitcoin block's time to be later than the median of the 11 before it: about an hour back, and rarely more than two. So an own
+ * address belongs to its invoice even if the block's time is before the activation.
  */
 const BLOCKS_BEHIND = 18;
 
 /**
- * An extended public key may have been in use before, so an invoice's own address may have older payments. Money from before the activation
- * never belongs to the invoice, even if a user names its transaction. Only the block's time tells, so what no honest chain can say is before.
+ * An extended public key may have been in use before, so an invoice's own address may have older payments. Money from before the activation never belongs to
+ * the invoice, even if a user names its transaction. Only the block's time can show it, so a payment counts as before only if no honest chain could give that
+ * time.
  */
 function isBeforeActivation({ network, atMs }: PlaceFacts, { method: { activatedAtMs } }: Terms): boolean {
   const behindMs = network.family === "bitcoin" ? BLOCKS_BEHIND * network.blockSeconds * SECOND_MS : 0;
@@ -207,7 +207,7 @@ function waitingForDamaged({ damaged, reserved }: PlaceFacts): Place {
   return { kind: "unmatched", refused, unreadable: [...ids] };
 }
 
-/** Whether exactly this amount was reserved for an invoice at that time; then nothing else need be read. */
+/** Whether exactly this amount was reserved for an invoice at that time; then nothing else must be read. */
 export function isExact(
   facts: Pick<PlaceFacts, "network" | "transfer" | "atMs">,
   of: Pick<ReservedTerms, "reservedUnits" | "reservedAtMs" | "heldUntilMs"> & {

@@ -1,5 +1,5 @@
-// Reads what is known of transfers: their rows, whose addresses and exact amounts they pay, and who holds the addresses. One round trip for every
-// 2,000, because a flood shows thousands to each look.
+// Reads what is known about transfers: their rows, the owners of the addresses and exact amounts they pay, and the holders of the addresses. One round trip for
+// every 2,000, because a flood shows thousands to each look.
 import type { Network } from "../../chains/registry/networks.ts";
 import { effectKey, isSameEffect, isToItself, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { timeOf } from "../../commerce/payments/chain-observation.ts";
@@ -67,18 +67,18 @@ export interface Found {
   readonly known: ReadonlyMap<string, readonly KnownPayment[]>;
   /** By `effectKey` of the transfer: rows under its identity with another effect. */
   readonly superseded: ReadonlyMap<string, readonly Payment[]>;
-  /** Transfers without a row, or without a row of the merchant that named them; not those that were left out before, as they are now. */
+  /** Transfers without a row, or without a row of the merchant that named them; excludes those that were left out earlier and have not changed. */
   readonly fresh: readonly Fresh[];
-  /** Transfers with more rows than one look may hold: once those of the others have changed, the next look reads theirs. */
+  /** Transfers with more rows than one look may hold: the next look reads theirs, once the rows of the others are updated. */
   readonly left: readonly Transfer[];
   /** Market rates when the new transfers were first seen; undefined if no transfer is new. */
   readonly table: RateTable | undefined;
 }
 
-/** Transfers of one round trip: some 400 KB as a parameter. */
+/** Transfers of one round trip: about 400 KB as a parameter. */
 const AT_ONCE = 2_000;
 
-/** What is known of these transfers. `askedBy`: the merchant that named them, if one did. */
+/** What is known about these transfers. `askedBy`: the merchant that named them, if one did. */
 export async function readFound(
   deps: ReadDependencies,
   network: Network,
@@ -108,7 +108,7 @@ export async function readFound(
     const damaged = rows.filter(({ row }) => row === null);
     const damagedKeys = new Set(damaged.map(transferKey));
     if (damaged.length > 0) alertOfPayments(network, damaged);
-    // Nor does any other row of it leave: nothing would come in its place.
+    // Nor is any other row of it removed: nothing would replace it.
     for (const transfer of some) if (damagedKeys.has(transferKey(transfer))) superseded.delete(effectKey(transfer));
     const decided = new Set(leftOut.map((row) => `${transferKey(row)} ${row.effect} ${row.blockHash}`));
     const isFresh = (transfer: Transfer) => {
@@ -135,8 +135,8 @@ export async function readFound(
 }
 
 /**
- * The rows of each transfer, and those that the chain contradicts: the same identity, but another effect. A source that cannot say what was moved
- * contradicts nothing.
+ * The rows of each transfer, and those that the chain contradicts: the same identity, but another effect. A source that cannot tell what was moved contradicts
+ * nothing.
  */
 function sortByEffect(
   transfers: readonly Transfer[],
@@ -159,12 +159,12 @@ function sortByEffect(
   }
 }
 
-/** Whether a rule credited it before a source told that the address pays itself. */
+/** Whether a rule credited it before a source reported that the address pays itself. */
 function isDisowned(row: Payment, transfer: Transfer): boolean {
   return isToItself(transfer) && !isToItself(row) && row.matchedBy !== null && row.matchedBy !== "MANUAL";
 }
 
-/** How many of the transfers have all their rows among those read: the last one may not, where the statement ended at its limit. */
+/** How many of the transfers have all their rows among those read: the last one may not, if the statement stopped at its limit. */
 function wholeUntil(
   transfers: readonly Transfer[],
   rows: readonly { readonly txHash: string; readonly outputIndex: string }[],

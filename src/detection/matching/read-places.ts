@@ -1,5 +1,5 @@
-// Places new transfers: some by what was read of all of them, the others with two more round trips for every 50 distinct amounts that no invoice asks
-// for exactly. Thousands of worthless transfers in one block must not use up the storage queries of a pass.
+// Places new transfers: some from the reads already made, the others with two more round trips for every 50 distinct amounts that no invoice asks for exactly.
+// Thousands of worthless transfers in one block must not use up the storage queries of a pass.
 import type { Network } from "../../chains/registry/networks.ts";
 import { isToItself, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import { RELEASED_KEPT_MS } from "../../commerce/amounts/released.ts";

@@ -1,5 +1,5 @@
-// Updates rows of payments after observations, without their invoices: those that no invoice has, and those whose invoice cannot be changed. Many rows
-// are one batch of few statements: one transfer has a row for each merchant at its address.
+// Updates rows of payments after observations, without their invoices: those without an invoice, and those whose invoice cannot be changed. Many rows are one
+// batch of few statements: one transfer has a row for each merchant at its address.
 
 import type { Network } from "../../chains/registry/networks.ts";
 import { type ChainHeights, paymentAfter, paymentEvents } from "../../commerce/payments/chain-observation.ts";
@@ -68,7 +68,7 @@ export async function recordObservations(
   return ok(true);
 }
 
-/** Removes a row without an invoice: another payment of the same batch is the same money. */
+/** Removes a row without an invoice: another payment in the same batch is the same money. */
 export function dropStatements(
   deps: Pick<CommitDependencies, "db" | "nowMs" | "newOperationId">,
   payment: Payment,

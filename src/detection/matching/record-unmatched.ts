@@ -1,6 +1,6 @@
-// Records transfers that no rule credits: one row for each merchant with a live wallet on the address, UNMATCHED, or IGNORED for dust. Each
-// UNMATCHED row has one event. Beyond 100 a day at an address and of about the same value, one summary event replaces the rest (decisions 5), and
-// each of these transfers is one row of a table of its own, so that no look decides it again.
+// Records transfers that no rule credits: one row for each merchant with a live wallet on the address, UNMATCHED, or IGNORED for dust. Each UNMATCHED row has
+// one event. Beyond 100 a day at an address and of about the same value, one summary event replaces the rest (decisions 5), and each of these transfers gets
+// one row in a separate table, so that no look decides it again.
 
 import type { Network } from "../../chains/registry/networks.ts";
 import { isToItself, type Transfer } from "../../chains/sources/transfer.ts";
@@ -50,15 +50,15 @@ export interface Unmatched extends Pick<Placed, "transfer" | "holders" | "onlyFo
 
 /** Rows of one batch, unless a single transfer has more. */
 const ROWS_AT_ONCE = 500;
-/** Characters of one statement's rows: D1 accepts 2 MB as a parameter. Of a row, its columns but for the evidence, at most. */
+/** Characters of one statement's rows: D1 accepts 2 MB as a parameter. The most for one row: its columns, without the evidence. */
 const LENGTH_AT_ONCE = 600_000;
 const COLUMNS_LENGTH = 1_200;
-/** Transfers whose limits are read at once, and of which those beyond them are left out at once. */
+/** Transfers whose limits are read in one go; those beyond the limits are left out in one go too. */
 const TRANSFERS_AT_ONCE = 1_000;
 
 /**
- * Whether any of these new transfers would get a row of the merchant now: until the address has 100 of one day and value range, or of dust; and
- * every transfer that the merchant itself named.
+ * Whether any of these new transfers would get a row of the merchant now: until the address has 100 for one day and value range, or 100 of dust; and every
+ * transfer that the merchant itself named.
  */
 export async function isKept(
   deps: Pick<UnmatchedDependencies, "db" | "sleep" | "nowMs">,
@@ -79,8 +79,8 @@ export async function isKept(
 }
 
 /**
- * Writes the rows of these transfers. CONTENTION if another writer has just written one: the next look finds it. What is
- * left out takes one statement for a thousand transfers, however many merchants hold the address.
+ * Writes the rows of these transfers. CONTENTION if another writer has just written one: the next look finds it. Leaving out takes one statement per thousand
+ * transfers, however many merchants hold the address.
  */
 export async function recordUnmatched(
   deps: UnmatchedDependencies,
@@ -137,7 +137,7 @@ function sortByRoom(unmatched: readonly Unmatched[], { network, askedBy, quota }
     const merchants = concerned(place, each.holders, replaces).filter(
       ({ merchantId }) => onlyFor === undefined || merchantId === onlyFor,
     );
-    // Its batch removes growth that it explains, whoever gets a row.
+    // Its batch removes growth that it explains, no matter who gets a row.
     const isNeeded = replaces.length > 0;
     const holders = merchants.filter(({ merchantId }) => {
       if (merchantId === askedBy || isNeeded) return true;
@@ -152,7 +152,7 @@ function sortByRoom(unmatched: readonly Unmatched[], { network, askedBy, quota }
   return { kept, leftOut, full: [...full.values()] };
 }
 
-/** Remembers what nobody is shown, and tells each merchant once a day. Safe to repeat. */
+/** Remembers transfers that no one is shown, and notifies each merchant once a day. Safe to repeat. */
 async function leaveOut(
   deps: UnmatchedDependencies,
   network: Network,
@@ -233,7 +233,7 @@ async function recordBatch(
 
 type Recorded = Omit<Parameters<typeof insertUnmatched>[1][number], "before">;
 
-/** The rows of each statement, each with how many of its kind are before it there: those of earlier statements the database counts. */
+/** The rows of each statement, each with the number of its kind before it in the statement; the database counts those of earlier statements. */
 function statementsOf(records: readonly Recorded[]): readonly Parameters<typeof insertUnmatched>[1][] {
   const lists: (Recorded & { readonly before: number })[][] = [];
   let counts = new Map<string, number>();

@@ -20,12 +20,11 @@ export const network = sql.placeholder("network");
 export const listed = sql`json_each(${sql.placeholder("list")}) item`;
 export const member = (name: string) => sql.raw(`item.value ->> '$.${name}'`);
 
-// A row without an invoice with the effect of its transfer, in the block that it is in now: nothing about it is new. One transfer may have hundreds of
-// them.
+// A row without an invoice with the effect of its transfer, in its current block: nothing about it is new. One transfer may have hundreds of them.
 const isSettled = sql`(paid.invoice_id is null and paid.status in ('UNMATCHED', 'IGNORED') and coalesce(paid.block_hash = ${member("blockHash")}, 0)
   and coalesce(paid.cryptocurrency || ' ' || paid.to_address || ' ' || paid.amount_units = ${member("effect")}, 1))`;
 
-/** The `list` of `selectKnownTransfers` and of the selects that go with it. A source that cannot say what was moved names no effect. */
+/** The `list` of `selectKnownTransfers` and of the selects that go with it. A source that cannot tell what was moved names no effect. */
 export function listOf(transfers: readonly Transfer[]): string {
   return JSON.stringify(
     transfers.map((transfer) => {
@@ -40,8 +39,8 @@ export function listOf(transfers: readonly Transfer[]): string {
 export const KNOWN_AT_ONCE = 20_000;
 
 /**
- * The rows of these transfers, of any merchant, that may be about to change, in the order of the list; `row` is null if it cannot be decoded.
- * `list`: as `listOf` gives it.
+ * The rows of these transfers, of any merchant, that may be about to change, in the order of the list; `row` is null if it cannot be decoded. `list`: from
+ * `listOf`.
  */
 export const selectKnownTransfers = prepared(
   (of: { readonly network: string; readonly list: string }) => of,
@@ -101,7 +100,7 @@ export const selectSettledTransfers = prepared(
       .groupBy(sql`item.key`),
 );
 
-/** Those of these transfers that were left out, with the block in which they were then, and their effect. `list`: as for `selectKnownTransfers`. */
+/** Those of these transfers that were left out, with their block at that time, and their effect. `list`: as for `selectKnownTransfers`. */
 export const selectLeftOut = prepared(
   (of: { readonly network: string; readonly list: string }) => of,
   (db) =>
@@ -196,8 +195,8 @@ export const selectExactAmounts = prepared(
 );
 
 /**
- * The merchants with a live wallet on these addresses, of each address at most `limits.md` "merchantsPerUnmatchedTransfer": those who have received
- * most there, then those who registered it first; and `merchantId`, if it is one of them. `list`: JSON array of addresses.
+ * The merchants with a live wallet on these addresses, at most `limits.md` "merchantsPerUnmatchedTransfer" for each address: those who have received most
+ * there, then those who registered it first; and `merchantId`, if it is one of them. `list`: JSON array of addresses.
  */
 export const selectHolders = prepared(
   (of: { readonly network: string; readonly list: string; readonly merchantId: string }) => of,

@@ -1,5 +1,5 @@
-// The chain holds one effect of a transfer's identity: amount, coin and recipient are what its own source says now. Rows that show another effect
-// leave, and what the chain holds is placed anew, by the rules and with a time of its own.
+// The chain holds one effect of a transfer's identity: the amount, coin and recipient that its own source now reports. Rows with another effect leave the
+// chain, and the current effect is placed again, by the rules and with its own time.
 import type { Transfer } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
@@ -19,7 +19,7 @@ interface Superseded<T> {
   readonly leaving: readonly Payment[];
 }
 
-/** `found`: all transfers with the rows that they contradict, also those that are known themselves. `isHearsay`: another source tells of them. */
+/** `found`: all transfers with the rows that they contradict, including known ones. `isHearsay`: another source reports them. */
 export function supersededBy<T extends Contradicting>(
   placed: readonly T[],
   found: readonly { readonly transfer: Pick<Transfer, "block">; readonly rows: readonly Payment[] }[],
@@ -32,7 +32,7 @@ export function supersededBy<T extends Contradicting>(
   return { placed: kept, leaving: leaving.filter((payment) => !staying.has(payment)) };
 }
 
-/** What another source tells contradicts no row that is on the chain, and what is in no block none that is in one. */
+/** Another source's report does not contradict a row that is on the chain, nor an unconfirmed transfer a row that is in a block. */
 export function isOverruled(
   row: Payment,
   by: { readonly block: Transfer["block"]; readonly isHearsay: boolean },
@@ -41,10 +41,7 @@ export function isOverruled(
   return !by.isHearsay && (by.block !== null || row.blockHeight === null);
 }
 
-/**
- * Rows of the invoice that gets the new effect, too: superseded in the change that credits it, so that the invoice's status does not go back and
- * forth.
- */
+/** Rows of the same invoice that gets the new effect: superseded in the change that credits it, so that the invoice's status does not go back and forth. */
 export function stayingOf({ place, supersedes }: Contradicting): readonly Payment[] {
   return place.kind === "invoice" ? supersedes.filter(({ invoiceId }) => invoiceId === place.terms.invoice.id) : [];
 }

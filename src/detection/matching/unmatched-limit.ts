@@ -1,6 +1,5 @@
-// How many unmatched transfers to an address a merchant is shown in a day (decisions 5), so that nobody can flood the merchant's list or the
-// database. They are counted by order of magnitude: hiding a real payment takes 100 transfers of about its size, which the merchant keeps. Dust is
-// counted by itself.
+// How many unmatched transfers to an address a merchant is shown in a day (decisions 5), so that no one can flood the merchant's list or the database. They are
+// counted by order of magnitude: hiding a real payment takes 100 transfers of about its size, which the merchant keeps. Dust is counted separately.
 import { LIMITS } from "../../lib/limits.ts";
 
 /** UNMATCHED rows of one merchant, address, day and value range; as many of dust. */
@@ -28,7 +27,7 @@ export function valueRangeOf(usdMicros: bigint | null): ValueRange {
   return { fromMicros, belowMicros: BOUNDS.find((bound) => bound > usdMicros) ?? null };
 }
 
-/** What the rows of one merchant and address are counted by, as text: dust, or the start of the range of values. */
+/** The category by which rows of one merchant and address are counted, as text: dust, or the start of the range of values. */
 export function kindOf({ isDust, usdMicros }: { readonly isDust: boolean; readonly usdMicros: bigint | null }): string {
   return isDust ? DUST : (valueRangeOf(usdMicros).fromMicros?.toString() ?? UNKNOWN);
 }

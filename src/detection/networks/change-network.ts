@@ -1,4 +1,4 @@
-// An operator's switches of a network: pause and resume, and reading a range again. Each is written down with its author.
+// An operator's switches of a network: pause and resume, and reading a range again. Each is recorded with its author.
 import { assertOperator, selectOperator } from "../../accounts/operators/store.ts";
 import type { User } from "../../accounts/users/user.ts";
 import { networkNamed } from "../../chains/registry/networks.ts";
@@ -18,7 +18,7 @@ import { type NetworkDependencies, readNetwork } from "./read-networks.ts";
 import { assertPause, assertReread } from "./store.ts";
 
 export interface SwitchDependencies extends NetworkDependencies, CommitDependencies {
-  /** Makes the network's watcher look at its switches now. */
+  /** Makes the network's watcher check its switches now. */
   wakeWatcher(network: string): void;
 }
 
@@ -26,15 +26,15 @@ export interface SwitchDependencies extends NetworkDependencies, CommitDependenc
 const NEVER_READ = { isResting: true, height: null, tipHeight: null } as const;
 
 export interface Act {
-  /** As it stands in the path, in any spelling. */
+  /** As in the path, in any spelling. */
   readonly network: string;
   readonly actor: Pick<User, "id">;
   readonly trail: Trail;
 }
 
 /**
- * Keeps the network from being read, or lets it be read on from its cursor, which stays: so nothing that waits for a paused network expires, and it
- * is not offered to payers. A pass that has begun may still end. Writes nothing if it is so already.
+ * Keeps the network from being read, or lets reading continue from its cursor, which is kept. Nothing that waits for a paused network expires, and it is not
+ * offered to payers. A pass that has started may still finish. Writes nothing if nothing changes.
  */
 export function setPause(
   deps: SwitchDependencies,
@@ -54,7 +54,7 @@ export function setPause(
 }
 
 /**
- * Has a range of blocks read again beside the scan. For the range that is being read already, writes nothing; REREAD_IN_PROGRESS for another one.
+ * Has a range of blocks read again alongside the scan. Writes nothing if that range is already being read; REREAD_IN_PROGRESS if another one is.
  * NETWORK_NOT_WATCHED without a source.
  */
 export function requestRange(
@@ -87,7 +87,7 @@ export function requestRange(
   });
 }
 
-/** Ends the read of a range before its end. What was found stays. REREAD_NOT_FOUND if none is going on. */
+/** Ends the read of a range early. What was found is kept. REREAD_NOT_FOUND if none is running. */
 export function endRange(deps: SwitchDependencies, act: Act): Promise<Result<NetworkState, Failure>> {
   return change<NetworkState, NetworkState>(deps, subjectOf(deps, act), (state, { auditId }) => {
     const { reread, network } = state;
@@ -106,7 +106,7 @@ function aboveCursor(height: number | null): Failure {
   return { code: "VALIDATION_FAILED", details: [{ path: "toHeight", message }] };
 }
 
-/** Refuses an unknown network, and an actor who is no operator any more. */
+/** Refuses an unknown network, and an actor who is no longer an operator. */
 function subjectOf(deps: SwitchDependencies, { network: named, actor }: Act) {
   const read = async (): Promise<Result<NetworkState, Failure>> => {
     const network = networkNamed(named);
@@ -118,7 +118,7 @@ function subjectOf(deps: SwitchDependencies, { network: named, actor }: Act) {
   return { name: "a switch of a network", read };
 }
 
-/** `after`: the network with the change. */
+/** `after`: the network after the change. */
 function written(
   deps: SwitchDependencies,
   act: Act,

@@ -1,9 +1,9 @@
-// A network as operators see it: how far it was read, and what they switched.
+// A network as operators see it: how far it was read, and their switches.
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/time.ts";
 import { progressOf, type Reread } from "../rereads/reread.ts";
 
-/** What is known of a network; both undefined for one that was never watched. */
+/** What is stored for a network; both undefined for one that was never watched. */
 export interface NetworkState {
   readonly network: string;
   /** Whether a source of it is configured. */

@@ -6,7 +6,7 @@ import type { Result } from "../../lib/result.ts";
 
 /** Workers open six connections at once, and a pass needs some for storage. */
 const AT_ONCE = 4;
-/** After this many failures the source is asked for an item that it answered before. */
+/** After this many failures the source is asked for an item that it answered earlier. */
 const DOUBTS_AFTER = 4;
 /** Most items that may fail in one pass; the next pass continues after them. */
 export const MOST_REFUSED = 16;

@@ -30,7 +30,7 @@ export async function findPosition(
   const { tip, network } = pass;
   const { height, hash } = read;
   if (height === null || hash === null) {
-    // A restore sets a cursor back and recovers methods with the time at which they were shown: what is kept of recipients has none of them.
+    // A restore sets a cursor back and recovers methods with the time at which they were shown: the recipients kept in memory lack these.
     pass.memory.forget();
     const start = await findStart(pass, client, read.sinceMs);
     if (!start.ok) return start;

@@ -20,8 +20,8 @@ interface OnOwnChain {
   /** Transfers that are not stored yet and are unconfirmed or in blocks that the first source has too. */
   readonly transfers: readonly Transfer[];
   /**
-   * Addresses with a transfer in a block that the first source does not have, or was not asked for yet; or with one that is stored in another block
-   * with another effect. That row must leave first (superseded.ts): until then nothing comes of the transfer, and it must be read again.
+   * Addresses with a transfer in a block that the first source does not have, or was not asked for yet; or with one that is stored in another block with
+   * another effect. That row must leave first (superseded.ts): until then the transfer is not stored, and must be read again.
    */
   readonly open: ReadonlySet<string>;
 }
@@ -55,7 +55,7 @@ export async function onOwnChain(
     const proved = await prove(deps, pass, client, { ...of, place: place.value, budget });
     if (!proved.ok) return proved;
     shared.push(...proved.value.transfers);
-    // What is contested has to be applied again.
+    // Contested transfers have to be applied again.
     if (open.has(address)) continue;
     if (proved.value.isOpen) open.add(address);
     const isWorthKeeping = proved.value.isCut || pass.progress.shared[purpose]?.address === address;
@@ -69,8 +69,8 @@ function isMined(transfer: Transfer): transfer is Mined {
 }
 
 /**
- * The transfers that are not yet stored with the same block: stored ones were checked before, and nothing about them is new. And the addresses of
- * those of which another effect is stored, in another block.
+ * The transfers not yet stored with the same block (stored ones were already checked, and nothing about them is new), and the addresses of those stored with
+ * another effect in another block.
  */
 async function readStored(
   deps: WatchDependencies,
@@ -109,7 +109,7 @@ interface Budget {
   readonly untilMs: number;
 }
 
-/** What is shown of an address. */
+/** What a source shows for an address. */
 interface OfAddress {
   readonly address: string;
   /** Not stored yet, lowest first. */
@@ -119,7 +119,7 @@ interface OfAddress {
   readonly place: Shared | undefined;
 }
 
-/** How far an earlier pass has proved these; undefined if the first source no longer has that block. */
+/** How far an earlier pass proved these; undefined if the first source no longer has that block. */
 async function placeOf(pass: Pass, client: ChainClient, of: OfAddress): Promise<Step<Shared | undefined>> {
   const { place, address, mined, shown } = of;
   if (place?.address !== address || place.height > pass.tip.height) return ok(undefined);
@@ -144,7 +144,7 @@ async function prove(
   const { address, budget, mined, shown } = of;
   const from = mined[0]?.block.height ?? 0;
   const covered = mined.filter(({ block }) => isCovered(of.place, block));
-  // Some were stored meanwhile, and not all of the rest could be. All have one ancestry, so they are applied again.
+  // Some were stored in the meantime, but not all of the rest could be. All have the same ancestry, so they are applied again.
   const transfers: Transfer[] = covered.length === of.place?.left ? [] : [...covered];
   let { place } = of;
   let isOpen = false;

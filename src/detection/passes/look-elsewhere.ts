@@ -17,8 +17,8 @@ export type OpenPayment = Payment & {
 };
 
 /**
- * Whether another source agrees on the block and on the transfer: its place in the transaction, coin, recipient and amount. True if there is no other
- * source. Without the place a liar could show one payment twice, and the other source's one would agree with both.
+ * Whether another source agrees on the block and on the transfer: its place in the transaction, coin, recipient and amount. True if there is no other source.
+ * Without the place, a dishonest source could show one payment twice, and the other source's single payment would agree with both.
  */
 export async function isSeconded(
   deps: WatchDependencies,
@@ -137,8 +137,8 @@ export function observationIn(pass: Pick<Pass, "network">, found: Lookup, paymen
 /** Growth also still holds if the source no longer has the balances but has the same block: a block's effect on a balance never changes. */
 function stillHolds({ block, transfers, isUnread }: Extract<Lookup, { kind: "mined" }>, payment: Payment): boolean {
   if (isUnread === true) return block.hash === payment.blockHash;
-  // The log's position must match too: mined again, a contract may emit other logs, and its payment there is a separate transfer, which the scan
-  // finds. Matching only by amount would credit the same money twice.
+  // The log's position must match too: mined again, a contract may emit different logs, and its payment there is a separate transfer, which the scan finds.
+  // Matching only by amount would credit the same money twice.
   return transfers.some(isOf(payment));
 }
 

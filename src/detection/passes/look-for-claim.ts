@@ -14,8 +14,8 @@ import type { WatchDependencies, WatchMemory } from "./watch-pass.ts";
 export type LookOutcome = "FOUND" | "NOT_FOUND" | "UNAVAILABLE";
 
 /**
- * FOUND: it pays a watched address, and all its payments are applied. It confirms nothing: no hash link proves the block here, and one URL may serve
- * nodes on two branches. The usual pass confirms it.
+ * FOUND: it pays a watched address, and all its payments are applied. It confirms nothing: no hash link proves the block yet, and one URL may serve nodes on
+ * two branches. The usual pass confirms it.
  */
 export async function lookForClaim(
   deps: WatchDependencies,
@@ -37,13 +37,13 @@ export async function lookForClaim(
   const heights = { tipHeight: below, finalizedHeight: null };
   const budget = new StatementBudget(deps.db.meter, LOOK_STATEMENTS);
   const hasSecond = deps.pool.hasSecond();
-  // Whoever claims a transaction must not have a payment taken back: that is for the source that the chain is read from.
+  // A claim must not undo a payment: only the source that the chain is read from may.
   const findings = { network, heights, hasSecond, transfers: shown, seen: [], isHearsay: true };
   const applied = await deps.apply({ ...findings, budget });
   return applied.ok && applied.value.leftFrom === undefined ? "FOUND" : "UNAVAILABLE";
 }
 
-/** Whether an operator, or an import after a restore, keeps the network from being read; true also if storage does not say. */
+/** Whether an operator, or an import after a restore, keeps the network from being read; also true if storage does not answer. */
 export async function isPaused(
   deps: Pick<WatchDependencies, "db" | "sleep" | "isRestoring">,
   { name }: Network,

@@ -8,7 +8,7 @@ import { ok, type Result } from "../../lib/result.ts";
 import { isPaused, MAY_BE_THE_TRANSACTION } from "./look-for-claim.ts";
 import type { WatchDependencies } from "./watch-pass.ts";
 
-/** `address`: in its stored form. Code that one source sees counts; that there is none must two sources say, where two are configured. */
+/** `address`: in its stored form. Code counts if one source sees it; its absence needs two sources, if two are configured. */
 export async function lookForCode(deps: WatchDependencies, network: Network, address: string): Promise<CodeAnswer> {
   const { pool, nowMs } = deps;
   if (await isPaused(deps, network)) return "NO_ANSWER";

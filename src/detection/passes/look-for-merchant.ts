@@ -49,7 +49,7 @@ export async function lookForMerchant(
   const heights = { tipHeight: looked.kind === "mined" ? looked.block.height - 1 : 0, finalizedHeight: null };
   const budget = new StatementBudget(deps.db.meter, LOOK_STATEMENTS);
   const found = { network, heights, hasSecond: deps.pool.hasSecond(), transfers, seen: [], askedBy: merchantId };
-  // A look-up adds payments. It takes none back, which may be another merchant's.
+  // A look-up only adds payments. It never undoes one, which may be another merchant's.
   const findings = { ...found, isHearsay: true, budget };
   // Applied twice: a transfer that the rules credit to another merchant at the address is then kept for this merchant too.
   const isStored = (await applied(deps, findings)) && (await applied(deps, findings)) && (await watchOn(deps, network));
@@ -59,7 +59,7 @@ export async function lookForMerchant(
 async function applied(deps: WatchDependencies, findings: Parameters<WatchDependencies["apply"]>[0]): Promise<boolean> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const done = await deps.apply(findings);
-    // Of a transaction with too many payments some are stored; asked again, it stores the rest.
+    // Stores some payments of a transaction that has too many; a repeated request stores the rest.
     if (done.ok) return done.value.leftFrom === undefined;
     if (done.error.code !== "CONTENTION") return false;
   }

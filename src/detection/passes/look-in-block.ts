@@ -1,5 +1,5 @@
-// Looks at a payment that a source does not find when it is due, although the payment's block is on the chain: it may have forgotten the transaction,
-// or it never was what somebody showed.
+// Looks at a payment that a source does not find when it is due, although the payment's block is on the chain: it may have forgotten the transaction, or
+// another source may have invented it.
 import type { ChainClient, Lookup } from "../../chains/sources/chain-client.ts";
 import { type BlockRef, effectKey, type Transfer, transferKey } from "../../chains/sources/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
@@ -8,7 +8,7 @@ import type { SeenPayment } from "../matching/apply-transfers.ts";
 import { agreed, isGone, lookElsewhere, type OpenPayment, secondObservation } from "./look-elsewhere.ts";
 import { applied, asked, type Pass, type Step, type WatchDependencies } from "./watch-pass.ts";
 
-/** `found`: the source's answer about the transaction, and `observation` what it means for the payment; `block`: the payment's, on the chain. */
+/** `found`: the source's answer about the transaction; `observation`: what it means for the payment; `block`: the payment's own, which is on the chain. */
 export async function lookInBlock(
   deps: WatchDependencies,
   pass: Pass,
@@ -21,13 +21,13 @@ export async function lookInBlock(
   },
 ): Promise<Step<readonly SeenPayment[]>> {
   const { payment, block, found, observation } = of;
-  // The source knows what the transaction does in this very block, and it is not this.
+  // The source shows the transaction in this same block, with a different effect.
   const told = found.kind === "mined" && found.block.hash === block.hash ? found.transfers : [];
   if (told.some((transfer) => contradicts(transfer, payment))) return supersede(deps, pass, payment, told);
   const elsewhere = await lookElsewhere(deps, pass, client, payment);
   const isDeep = pass.tip.height - block.height >= pass.network.reorgWindowBlocks;
   if (elsewhere.length > 0 || !isDeep || !isGone(observation)) return ok(elsewhere);
-  // Nothing can be reorganised any more. A source may forget a transaction, and not its block: then the payment waits until it is known again.
+  // Nothing can be reorganised any longer. A source may forget a transaction but not its block: then the payment waits until the source knows it again.
   const read = await readBlock(pass, client, new Set([payment.toAddress]), block);
   if (!read.ok) return read;
   if (read.value === undefined || read.value.some((transfer) => effectKey(transfer) === effectKey(payment)))
@@ -37,7 +37,7 @@ export async function lookInBlock(
   return ok(gone !== undefined && isGone(gone) ? [{ payment, observation: gone }] : []);
 }
 
-/** What the block pays to the addresses; undefined if the source does not show all of it at once. */
+/** The block's payments to the addresses; undefined if the source does not show all of it at once. */
 export async function readBlock(
   { network: { assets } }: Pass,
   client: ChainClient,
@@ -62,7 +62,7 @@ export async function readBlock(
 const contradicts = (transfer: Transfer, payment: OpenPayment) =>
   transferKey(transfer) === transferKey(payment) && effectKey(transfer) !== effectKey(payment);
 
-/** Places what the chain holds in the payment's stead. */
+/** Places the effect that the chain holds instead of the payment. */
 async function supersede(
   deps: WatchDependencies,
   pass: Pass,

@@ -1,6 +1,5 @@
-// How many statements one pass may send to D1, which ends an invocation at 1,000 (docs/design/platform.md). The pass begins nothing further once a part
-// has used up its share; what was begun is bounded by itself, so that a whole pass stays below 500. A flood that uses up the share of the scan leaves
-// the other parts their own.
+// How many statements one pass may send to D1, which ends an invocation at 1,000 (docs/design/platform.md). A part starts nothing more once it has used up its
+// share; what it has started is bounded, so that a whole pass stays below 500. A flood that uses up the share of the scan leaves the other parts their own.
 
 /** Each counted from the start of the pass. */
 export const PASS_STATEMENTS = { scan: 350, recheck: 400, reread: 440 } as const;

@@ -104,7 +104,7 @@ export class WatchProgress {
   lapAfter = "";
   /** By source: since when it has been below the cursor. */
   laggingSince: Readonly<Record<string, number>> = {};
-  /** `position` of the open payment that was rechecked last: among those of invoices, and among the others. */
+  /** `position` of the open payment that was rechecked last: among those with an invoice, and among the others. */
   lookedAt = 0;
   looseLookedAt = 0;
   /** By source: the most addresses and payments that a pass asks it for. Absent if the source recently answered everything. */

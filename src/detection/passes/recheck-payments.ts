@@ -144,7 +144,7 @@ async function lookAtOrphan(
 ): Promise<Step<readonly SeenPayment[]>> {
   const observation = await observationBy(pass, client, payment);
   if (!observation.ok) return observation;
-  // One source said so: where two must agree, the payment is confirmed in this block when it is due.
+  // Only one source said so: if two must agree, the payment is confirmed in this block once it is due.
   const mayConfirm = payment.needsSecond === 0;
   if (!isGone(observation.value)) return ok([{ payment, observation: observation.value, mayConfirm }]);
   const second = await secondObservation(deps, pass, client, payment);
@@ -152,8 +152,8 @@ async function lookAtOrphan(
 }
 
 /**
- * Rechecks payments whose state may have changed by now. True if there are more than one pass rechecks and the source can be asked again at
- * once. Observations are stored even if the source fails before the last.
+ * Rechecks payments whose state may have changed. True if there are more than one pass rechecks and the source can be asked again at once. Observations are
+ * stored even if the source fails before the last.
  */
 export async function lookAtDue(
   deps: WatchDependencies,
@@ -193,7 +193,7 @@ export async function lookAtDue(
   const saved = await applied(deps, pass, { transfers: [], seen });
   if (!saved.ok) return saved;
   const { isWhole } = saved.value;
-  // What was not stored is due again.
+  // Observations that were not stored are due again.
   if (isWhole) progress.lookedAt = placeAfter(credited, left);
   if (isWhole) progress.looseLookedAt = placeAfter(loose, left);
   const hasMore = !isWhole || left.size > 0 || credited.isCut || loose.isCut;

@@ -13,7 +13,7 @@ interface Recipient {
 
 /** Addresses that may be ours and the assets to look for. An extra address does no harm; a missing one could lose a payment. */
 export class RecipientBook {
-  /** Each text once, in the order of activation; with 100,000 of them there is no memory for anything else. */
+  /** Each text once, in the order of activation; with 100,000 of them there is no memory left for more. */
   readonly #addresses = new Set<string>();
   readonly #codes = new Set<string>();
   readonly #loadedAtMs: number;

@@ -35,7 +35,7 @@ export interface Scanned {
   readonly cursor: PlacedCursor;
   /** `transferKey` of each transfer that is now in the mempool. */
   readonly unconfirmed: ReadonlySet<string>;
-  /** Whether the pass left something that its source showed to the next one, which should come soon. */
+  /** Whether the pass left some of the source's findings to the next one, which should start soon. */
   readonly hasMore: boolean;
 }
 
@@ -140,7 +140,7 @@ interface Chunk {
   readonly to: BlockRef;
 }
 
-/** Moves the cursor to the last block with a transfer of which everything was applied; not to one between, which may be of another branch by now. */
+/** Moves the cursor to the last block with a transfer of which everything was applied; not to one in between, which may be on another branch by now. */
 async function advanceBelow(
   deps: WatchDependencies,
   pass: Pass,
@@ -149,7 +149,7 @@ async function advanceBelow(
 ): Promise<Step<PlacedCursor>> {
   const last = below > read.to.height ? read.to : newBlocks(read, cursor).findLast(({ height }) => height < below);
   if (last === undefined) return ok(cursor);
-  // Of a mempool not everything was applied.
+  // Not everything in the mempool was applied.
   return advance(deps, pass, client, cursor, {
     ...last,
     passedMs: pass.network.family === "bitcoin" ? 0 : last.timeMs,
@@ -234,7 +234,7 @@ export function partsOf(
   const isNativeWatched = codes.has(network.nativeCode);
   const hasToken = [...codes].some((code) => code !== network.nativeCode);
   const native = network.assets.filter(({ contract }) => contract === null && isNativeWatched);
-  // Reading all tokens costs no more than one, and shows a payment in the wrong token for review.
+  // Reading all tokens costs no more than reading one, and shows a payment in the wrong token for review.
   const tokens = network.assets.filter(({ contract }) => contract !== null && hasToken);
   const isIndexed = network.family === "bitcoin" || network.nativeBy === "logs";
   const parts = isIndexed

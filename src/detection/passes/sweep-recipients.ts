@@ -71,7 +71,7 @@ export async function sweepRecipients(
   const transfers = [...answers.answers.values(), ...looked.value.histories].flatMap((each) => each.transfers);
   const saved = await applied(deps, pass, { transfers, seen: [] });
   if (!saved.ok) return saved;
-  // The next pass, which starts soon, asks for the same addresses, and goes on behind what was applied.
+  // The next pass, which starts soon, asks for the same addresses, and continues after what was applied.
   if (!saved.value.isWhole) return ok({ cursor, unconfirmed: keysOutside(transfers), hasMore: true });
   const written = await stuckRows(deps, pass, { source, cursor, asked: answers, looked: looked.value });
   if (!written.ok) return written;

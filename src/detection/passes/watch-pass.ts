@@ -20,11 +20,11 @@ import { moveCursor } from "./store.ts";
 
 export interface WatchDependencies {
   readonly db: Db;
-  /** Counts what `db` is asked, for the log. */
+  /** Counts the queries of `db`, for the log. */
   readonly meter?: Meter;
   readonly sleep: Sleep;
   nowMs(): number;
-  /** Whether the import after a restore has not ended: then nothing is read, because invoices are missing that the payments are for. Absent: never. */
+  /** Whether the import after a restore is still running: then nothing is read, because the invoices of the payments may be missing. Absent: never. */
   isRestoring?(): Promise<boolean>;
   readonly pool: Pick<
     ChainPool,
@@ -39,7 +39,7 @@ export interface WatchDependencies {
 /** What an object keeps in memory between passes. A cache: an object that is idle for ten seconds loses it. */
 export class WatchMemory {
   book: RecipientBook | undefined;
-  /** Those of the range that is read again. */
+  /** Recipients of the range that is being read again. */
   reread: { readonly requestedAtMs: number; readonly book: RecipientBook } | undefined;
 
   forget(): void {
@@ -54,7 +54,7 @@ export interface Pass {
   /** Written with the cursor and with the tick. */
   readonly progress: WatchProgress;
   readonly begunMs: number;
-  /** Of the part of the pass that is under way. */
+  /** For the part of the pass that is running. */
   readonly budget: StatementBudget;
   /** The source's tip, read before the recipients, so that they include every address that a payer was shown before this block. */
   readonly tip: BlockRef;
@@ -85,7 +85,7 @@ export function stored<T>(answer: Result<T, Failure>): Step<T> {
 /** How much of the findings was applied before the budget was spent; the next pass must find the rest again. */
 interface Done {
   readonly isWhole: boolean;
-  /** What is in blocks below this height was applied. */
+  /** Everything in blocks below this height was applied. */
   readonly below: number;
 }
 

@@ -13,12 +13,12 @@ import { selectRecipientsIn } from "./store.ts";
 
 /** Addresses of one chunk, each with at least one request. */
 const ADDRESSES = 40;
-/** Begins no further address after this time. */
+/** Starts no more addresses after this time. */
 const LONGEST_MS = 10 * SECOND_MS;
 /** Pages of one request, and requests for one address: one with more transfers in the range is left out. */
 const PAGES = 4;
 const MOST_REQUESTS = 25;
-/** An address that was refused so often in a row is left out, so that it does not hold back the others. */
+/** An address refused this many times in a row is left out, so that it does not delay the others. */
 const MOST_FAILURES = 3;
 
 export async function readAddresses(
@@ -57,7 +57,7 @@ export async function readAddresses(
   if (!blockNow.ok) return blockNow;
   if (blockNow.value?.hash !== to.hash) return behind("the answers are about two branches");
   const isOver = done === rows.value.length && rows.value.length < ADDRESSES;
-  // What the scan has not reached yet it reads itself.
+  // The scan itself reads what it has not reached yet.
   const next = { ...nextOf(place), nextHeight: isOver ? row.toHeight + 1 : row.nextHeight };
   return ok({ transfers: [...found.values()].flat(), next, isLast: isOver });
 }

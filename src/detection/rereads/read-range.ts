@@ -1,6 +1,6 @@
-// One step of reading a range again, beside the scan of a pass: bounded, safe to repeat, and safe to abort anywhere, because its place is stored in D1
-// only after what was read is stored. A transfer that is known changes nothing. What a step finds it confirms not: the next passes do, which prove
-// each block by the cursor's hash link. The sources' standing is that of the scan: a range that none of them answers for pauses none.
+// One step of reading a range again, alongside a pass's scan: bounded, safe to repeat, and safe to abort anywhere, because its place is stored in D1 only after
+// its findings. A known transfer changes nothing. A step does not confirm what it finds: the next passes do, which prove each block by the cursor's hash link.
+// Only the scan pauses sources: a range that none of them answers for pauses none.
 
 import type { Network } from "../../chains/registry/networks.ts";
 import type { ChainClient } from "../../chains/sources/chain-client.ts";
@@ -20,7 +20,7 @@ import { readBlocks } from "./read-blocks.ts";
 import type { Chunk, Range, Reread } from "./reread.ts";
 import { moveReread, selectRecipientsIn } from "./store.ts";
 
-/** Begins no further chunk after this time. */
+/** Starts no more chunks after this time. */
 const LONGEST_MS = 10 * SECOND_MS;
 /** Rows of one page of recipients. */
 const PAGE = 5_000;
@@ -92,7 +92,7 @@ async function rangeOf(
   { fromHeight, toHeight }: Reread,
 ): Promise<Step<Range>> {
   const height = cursor?.height ?? null;
-  // A watch that begins has no height yet; what a step finds on the wrong branch the next passes undo.
+  // A new watch has no height yet; the next passes undo what a step finds on the wrong branch.
   const probe = height === null ? ok(null) : asked(await client.block(height));
   if (!probe.ok) return probe;
   if (height !== null && probe.value?.hash !== cursor?.hash) return behind("the source is not on the cursor's chain");
@@ -105,7 +105,7 @@ async function rangeOf(
   return ok({ network, from: from.value, to: to.value, isWhole: last === toHeight });
 }
 
-/** Everybody who could be paid in the range; kept while the object lives. */
+/** All recipients that could be paid in the range; kept while the object lives. */
 async function bookOf(
   deps: WatchDependencies,
   memory: WatchMemory,
@@ -145,8 +145,8 @@ function failed(row: Reread, kind: Outage["kind"]): Reread {
 }
 
 /**
- * Stores what was found and then the place; undefined if storage failed, or the range is no longer to be read. If not everything could be stored at
- * once, the place stays: the next step finds the same and goes on behind what is stored.
+ * Stores the findings and then the place; undefined if storage failed, or the range is no longer to be read. If not everything could be stored, the place is
+ * kept: the next step finds the same and continues after what is stored.
  */
 async function move(
   deps: WatchDependencies,

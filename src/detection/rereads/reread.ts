@@ -1,4 +1,4 @@
-// Blocks that are read again because an operator asked for it: after a source that hid payments, or that was behind without saying so.
+// Blocks that are read again because an operator asked for it: after a source that hid payments, or that was behind without reporting it.
 
 import type { Network } from "../../chains/registry/networks.ts";
 import type { BlockRef, Transfer } from "../../chains/sources/transfer.ts";
@@ -30,7 +30,7 @@ export function newReread(of: Pick<Reread, "network" | "fromHeight" | "toHeight"
   return { ...of, ...progress, lastOutage: null, requestedAtMs: nowMs, endedAtMs: null };
 }
 
-/** Of several networks one may be asked about at once, and each of them about one range at once. */
+/** Several networks may be read again at the same time, but each for only one range. */
 export function isUnderWay(reread: Pick<Reread, "endedAtMs"> | undefined): boolean {
   return reread !== undefined && reread.endedAtMs === null;
 }
@@ -41,7 +41,7 @@ export function progressOf({ fromHeight, toHeight, nextHeight, endedAtMs }: Rere
   return (nextHeight - fromHeight) / (toHeight - fromHeight + 1);
 }
 
-/** A part of the range that was read, and where to go on. */
+/** A part of the range that was read, and where to continue. */
 export interface Chunk {
   readonly transfers: readonly Transfer[];
   readonly next: Pick<Reread, "nextHeight" | "afterMs" | "afterPosition" | "skipped">;
@@ -49,7 +49,7 @@ export interface Chunk {
   readonly isLast: boolean;
   /** Why the part is shorter than it should be. */
   readonly outage?: Outage;
-  /** Another source than the one that the chain is read from has read it. */
+  /** It was read from a source other than the one that the chain is read from. */
   readonly isHearsay?: boolean;
 }
 

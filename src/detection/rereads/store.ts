@@ -25,7 +25,7 @@ export function selectRereads(db: Db) {
   return db.select().from(networkRereads);
 }
 
-/** Replaces the range that was asked for before, unless that one is under way; returns a row if it did. */
+/** Replaces the range that was requested before, unless that one is still being read; returns a row if it did. */
 export function requestReread(db: Db, { network, ...row }: Reread) {
   return db
     .insert(networkRereads)
@@ -37,7 +37,7 @@ export function requestReread(db: Db, { network, ...row }: Reread) {
     });
 }
 
-/** Ends the read of a range before its end. */
+/** Ends the read of a range early. */
 export function endReread(db: Db, { network, requestedAtMs }: Pick<Reread, "network" | "requestedAtMs">) {
   return db
     .delete(networkRereads)

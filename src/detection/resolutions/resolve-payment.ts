@@ -127,10 +127,7 @@ async function assignment(
   });
 }
 
-/**
- * IGNORE marks the payment as ignored: it belongs to no invoice. REOPEN takes that back: it waits for a decision again. No event reports
- * either.
- */
+/** IGNORE marks the payment as ignored: it belongs to no invoice. REOPEN undoes that: it waits for a decision again. No event reports either. */
 export function setAside(
   deps: ResolveDependencies,
   read: PaymentFile,
@@ -194,7 +191,7 @@ function microsAtRates(
   return ok(microsFor({ units: payment.amountUnits, rate: quote.value.rate, decimals: asset.decimals }));
 }
 
-/** Those of the invoice's method for the pair, else of a method on the network, else of the wallet, which are in the row; never fewer than it needs. */
+/** The confirmations of the invoice's method for the pair, else of a method on the network, else of the wallet, from the row; never fewer than the transfer needs. */
 function confirmationsFor({ methods }: InvoiceFile, payment: PaymentFile): number {
   const active = methods.filter(({ status, network }) => status === "ACTIVE" && network === payment.network);
   const method = active.find((each) => isSamePair(each, payment)) ?? active[0];

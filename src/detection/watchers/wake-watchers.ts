@@ -26,7 +26,7 @@ export async function wakeWatchers(deps: WakeDependencies): Promise<void> {
   const woken: Promise<void>[] = [];
   const [cursors, rereads] = await batch(db, [selectCursors(db), selectRereads(db)]);
   for (const cursor of cursors) {
-    // An operator resumes it. Until then it must not be put to rest either: by the clock alone its invoices would expire.
+    // An operator resumes it. Until then it must not be put to rest: its invoices would then expire by the clock alone.
     if (cursor.pausedAtMs !== null) continue;
     const network = networkNamed(cursor.network);
     const isConfigured = network !== undefined && sources.has(network.name);
@@ -37,7 +37,7 @@ export async function wakeWatchers(deps: WakeDependencies): Promise<void> {
     const isBack = cursor.isResting && cursor.lastOutage === NOT_CONFIGURED;
     if (isBack) await watchAgain(db, cursor.network, nowMs);
     const isStale = !cursor.isResting && isTickStale(cursor, pauseMs(network, deps.pollSeconds, false), nowMs);
-    // The step that a range waits for may have been lost with its wake-up, also of a network that rests.
+    // The step that a range waits for may have been lost with its wake-up, even on a resting network.
     const isRereading = rereads.some((each) => each.network === cursor.network && isUnderWay(each));
     if (isBack || isStale || isRereading) woken.push(deps.watcher(network.name).wake());
   }

@@ -38,7 +38,7 @@ import { selectReread } from "../rereads/store.ts";
 export type PassOutcome =
   /** Nothing is watched: no pass is needed until an activation. */
   | { readonly kind: "resting"; readonly isRereading?: true }
-  /** An operator has paused the network, or an import after a restore goes on: no pass is needed until that is over. */
+  /** An operator has paused the network, or an import after a restore is running: no pass is needed until that ends. */
   | { readonly kind: "paused" }
   | { readonly kind: "read"; readonly isBehind: boolean }
   /** No source could be read. */
@@ -49,7 +49,7 @@ export type PassOutcome =
 /** If a pass throws, because of a bug or an unreadable row, records its tick first and then rethrows. */
 export async function runPass(deps: WatchDependencies, network: Network, memory: WatchMemory): Promise<PassOutcome> {
   const begunMs = deps.nowMs();
-  // Before anything is written: the cursor, the tick and what rests stay as they were.
+  // Before anything is written: the cursor, the tick and resting networks are left as they were.
   if (await deps.isRestoring?.()) {
     memory.forget();
     return { kind: "paused" };
@@ -76,7 +76,7 @@ export async function runPass(deps: WatchDependencies, network: Network, memory:
   return rereadBeside(deps, { network, memory, budget, outcome }, reread);
 }
 
-/** Reads on from the cursor, unless the network rests. */
+/** Continues reading from the cursor, unless the network rests. */
 async function scanPass(deps: WatchDependencies, of: Omit<Attempt, "progress">): Promise<PassOutcome> {
   const { cursor, memory } = of;
   if (cursor === undefined || cursor.isResting) {

@@ -1,5 +1,4 @@
-// Deletes what was remembered of transfers that nobody is shown, a day later: by then no look sees their blocks again, and what one does see is decided
-// again, by the limits of its own day.
+// Deletes left-out transfers after a day: by then no look reads their blocks again, and any transfer that is seen again is decided by the limits of that day.
 import { DAY_MS } from "../../../lib/time.ts";
 import type { Db } from "../../../platform/db/client.ts";
 import type { Left } from "../../../platform/jobs/left.ts";

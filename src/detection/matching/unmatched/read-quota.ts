@@ -9,14 +9,14 @@ import type { Failure } from "../../../platform/failures.ts";
 import { UNMATCHED_A_DAY } from "../unmatched-limit.ts";
 import { selectUnmatchedCounts } from "./store.ts";
 
-/** Whom and what a row counts for; `kind` as `kindOf` gives it. */
+/** Whom and what a row counts for; `kind` from `kindOf`. */
 interface Counted {
   readonly merchantId: MerchantId;
   readonly address: string;
   readonly kind: string;
 }
 
-/** As it was when a look first asked; the batches that write the rows decide again. */
+/** As read when a look first asked; the batches that write the rows decide again. */
 export class Quota {
   readonly #addresses = new Set<string>();
   readonly #taken = new Map<string, number>();

@@ -143,12 +143,12 @@ export const putLeftOut = prepared(
       }),
 );
 
-/** `leftOutTransfers.blockHash` of a transfer as it is now. */
+/** `leftOutTransfers.blockHash` for a transfer's current state. */
 export function blockOf({ block }: Pick<Transfer, "block">): string {
   return block?.hash ?? "";
 }
 
-/** An event that sums up what a merchant is not shown. */
+/** An event that sums up the transfers that a merchant is not shown. */
 interface Summary {
   readonly id: EventId;
   readonly merchantId: MerchantId;

@@ -1,5 +1,5 @@
-// Payments without an invoice that a user is to decide about, once their blocks are final: a source may have invented them. Their blocks are read again,
-// each once however many payments it has, and what is in it ends by one statement. What is not is looked up like a payment of an invoice.
+// Checks payments without an invoice that a user is to decide about, once their blocks are final: a source may have invented them. Each block is read again
+// once, however many payments it has, and those in it are finished by one statement. The others are looked up like a payment of an invoice.
 import type { ChainClient } from "../../../chains/sources/chain-client.ts";
 import { effectKey, growthHeight, type Transfer } from "../../../chains/sources/transfer.ts";
 import type { Payment } from "../../../commerce/payments/payment.ts";
@@ -12,7 +12,7 @@ import { type Pass, type Step, stored, type WatchDependencies } from "../watch-p
 import { FINISHED_A_PASS } from "./read-due.ts";
 import { type DueHeights, finishLoosePayments } from "./store.ts";
 
-/** Whether its block must show it now, before it is final. Growth is in no list of transactions. */
+/** Whether its block must now show it, before it becomes final. Growth is in no list of transactions. */
 export function isToProve({ tip, finalizedHeight }: Pass, payment: Payment): boolean {
   const { status, blockHeight, txHash, requiredConfirmations } = payment;
   if (status !== "UNMATCHED" || blockHeight === null || growthHeight(txHash) !== undefined) return false;

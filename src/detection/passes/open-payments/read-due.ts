@@ -1,5 +1,5 @@
-// Which open payments a pass rechecks: those of invoices and those of none each in their own order, so that a flood of the latter, of which one transfer
-// has a row for each merchant at its address, keeps no invoice's payment waiting.
+// Which open payments a pass rechecks: those with and those without an invoice, each in their own order, so that a flood of the latter (one transfer has a row
+// for each merchant at its address) delays no invoice's payment.
 import { ok } from "../../../lib/result.ts";
 import { batch } from "../../../platform/db/batch.ts";
 import { readWithRetry } from "../../../platform/db/retry.ts";
@@ -7,18 +7,18 @@ import type { WatchProgress } from "../progress.ts";
 import { type Step, stored, type WatchDependencies } from "../watch-pass.ts";
 import { type DueHeights, finishLoosePayments, type OpenRow, selectDuePayments } from "./store.ts";
 
-/** One in so many has no invoice, even if more of those with one are due. */
+/** One in this many has no invoice, even if more of those with one are due. */
 const LOOSE_ONE_IN = 5;
 /** Payments without an invoice that become final by one statement. */
 export const FINISHED_A_PASS = 5_000;
 
 interface DueRows {
   readonly rows: readonly OpenRow[];
-  /** Whether more are due behind them. */
+  /** Whether more are due after them. */
   readonly isCut: boolean;
 }
 
-/** The next due payments of invoices, and those of none, which cannot keep the others waiting however many they are. */
+/** The next due payments with an invoice and without one; the latter cannot delay the former, however many there are. */
 export async function readDue(
   deps: WatchDependencies,
   progress: WatchProgress,
@@ -30,7 +30,7 @@ export async function readDue(
 ): Promise<Step<{ readonly credited: DueRows; readonly loose: DueRows }>> {
   const { heights, limit, isByDepth } = of;
   const most = limit - Math.floor(limit / LOOSE_ONE_IN);
-  // One more tells whether the next pass begins anew: it may be the only one for hours.
+  // One extra row shows whether the next pass starts over: it may be the only one for hours.
   const [credited, loose] = [
     { ...heights, hasInvoice: true, after: progress.lookedAt, limit: most + 1 },
     { ...heights, hasInvoice: false, after: progress.looseLookedAt, limit: limit + 1 },
@@ -55,7 +55,7 @@ function cut(rows: readonly OpenRow[], length: number): DueRows {
   return { rows: rows.slice(0, length), isCut: rows.length > length };
 }
 
-/** The place after which the next pass begins; 0 to begin anew. */
+/** The place after which the next pass begins; 0 to start over. */
 export function placeAfter({ rows, isCut }: DueRows, left: ReadonlySet<number>): number {
   const first = rows.find(({ position }) => left.has(position));
   if (first !== undefined) return first.position - 1;

@@ -18,7 +18,7 @@ export interface OpenRow {
   readonly spends: JsonOf<readonly string[]> | null;
   /** Its place in the table. */
   readonly position: number;
-  /** 1 where two sources must agree before it is confirmed. */
+  /** 1 if two sources must agree before it is confirmed. */
   readonly needsSecond: number;
 }
 
@@ -55,9 +55,9 @@ export interface DueHeights {
 }
 
 /**
- * Ends the recheck of payments without an invoice whose blocks are proven and final, as an observation of each would: a flood has thousands of them.
- * Of UNMATCHED ones those of the `list` (`listOf`), and growth: what a user is to decide about may have been invented, so its block is read again first.
- * `isByDepth`: the chain names no final block, so each must also be as deep as its wallet requires.
+ * Ends the recheck of payments without an invoice whose blocks are proven and final, as an observation of each would: a flood has thousands of them. Of
+ * UNMATCHED ones only those of the `list` (`listOf`), and growth: a payment that a user is to decide about may have been invented, so its block is read again
+ * first. `isByDepth`: the chain names no final block, so each must also be as deep as its wallet requires.
  */
 export const finishLoosePayments = prepared(
   (
@@ -92,7 +92,7 @@ export const finishLoosePayments = prepared(
       ),
 );
 
-/** Open payments, of an invoice or of none, that a recheck could change: unconfirmed, or deep enough to be confirmed or final. */
+/** Open payments, with or without an invoice, that a recheck could change: unconfirmed, or deep enough to be confirmed or final. */
 export const selectDuePayments = prepared(
   (page: Page & DueHeights & { readonly hasInvoice: boolean }) => ({ ...page, hasInvoice: page.hasInvoice ? 1 : 0 }),
   (db, of) =>
