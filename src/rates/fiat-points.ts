@@ -4,7 +4,7 @@ import { err, ok, type Result } from "../lib/result.ts";
 import { positiveDecimal } from "./decimal-text.ts";
 import type { FiatPoint } from "./quote.ts";
 
-/** The points of those `codes` that the answer has, as of the start (UTC) of `date`; an outage if there is none. `keyOf`: a code as the source writes it. */
+/** The points of those `codes` that the answer has, as of the start (UTC) of `date`; an outage if there is none. `keyOf`: a code in the source's spelling. */
 export function fiatPoints(
   source: string,
   codes: readonly string[],

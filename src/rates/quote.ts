@@ -10,10 +10,10 @@ import { boughtUnits, isWithinPercent, median, product, quotient, valueAtRate } 
 export const FRESH_MS = 5 * MINUTE_MS;
 /** A central bank's rate is used on its own day and the next five days: Thursday's until the new one on the Tuesday after Easter. */
 const FIAT_DAYS = 5;
-/** The sources of fiat rates that are no central bank: two must agree. They publish every day, so their rates are used two days more. */
+/** The sources of fiat rates other than central banks: two must agree. They publish every day, so a rate is used on its own day and the next two. */
 const MARKET_SOURCES: readonly string[] = ["coinbase", "currency-api"];
 const MARKET_DAYS = 2;
-/** What an official and a street rate differ by is more. */
+/** Official and street rates differ by more than this. */
 const APART_PERCENT = 3;
 /** How far a source's clock may be ahead of ours. */
 const SKEW_MS = MINUTE_MS;
@@ -55,8 +55,8 @@ interface FiatRate {
 type Unpriced = "ONE_SOURCE" | "SOURCES_APART";
 
 /**
- * The current rates, by code. Plain data, because it is sent over RPC and stored as JSON. USD itself is not in `fiat`. `unpriced`: the fiat currencies
- * of no central bank that have no rate; absent where no source is heard, and from objects of an older release.
+ * The current rates, by code. Plain data, because it is sent over RPC and stored as JSON. USD itself is not in `fiat`. `unpriced`: the fiat currencies without
+ * a central bank that have no rate; absent if no source answered, and from objects of an older release.
  */
 export interface RateTable {
   readonly unpriced?: Readonly<Record<string, Unpriced>>;
@@ -82,8 +82,8 @@ export interface Quote {
 const PEGS: Readonly<Record<string, string>> = { USDT: "USD", USDC: "USD", DAI: "USD", EURC: "EUR", PYUSD: "USD" };
 
 /**
- * Combines points into a table. The rate of an asset is the median of its fresh sources, without those that are more than 2 % off the median of all.
- * It is absent if fewer than two sources remain, or if a stablecoin is more than 2 % off its peg. Of several points of a source the newest counts.
+ * Combines points into a table. The rate of an asset is the median of its fresh sources, without those that are more than 2 % off the median of all. It is
+ * absent if fewer than two sources remain, or if a stablecoin is more than 2 % off its peg. If a source has several points, the newest counts.
  */
 export function combine(
   points: { readonly prices: readonly PricePoint[]; readonly fiat: readonly FiatPoint[] },
@@ -106,7 +106,7 @@ export function combine(
   return { assets, fiat, ...unpriced };
 }
 
-/** Of each currency the newest rate of a central bank; else the median of the other sources' newest, if they agree. */
+/** For each currency the newest rate of a central bank, else the median of the other sources' newest rates, if they agree. */
 function fiatRates(points: Parameters<typeof combine>[0], nowMs: number): Pick<RateTable, "fiat" | "unpriced"> {
   const heard = newestBy(
     [...points.fiat, ...points.prices.flatMap(asFiatPoint)].filter(({ source, dateMs }) =>
@@ -241,7 +241,7 @@ function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** The newest item of each key; of equally new ones the first. */
+/** The newest item of each key; if equally new, the first. */
 function newestBy<T>(items: readonly T[], key: (item: T) => string, time: (item: T) => number): T[] {
   const newest = new Map<string, T>();
   for (const item of items) {

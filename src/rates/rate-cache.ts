@@ -1,6 +1,6 @@
-// The rate table of the deployment's one book, kept for five seconds by an isolate. Without it every request that quotes would be a call of that one
-// object. It is the one state that requests share (docs/design/platform.md, "The Worker"). The age of a price is judged by the price's own time
-// wherever it is used (quote.ts), so a kept table makes no price younger.
+// The rate table of the deployment's one book, kept for five seconds by an isolate. Without it every request that quotes would be a call of that one object. It
+// is the one state that requests share (docs/design/platform.md, "The Worker"). The age of a price is judged by the price's own time wherever it is used
+// (quote.ts), so a kept table makes no price look fresher.
 import { Cancellation, type Sleep } from "../lib/sleep.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import type { RateTable } from "./quote.ts";
@@ -23,8 +23,8 @@ export class RateCache {
   #asking: Asking | undefined;
 
   /**
-   * The kept table, or the one that `ask` gets. Callers at the same time share one call, and its failure, which is not kept. A call that was begun
-   * by a request that has been cancelled may never end, so others wait for it no longer than a table is kept, and then ask for themselves.
+   * The kept table, or the one that `ask` gets. Callers at the same time share one call, and its failure, which is not kept. A call started by a cancelled
+   * request may never end, so others wait for it no longer than a table is kept, and then call themselves.
    */
   async table(ask: () => Promise<RateTable>, clock: RateCacheClock): Promise<RateTable> {
     const nowMs = clock.nowMs();
@@ -36,7 +36,7 @@ export class RateCache {
     return this.#asking === asking ? this.#ask(ask, clock.nowMs()) : this.table(ask, clock);
   }
 
-  /** Single flight: there is no `await` between the check for a call that is under way and storing the new one. */
+  /** Single flight: there is no `await` between the check for a running call and storing the new one. */
   async #ask(ask: () => Promise<RateTable>, sinceMs: number): Promise<RateTable> {
     const asking: Asking = { sinceMs, table: ask() };
     this.#asking = asking;
@@ -55,7 +55,7 @@ function isRecent(sinceMs: number, nowMs: number): boolean {
   return sinceMs <= nowMs && nowMs - sinceMs < KEPT_MS;
 }
 
-/** The table of a call that is under way; undefined if it takes longer. */
+/** The table from a running call; undefined if it takes longer. */
 async function answerWithin({ table }: Asking, limitMs: number, sleep: Sleep): Promise<RateTable | undefined> {
   const limit = new Cancellation();
   try {
@@ -65,10 +65,10 @@ async function answerWithin({ table }: Asking, limitMs: number, sleep: Sleep): P
   }
 }
 
-/** By the binding of the book: only those who share the binding share a table, which in an isolate are all requests, and in a test none. */
+/** By the binding of the book: requests share a table only if they share the binding, which in an isolate all do, and in a test none. */
 const caches = new WeakMap<object, { readonly setting: string; readonly cache: RateCache }>();
 
-/** The cache of a book's binding under a setting of RATE_SOURCE; a new one where the setting has changed. */
+/** The cache of a book's binding under a setting of RATE_SOURCE; a new one if the setting has changed. */
 export function rateCacheOf(book: object, setting: string): RateCache {
   const known = caches.get(book);
   if (known?.setting === setting) return known.cache;

@@ -1,4 +1,4 @@
-// What of a merchant needs a person, from what was read: which kinds there are, how many of each, and since when.
+// What needs a merchant's attention, from the rows read: the kinds, how many of each, and since when.
 import { assetOn, networkNamed } from "../../chains/registry/networks.ts";
 import { isLagging, type NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import type { Invoice } from "../../commerce/invoice-records/invoice.ts";
@@ -10,16 +10,16 @@ import { DAY_MS, isoTime, isoTimeOrNull } from "../../lib/time.ts";
 import { SOME_FAILURES } from "../webhooks/retry-schedule.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 
-/** Counting ends here, so that reading costs the same however much waits. */
+/** Counting stops here, so that reading costs the same however much waits. */
 export const MOST_COUNTED = 100;
 /** The most of each kind that are shown. */
 export const MOST_SHOWN = 5;
-/** An underpaid invoice is shown for this long if nobody decides about it: the customer has most likely gone. */
+/** An underpaid invoice is shown for this long if no one decides about it: the customer has most likely given up. */
 export const UNDERPAID_SHOWN_MS = 30 * DAY_MS;
 /** How long the warning that a price's amounts ran low is shown. */
 const AMOUNTS_LOW_SHOWN_MS = DAY_MS;
 
-/** Rows of which there may be any number: the newest, each with how many there are, and the time of the oldest. */
+/** Rows of a kind that is unlimited: the newest ones, each with the total and the time of the oldest. */
 interface Counted {
   /** At most one more than `MOST_COUNTED`. */
   readonly total: number;
@@ -42,7 +42,7 @@ export interface WalletWarning {
 }
 
 interface WalletFacts {
-  /** Live ones. */
+  /** The live wallets. */
   readonly wallets: readonly Wallet[];
   readonly cursors: readonly Pick<
     NetworkCursor,
@@ -52,7 +52,7 @@ interface WalletFacts {
   readonly warnings: readonly WalletWarning[];
 }
 
-/** One kind; nothing for a kind of which there is none. */
+/** One kind; nothing if there are none of it. */
 function kind<T extends string, One extends { readonly since: string | null }>(type: T, all: readonly One[]) {
   const times = all.flatMap(({ since }) => since ?? []).toSorted();
   if (all.length === 0) return [];
@@ -60,7 +60,7 @@ function kind<T extends string, One extends { readonly since: string | null }>(t
   return [{ type, count: all.length, isMore: false, since: times[0] ?? null, newest }];
 }
 
-/** The same of rows of which only the newest were read. */
+/** The same for rows of which only the newest were read. */
 function countedKind<T extends string, Row extends Counted, One>(
   type: T,
   rows: readonly Row[],

@@ -1,4 +1,4 @@
-// The wire format of what needs a person.
+// The wire format of what needs attention.
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { INVOICE_STATUSES } from "../../platform/column-values.ts";

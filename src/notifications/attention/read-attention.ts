@@ -9,7 +9,7 @@ import {
   selectWalletWarnings,
 } from "./store.ts";
 
-/** Everything of a merchant that may need a person. `merchantId` may come unchecked from a path. */
+/** Everything that may need a merchant's attention. `merchantId` may come unchecked from a path. */
 export function attentionReads(db: Db, merchantId: string, nowMs: number) {
   return [
     selectUnmatched(db, merchantId),

@@ -1,4 +1,4 @@
-// What needs a person, read at a constant cost: each statement reads at most a few hundred rows of one index.
+// What needs attention, read at a constant cost: each statement reads at most a few hundred rows of one index.
 import { type SQL, sql } from "drizzle-orm";
 import { NOT_CONFIGURED } from "../../commerce/cursors/cursor.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
@@ -10,7 +10,7 @@ import { MAX_WEBHOOKS } from "../webhooks/webhook.ts";
 import { MOST_COUNTED, MOST_SHOWN, UNDERPAID_SHOWN_MS, type WalletWarning } from "./attention.ts";
 
 const oneMore = sql.raw(String(MOST_COUNTED + 1));
-/** Of each type; a wallet whose warning is older has no time. */
+/** How many of each type are read; a wallet with an older warning has no time. */
 const WARNINGS_READ = 20;
 
 /** How many rows there are, up to one more than are counted, and the time of the oldest; `rows` as a `select ... from ... where`. */
@@ -63,12 +63,12 @@ export const selectInReview = prepared(
       .limit(MOST_SHOWN),
 );
 
-// The newest are taken before those with a decision are left out, so that many decisions cost nothing.
+// Takes the newest first and then leaves out those with a decision, so that many decisions cost nothing.
 const underpaid = sql`from (select id, created_at_ms, needs_review, resolution from invoices
   where merchant_id = ${sql.placeholder("merchantId")} and status = 'UNDERPAID' and created_at_ms > ${sql.placeholder("afterMs")}
   order by created_at_ms desc, id desc limit ${oneMore}) where needs_review = 0 and resolution is null`;
 
-/** Those that are underpaid for good and wait for no review: somebody may accept what came, or ask for the rest. */
+/** Invoices that stay underpaid and wait for no review: a user may accept what was paid, or ask for the rest. */
 export const selectUnderpaid = prepared(
   (merchantId: string, nowMs: number) => ({ merchantId, afterMs: nowMs - UNDERPAID_SHOWN_MS }),
   (db) =>

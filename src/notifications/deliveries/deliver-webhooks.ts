@@ -22,7 +22,7 @@ export interface DeliverDependencies extends PostDependencies, RecordDependencie
   readonly noteRound?: (round: RoundNote) => void;
 }
 
-/** What became of a round. */
+/** The result of a round. */
 interface RoundNote {
   readonly webhookId: string;
   readonly merchantId: string;

@@ -44,7 +44,7 @@ export async function recordRound(
   for (const seconds of wakesAfter(outcomes, deps.nowMs())) await deps.wake(webhook.id, seconds);
 }
 
-/** The endpoint, as news for the merchant's people, if this round makes it one that fails. */
+/** The endpoint, to notify the merchant's team, if it starts failing with this round. */
 function failingNow(
   { id, merchantId, failuresInRow }: Webhook,
   { health }: Pick<RoundVerdict, "health">,

@@ -170,9 +170,7 @@ const settle = prepared(
       .where(counts(sql`deliveries`)),
 );
 
-/**
- * Records the result of a round, attempts first; for a delivery that another worker has leased by now only a success counts. May be repeated.
- */
+/** Records the result of a round, attempts first; for a delivery that another worker has leased since, only a success counts. May be repeated. */
 export function recordOutcomes(db: Db, outcomes: readonly Outcome[], at: { readonly nowMs: number }) {
   const items = JSON.stringify(outcomes.map(itemOf));
   return [insertAttempts(db, items), settle(db, items, at.nowMs)] as const;

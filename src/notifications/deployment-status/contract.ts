@@ -1,4 +1,4 @@
-// The wire format of the deployment's status: for operators, and of `/healthz` for anybody.
+// The wire format of the deployment's status: for operators, and of the public `/healthz`.
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { MOST_COUNTED, REASON_CODES } from "./status.ts";

@@ -1,4 +1,4 @@
-// What `/healthz` answers to monitors, and to anybody else: no secret and nothing of a merchant.
+// The answer of `/healthz`, which is public: no secrets and no merchant data.
 import { isoTimeOrNull } from "../../lib/time.ts";
 import { type CursorFacts, lagSecondsOf, reasonsOf, type StatusSettings, type Vitals } from "./status.ts";
 import { cursorsOf, reasonBodyOf } from "./status-body.ts";
@@ -13,7 +13,7 @@ interface HealthOf {
   readonly nowMs: number;
 }
 
-/** Degraded exactly if there is a reason. A warning is none: what it names is off, and all else works. */
+/** Degraded exactly if there is a reason. A warning is not one: what it names is off, and everything else works. */
 export function healthBodyOf({ version, vitals, settings, faults, nowMs }: HealthOf) {
   const reasons = reasonsOf(vitals, settings, nowMs);
   const unsettledInvoices = vitals?.unsettledInvoices ?? 0;

@@ -1,5 +1,5 @@
-// The deployment's status in the text format of Prometheus, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). All of it is read
-// from storage when it is asked for: an isolate that counted for itself would know its own requests alone.
+// The deployment's status in the text format of Prometheus, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). Everything is read from
+// storage on request: an isolate's own counters would only cover its own requests.
 import { SECOND_MS } from "../../lib/time.ts";
 import {
   lagSecondsOf,
@@ -16,13 +16,13 @@ export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 interface MetricsOf {
   readonly version: string;
-  /** Undefined if storage does not answer: then only what is known without it is shown. */
+  /** Undefined if storage does not answer: then only the metrics that do not need it are shown. */
   readonly facts: (Vitals & Queues) | undefined;
   readonly settings: StatusSettings;
   readonly nowMs: number;
 }
 
-/** A value with its label, if the metric has one. */
+/** A value, with a label if the metric has one. */
 type Sample = readonly [value: number, label?: readonly [name: string, value: string]];
 
 interface Metric {

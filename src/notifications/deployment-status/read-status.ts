@@ -1,4 +1,4 @@
-// Gathers the facts of the deployment: for `/healthz` the few that decide whether it works, for operators also what waits.
+// Gathers the facts of the deployment: for `/healthz` the few that decide whether it works, for operators also the queues.
 import type { Sleep } from "../../lib/sleep.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
@@ -21,7 +21,7 @@ import {
 const VITALS = [SELECT_CURSORS, SELECT_DEPLOYMENT, SELECT_UNSETTLED];
 const QUEUES = [SELECT_OLDEST_INVOICE, SELECT_DELIVERIES, SELECT_RECEIPTS, SELECT_MAILS];
 
-/** One call, with about as many rows as there are networks. Undefined if storage does not answer: that is a fact, too. */
+/** One call, with about as many rows as there are networks. Undefined if storage does not answer: that is a fact too. */
 export async function readVitals(d1: D1Database, sleep: Sleep): Promise<Vitals | undefined> {
   try {
     const statements = VITALS.map((text) => d1.prepare(text));
@@ -36,7 +36,7 @@ export async function readVitals(d1: D1Database, sleep: Sleep): Promise<Vitals |
   }
 }
 
-/** The same with what waits, in one call. Throws what storage throws. */
+/** The same with the queues, in one call. Throws what storage throws. */
 export async function readStatus(d1: D1Database, nowMs: number): Promise<Vitals & Queues> {
   const vitals = VITALS.map((text) => d1.prepare(text));
   const queues = QUEUES.map((text) => d1.prepare(text).bind(nowMs));

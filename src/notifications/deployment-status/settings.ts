@@ -1,11 +1,11 @@
-// Settings of what the deployment says about itself.
+// Settings of the deployment's own status.
 import { err, ok, type Result } from "../../lib/result.ts";
 
 const GB = 1_000_000_000;
 /** A database of the paid plan. */
 const DEFAULT_LIMIT_BYTES = 10 * GB;
 
-/** DATABASE_LIMIT_GB in bytes: where the database is full. The error is a sentence. */
+/** DATABASE_LIMIT_GB in bytes: the size at which the database is full. The error is a sentence. */
 export function parseDatabaseLimit(text: string | undefined): Result<number, string> {
   const trimmed = (text ?? "").trim();
   if (trimmed === "") return ok(DEFAULT_LIMIT_BYTES);
@@ -19,10 +19,10 @@ export function databaseLimitOf(text: string | undefined): number {
   return parsed.ok ? parsed.value : DEFAULT_LIMIT_BYTES;
 }
 
-/** Too long to be guessed, and nothing that a header cannot carry. */
+/** Too long to be guessed, and only characters that a header can carry. */
 const TOKEN = /^[\x21-\x7e]{32,256}$/;
 
-/** METRICS_TOKEN; null where there are no metrics. The error is a sentence without the value. */
+/** METRICS_TOKEN; null if there are no metrics. The error is a sentence without the value. */
 export function parseMetricsToken(text: string | undefined): Result<string | null, string> {
   const trimmed = (text ?? "").trim();
   if (trimmed === "") return ok(null);

@@ -1,5 +1,5 @@
-// Whether the deployment works, from facts that storage has: what an operator must know, and since when. The same reasons are in `/healthz`, in
-// `/metrics`, on the operators' page and in their mails (docs/operations/monitoring.md).
+// Whether the deployment works, from facts in storage: what an operator must know, and since when. The same reasons are in `/healthz`, in `/metrics`, on the
+// operators' page and in their mails (docs/operations/monitoring.md).
 import { networkNamed } from "../../chains/registry/networks.ts";
 import { pauseMs } from "../../detection/passes/cursor-plan.ts";
 import { isoTime, MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
@@ -20,7 +20,7 @@ export interface Reason {
   readonly code: ReasonCode;
   readonly network: string | null;
   readonly sinceMs: number | null;
-  /** A sentence for operators; no secret and nothing of a merchant, because strangers may read it. */
+  /** A sentence for operators; no secrets and no merchant data, because the public may read it. */
   readonly detail: string;
 }
 
@@ -35,7 +35,7 @@ export interface CursorFacts {
   readonly degradedSinceMs: number | null;
   /** Nothing on it is watched. */
   readonly isResting: boolean;
-  /** Addresses refused by its source, or flooded, for so long that their merchants were notified; since when the first of them. */
+  /** Addresses refused by its source, or flooded, for so long that their merchants were notified; below, since when. */
   readonly quarantined: number;
   readonly quarantinedSinceMs: number | null;
   readonly pausedAtMs: number | null;
@@ -80,16 +80,16 @@ export interface StatusSettings {
   /** POLL_SECONDS; null leaves each network its own pace. */
   readonly pollSeconds: number | null;
   readonly databaseLimitBytes: number;
-  /** Codes of faults without whose correction nothing works. */
+  /** Codes of faults that stop everything until they are corrected. */
   readonly fatalFaults: readonly string[];
 }
 
-/** Payments on a network that has not been read for so long go unseen. Longer where the network is asked more seldom. */
+/** Payments on a network that has not been read for this long go unseen. Longer if the network is polled less often. */
 const STALE_AFTER_MS = 5 * MINUTE_MS;
 const CRON_STOPPED_AFTER_MS = 5 * MINUTE_MS;
 const NEARLY_FULL = 0.8;
 
-/** Every reason, the worst first; empty if all is well. `vitals`: undefined if storage does not answer. */
+/** Every reason, worst first; empty if all is well. `vitals`: undefined if storage does not answer. */
 export function reasonsOf(vitals: Vitals | undefined, settings: StatusSettings, nowMs: number): readonly Reason[] {
   const { fatalFaults } = settings;
   const invalid = fatalFaults.map((code) => reason("CONFIGURATION_INVALID", `a variable is wrong: ${code}`));
@@ -108,7 +108,7 @@ function reason(code: ReasonCode, detail: string, of: Partial<Pick<Reason, "netw
   return { code, network: null, sinceMs: null, ...of, detail };
 }
 
-/** A new deployment's cron has its first minutes; one that never ran at all has stopped, too. */
+/** A new deployment's cron gets a few minutes; one that never ran counts as stopped too. */
 function cronReasons({ cronRanAtMs, setUpAtMs }: Vitals, nowMs: number): readonly Reason[] {
   const sinceMs = cronRanAtMs ?? setUpAtMs;
   if (sinceMs === null || nowMs - sinceMs < CRON_STOPPED_AFTER_MS) return [];
@@ -130,8 +130,8 @@ function cursorReasons(cursor: CursorFacts, settings: StatusSettings, nowMs: num
 }
 
 /**
- * Since when payments on a network go unseen; null where they are seen, where nothing is awaited, and while an operator has paused it. Three things
- * count: its source fails, its watcher does not run, or what was read is old.
+ * Since when payments on a network go unseen; null if they are seen, if none is expected, and while an operator has paused it. Three causes count: its source
+ * fails, its watcher does not run, or the newest block read is old.
  */
 function staleSinceMs(cursor: CursorFacts, pollSeconds: number | null, nowMs: number): number | null {
   const { network, isResting, pausedAtMs, degradedSinceMs, height, tipHeight, passedMs } = cursor;
@@ -161,7 +161,7 @@ function sizeReasons({ databaseBytes }: Vitals, { databaseLimitBytes }: StatusSe
   ];
 }
 
-/** What is written down each minute: the lag of networks on which something waits, how long the oldest of each queue has been due, and the size. */
+/** The measurements recorded each minute: the lag of networks on which something waits, how long the oldest of each queue has been due, and the size. */
 export function measuresOf(facts: Vitals & Queues, nowMs: number): readonly Measure[] {
   const lags = facts.cursors.flatMap((cursor): Measure[] => {
     const value = lagSecondsOf(cursor, nowMs);
@@ -181,7 +181,7 @@ interface Measure {
   readonly value: number;
 }
 
-/** Seconds for which the oldest of each queue has been due; 0 where nothing is. */
+/** Seconds for which the oldest of each queue has been due; 0 if nothing is. */
 export function oldestDueOf(facts: Queues, nowMs: number) {
   const since = (ms: number | null) => (ms === null ? 0 : Math.max(0, (nowMs - ms) / SECOND_MS));
   return {

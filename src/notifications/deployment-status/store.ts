@@ -1,5 +1,5 @@
-// What the deployment's status is read from. Plain SQL, because D1 gives the size of the database with its own answers, which drizzle drops. Each
-// statement reads an index entry for each network, endpoint or merchant that has something due, and counts `MOST_COUNTED` rows at most. `?1` is now.
+// The queries for the deployment's status. Plain SQL, because D1 gives the size of the database with its own answers, which drizzle drops. Each statement reads
+// an index entry for each network, endpoint or merchant that has something due, and counts `MOST_COUNTED` rows at most. `?1` is now.
 import type { JsonOf } from "../../lib/typed-json.ts";
 import { MANY_FAILURES } from "../webhooks/retry-schedule.ts";
 import { MOST_COUNTED } from "./status.ts";
@@ -55,8 +55,7 @@ export const SELECT_CURSORS = factsOf(
 );
 
 /**
- * A job that the cron alone begins. One that goes on by itself would seem to be run by a cron that has stopped; and if this one does not run, nothing
- * wakes a watcher.
+ * A job that only the cron starts. One that continues by itself would make a stopped cron look alive; and if this one does not run, nothing wakes a watcher.
  */
 const JOB_OF_CRON = "wake-watchers";
 
@@ -83,7 +82,7 @@ export const SELECT_UNSETTLED = factsOf(
   "SELECT count(*) AS due, min(retry_at_ms) AS oldestDueAtMs FROM unsettled_invoices WHERE failures > 1",
 );
 
-/** Not those that cannot be settled, which are counted by themselves. */
+/** Excludes those that cannot be settled, which are counted separately. */
 export const SELECT_OLDEST_INVOICE = factsOf(
   QUEUE_COLUMNS,
   `SELECT 1 AS due, expires_at_ms AS oldestDueAtMs FROM invoices
@@ -94,7 +93,7 @@ export const SELECT_OLDEST_INVOICE = factsOf(
 
 const NEXT_ENDPOINT = "SELECT webhook_id FROM deliveries WHERE status = 'PENDING'";
 
-/** Deliveries of endpoints that are on and may be asked now. */
+/** Deliveries of endpoints that are on and may be called now. */
 export const SELECT_DELIVERIES = factsOf(
   QUEUE_COLUMNS,
   `WITH RECURSIVE step(id) AS (

@@ -1,4 +1,4 @@
-// A merchant as operators see it: its name, and how much work it makes. No money, and nothing of its customers.
+// A merchant as operators see it: its name, and how much load it causes. No money, and no customer data.
 import type { MerchantId } from "../../lib/ids.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/time.ts";
 

@@ -13,7 +13,7 @@ import { listMerchantSummaries } from "./list-merchant-summaries.ts";
 const MERCHANTS = "/api/v1/operator/merchants";
 const SUSPENSION = `${MERCHANTS}/:merchantId/suspension`;
 
-/** What operators may know and do of merchants. They open no merchant's data: no money, no customers. */
+/** What operators may see and do with merchants, without access to a merchant's data: no money, no customers. */
 export const merchantSummaryRoutes = routesOf({
   tag: "Deployment",
   callers: "USER",

@@ -1,4 +1,4 @@
-// What an operator sees of merchants: names, and how much work each makes. No money, and nothing of their customers.
+// What operators see of merchants: names, and how much load each causes. No money, and no customer data.
 import { and, desc, lt, type SQL, sql } from "drizzle-orm";
 import type { MerchantId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
@@ -18,7 +18,7 @@ const dueAt = (
   on due.webhook_id = endpoint.id and due.status = 'PENDING' and due.next_attempt_ms <= ${nowMs}
   where endpoint.merchant_id = merchants.id limit ${MOST_DUE}))`;
 
-/** One page, newest first: ids begin with the time. A search reads all names, of which no index is kept for this alone. */
+/** One page, newest first: ids begin with the time. A search reads all names, because an index just for this is not worth it. */
 export function selectMerchantPage(
   db: Db,
   of: {

@@ -1,5 +1,5 @@
-// Which mails operators get: at most one an hour for a cause while there is one, and one when it is over. A cause that comes and goes within the hour is
-// held back, so that a source that fails every other minute does not fill a mailbox.
+// Which mails operators get: at most one an hour for a cause while it lasts, and one when it is over. A cause that comes and goes within the hour is held back,
+// so that a source that fails every other minute does not fill a mailbox.
 import { HOUR_MS } from "../../lib/time.ts";
 import type { Reason } from "../deployment-status/status.ts";
 
@@ -8,20 +8,20 @@ export interface Alert {
   readonly cause: string;
   readonly detail: string;
   readonly beganAtMs: number;
-  /** Null while it goes on. */
+  /** Null while it lasts. */
   readonly endedAtMs: number | null;
-  /** When the last mail was sent that says it goes on, of this episode or an earlier one. */
+  /** When the last mail about an ongoing failure was sent, in this episode or an earlier one. */
   readonly mailedAtMs: number;
-  /** Whether a mail said so of this episode. */
+  /** Whether this episode was mailed. */
   readonly isMailed: boolean;
 }
 
 export interface AlertPlan {
-  /** Rows as they are from now on; only those that change. */
+  /** The new rows; only those that change. */
   readonly changed: readonly Alert[];
   /** Causes that are forgotten. */
   readonly forgotten: readonly string[];
-  /** What a mail says now: causes that go on, and causes that are over. */
+  /** The content of a mail: causes that last, and causes that are over. */
   readonly failing: readonly Alert[];
   readonly over: readonly Alert[];
 }
@@ -53,7 +53,7 @@ function causeOf({ code, network }: Reason): string {
   return network === null ? code : `${code} ${network}`;
 }
 
-/** The row of a cause that there is; `known` itself where nothing changes. */
+/** The row of a current cause; `known` itself if nothing changes. */
 function ongoing(known: Alert | undefined, of: Pick<Alert, "cause" | "detail">, nowMs: number): Alert {
   const mailed = { ...of, endedAtMs: null, mailedAtMs: nowMs, isMailed: true };
   if (known === undefined) return { ...mailed, beganAtMs: nowMs };
@@ -62,7 +62,7 @@ function ongoing(known: Alert | undefined, of: Pick<Alert, "cause" | "detail">, 
   return known.endedAtMs === null ? known : { ...known, ...of, beganAtMs, endedAtMs: null, isMailed: false };
 }
 
-/** A time in the future is that of a clock that was ahead. */
+/** A time in the future was written by a clock that was ahead. */
 function isMailDue(mailedAtMs: number, nowMs: number): boolean {
   return nowMs - mailedAtMs >= MAILED_AGAIN_AFTER_MS || mailedAtMs > nowMs;
 }

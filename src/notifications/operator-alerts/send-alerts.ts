@@ -1,5 +1,5 @@
-// Run by the cron, and by whoever notices that the cron has stopped: mails the operators. What is mailed is stored first, so a mail may be lost and is
-// never repeated within the hour.
+// Run by the cron, and by any request that notices that the cron has stopped: mails the operators. Each mail is stored first, so it may be lost, but is never
+// repeated within the hour.
 import { selectOperators } from "../../accounts/operators/store.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { batch } from "../../platform/db/batch.ts";
@@ -18,7 +18,7 @@ export interface AlertDependencies {
   readonly sleep: Sleep;
   readonly nowMs: number;
   readonly settings: StatusSettings;
-  /** Undefined where mail is not configured: then nothing is sent, and nothing remembered. */
+  /** Undefined if mail is not configured: then nothing is sent or remembered. */
   readonly mailer: Mailer | undefined;
   readonly publicUrl: string;
 }

@@ -119,7 +119,7 @@ export interface ReceiptFacts {
   readonly mailReceiptsToMerchant: boolean;
   /** Null if unknown or erased. */
   readonly customerEmail: string | null;
-  /** The language in which the page was last read; null if nobody opened it. */
+  /** The language in which the page was last read; null if no one opened it. */
   readonly language: string | null;
   readonly stewards: readonly { readonly userId: UserId; readonly email: string }[];
 }

@@ -102,7 +102,7 @@ export async function newSecret(
     readonly operationId: string;
     readonly webhookId: WebhookId;
     readonly createdAtMs: number;
-    /** One that the receiver has chosen. */
+    /** A secret that the receiver has chosen. */
     readonly given?: string | undefined;
   },
 ): Promise<{ readonly secret: string; readonly row: WebhookSecret }> {

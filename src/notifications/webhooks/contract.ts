@@ -67,7 +67,7 @@ export const createWebhookBody = () =>
       retryCount: fields().retryCount.default(SCHEDULED_RETRIES),
       timeout: fields().timeout.default(15_000),
     })
-    // What clients know is required: only who makes an endpoint for a plugin by hand leaves the events out.
+    // Documented as required for clients: only someone who creates a plugin's endpoint by hand leaves the events out.
     .meta({ required: ["url", "events"] })
     .transform(({ timeout: timeoutMs, ...rest }, context) => {
       const isGreenfield = rest.format === "GREENFIELD";

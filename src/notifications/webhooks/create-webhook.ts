@@ -16,7 +16,7 @@ import { webhookBodyOf } from "./webhook-body.ts";
 /** The merchant's endpoints, as read together with the caller. */
 type Existing = readonly { readonly id: WebhookId }[];
 
-/** What a request asks for. `secret`: only for an endpoint in the format of BTCPay Server, whose plugins choose their own. */
+/** The requested settings. `secret`: only for an endpoint in the format of BTCPay Server, whose plugins choose their own. */
 type NewWebhook = WebhookSettings & Pick<Webhook, "format"> & { readonly secret?: string | undefined };
 
 /**

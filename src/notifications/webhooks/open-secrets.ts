@@ -3,8 +3,8 @@ import { unseal } from "../../lib/seal.ts";
 import { secretContext, type WebhookSecret } from "./webhook.ts";
 
 /**
- * The decrypted secrets, newest first as they are given. Throws if the newest cannot be decrypted: its key is missing, or the row was altered. An
- * older one that cannot is left out: the endpoint has been given a new secret since, and must not wait a day until the old one ends.
+ * The decrypted secrets, newest first as they are given. Throws if the newest cannot be decrypted: its key is missing, or the row was altered. An older one
+ * that cannot is left out: the endpoint has a newer secret, and must not wait a day until the old one expires.
  */
 export async function openSecrets(
   keys: Keyring,

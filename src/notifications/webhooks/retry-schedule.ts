@@ -8,7 +8,7 @@ export type Schedule = readonly number[];
 /** At once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: ten attempts in about 76 hours. */
 export const SCHEDULE: Schedule = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-/** The retries of the schedule. An endpoint may ask for one more, as older servers let it: the last gap is then waited again. */
+/** The retries of the schedule. An endpoint may ask for one more, as older servers allowed; the last gap is then repeated. */
 export const SCHEDULED_RETRIES = SCHEDULE.length - 1;
 export const MOST_RETRIES = SCHEDULE.length;
 

@@ -23,7 +23,7 @@ export function webhookKey(secret: string): Uint8Array<ArrayBuffer> | undefined 
 
 /** The preview for lists, `whsec_abcd...9Zq=`: 40 of its 256 bits, just enough to distinguish two secrets. */
 export function secretKeyPreview(secret: string): string {
-  // Of one that a receiver has chosen, which may be short, nothing more than is needed.
+  // For a secret that a receiver has chosen, which may be short, shows no more than is needed.
   if (webhookKey(secret) === undefined) return `...${secret.slice(-4)}`;
   return `${secret.slice(0, PREFIX.length + 4)}...${secret.slice(-4)}`;
 }

@@ -1,14 +1,14 @@
-// What an endpoint may subscribe to: types of events by name, all of one domain, or all.
+// What an endpoint may subscribe to: event types by name, all of one domain, or all.
 import { EVENT_TYPES } from "../../platform/events/event.ts";
 
 const domains = EVENT_TYPES.filter((type) => type.includes(".")).map((type) => type.replace(/\..*/, ".*"));
 
 export const SUBSCRIPTIONS: readonly string[] = [...EVENT_TYPES, ...new Set(domains), "*"];
 
-/** More characters than this are no misspelt name, and would take long to compare. */
+/** A longer text is not a misspelt name, and would take long to compare. */
 const LONGEST_COMPARED = 40;
 
-/** The subscription closest to the given text, however different that is; undefined for a text far longer than any. */
+/** The subscription closest to the given text, however different it is; undefined for a text far longer than any. */
 export function nearestSubscription(text: string): string | undefined {
   if (text.length > LONGEST_COMPARED) return undefined;
   const written = text.toLowerCase();

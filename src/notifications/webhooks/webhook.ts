@@ -62,7 +62,7 @@ const SETTINGS = ["url", "events", "description", "isActive", "retryCount", "tim
 const TRANSLATABLE: readonly string[] = sourcesOf(WEBHOOK_TYPES);
 export const NOT_TRANSLATABLE = `with the format GREENFIELD only these can be named: ${TRANSLATABLE.join(", ")}`;
 
-/** Whether an endpoint in the format of BTCPay Server can be told of all these events. */
+/** Whether an endpoint in the format of BTCPay Server can receive all these events. */
 export function isTranslatable(events: JsonOf<readonly string[]>): boolean {
   return parseJson(events).every((name) => TRANSLATABLE.includes(name));
 }
